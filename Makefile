@@ -1,0 +1,65 @@
+# Front of the CMake presets. PRESET is release (default), debug, clang, asan or tsan: make test PRESET=asan
+PRESET ?= release
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+MATRIX ?=
+BENCH ?= latency rate bandwidth startup idle scale threads
+BENCH_ARGS ?=
+
+BUILD := build/$(PRESET)
+# Ninja is what the presets name; Make serves where it is not installed.
+GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
+
+.DEFAULT_GOAL := build
+.PHONY: help deps configure build demo test bench install check tidy format clean
+
+help:
+	@echo "make [build]        compile with PRESET=$(PRESET)"
+	@echo "make demo           conjugate gradient offloaded to targets (MATRIX=file.mtx for one of yours)"
+	@echo "make test           build and run the tests"
+	@echo "make bench          measure (BENCH=\"latency rate\" for some, BENCH_ARGS=... for options)"
+	@echo "make install        install below PREFIX=$(PREFIX)"
+	@echo "make check          tests, layer check, format check"
+	@echo "make tidy           clang-tidy over the sources"
+	@echo "make format         format all sources in place"
+	@echo "make clean          remove build/"
+
+deps:
+	@scripts/install-deps.sh
+
+configure: deps
+	@cmake --preset $(PRESET) $(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+
+build: configure
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+
+demo: build
+	@test -x $(BUILD)/bin/applications/conjugate_gradient || { echo "demo: not built, see CMake's lines above"; exit 1; }
+	@$(BUILD)/bin/applications/conjugate_gradient $(MATRIX)
+
+test: build
+	@ctest --preset $(PRESET) -j $(JOBS)
+
+bench: build
+	@set -e; for measure in $(BENCH); do $(BUILD)/bin/ham-bench $$measure $(BENCH_ARGS); done
+
+# The loader's cache is refreshed where that is ours to do, so that programs find libham.so at once.
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
+
+check: test
+	@scripts/install-deps.sh check
+	@scripts/check-layers.py
+	@scripts/check-format.sh
+
+tidy: build
+	@scripts/install-deps.sh tidy
+	@find src tools -name '*.cpp' | xargs clang-tidy -p $(BUILD) --quiet
+
+format:
+	@scripts/install-deps.sh check
+	@scripts/check-format.sh --fix
+
+clean:
+	@rm -rf build

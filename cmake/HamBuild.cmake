@@ -1,0 +1,61 @@
+# How HAM's own targets are compiled, and the helper functions that the directories share.
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+endif()
+
+if(HAM_SANITIZE)
+  add_compile_options(-fsanitize=${HAM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HAM_SANITIZE})
+  message(STATUS "ham: sanitizers on: ${HAM_SANITIZE}")
+endif()
+
+# Flags of our own code; never handed on to users of the library.
+# -Wrestrict and -Wstringop-overflow of GCC 12 and 13 misfire inside std::string and std::vector (GCC PR 105651, 105329).
+function(ham_own_code target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${HAM_WERROR}>:-Werror>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+  endif()
+endfunction()
+
+# Reads the line "// KEY: VALUE" of a source file; DEFAULT when there is none. With these lines a test or an example
+# states what it needs beside its code: "link", "args", "env", "timeout".
+function(ham_directive out source key default)
+  file(STRINGS "${source}" lines REGEX "^// ${key}: ")
+  if(NOT lines)
+    set(${out} "${default}" PARENT_SCOPE)
+    return()
+  endif()
+  list(GET lines 0 line)
+  string(REGEX REPLACE "^// ${key}: *" "" value "${line}")
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# Timeout in seconds, longer under a sanitizer.
+function(ham_timeout out seconds)
+  if(HAM_SANITIZE)
+    math(EXPR seconds "${seconds} * 4")
+  endif()
+  set(${out} ${seconds} PARENT_SCOPE)
+endfunction()
+
+# Makes one executable out of SOURCES. What it links is said by "// link:" in one of them; the default is ham::offload,
+# which wraps main. A source with an explicit start says "// link: ham::ham".
+function(ham_program target)
+  set(link ham::offload)
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source)
+    ham_directive(link "${source}" link "${link}")
+  endforeach()
+  separate_arguments(link UNIX_COMMAND "${link}")
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE ${link})
+  ham_own_code(${target})
+endfunction()

@@ -1,0 +1,22 @@
+# Everything here is optional. The library needs the C++ standard library and POSIX only.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+function(ham_report_absence found name effect package)
+  if(NOT found)
+    message(STATUS "ham: ${name} not found: ${effect} (Debian: ${package})")
+  endif()
+endfunction()
+
+if(HAM_BUILD_TESTS)
+  find_package(GTest QUIET)
+  ham_report_absence("${GTest_FOUND}" "GoogleTest" "unit, conformance and multi-process tests are off" libgtest-dev)
+endif()
+
+if(HAM_BUILD_TOOLS)
+  find_package(CLI11 QUIET)
+  ham_report_absence("${CLI11_FOUND}" "CLI11" "ham-bench is off" libcli11-dev)
+  find_package(nlohmann_json QUIET)
+  ham_report_absence("${nlohmann_json_FOUND}" "nlohmann-json" "ham-bench has no --json" nlohmann-json3-dev)
+endif()

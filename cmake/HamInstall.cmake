@@ -1,0 +1,24 @@
+# Install rules: headers, libraries, tools, the CMake package and the pkg-config files. All of it can be moved.
+include(CMakePackageConfigHelpers)
+
+set(ham_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ham")
+set(ham_pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(TARGETS ${ham_installed_targets} EXPORT ham-targets)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT ham-targets NAMESPACE ham:: DESTINATION "${ham_package_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/ham-config.cmake.in" "${PROJECT_BINARY_DIR}/ham-config.cmake"
+                              INSTALL_DESTINATION "${ham_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/ham-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/ham-config.cmake" "${PROJECT_BINARY_DIR}/ham-config-version.cmake"
+        DESTINATION "${ham_package_dir}")
+
+# Paths relative to the .pc file itself, so that the prefix may be chosen at install time.
+file(RELATIVE_PATH ham_pc_prefix "/prefix/${ham_pkgconfig_dir}" "/prefix")
+string(REGEX REPLACE "/$" "" ham_pc_prefix "${ham_pc_prefix}")
+foreach(package IN ITEMS ham ham-offload)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${ham_pkgconfig_dir}")
+endforeach()

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Checks who includes whom (ARCHITECTURE.md): check-layers.py [ROOT] | --self-test
+
+Every #include of include/, src/, tools/, examples/, benchmarks/ and python/ is resolved to a room of the house and held
+against RULES. Besides, installed headers and the library proper include no header of a third party. Prints one line per
+violation and ends with 1 if there is any.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cu", ".cuh"}
+TREES = ("include", "src", "tools", "examples", "benchmarks", "python")
+
+# Headers that any room may include: words, no machinery.
+VOCABULARY = {"include/ham/error.hpp", "include/ham/misc.hpp"}
+
+PUBLIC = {"vocabulary", "public msg", "public offload", "public"}
+
+# Room -> rooms that it may include. Its own room is always allowed.
+RULES = {
+    "vocabulary": set(),
+    "public msg": {"vocabulary"},
+    "public offload": {"vocabulary", "public msg"},
+    "public": PUBLIC,
+    "base": {"vocabulary"},
+    "msg": {"vocabulary", "public msg", "base"},
+    "transport contract": {"vocabulary", "base"},
+    "transport/common": {"vocabulary", "base", "transport contract"},
+    "transport/*": {"vocabulary", "base", "transport contract", "transport/common"},
+    "runtime": PUBLIC | {"base", "msg", "transport contract"},
+    "composition root": PUBLIC | {"base", "msg", "transport contract", "runtime", "transport/*"},
+    "main": PUBLIC | {"runtime"},
+    "src/*": PUBLIC,
+    "program": PUBLIC,
+}
+
+# Rooms made for a third party's runtime: they may include its headers.
+VENDOR_ROOMS = {f"transport/{name}" for name in ("tcp", "mpi", "ucx", "veo", "vedma", "cuda")} | {"veo", "mpix"}
+
+SYSTEM_FOLDERS = ("sys/", "linux/", "asm/", "netinet/", "arpa/", "net/")
+SYSTEM_HEADERS = {
+    f"{name}.h"
+    for name in (
+        "assert cpuid ctype cxxabi dirent dlfcn elf endian errno fcntl features fenv float getopt ifaddrs immintrin "
+        "inttypes libgen limits link locale malloc math netdb poll pthread pwd sched semaphore setjmp signal spawn "
+        "stdalign stdarg stdbool stddef stdint stdio stdlib string strings syscall termios time ucontext unistd wchar "
+        "x86intrin"
+    ).split()
+}
+
+
+def room_of(path):
+    """Room of a file, given its path relative to the root."""
+    parts = path.parts
+    text = path.as_posix()
+    if text in VOCABULARY:
+        return "vocabulary"
+    if parts[0] == "include":
+        if parts[1:2] == ("ham",) and parts[2] in ("msg", "offload") and len(parts) > 3:
+            return f"public {parts[2]}"
+        return "public"
+    if parts[0] != "src":
+        return "program"
+    if parts[1] == "transport":
+        return f"transport/{parts[2]}" if len(parts) > 3 else "transport contract"
+    if parts[1] == "runtime" and parts[2].startswith("compose"):
+        return "composition root"
+    return parts[1]
+
+
+def allowed(room):
+    """Rooms that a room may include."""
+    if room in RULES:
+        return RULES[room]
+    return RULES["transport/*"] if room.startswith("transport/") else RULES["src/*"]
+
+
+def may_include(room, other):
+    if room == other or other in allowed(room):
+        return True
+    if room == "runtime" and other == "composition root":
+        return True
+    return other.startswith("transport/") and "transport/*" in allowed(room)
+
+
+def is_system(name):
+    """Header of the C or C++ standard library, POSIX, Linux or the compiler."""
+    return "." not in name and "/" not in name or name in SYSTEM_HEADERS or name.startswith(SYSTEM_FOLDERS)
+
+
+def resolve(root, source, name):
+    """The file that an include means, relative to the root, or None if it is not ours."""
+    for folder in (source.parent, root / "include", root / "src", root):
+        candidate = (folder / name).resolve()
+        if candidate.is_file() and candidate.is_relative_to(root):
+            return candidate.relative_to(root)
+    return None
+
+
+def check_include(root, source, name):
+    """The violation that one include is, or None."""
+    room = room_of(source.relative_to(root))
+    target = resolve(root, source, name)
+    if target is None:
+        if name.startswith("ham/"):
+            return f"includes {name}, which does not exist"
+        if room not in VENDOR_ROOMS and room != "program" and not is_system(name):
+            return f"includes {name}: {room} may include no header of a third party"
+        return None
+    other = room_of(target)
+    if target.parts[0] not in ("include", "src"):
+        shared = source.relative_to(root).parts[0] == target.parts[0]
+        return None if shared else f"includes {target.as_posix()}: that is a program's own header"
+    if not may_include(room, other):
+        return f"includes {target.as_posix()}: {room} must not know {other}"
+    return None
+
+
+def check(root):
+    """All violations below a root, as lines of text; and the number of files read."""
+    root = root.resolve()
+    violations = []
+    count = 0
+    for tree in TREES:
+        for source in sorted((root / tree).rglob("*")):
+            if source.suffix not in SUFFIXES:
+                continue
+            count += 1
+            lines = source.read_text(encoding="utf-8").splitlines()
+            for number, line in enumerate(lines, start=1):
+                match = INCLUDE.match(line)
+                problem = match and check_include(root, source, match.group(2))
+                if problem:
+                    violations.append(f"{source.relative_to(root).as_posix()}:{number}: {problem}")
+    return violations, count
+
+
+# Include lines that must be found wrong, and such that must not.
+BAD = [
+    ("src/base/a.hpp", "msg/m.hpp"),
+    ("src/msg/a.cpp", "ham/offload/o.hpp"),
+    ("src/msg/a.cpp", "transport/transport.hpp"),
+    ("src/transport/transport.hpp", "msg/m.hpp"),
+    ("src/transport/common/a.hpp", "transport/shm/s.hpp"),
+    ("src/transport/loopback/a.hpp", "transport/shm/s.hpp"),
+    ("src/transport/loopback/a.hpp", "../shm/s.hpp"),
+    ("src/transport/shm/a.cpp", "runtime/r.hpp"),
+    ("src/transport/shm/a.cpp", "mpi.h"),
+    ("src/runtime/a.cpp", "transport/shm/s.hpp"),
+    ("src/veo/a.cpp", "runtime/r.hpp"),
+    ("include/ham/msg/a.hpp", "ham/offload/o.hpp"),
+    ("include/ham/offload/a.hpp", "runtime/r.hpp"),
+    ("include/ham/offload/a.hpp", "cuda_runtime.h"),
+    ("include/ham/offload/a.hpp", "ucp/api/ucp.h"),
+    ("include/ham/offload/a.hpp", "ham/absent.hpp"),
+    ("tools/ham-info/a.cpp", "base/b.hpp"),
+    ("examples/usage/a.cpp", "runtime/r.hpp"),
+]
+GOOD = [
+    ("src/base/a.cpp", "ham/error.hpp"),
+    ("src/base/a.cpp", "sys/mman.h"),
+    ("src/msg/a.cpp", "base/b.hpp"),
+    ("src/msg/a.cpp", "ham/msg/pub.hpp"),
+    ("src/transport/shm/a.cpp", "s.hpp"),
+    ("src/transport/shm/a.cpp", "transport/common/c.hpp"),
+    ("src/transport/mpi/a.cpp", "mpi.h"),
+    ("src/runtime/a.cpp", "msg/m.hpp"),
+    ("src/runtime/a.cpp", "transport/transport.hpp"),
+    ("src/runtime/compose.cpp", "transport/shm/s.hpp"),
+    ("include/ham/offload/a.hpp", "ham/msg/pub.hpp"),
+    ("include/ham/offload/a.hpp", "coroutine"),
+    ("include/ham/top.hpp", "ham/offload/o.hpp"),
+    ("tools/ham-bench/a.cpp", "CLI/CLI.hpp"),
+    ("tools/ham-bench/a.cpp", "ham/offload/o.hpp"),
+]
+TARGETS = [
+    "src/base/b.hpp", "src/msg/m.hpp", "src/transport/transport.hpp", "src/transport/common/c.hpp",
+    "src/transport/shm/s.hpp", "src/runtime/r.hpp", "include/ham/error.hpp", "include/ham/msg/pub.hpp",
+    "include/ham/offload/o.hpp",
+]  # fmt: skip
+
+
+def self_test():
+    """Builds a house for every case and sees whether the check says what it should."""
+    failures = 0
+    for cases, expected in ((BAD, 1), (GOOD, 0)):
+        for path, name in cases:
+            with tempfile.TemporaryDirectory() as folder:
+                root = pathlib.Path(folder)
+                for target in TARGETS:
+                    (root / target).parent.mkdir(parents=True, exist_ok=True)
+                    (root / target).write_text("#pragma once\n")
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(f'#include "{name}"\n')
+                found, _ = check(root)
+            if len(found) != expected:
+                failures += 1
+                print(f"{path} including {name}: expected {expected} violation(s), found {found}")
+    print(f"self-test: {len(BAD) + len(GOOD)} cases, {failures} failures")
+    return 1 if failures else 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).parent.parent
+    violations, count = check(root)
+    for violation in violations:
+        print(violation)
+    print(f"layers: {count} files, " + (f"{len(violations)} violations" if violations else "ok"))
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+#!/bin/sh
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy]. Quick and silent when all is
+# there. Only the tools that nothing can be built without make it fail.
+set -eu
+cd "$(dirname "$0")/.."
+purpose=${1:-build}
+
+# Commands that must be there, each with its package.
+required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
+# What enlarges the build when it is there (commands, then libraries).
+optional_commands="pkg-config:pkg-config python3:python3"
+optional_libraries="libgtest-dev libcli11-dev nlohmann-json3-dev"
+case $purpose in
+  check) optional_commands="$optional_commands clang-format-14:clang-format-14" ;;
+  tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;
+esac
+
+missing_commands() {
+  for pair in "$@"; do
+    command -v "${pair%%:*}" >/dev/null 2>&1 || printf '%s ' "${pair#*:}"
+  done
+}
+
+missing_libraries() {
+  installed=$(dpkg-query -W -f '${Package}=${db:Status-Status} ' "$@" 2>/dev/null || true)
+  for package in "$@"; do
+    case " $installed" in
+      *" $package=installed "*) ;;
+      *) printf '%s ' "$package" ;;
+    esac
+  done
+}
+
+# shellcheck disable=SC2086
+needed=$(missing_commands $required)
+# shellcheck disable=SC2086
+wanted=$(missing_commands $optional_commands)
+if command -v dpkg-query >/dev/null 2>&1; then
+  # shellcheck disable=SC2086
+  wanted="$wanted$(missing_libraries $optional_libraries)"
+fi
+[ -n "$needed$wanted" ] || exit 0
+
+# Optional packages are asked for once per build folder, not on every call: they may not exist here.
+stamp=build/.deps-$purpose
+if [ -z "$needed" ] && [ -e "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
+  exit 0
+fi
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+  if command -v sudo >/dev/null 2>&1 && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    as_root="sudo"
+  else
+    as_root="none"
+  fi
+fi
+
+install() {
+  # shellcheck disable=SC2086
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -qq -y \
+    --no-install-recommends "$@" >/dev/null
+}
+
+# Package lists may be absent or old: they are fetched when the first attempt fails.
+lists_are_new=
+install_fresh() {
+  install "$@" 2>/dev/null && return 0
+  if [ -z "$lists_are_new" ]; then
+    lists_are_new=yes
+    $as_root apt-get update -qq || true
+  fi
+  install "$@"
+}
+
+if [ "$as_root" = none ] || ! command -v apt-get >/dev/null 2>&1; then
+  echo "ham: not installed: $needed$wanted(no right or no apt-get to install them): apt-get install $needed$wanted" >&2
+else
+  echo "ham: installing $needed$wanted"
+  # shellcheck disable=SC2086
+  if ! install_fresh $needed $wanted; then
+    [ -z "$needed" ] || install_fresh $needed || true
+    for package in $wanted; do
+      install_fresh "$package" || echo "ham: $package could not be installed: going on without it" >&2
+    done
+  fi
+fi
+
+# shellcheck disable=SC2086
+needed=$(missing_commands $required)
+if [ -n "$needed" ]; then
+  echo "ham: cannot build without: $needed" >&2
+  exit 1
+fi
+mkdir -p build
+# shellcheck disable=SC2086
+wanted=$(missing_commands $optional_commands)
+if command -v dpkg-query >/dev/null 2>&1; then
+  # shellcheck disable=SC2086
+  wanted="$wanted$(missing_libraries $optional_libraries)"
+fi
+printf '%s' "$wanted" >"$stamp"
