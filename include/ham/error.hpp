@@ -1,0 +1,120 @@
+// Every exception that HAM throws.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace ham {
+
+/// Address of a node: 0 is the host, 1 .. num_nodes()-1 are targets (paper 1, Table II).
+using node_t = std::int32_t;
+
+/// Base of all exceptions of this library. Messages have the form "what is wrong (why) what to do".
+class error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A setting cannot be used: HAM_NODES, a command line option, a limit of the operating system at start.
+class config_error : public error {
+ public:
+  using error::error;
+};
+
+/// Bytes from a peer break the rules of the wire format. They were not executed; the endpoint they came from is closed.
+class protocol_error : public error {
+ public:
+  using error::error;
+};
+
+/// A call cannot be sent: the peer lacks the function, lays out an argument differently, the name is ambiguous in this
+/// binary, or the destination does not exist. Nothing was sent.
+class call_error : public error {
+ public:
+  using error::error;
+};
+
+/// A handle to memory cannot be used: freed, stale, out of range, or of another node. No byte was moved.
+class buffer_error : public error {
+ public:
+  using error::error;
+};
+
+/// The deadline of a call passed before its result arrived. The call may still run; its result will be dropped.
+class deadline_exceeded : public error {
+ public:
+  using error::error;
+};
+
+/// What is known of a call whose node failed.
+enum class call_outcome : std::uint8_t {
+  not_run,      ///< the target never took the message: safe to repeat elsewhere
+  may_have_run, ///< the target took the message and died before it answered
+  ran           ///< the call was executed, its result was lost on the way back
+};
+
+/// Text of an outcome: "not run", "may have run", "ran".
+[[nodiscard]] constexpr const char* to_string(call_outcome outcome) noexcept {
+  switch (outcome) {
+    case call_outcome::not_run: return "not run";
+    case call_outcome::may_have_run: return "may have run";
+    case call_outcome::ran: return "ran";
+  }
+  return "unknown";
+}
+
+/// A node died or its connection broke while a call to it was pending, or it was already gone when the call was made.
+class node_failure : public error {
+ public:
+  /// Facts about the failed node and the call; empty or negative where unknown.
+  struct facts {
+    node_t node = -1;
+    std::string host;
+    std::int64_t pid = -1;
+    std::string function;
+    std::uint64_t call = 0;
+    call_outcome outcome = call_outcome::may_have_run;
+  };
+
+  node_failure(const std::string& message, facts what) : error(message), facts_(std::move(what)) {}
+
+  [[nodiscard]] node_t node() const noexcept { return facts_.node; }
+  [[nodiscard]] const std::string& host() const noexcept { return facts_.host; }
+  [[nodiscard]] std::int64_t pid() const noexcept { return facts_.pid; }
+  [[nodiscard]] const std::string& function() const noexcept { return facts_.function; }
+  [[nodiscard]] std::uint64_t call() const noexcept { return facts_.call; }
+  [[nodiscard]] call_outcome outcome() const noexcept { return facts_.outcome; }
+
+ private:
+  facts facts_;
+};
+
+/// An exception left a function on its target whose type is neither a standard one nor registered
+/// (ham::register_exception). what() of it includes everything below.
+class remote_error : public error {
+ public:
+  /// Where the exception came from.
+  struct origin {
+    node_t node = -1;
+    std::string host;
+    std::int64_t pid = -1;
+    std::string function;
+    std::string type;     ///< name of the exception's type, demangled
+    std::string message;  ///< its what(), empty if it has none
+  };
+
+  remote_error(const std::string& message, origin where) : error(message), origin_(std::move(where)) {}
+
+  [[nodiscard]] node_t node() const noexcept { return origin_.node; }
+  [[nodiscard]] const std::string& host() const noexcept { return origin_.host; }
+  [[nodiscard]] std::int64_t pid() const noexcept { return origin_.pid; }
+  [[nodiscard]] const std::string& function() const noexcept { return origin_.function; }
+  [[nodiscard]] const std::string& type() const noexcept { return origin_.type; }
+  [[nodiscard]] const std::string& message() const noexcept { return origin_.message; }
+
+ private:
+  origin origin_;
+};
+
+}  // namespace ham

@@ -1,0 +1,5 @@
+// Small helpers that applications may use everywhere.
+#pragma once
+
+/// Marks a parameter or variable as deliberately unused.
+#define HAM_UNUSED_VAR(x) static_cast<void>(x)

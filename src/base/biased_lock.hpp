@@ -1,0 +1,83 @@
+// A lock that costs two plain stores while only one thread ever takes it, and is a spin lock afterwards.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+
+#include "base/cpu.hpp"
+#include "base/heavy_fence.hpp"
+
+namespace ham::base {
+
+/// Identity of the calling thread, never null.
+[[nodiscard]] inline const void* thread_identity() noexcept {
+  static thread_local char identity;
+  return &identity;
+}
+
+/// Mutual exclusion for very short sections. The first thread that takes it owns the bias: no atomic
+/// read-modify-write on its path. The first other thread revokes the bias for good with one membarrier.
+/// Not recursive; a thread that holds it must not block in the kernel for long.
+class biased_lock {
+ public:
+  [[nodiscard]] bool try_lock() noexcept {
+    if (owner_.load(std::memory_order_relaxed) == thread_identity() && !revoked_.load(std::memory_order_relaxed)) {
+      if (busy_.load(std::memory_order_relaxed) != 0) return false;
+      busy_.store(1, std::memory_order_relaxed);
+      if (!fenced_) light_fence();
+      else std::atomic_thread_fence(std::memory_order_seq_cst);
+      if (!revoked_.load(std::memory_order_relaxed)) [[likely]] {
+        std::atomic_thread_fence(std::memory_order_acquire);
+        return true;
+      }
+      busy_.store(0, std::memory_order_release);
+    }
+    return try_lock_shared_mode();
+  }
+
+  void lock() noexcept {
+    for (int i = 0; !try_lock(); ++i) {
+      if (i < 200) relax();
+      else ::sched_yield();
+    }
+  }
+
+  void unlock() noexcept {
+    if (spin_held_) {
+      spin_held_ = false;
+      spin_.store(0, std::memory_order_release);
+    } else {
+      busy_.store(0, std::memory_order_release);
+    }
+  }
+
+ private:
+  bool try_lock_shared_mode() noexcept {
+    if (spin_.exchange(1, std::memory_order_acquire) != 0) return false;
+    if (!revoked_.load(std::memory_order_relaxed)) {
+      const void* nobody = nullptr;
+      if (owner_.compare_exchange_strong(nobody, thread_identity(), std::memory_order_relaxed)) {
+        // The lock is ours through the spin word this time; the bias counts from the next time on.
+      } else if (nobody != thread_identity()) {
+        revoked_.store(true, std::memory_order_relaxed);
+        heavy_fence_private();
+      }
+    }
+    if (busy_.load(std::memory_order_acquire) != 0) {  // the owner is still inside from before the revocation
+      spin_.store(0, std::memory_order_release);
+      return false;
+    }
+    spin_held_ = true;
+    return true;
+  }
+
+  std::atomic<const void*> owner_{nullptr};
+  std::atomic<bool> revoked_{false};
+  std::atomic<unsigned char> busy_{0};
+  std::atomic<unsigned char> spin_{0};
+  bool spin_held_ = false;  // guarded by the lock itself
+  const bool fenced_ = !register_heavy_fence();
+};
+
+}  // namespace ham::base

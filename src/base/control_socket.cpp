@@ -1,0 +1,78 @@
+// SOCK_SEQPACKET with SCM_RIGHTS.
+#include "base/control_socket.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "ham/error.hpp"
+
+namespace ham::base {
+namespace {
+constexpr std::size_t most_fds = 16;
+constexpr std::size_t most_bytes = 4096;
+}  // namespace
+
+std::pair<unique_fd, unique_fd> make_control_pair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw config_error(std::string("cannot make a socket pair (") + std::strerror(errno) +
+                       "); raise the limit of open files (ulimit -n)");
+  }
+  return {unique_fd(ends[0]), unique_fd(ends[1])};
+}
+
+bool send_control(int socket, std::span<const std::byte> message, std::span<const int> fds) noexcept {
+  iovec part{const_cast<std::byte*>(message.data()), message.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * most_fds)> ancillary{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  if (!fds.empty()) {
+    const std::size_t bytes = sizeof(int) * fds.size();
+    header.msg_control = ancillary.data();
+    header.msg_controllen = CMSG_SPACE(bytes);
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(bytes);
+    std::memcpy(CMSG_DATA(rights), fds.data(), bytes);
+  }
+  ssize_t sent = -1;
+  do sent = ::sendmsg(socket, &header, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(message.size());
+}
+
+std::optional<control_message> receive_control(int socket, bool wait, bool& closed) {
+  control_message message;
+  message.bytes.resize(most_bytes);
+  iovec part{message.bytes.data(), message.bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * most_fds)> ancillary{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = ancillary.data();
+  header.msg_controllen = ancillary.size();
+  ssize_t got = -1;
+  do got = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+  while (got < 0 && errno == EINTR);
+  closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+  if (got <= 0) return std::nullopt;
+  message.bytes.resize(static_cast<std::size_t>(got));
+  for (cmsghdr* one = CMSG_FIRSTHDR(&header); one != nullptr; one = CMSG_NXTHDR(&header, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(one) + i * sizeof(int), sizeof fd);
+      message.fds.emplace_back(fd);
+    }
+  }
+  return message;
+}
+
+}  // namespace ham::base

@@ -1,0 +1,29 @@
+// Small messages with file descriptors between processes of one machine (SOCK_SEQPACKET, SCM_RIGHTS).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+
+namespace ham::base {
+
+/// A connected pair without a name in any file system; both ends close on exec. Throws ham::config_error.
+[[nodiscard]] std::pair<unique_fd, unique_fd> make_control_pair();
+
+/// Sends one message with descriptors (at most 16). False if the peer is gone.
+bool send_control(int socket, std::span<const std::byte> message, std::span<const int> fds) noexcept;
+
+struct control_message {
+  std::vector<std::byte> bytes;
+  std::vector<unique_fd> fds;
+};
+
+/// Receives one message; nothing at end of file, on error, or, with `wait` false, when there is none. `closed` tells
+/// the difference.
+[[nodiscard]] std::optional<control_message> receive_control(int socket, bool wait, bool& closed);
+
+}  // namespace ham::base

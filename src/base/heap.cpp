@@ -1,0 +1,193 @@
+// First fit over a growing memfd; the window is mapped once, far larger than the file.
+#include "base/heap.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "ham/error.hpp"
+
+namespace ham::base {
+namespace {
+
+constexpr std::uint64_t index_mask = (std::uint64_t{1} << heap_index_bits) - 1;
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t growth = 64ULL << 20;
+constexpr std::uint64_t punch_from = 32ULL << 20;  // freed memory of this size goes back to the system at once
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return (value + to - 1) / to * to; }
+
+/// Address space for a heap: more than the machine's memory, so that it never has to move.
+std::size_t window_bytes() noexcept {
+  const auto pages = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PHYS_PAGES)));
+  std::uint64_t bytes = 1ULL << 30;
+  while (bytes < 2 * pages * page && bytes < (1ULL << 40)) bytes *= 2;
+  return bytes;
+}
+
+/// As large a window as the limits of this process allow.
+mapping map_window(int fd) {
+  for (std::size_t bytes = window_bytes();; bytes /= 2) {
+    try {
+      return mapping(fd, bytes);
+    } catch (const config_error&) {
+      if (bytes <= 2 * heap_data_offset) throw;
+    }
+  }
+}
+
+}  // namespace
+
+unique_fd heap::make_file() { return make_memory_file("ham-heap", heap_data_offset); }
+
+heap::heap(unique_fd file) : file_(std::move(file)), window_(map_window(file_.get())), file_bytes_(heap_data_offset) {
+  reinterpret_cast<heap_header*>(window_.data())
+      ->owner_base.store(reinterpret_cast<std::uintptr_t>(window_.data()), std::memory_order_release);
+}
+
+heap_entry& heap::entry(std::uint64_t index) const noexcept {
+  return reinterpret_cast<heap_entry*>(window_.data() + heap_table_offset)[index];
+}
+
+std::uint64_t heap::take_extent(std::uint64_t size) {
+  for (auto at = free_extents_.begin(); at != free_extents_.end(); ++at) {
+    if (at->second < size) continue;
+    const auto [offset, extent] = *at;
+    free_extents_.erase(at);
+    if (extent > size) free_extents_.emplace(offset + size, extent - size);
+    return offset;
+  }
+  if (size > window_.size() || end_ > window_.size() - size) throw std::bad_alloc();
+  if (end_ + size > file_bytes_) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(round_up(end_ + size, growth), window_.size());
+    if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) throw std::bad_alloc();
+    file_bytes_ = bytes;
+  }
+  const std::uint64_t offset = end_;
+  end_ += size;
+  return offset;
+}
+
+void heap::give_extent(std::uint64_t offset, std::uint64_t size) {
+  if (size >= punch_from) {
+    // A refusal only means that the memory stays allocated until it is used again.
+    [[maybe_unused]] const int punched = ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                                     static_cast<off_t>(offset), static_cast<off_t>(size));
+  }
+  auto next = free_extents_.upper_bound(offset);
+  if (next != free_extents_.end() && next->first == offset + size) {
+    size += next->second;
+    next = free_extents_.erase(next);
+  }
+  if (next != free_extents_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == offset) {
+      before->second += size;
+      return;
+    }
+  }
+  free_extents_.emplace(offset, size);
+}
+
+heap::allocation heap::allocate(std::size_t size) {
+  if (size > window_.size()) throw std::bad_alloc();
+  const std::uint64_t extent = round_up(std::max<std::uint64_t>(size, 1), size >= 16 * page ? page : 64);
+  std::lock_guard guard(mutex_);
+  std::uint64_t index = records_.size();
+  if (!free_indices_.empty()) {
+    index = free_indices_.back();
+  } else if (index > index_mask) {
+    throw std::bad_alloc();
+  }
+  const std::uint64_t offset = take_extent(extent);
+  if (index == records_.size()) records_.emplace_back();
+  else free_indices_.pop_back();
+  const allocation_tag tag = (++generation_ << heap_index_bits) | index;
+  records_[index] = {tag, offset, size, extent};
+  live_.emplace(offset, index);
+  heap_entry& shared = entry(index);
+  shared.offset.store(offset, std::memory_order_relaxed);
+  shared.size.store(size, std::memory_order_relaxed);
+  shared.tag.store(tag, std::memory_order_release);
+  return {window_.data() + offset, tag};
+}
+
+const heap::record* heap::find(allocation_tag tag) const noexcept {
+  const std::uint64_t index = tag & index_mask;
+  if (tag == 0 || index >= records_.size() || records_[index].tag != tag) return nullptr;
+  return &records_[index];
+}
+
+bool heap::free(std::uint64_t address, allocation_tag tag) {
+  std::lock_guard guard(mutex_);
+  const record* found = find(tag);
+  if (found == nullptr || reinterpret_cast<std::uintptr_t>(window_.data()) + found->offset != address) return false;
+  const record freed = *found;
+  const std::uint64_t index = tag & index_mask;
+  entry(index).tag.store(0, std::memory_order_release);
+  records_[index] = {};
+  free_indices_.push_back(static_cast<std::uint32_t>(index));
+  live_.erase(freed.offset);
+  give_extent(freed.offset, freed.extent);
+  return true;
+}
+
+heap_check heap::check(std::uint64_t address, allocation_tag tag, std::size_t size) const {
+  std::lock_guard guard(mutex_);
+  const record* found = find(tag);
+  if (found == nullptr) return heap_check::stale;
+  const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(window_.data()) + found->offset;
+  const bool inside = address >= begin && address - begin <= found->size && size <= found->size - (address - begin);
+  return inside ? heap_check::valid : heap_check::out_of_range;
+}
+
+allocation_tag heap::tag_of(std::uint64_t address) const {
+  const std::uint64_t base = reinterpret_cast<std::uintptr_t>(window_.data());
+  if (address < base || address - base >= window_.size()) return 0;
+  std::lock_guard guard(mutex_);
+  auto after = live_.upper_bound(address - base);
+  if (after == live_.begin()) return 0;
+  const record& candidate = records_[std::prev(after)->second];
+  return address - base < candidate.offset + std::max<std::uint64_t>(candidate.size, 1) ? candidate.tag : 0;
+}
+
+std::size_t heap::live() const {
+  std::lock_guard guard(mutex_);
+  return live_.size();
+}
+
+heap_view::heap_view(unique_fd file) : file_(std::move(file)) {}
+
+std::byte* heap_view::translate(std::uint64_t address, allocation_tag tag, std::size_t size, heap_check& why) {
+  std::byte* base = base_.load(std::memory_order_acquire);
+  if (base == nullptr) {
+    std::lock_guard guard(mutex_);
+    if (!window_) window_ = map_window(file_.get());
+    base = window_.data();
+    base_.store(base, std::memory_order_release);
+  }
+  why = heap_check::stale;
+  auto& entry = reinterpret_cast<heap_entry*>(base + heap_table_offset)[tag & index_mask];
+  if (tag == 0 || entry.tag.load(std::memory_order_acquire) != tag) return nullptr;
+  const std::uint64_t offset = entry.offset.load(std::memory_order_relaxed);
+  const std::uint64_t length = entry.size.load(std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (entry.tag.load(std::memory_order_relaxed) != tag) return nullptr;
+  const std::uint64_t begin =
+      reinterpret_cast<heap_header*>(base)->owner_base.load(std::memory_order_acquire) + offset;
+  why = heap_check::out_of_range;
+  if (address < begin || address - begin > length || size > length - (address - begin)) return nullptr;
+  const std::uint64_t at = offset + (address - begin);
+  // The table is the peer's word; the file's real size is the kernel's.
+  if (at < heap_data_offset || at + size > window_.size()) return nullptr;
+  if (at + size > known_bytes_.load(std::memory_order_relaxed)) {
+    known_bytes_.store(file_size(file_.get()), std::memory_order_relaxed);
+    if (at + size > known_bytes_.load(std::memory_order_relaxed)) return nullptr;
+  }
+  why = heap_check::valid;
+  return base + at;
+}
+
+}  // namespace ham::base

@@ -1,0 +1,104 @@
+// Memory of a node for offload::allocate: a growing memfd that peers on the same machine map, with a table of
+// allocations in it by which they check every access themselves.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/memory_file.hpp"
+
+namespace ham::base {
+
+/// Names one allocation for its whole life; 0 names none.
+using allocation_tag = std::uint64_t;
+
+enum class heap_check : std::uint8_t { valid, stale, out_of_range };
+
+/// Start of the file, shared; fixed-width fields.
+struct heap_header {
+  std::atomic<std::uint64_t> owner_base;  ///< address of this header in the owning process
+};
+
+/// One allocation as peers see it. The owner trusts its private copy only.
+struct heap_entry {
+  std::atomic<std::uint64_t> tag;
+  std::atomic<std::uint64_t> offset;  ///< from the start of the file
+  std::atomic<std::uint64_t> size;
+};
+
+inline constexpr std::uint64_t heap_index_bits = 20;
+inline constexpr std::uint64_t heap_table_offset = 4096;
+inline constexpr std::uint64_t heap_data_offset =
+    heap_table_offset + (std::uint64_t{1} << heap_index_bits) * sizeof(heap_entry) + 4096 -
+    ((std::uint64_t{1} << heap_index_bits) * sizeof(heap_entry)) % 4096;
+
+/// The owner's side. Thread-safe.
+class heap {
+ public:
+  struct allocation {
+    void* address;
+    allocation_tag tag;
+  };
+
+  /// A file that a heap can live in.
+  [[nodiscard]] static unique_fd make_file();
+  /// Takes the file over. Throws ham::config_error.
+  explicit heap(unique_fd file);
+
+  /// `size` bytes, aligned to 64, not initialised. Throws std::bad_alloc.
+  [[nodiscard]] allocation allocate(std::size_t size);
+  /// False if `tag` does not name a live allocation that begins at `address`.
+  [[nodiscard]] bool free(std::uint64_t address, allocation_tag tag);
+  /// Whether [address, address + size) lies within the live allocation `tag`.
+  [[nodiscard]] heap_check check(std::uint64_t address, allocation_tag tag, std::size_t size) const;
+  /// Tag of the live allocation that contains `address`, or 0.
+  [[nodiscard]] allocation_tag tag_of(std::uint64_t address) const;
+
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
+  [[nodiscard]] std::size_t live() const;
+
+ private:
+  struct record {
+    allocation_tag tag = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;    ///< as asked for
+    std::uint64_t extent = 0;  ///< as taken
+  };
+
+  std::uint64_t take_extent(std::uint64_t size);
+  void give_extent(std::uint64_t offset, std::uint64_t size);
+  [[nodiscard]] heap_entry& entry(std::uint64_t index) const noexcept;
+  [[nodiscard]] const record* find(allocation_tag tag) const noexcept;
+
+  unique_fd file_;
+  mapping window_;
+  mutable std::mutex mutex_;
+  std::vector<record> records_;              // by index
+  std::vector<std::uint32_t> free_indices_;
+  std::map<std::uint64_t, std::uint64_t> free_extents_;  // offset -> size
+  std::map<std::uint64_t, std::uint64_t> live_;          // offset -> index
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t end_ = heap_data_offset;  // of what was ever taken
+  std::uint64_t generation_ = 0;
+};
+
+/// A peer's view of another process's heap. Thread-safe.
+class heap_view {
+ public:
+  explicit heap_view(unique_fd file);
+  /// Where [address, address + size) of the owner is mapped here, or nullptr; `why` says what is wrong.
+  [[nodiscard]] std::byte* translate(std::uint64_t address, allocation_tag tag, std::size_t size, heap_check& why);
+
+ private:
+  unique_fd file_;
+  std::mutex mutex_;
+  std::atomic<std::byte*> base_{nullptr};  // mapped at the first access
+  mapping window_;
+  std::atomic<std::uint64_t> known_bytes_{0};
+};
+
+}  // namespace ham::base

@@ -1,0 +1,161 @@
+// Robust futex list and futex_waitv(2), by system call: glibc's robust mutexes have another layout per architecture.
+#include "base/life_word.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstddef>
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+namespace ham::base {
+namespace {
+
+constexpr std::size_t words_per_group = 127;  // futex_waitv takes 128; one is the group's own command word
+
+long wake_all(std::atomic<std::uint32_t>& word) noexcept {
+  return ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+struct waiter_entry {  // struct futex_waitv, spelled out for older headers
+  std::uint64_t value;
+  std::uint64_t address;
+  std::uint32_t flags;
+  std::uint32_t reserved;
+};
+
+bool died(std::uint32_t value) noexcept { return (value & FUTEX_OWNER_DIED) != 0; }
+
+}  // namespace
+
+/// One watching thread; the first one of a process also holds the process's own word.
+class life_watch::group {
+ public:
+  group(life_watch& watch, life_word* own) : watch_(watch), own_(own), thread_([this] { run(); }) {
+    if (own_ == nullptr) return;
+    while (own_->load(std::memory_order_acquire) == 0 && !failed_.load(std::memory_order_acquire)) ::usleep(20);
+  }
+  ~group() {
+    stop_.store(true);
+    command_.fetch_add(1);
+    wake_all(command_);
+    thread_.join();
+  }
+
+  bool add(life_word& word, std::uint64_t cookie) {
+    std::lock_guard guard(mutex_);
+    if (words_.size() >= words_per_group) return false;
+    words_.push_back({&word, cookie});
+    command_.fetch_add(1);
+    wake_all(command_);
+    return true;
+  }
+
+ private:
+  struct watched {
+    life_word* word;
+    std::uint64_t cookie;
+  };
+
+  void run() {
+    struct {
+      robust_list_head head;
+      robust_list entry;
+    } robust{};  // lives on this stack: the kernel reads it when the thread dies
+    if (own_ != nullptr) hold(robust.head, robust.entry);
+    while (!stop_.load()) wait_once();
+    if (own_ != nullptr) {
+      own_->store(0, std::memory_order_release);
+      robust.head.list.next = &robust.head.list;
+      wake_all(*own_);
+    }
+  }
+
+  void hold(robust_list_head& head, robust_list& entry) {
+    head.list.next = &entry;
+    head.futex_offset = reinterpret_cast<char*>(own_) - reinterpret_cast<char*>(&entry);
+    entry.next = &head.list;
+    if (::syscall(SYS_set_robust_list, &head, sizeof head) != 0) {
+      failed_.store(true, std::memory_order_release);  // an emulator: pidfd and end-of-file tell of our death instead
+      return;
+    }
+    own_->store(static_cast<std::uint32_t>(::syscall(SYS_gettid)), std::memory_order_release);
+    wake_all(*own_);  // watchers that slept on zero look again and ask to be woken
+  }
+
+  void wait_once() {
+    const std::uint32_t command = command_.load();
+    std::vector<watched> now;
+    std::vector<std::uint64_t> dead;
+    {
+      std::lock_guard guard(mutex_);
+      now = words_;
+    }
+    std::vector<waiter_entry> entries{entry_for(command_, command)};
+    for (const watched& one : now) {
+      std::uint32_t value = one.word->load(std::memory_order_acquire);
+      // The kernel wakes only where it is told that somebody waits.
+      while (value != 0 && !died(value) && (value & FUTEX_WAITERS) == 0) {
+        if (one.word->compare_exchange_weak(value, value | FUTEX_WAITERS)) value |= FUTEX_WAITERS;
+      }
+      if (died(value)) dead.push_back(one.cookie);
+      else entries.push_back(entry_for(*one.word, value));
+    }
+    if (!dead.empty()) {
+      forget(dead);
+      return;
+    }
+    if (::syscall(SYS_futex_waitv, entries.data(), entries.size(), 0, nullptr, CLOCK_MONOTONIC) < 0 && errno == ENOSYS) {
+      const timespec pause{0, 20'000'000};
+      ::nanosleep(&pause, nullptr);
+    }
+  }
+
+  static waiter_entry entry_for(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+    return {value, reinterpret_cast<std::uintptr_t>(&word), 2 /* FUTEX_32, shared */, 0};
+  }
+
+  void forget(const std::vector<std::uint64_t>& dead) {
+    {
+      std::lock_guard guard(mutex_);
+      for (std::uint64_t cookie : dead) {
+        std::erase_if(words_, [&](const watched& one) {
+          if (one.cookie == cookie) wake_all(*one.word);  // the kernel woke one watcher; the others are told here
+          return one.cookie == cookie;
+        });
+      }
+    }
+    for (std::uint64_t cookie : dead) watch_.on_death_(cookie);
+  }
+
+  life_watch& watch_;
+  life_word* own_;
+  std::mutex mutex_;
+  std::vector<watched> words_;
+  std::atomic<std::uint32_t> command_{0};
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> failed_{false};
+  std::thread thread_;
+};
+
+life_watch::life_watch(life_word& own, death_handler on_death) : own_(own), on_death_(std::move(on_death)) {
+  groups_.push_back(std::make_unique<group>(*this, &own_));
+}
+
+life_watch::~life_watch() = default;
+
+void life_watch::watch(life_word& other, std::uint64_t cookie) {
+  std::lock_guard guard(mutex_);
+  for (auto& one : groups_) {
+    if (one->add(other, cookie)) return;
+  }
+  groups_.push_back(std::make_unique<group>(*this, nullptr));
+  groups_.back()->add(other, cookie);
+}
+
+}  // namespace ham::base

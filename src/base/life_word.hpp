@@ -1,0 +1,42 @@
+// A word in shared memory that the kernel marks when the process that holds it ends, however it ends.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace ham::base {
+
+/// Shared; 0 until its process holds it and again after an orderly end.
+using life_word = std::atomic<std::uint32_t>;
+
+/// Threads of this process that hold its own life word and sleep on those of others (robust futex list, futex_waitv).
+/// Some 50 us from the death of a process to the callback, whatever its size; idle otherwise.
+class life_watch {
+ public:
+  /// `on_death(cookie)` is called on a watching thread, once per word watched.
+  using death_handler = std::function<void(std::uint64_t cookie)>;
+
+  /// Holds `own` from now on. `own` must outlive this object.
+  life_watch(life_word& own, death_handler on_death);
+  /// Gives the own word up in order: watchers elsewhere are not told.
+  ~life_watch();
+  life_watch(const life_watch&) = delete;
+  life_watch& operator=(const life_watch&) = delete;
+
+  /// Watches the word of another process. Any thread.
+  void watch(life_word& other, std::uint64_t cookie);
+
+ private:
+  class group;
+  life_word& own_;
+  death_handler on_death_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<group>> groups_;
+};
+
+}  // namespace ham::base

@@ -1,0 +1,54 @@
+// Anonymous shared memory by memfd_create(2).
+#include "base/memory_file.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "ham/error.hpp"
+
+namespace ham::base {
+namespace {
+
+[[noreturn]] void refuse(const char* what, std::size_t size_bytes) {
+  throw config_error(std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes of shared memory (" +
+                     std::strerror(errno) + "); raise the memory or descriptor limit of this process");
+}
+
+}  // namespace
+
+unique_fd make_memory_file(const char* name, std::size_t size_bytes) {
+  unique_fd fd(::memfd_create(name, MFD_CLOEXEC));
+  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) refuse("create", size_bytes);
+  return fd;
+}
+
+mapping::mapping(int fd, std::size_t size_bytes) : size_(size_bytes) {
+  void* at = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (at == MAP_FAILED) refuse("map", size_bytes);
+  data_ = static_cast<std::byte*>(at);
+}
+
+mapping::mapping(mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+mapping& mapping::operator=(mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+mapping::~mapping() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+std::size_t file_size(int fd) noexcept {
+  struct stat status{};
+  return ::fstat(fd, &status) == 0 && status.st_size > 0 ? static_cast<std::size_t>(status.st_size) : 0;
+}
+
+}  // namespace ham::base

@@ -1,0 +1,36 @@
+// Anonymous shared memory (memfd): no name in any file system, gone with its last user.
+#pragma once
+
+#include <cstddef>
+
+#include "base/unique_fd.hpp"
+
+namespace ham::base {
+
+/// Makes a memfd of `size_bytes`. Throws ham::config_error if the kernel refuses.
+[[nodiscard]] unique_fd make_memory_file(const char* name, std::size_t size_bytes);
+
+/// A mapping of a file descriptor, unmapped when it goes. The mapping may be longer than the file: bytes beyond the
+/// file's end become usable when the file grows.
+class mapping {
+ public:
+  mapping() noexcept = default;
+  /// Maps `size_bytes` shared, readable and writable. Throws ham::config_error.
+  mapping(int fd, std::size_t size_bytes);
+  mapping(mapping&& other) noexcept;
+  mapping& operator=(mapping&& other) noexcept;
+  ~mapping();
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  explicit operator bool() const noexcept { return data_ != nullptr; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Size in bytes of the file behind `fd`; 0 on error.
+[[nodiscard]] std::size_t file_size(int fd) noexcept;
+
+}  // namespace ham::base

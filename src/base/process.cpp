@@ -1,0 +1,126 @@
+// vfork, exec, pidfd.
+#include "base/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "ham/error.hpp"
+
+namespace ham::base {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+std::vector<std::string> environment_with(const std::vector<std::string>& extra) {
+  std::vector<std::string> result = extra;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view text(*one);
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    bool replaced = false;
+    for (const std::string& other : extra) replaced = replaced || other.starts_with(name);
+    if (!replaced) result.emplace_back(text);
+  }
+  return result;
+}
+
+struct child_plan {
+  const char* path;
+  char** arguments;
+  char** environment;
+  int inherited_fd;
+  const cpu_set_t* cpus;
+  pid_t parent;
+  volatile int error;
+};
+
+/// Runs in the child on the parent's memory: system calls only.
+[[noreturn]] void become(child_plan& plan) noexcept {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != plan.parent) ::_exit(127);
+  if (plan.inherited_fd >= 0) ::fcntl(plan.inherited_fd, F_SETFD, 0);
+  if (plan.cpus != nullptr) ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus);
+  ::execvpe(plan.path, plan.arguments, plan.environment);
+  plan.error = errno;
+  ::_exit(127);
+}
+
+}  // namespace
+
+process start_process(const process_request& what) {
+  const std::vector<std::string> environment = environment_with(what.extra_environment);
+  std::vector<char*> arguments = pointers(what.command);
+  std::vector<char*> variables = pointers(environment);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (int cpu : what.cpus) {
+    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
+  }
+  child_plan plan{arguments[0], arguments.data(), variables.data(), what.inherited_fd,
+                  what.cpus.empty() ? nullptr : &cpus, ::getpid(), 0};
+  const pid_t pid = ::vfork();
+  if (pid == 0) become(plan);
+  const int error = pid < 0 ? errno : plan.error;
+  if (what.inherited_fd >= 0) ::fcntl(what.inherited_fd, F_SETFD, FD_CLOEXEC);
+  if (pid > 0 && error != 0) ::waitpid(pid, nullptr, 0);
+  if (error != 0) {
+    throw config_error("cannot start '" + what.command.front() + "' as a target (" + std::strerror(error) +
+                       "); check the path, that it is executable, and the limit of processes (ulimit -u)");
+  }
+  process child;
+  child.pid = pid;
+  child.pid_fd = unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return child;
+}
+
+std::string wait_for_end(const process& child, std::chrono::milliseconds patience) {
+  pollfd waiting{child.pid_fd.get(), POLLIN, 0};
+  if (child.pid_fd && ::poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) return {};
+  int status = 0;
+  const pid_t got = ::waitpid(child.pid, &status, child.pid_fd ? 0 : WNOHANG);
+  if (got == 0) return {};
+  if (got < 0) return "ended";
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return "killed by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+  }
+  return "exited with status " + std::to_string(WEXITSTATUS(status));
+}
+
+void kill_process(const process& child) noexcept {
+  if (child.pid_fd) ::syscall(SYS_pidfd_send_signal, child.pid_fd.get(), SIGKILL, nullptr, 0);
+  else if (child.pid > 0) ::kill(child.pid, SIGKILL);
+}
+
+unsigned usable_cores() noexcept {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&cpus)));
+}
+
+void raise_file_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace ham::base

@@ -1,0 +1,43 @@
+// Starting and ending child processes without a trace left behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+
+namespace ham::base {
+
+struct process_request {
+  std::vector<std::string> command;           ///< path and arguments; a bare name is looked up in PATH
+  std::vector<std::string> extra_environment; ///< NAME=value, in addition to this process's own
+  int inherited_fd = -1;                      ///< stays open in the child under the same number
+  std::vector<int> cpus;                      ///< cores the child may run on; empty: as the parent
+};
+
+struct process {
+  pid_t pid = -1;
+  unique_fd pid_fd;
+};
+
+/// Starts a child that the kernel kills when the calling thread ends (so call it from a thread that lives as long as
+/// the children may). Throws ham::config_error with the reason.
+[[nodiscard]] process start_process(const process_request& what);
+
+/// Waits for the end of the child for at most `patience`; a text like "killed by signal 11 (Segmentation fault)", or
+/// empty if it still runs. The child is reaped.
+[[nodiscard]] std::string wait_for_end(const process& child, std::chrono::milliseconds patience);
+
+/// SIGKILL. Harmless if the child has ended.
+void kill_process(const process& child) noexcept;
+
+/// Number of cores this process may run on.
+[[nodiscard]] unsigned usable_cores() noexcept;
+
+/// Allows as many open files as the hard limit permits.
+void raise_file_limit() noexcept;
+
+}  // namespace ham::base
