@@ -1,0 +1,211 @@
+// Archives in the style of cereal: what a class's serialize(archive) member is called with.
+#pragma once
+
+#include <utility>
+
+#include "ham/msg/codec_basic.hpp"
+
+namespace ham::msg {
+
+namespace detail {
+
+/// The spellings that all archives share: ar(a, b), ar & a & b, and << or >>.
+template <class Derived>
+class archive {
+ public:
+  template <class... Members>
+  Derived& operator()(Members&&... members) {
+    (self().one(members), ...);
+    return self();
+  }
+  template <class Member>
+  Derived& operator&(Member&& member) {
+    self().one(member);
+    return self();
+  }
+
+ private:
+  Derived& self() { return static_cast<Derived&>(*this); }
+};
+
+template <class Derived>
+class saving_archive : public archive<Derived> {
+ public:
+  using is_saving = std::true_type;
+  using is_loading = std::false_type;
+  template <class Member>
+  Derived& operator<<(const Member& member) {
+    return (*this)(member);
+  }
+};
+
+}  // namespace detail
+
+/// Adds up the encoded sizes of a class's members.
+class size_archive : public detail::saving_archive<size_archive> {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  friend class detail::archive<size_archive>;
+  template <class Member>
+  void one(const Member& member) {
+    size_ += encoded_size(member);
+  }
+  std::size_t size_ = 0;
+};
+
+/// Writes a class's members.
+class write_archive : public detail::saving_archive<write_archive> {
+ public:
+  explicit write_archive(writer& to) noexcept : to_(to) {}
+
+ private:
+  friend class detail::archive<write_archive>;
+  template <class Member>
+  void one(const Member& member) {
+    encode(to_, member);
+  }
+  writer& to_;
+};
+
+/// Reads a class's members.
+class read_archive : public detail::archive<read_archive> {
+ public:
+  using is_saving = std::false_type;
+  using is_loading = std::true_type;
+  explicit read_archive(reader& from) noexcept : from_(from) {}
+  template <class Member>
+  read_archive& operator>>(Member& member) {
+    return (*this)(member);
+  }
+
+ private:
+  friend class detail::archive<read_archive>;
+  template <class Member>
+  void one(Member& member) {
+    decode_into(from_, member);
+  }
+  reader& from_;
+};
+
+/// Lists the layouts of a class's members.
+class layout_archive : public detail::saving_archive<layout_archive> {
+ public:
+  explicit layout_archive(std::string& to) noexcept : to_(to) {}
+
+ private:
+  friend class detail::archive<layout_archive>;
+  template <class Member>
+  void one(const Member&) {
+    to_ += separator_;
+    append_layout<Member>(to_);
+    separator_ = ',';
+  }
+  std::string& to_;
+  char separator_ = ':';
+};
+
+namespace detail {
+
+template <class T>
+concept has_serialize_member = requires(T& object, size_archive& to) { access::serialize(object, to); };
+template <class T>
+concept has_versioned_serialize = requires(T& object, size_archive& to) { access::serialize_versioned(object, to); };
+template <class T>
+concept has_save_and_load = requires(T& object, size_archive& to, read_archive& from) {
+  access::save(object, to);
+  access::load(object, from);
+};
+
+// A member template inherited from a base would silently send the base's members only.
+template <class Pointer>
+struct class_of_member;
+template <class Member, class Class>
+struct class_of_member<Member Class::*> {
+  using type = Class;
+};
+template <class T>
+concept inherits_serialize =
+    requires { access::serialize_pointer<T, size_archive>(); } &&
+    !std::is_same_v<typename class_of_member<decltype(access::serialize_pointer<T, size_archive>())>::type, T>;
+template <class T>
+concept inherits_save = requires { access::save_pointer<T, size_archive>(); } &&
+                        !std::is_same_v<typename class_of_member<decltype(access::save_pointer<T, size_archive>())>::type, T>;
+
+template <class T>
+consteval bool has_serialize() {
+  if constexpr (!std::is_class_v<T>) {
+    return false;
+  } else if constexpr (has_serialize_member<T> || has_versioned_serialize<T>) {
+    return !inherits_serialize<T>;
+  } else if constexpr (has_save_and_load<T>) {
+    return !inherits_save<T>;
+  } else {
+    return false;
+  }
+}
+
+/// Calls whichever member T has with a saving archive.
+template <class T, class Archive>
+void run_saving(const T& value, Archive& to) {
+  // serialize is not const because the same member reads; with a saving archive it only looks.
+  if constexpr (has_serialize_member<T>) {
+    access::serialize(const_cast<T&>(value), to);
+  } else if constexpr (has_versioned_serialize<T>) {
+    access::serialize_versioned(const_cast<T&>(value), to);
+  } else {
+    access::save(value, to);
+  }
+}
+
+template <class T>
+struct codec_of_kind<T, codec_kind::serialize> {
+  static constexpr bool fixed = false;
+  static constexpr std::size_t min_size = 0;
+  static constexpr bool bulk = false;
+
+  static std::size_t size(const T& value) {
+    const sizing_nested guard;
+    size_archive to;
+    run_saving(value, to);
+    return to.size();
+  }
+  static void write(writer& out, const T& value) {
+    write_archive to(out);
+    run_saving(value, to);
+  }
+  static T read(reader& in) {
+    static_assert(std::is_default_constructible_v<T>,
+                  "ham: a class with a serialize member must be default constructible to be received");
+    const reader::nested guard(in);
+    T value{};
+    read_archive from(in);
+    if constexpr (has_serialize_member<T>) {
+      access::serialize(value, from);
+    } else if constexpr (has_versioned_serialize<T>) {
+      access::serialize_versioned(value, from);
+    } else {
+      access::load(value, from);
+    }
+    return value;
+  }
+  static void layout(std::string& to) {
+    const describing<T> mark;
+    to += "serialize<";
+    append_name<T>(to);
+    if (mark.first()) {
+      // A default value stands for all: what depends on the value, even whether it can be made, is the class's affair.
+      try {
+        layout_archive members(to);
+        run_saving(T{}, members);
+      } catch (...) {
+        to += ",?";
+      }
+    }
+    to += '>';
+  }
+};
+
+}  // namespace detail
+}  // namespace ham::msg

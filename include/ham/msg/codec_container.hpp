@@ -1,0 +1,241 @@
+// Codecs of the standard containers: a count, then the elements.
+#pragma once
+
+#include <deque>
+#include <forward_list>
+#include <iterator>
+#include <list>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "ham/msg/codec_basic.hpp"
+
+namespace ham::msg::detail {
+
+/// Reads objects of a bulk type out of bytes that need not be aligned for it.
+template <class T>
+class unaligned_iterator {
+ public:
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const T*;
+  using reference = T;
+
+  explicit unaligned_iterator(const std::byte* at) noexcept : at_(at) {}
+  T operator*() const { return object_from_bytes<T>(at_); }
+  unaligned_iterator& operator++() noexcept { return *this += 1; }
+  unaligned_iterator& operator+=(difference_type n) noexcept {
+    at_ += n * static_cast<difference_type>(sizeof(T));
+    return *this;
+  }
+  friend bool operator==(const unaligned_iterator&, const unaligned_iterator&) = default;
+  friend difference_type operator-(const unaligned_iterator& a, const unaligned_iterator& b) noexcept {
+    return (a.at_ - b.at_) / static_cast<difference_type>(sizeof(T));
+  }
+
+ private:
+  const std::byte* at_;
+};
+
+template <class T>
+inline bool is_aligned_for(const std::byte* at) noexcept {
+  return reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0;
+}
+
+// The functors and allocators of containers do not travel: the receiver's are new ones, so they must have no state.
+template <class... Functors>
+inline constexpr bool stateless_v = ((std::is_empty_v<Functors> && std::is_default_constructible_v<Functors>) && ...);
+
+/// Sizes and writes any container by walking over it.
+template <class Container, class Element>
+struct range_codec : varying_codec<8> {
+  static constexpr std::size_t size(const Container& value) {
+    std::size_t sum = 8;
+    for (const auto& element : value) sum += element_size(element);
+    return sum;
+  }
+  static void write(writer& to, const Container& value) {
+    to.count(static_cast<std::size_t>(std::distance(value.begin(), value.end())));
+    for (const auto& element : value) write_element(to, element);
+  }
+
+ protected:
+  /// Number of elements that the bytes under the reader can really hold.
+  static std::size_t read_count(reader& from) { return from.count(element_min_v<Element>); }
+
+  static void layout_as(std::string& to, const char* name) { ((to += name) += '<') += layout_text<Element>() + '>'; }
+};
+
+template <class T, class Allocator>
+struct standard_codec<std::vector<T, Allocator>> : range_codec<std::vector<T, Allocator>, T> {
+  using vector = std::vector<T, Allocator>;
+  using range = range_codec<vector, T>;
+  static constexpr bool valid = storable_v<T> && std::is_default_constructible_v<Allocator>;
+
+  static constexpr std::size_t size(const vector& value) {
+    if constexpr (fixed_size_v<T>) {
+      return 8 + value.size() * element_min_v<T>;
+    } else {
+      return range::size(value);
+    }
+  }
+  static void write(writer& to, const vector& value) {
+    if constexpr (codec_for<T>::bulk) {
+      to.count(value.size());
+      to.bytes(value.data(), value.size() * sizeof(T));
+    } else {
+      range::write(to, value);
+    }
+  }
+  static vector read(reader& from) { return read_counted(from, range::read_count(from)); }
+  static vector read_counted(reader& from, std::size_t count) {
+    if constexpr (codec_for<T>::bulk) {
+      const std::byte* const bytes = from.view(count * sizeof(T)).data();
+      if (is_aligned_for<T>(bytes)) {
+        const T* const elements = reinterpret_cast<const T*>(bytes);
+        return vector(elements, elements + count);
+      }
+      return vector(unaligned_iterator<T>(bytes), unaligned_iterator<T>(bytes + count * sizeof(T)));
+    } else {
+      vector value;
+      // Few bytes may stand for much memory (a large optional): room grows with what really arrives.
+      value.reserve(std::min(count, (std::size_t{1} << 20) / sizeof(T) + 1));
+      for (std::size_t i = 0; i < count; ++i) value.push_back(read_element<T>(from));
+      return value;
+    }
+  }
+  static void layout(std::string& to) { range::layout_as(to, "vec"); }
+};
+
+/// Eight elements to a byte.
+template <class Allocator>
+struct standard_codec<std::vector<bool, Allocator>> : varying_codec<8> {
+  using vector = std::vector<bool, Allocator>;
+  static constexpr bool valid = std::is_default_constructible_v<Allocator>;
+
+  static constexpr std::size_t size(const vector& value) { return 8 + bytes_for(value.size()); }
+  static void write(writer& to, const vector& value) {
+    to.count(value.size());
+    std::byte* const bits = to.take(bytes_for(value.size()));
+    std::fill_n(bits, bytes_for(value.size()), std::byte{0});
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      if (value[i]) bits[i / 8] |= std::byte{1} << (i % 8);
+    }
+  }
+  static vector read(reader& from) {
+    const auto count = from.number<std::uint64_t>();
+    if (count / 8 > from.remaining()) [[unlikely]] {
+      throw_malformed("more elements announced than the message has room for");
+    }
+    const std::byte* const bits = from.view(bytes_for(static_cast<std::size_t>(count))).data();
+    vector value(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < value.size(); ++i) value[i] = (bits[i / 8] >> (i % 8) & std::byte{1}) != std::byte{0};
+    return value;
+  }
+  static void layout(std::string& to) { to += "vec<bit>"; }
+
+ private:
+  static constexpr std::size_t bytes_for(std::size_t bits) noexcept { return bits / 8 + (bits % 8 != 0 ? 1 : 0); }
+};
+
+/// std::deque and std::list.
+template <class Container>
+struct sequence_codec : range_codec<Container, typename Container::value_type> {
+  using element = typename Container::value_type;
+  static constexpr bool valid =
+      storable_v<element> && std::is_default_constructible_v<typename Container::allocator_type>;
+
+  static Container read(reader& from) {
+    Container value;
+    for (std::size_t left = sequence_codec::read_count(from); left != 0; --left) {
+      value.push_back(read_element<element>(from));
+    }
+    return value;
+  }
+  static void layout(std::string& to) { sequence_codec::layout_as(to, "seq"); }
+};
+
+template <class T, class Allocator>
+struct standard_codec<std::deque<T, Allocator>> : sequence_codec<std::deque<T, Allocator>> {};
+template <class T, class Allocator>
+struct standard_codec<std::list<T, Allocator>> : sequence_codec<std::list<T, Allocator>> {};
+
+template <class T, class Allocator>
+struct standard_codec<std::forward_list<T, Allocator>> : range_codec<std::forward_list<T, Allocator>, T> {
+  using list = std::forward_list<T, Allocator>;
+  static constexpr bool valid = storable_v<T> && std::is_default_constructible_v<Allocator>;
+
+  static list read(reader& from) {
+    list value;
+    auto last = value.before_begin();
+    for (std::size_t left = standard_codec::read_count(from); left != 0; --left) {
+      last = value.insert_after(last, read_element<T>(from));
+    }
+    return value;
+  }
+  static void layout(std::string& to) { standard_codec::layout_as(to, "seq"); }
+};
+
+template <class Set, class... Functors>
+struct set_codec : range_codec<Set, typename Set::key_type> {
+  using key = typename Set::key_type;
+  static constexpr bool valid =
+      storable_v<key> && stateless_v<Functors...> && std::is_default_constructible_v<typename Set::allocator_type>;
+
+  static Set read(reader& from) {
+    Set value;
+    for (std::size_t left = set_codec::read_count(from); left != 0; --left) {
+      value.emplace_hint(value.end(), read_element<key>(from));
+    }
+    return value;
+  }
+  static void layout(std::string& to) { set_codec::layout_as(to, "set"); }
+};
+
+template <class Map, class... Functors>
+struct map_codec : range_codec<Map, std::pair<typename Map::key_type, typename Map::mapped_type>> {
+  using element = std::pair<typename Map::key_type, typename Map::mapped_type>;
+  static constexpr bool valid = storable_v<typename Map::key_type> && storable_v<typename Map::mapped_type> &&
+                                stateless_v<Functors...> &&
+                                std::is_default_constructible_v<typename Map::allocator_type>;
+
+  static Map read(reader& from) {
+    Map value;
+    for (std::size_t left = map_codec::read_count(from); left != 0; --left) {
+      value.insert(value.end(), read_element<element>(from));
+    }
+    return value;
+  }
+  static void layout(std::string& to) {
+    (to += "map<") += layout_text<typename Map::key_type, typename Map::mapped_type>() + '>';
+  }
+};
+
+template <class T, class Less, class A>
+struct standard_codec<std::set<T, Less, A>> : set_codec<std::set<T, Less, A>, Less> {};
+template <class T, class Less, class A>
+struct standard_codec<std::multiset<T, Less, A>> : set_codec<std::multiset<T, Less, A>, Less> {};
+template <class T, class Hash, class Equal, class A>
+struct standard_codec<std::unordered_set<T, Hash, Equal, A>>
+    : set_codec<std::unordered_set<T, Hash, Equal, A>, Hash, Equal> {};
+template <class T, class Hash, class Equal, class A>
+struct standard_codec<std::unordered_multiset<T, Hash, Equal, A>>
+    : set_codec<std::unordered_multiset<T, Hash, Equal, A>, Hash, Equal> {};
+
+template <class K, class V, class Less, class A>
+struct standard_codec<std::map<K, V, Less, A>> : map_codec<std::map<K, V, Less, A>, Less> {};
+template <class K, class V, class Less, class A>
+struct standard_codec<std::multimap<K, V, Less, A>> : map_codec<std::multimap<K, V, Less, A>, Less> {};
+template <class K, class V, class Hash, class Equal, class A>
+struct standard_codec<std::unordered_map<K, V, Hash, Equal, A>>
+    : map_codec<std::unordered_map<K, V, Hash, Equal, A>, Hash, Equal> {};
+template <class K, class V, class Hash, class Equal, class A>
+struct standard_codec<std::unordered_multimap<K, V, Hash, Equal, A>>
+    : map_codec<std::unordered_multimap<K, V, Hash, Equal, A>, Hash, Equal> {};
+
+}  // namespace ham::msg::detail

@@ -1,0 +1,282 @@
+// The codec's front door: which types cross, and encoded_size, encode, decode and append_layout for all of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "ham/msg/customise.hpp"
+#include "ham/msg/migratable.hpp"
+#include "ham/msg/wire.hpp"
+
+namespace ham::msg {
+namespace detail {
+
+/// The ways to cross, strongest first: of those that apply to a type the first is taken.
+enum class codec_kind : std::uint8_t { user, migratable, fields, serialize, standard, bitwise, polymorphic, none };
+
+/// Codec of one standard type; specialised in codec_basic.hpp, codec_std.hpp,
+/// codec_container.hpp and codec_view.hpp. Its members:
+///   valid      whether what it contains crosses
+///   fixed      whether all values take fixed_size bytes; then `fixed_size` is there
+///   min_size   the least number of bytes that a value takes
+///   bulk       whether arrays of it are on the wire as they are in memory on this machine
+///   size(value), write(writer&, value), read(reader&), layout(std::string&)
+template <class T>
+struct standard_codec;
+
+template <class T, codec_kind Kind>
+struct codec_of_kind;
+
+template <class T>
+concept has_user_codec = requires { sizeof(codec<T>); };
+template <class T>
+concept has_standard_codec = requires { sizeof(standard_codec<T>); };
+
+template <class T>
+consteval bool has_own_fields();
+template <class T>
+consteval bool has_serialize();
+
+/// Classes with virtual functions: those whose copying cannot fail own nothing, as far as can be told from outside. The
+/// exceptions of the standard library share a string, copied without fail.
+template <class T>
+consteval bool crosses_as_polymorphic_object() {
+  if constexpr (std::is_polymorphic_v<T> && !std::is_abstract_v<T>) {
+    return std::is_nothrow_copy_constructible_v<T> && !std::is_base_of_v<std::exception, T>;
+  } else {
+    return false;
+  }
+}
+
+template <class T>
+consteval codec_kind kind_of() {
+  if constexpr (!std::is_object_v<T> || std::is_const_v<T> || std::is_volatile_v<T>) {
+    return codec_kind::none;
+  } else if constexpr (has_user_codec<T>) {
+    return codec_kind::user;
+  } else if constexpr (has_own_migratable<T>()) {
+    return codec_kind::migratable;
+  } else if constexpr (has_own_fields<T>()) {
+    return codec_kind::fields;
+  } else if constexpr (has_serialize<T>()) {
+    return codec_kind::serialize;
+  } else if constexpr (has_standard_codec<T>) {
+    return standard_codec<T>::valid ? codec_kind::standard : codec_kind::none;
+  } else if constexpr (is_bitwise_copyable<T>::value && std::is_move_constructible_v<T>) {
+    return codec_kind::bitwise;
+  } else if constexpr (crosses_as_polymorphic_object<T>()) {
+    return codec_kind::polymorphic;
+  } else {
+    return codec_kind::none;
+  }
+}
+
+template <class T>
+using codec_for = codec_of_kind<T, kind_of<T>()>;
+
+/// Types that refer to memory they do not own: cross as arguments only, decoded in place.
+template <class T>
+inline constexpr bool is_view_v = false;
+template <class Char, class Traits>
+inline constexpr bool is_view_v<std::basic_string_view<Char, Traits>> = true;
+template <class T, std::size_t Extent>
+inline constexpr bool is_view_v<std::span<const T, Extent>> = true;
+
+/// Whether T may be part of another type.
+template <class T>
+inline constexpr bool storable_v = kind_of<T>() != codec_kind::none && !is_view_v<T>;
+
+}  // namespace detail
+
+/// T (a type without reference and const) may be an argument of a call.
+template <class T>
+concept crosses = !std::is_array_v<T> && detail::kind_of<T>() != detail::codec_kind::none;
+
+/// T may be the result of a call: as crosses, without views (`std::string_view`, `std::span<const U>`) of memory that
+/// would be gone; or void.
+template <class T>
+concept crosses_back = std::is_void_v<T> || (crosses<T> && !detail::is_view_v<T>);
+
+/// Named by the compiler's message when a program tries to send a T that cannot cross.
+template <class T>
+struct type_cannot_cross {
+  static constexpr bool refers = std::is_pointer_v<T> || std::is_reference_v<T> || detail::borrows_v<T>;
+  static_assert(!std::is_pointer_v<T>,
+                "ham: this type cannot cross to another node: it is a raw pointer, which means nothing there. Pass a "
+                "ham::offload::buffer_ptr, a value, a container or a std::span<const T>; pointers whose values mean "
+                "the same on both sides may be marked with ham::is_bitwise_copyable");
+  static_assert(!std::is_reference_v<T>,
+                "ham: this type cannot cross to another node: it is a reference. Pass the value");
+  static_assert(!refers || std::is_pointer_v<T> || std::is_reference_v<T>,
+                "ham: this type cannot cross to another node: it refers to memory that it does not own. Pass the "
+                "value, a container or a std::span<const T>");
+  static_assert(refers,
+                "ham: this type cannot cross to another node: it is not trivially copyable, not a standard value type "
+                "of types that cross, and has neither HAM_FIELDS, a serialize member nor a ham::codec. Give it one of "
+                "these");
+};
+
+/// Named by the compiler's message when a function whose result is a view of memory is to be called on another node.
+template <class T>
+struct result_cannot_cross {
+  static_assert(!detail::is_view_v<T>,
+                "ham: this type cannot cross back as a result: it is a view of memory of the other node. Return a "
+                "std::string or a container");
+};
+
+/// For `static_assert(require_argument<T>())`: does not compile, with the messages above, unless T crosses.
+template <class T>
+consteval bool require_argument() {
+  if constexpr (!crosses<T>) static_assert(sizeof(type_cannot_cross<T>) != 0);
+  return true;
+}
+
+/// For `static_assert(require_result<T>())`: does not compile, with the messages above, unless T crosses back.
+template <class T>
+consteval bool require_result() {
+  if constexpr (!std::is_void_v<T>) {
+    static_assert(sizeof(result_cannot_cross<T>) != 0);
+    require_argument<T>();
+  }
+  return true;
+}
+
+namespace detail {
+
+// Reached only with types that cannot cross: states the error, then keeps quiet.
+template <class T>
+struct codec_of_kind<T, codec_kind::none> {
+  static_assert(sizeof(type_cannot_cross<T>) != 0);
+  static constexpr bool fixed = false;
+  static constexpr bool bulk = false;
+  static constexpr std::size_t min_size = 1;
+  static constexpr std::size_t size(const T&) { return 0; }
+  static void write(writer&, const T&) {}
+  static T read(reader&);
+  static void layout(std::string&) {}
+};
+
+template <class T>
+struct codec_of_kind<T, codec_kind::standard> : standard_codec<T> {};
+
+/// Counts nesting while sizes are computed, so that the sender refuses what the receiver would.
+class sizing_nested {
+ public:
+  sizing_nested() {
+    if (depth_ == max_nesting) [[unlikely]] throw_too_deep();
+    ++depth_;
+  }
+  ~sizing_nested() { --depth_; }
+  sizing_nested(const sizing_nested&) = delete;
+  sizing_nested& operator=(const sizing_nested&) = delete;
+
+ private:
+  static inline constinit thread_local std::uint32_t depth_ = 0;
+};
+
+template <class T>
+using decoded_t = decltype(codec_for<T>::read(std::declval<reader&>()));
+
+}  // namespace detail
+
+/// What decode<T> returns: T itself, for views something that converts to T and keeps what it must.
+template <class T>
+using decode_result_t = detail::decoded_t<T>;
+
+/// Whether every value of T takes the same number of bytes on the wire: fixed_encoded_size_v<T>.
+template <class T>
+inline constexpr bool fixed_size_v = detail::codec_for<T>::fixed;
+
+template <class T>
+  requires fixed_size_v<T>
+inline constexpr std::size_t fixed_encoded_size_v = detail::codec_for<T>::fixed_size;
+
+/// Bytes that `value` takes on the wire. Throws ham::error for values that cannot be sent (valueless variant, nesting
+/// deeper than max_nesting), and whatever a user's codec throws.
+template <class T>
+[[nodiscard]] constexpr std::size_t encoded_size(const T& value) {
+  if constexpr (fixed_size_v<T>) {
+    return fixed_encoded_size_v<T>;
+  } else {
+    return detail::codec_for<T>::size(value);
+  }
+}
+
+/// Writes `value`: encoded_size(value) bytes.
+template <class T>
+[[gnu::always_inline]] inline void encode(writer& to, const T& value) {
+  detail::codec_for<T>::write(to, value);
+}
+
+/// Reads a value of the decayed parameter type T. Throws ham::protocol_error if the bytes are not those of a T.
+/// `std::string_view` and `std::span<const U>` refer to the bytes under the reader if these are aligned for U, else the
+/// returned object owns a copy; either way it must outlive the use of the view made from it.
+template <class T>
+[[nodiscard, gnu::always_inline]] inline decode_result_t<T> decode(reader& from) {
+  return detail::codec_for<T>::read(from);
+}
+
+/// Reads into an existing object, also into a C array.
+template <class T>
+inline void decode_into(reader& from, T& to) {
+  if constexpr (std::is_array_v<T>) {
+    detail::codec_for<T>::read_into(from, to);
+  } else {
+    to = decode<T>(from);
+  }
+}
+
+/// Appends a text that says how T is laid out on the wire: "i4", "str", "vec<f8>", "tuple<i4,f8>",
+/// "fields<particle:f8,str>", "opaque<particle,24,8>". Nodes whose texts for an argument differ do not exchange it.
+/// The characters `<`, `>` and `,` only appear as structure.
+template <class T>
+void append_layout(std::string& to) {
+  detail::codec_for<T>::layout(to);
+}
+
+/// The layouts of several types, separated by commas.
+template <class... Types>
+[[nodiscard]] std::string layout_text() {
+  std::string text;
+  [[maybe_unused]] const char* separator = "";
+  ((text += separator, append_layout<Types>(text), separator = ","), ...);
+  return text;
+}
+
+namespace detail {
+
+// Elements of containers. One that may take no bytes at all gets one, so that a count is always backed by real bytes.
+template <class T>
+inline constexpr bool needs_marker_v = codec_for<T>::min_size == 0;
+
+template <class T>
+inline constexpr std::size_t element_min_v = std::max<std::size_t>(codec_for<T>::min_size, 1);
+
+template <class T>
+constexpr std::size_t element_size(const T& value) {
+  return encoded_size(value) + (needs_marker_v<T> ? 1 : 0);
+}
+
+template <class T>
+inline void write_element(writer& to, const T& value) {
+  if constexpr (needs_marker_v<T>) to.number(std::uint8_t{0});
+  encode(to, value);
+}
+
+template <class T>
+inline T read_element(reader& from) {
+  if constexpr (needs_marker_v<T>) {
+    if (from.template number<std::uint8_t>() != 0) [[unlikely]] throw_malformed("an empty element is not marked so");
+  }
+  return decode<T>(from);
+}
+
+}  // namespace detail
+}  // namespace ham::msg

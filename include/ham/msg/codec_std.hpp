@@ -1,0 +1,254 @@
+// Codecs of the standard library's value types: strings, tuple, pair, optional, variant, chrono, bitset, paths.
+#pragma once
+
+#include <bitset>
+#include <chrono>
+#include <concepts>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "ham/msg/codec_basic.hpp"
+
+namespace ham::msg::detail {
+
+/// Name of a string of these characters: "str" for char, else "str<char16>" and the like.
+template <class Char>
+void string_layout(std::string& to) {
+  to += "str";
+  if constexpr (!std::is_same_v<Char, char>) {
+    to += '<';
+    append_layout<Char>(to);
+    to += '>';
+  }
+}
+
+template <class Char, class Traits, class Allocator>
+struct standard_codec<std::basic_string<Char, Traits, Allocator>> : varying_codec<8> {
+  using string = std::basic_string<Char, Traits, Allocator>;
+  static constexpr bool valid = std::is_arithmetic_v<Char> && std::is_default_constructible_v<Allocator>;
+
+  static constexpr std::size_t size(const string& value) noexcept { return 8 + value.size() * sizeof(Char); }
+  static void write(writer& to, const string& value) noexcept {
+    to.count(value.size());
+    write_elements(to, value.data(), value.size());
+  }
+  static string read(reader& from) { return read_counted(from, from.count(sizeof(Char))); }
+  static string read_counted(reader& from, std::size_t length) {
+    if constexpr (sizeof(Char) == 1) {
+      return string(reinterpret_cast<const Char*>(from.view(length).data()), length);
+    } else {
+      string value(length, Char{});
+      read_elements(from, value.data(), length);
+      return value;
+    }
+  }
+  static void layout(std::string& to) { string_layout<Char>(to); }
+};
+
+// Inside a tuple a raw pointer crosses as an opaque number, as applications of the published HAM expect.
+template <class T>
+inline constexpr bool opaque_pointer_v = std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>> &&
+                                         kind_of<T>() == codec_kind::none;
+
+template <class T>
+struct opaque_pointer_codec : fixed_codec<8> {
+  static void write(writer& to, T value) noexcept {
+    to.number(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(value)));
+  }
+  static T read(reader& from) { return reinterpret_cast<T>(static_cast<std::uintptr_t>(from.number<std::uint64_t>())); }
+  static void layout(std::string& to) { to += "ptr"; }
+};
+
+template <class T, bool Pointer = opaque_pointer_v<T>>
+struct tuple_element_codec : opaque_pointer_codec<T> {
+  static constexpr std::size_t size(T) noexcept { return 8; }
+};
+
+template <class T>
+struct tuple_element_codec<T, false> {
+  static constexpr bool fixed = codec_for<T>::fixed;
+  static constexpr std::size_t min_size = codec_for<T>::min_size;
+  static constexpr std::size_t size(const T& value) { return encoded_size(value); }
+  static void write(writer& to, const T& value) { encode(to, value); }
+  static T read(reader& from) { return decode<T>(from); }
+  static void layout(std::string& to) { append_layout<T>(to); }
+};
+
+template <class... Types>
+struct standard_codec<std::tuple<Types...>> {
+  using tuple = std::tuple<Types...>;
+  static constexpr bool valid = ((storable_v<Types> || opaque_pointer_v<Types>) && ...);
+  static constexpr bool fixed = (tuple_element_codec<Types>::fixed && ...);
+  static constexpr std::size_t min_size = (std::size_t{0} + ... + tuple_element_codec<Types>::min_size);
+  static constexpr std::size_t fixed_size = min_size;
+  static constexpr bool bulk = false;
+
+  static constexpr std::size_t size(const tuple& value) {
+    return std::apply(
+        [](const Types&... element) { return (std::size_t{0} + ... + tuple_element_codec<Types>::size(element)); }, value);
+  }
+  static void write(writer& to, const tuple& value) {
+    std::apply([&](const Types&... element) { (tuple_element_codec<Types>::write(to, element), ...); }, value);
+  }
+  static tuple read([[maybe_unused]] reader& from) {
+    return tuple{tuple_element_codec<Types>::read(from)...};
+  }
+  static void layout(std::string& to) {
+    [[maybe_unused]] const char* separator = "";
+    to += "tuple<";
+    ((to += separator, tuple_element_codec<Types>::layout(to), separator = ","), ...);
+    to += '>';
+  }
+};
+
+template <class First, class Second>
+struct standard_codec<std::pair<First, Second>> {
+  using first_type = std::remove_const_t<First>;
+  using second_type = std::remove_const_t<Second>;
+  using pair = std::pair<First, Second>;
+  static constexpr bool valid = storable_v<first_type> && storable_v<second_type>;
+  static constexpr bool fixed = codec_for<first_type>::fixed && codec_for<second_type>::fixed;
+  static constexpr std::size_t min_size = codec_for<first_type>::min_size + codec_for<second_type>::min_size;
+  static constexpr std::size_t fixed_size = min_size;
+  static constexpr bool bulk = false;
+
+  static constexpr std::size_t size(const pair& value) { return encoded_size(value.first) + encoded_size(value.second); }
+  static void write(writer& to, const pair& value) {
+    encode(to, value.first);
+    encode(to, value.second);
+  }
+  static pair read(reader& from) {
+    auto first = decode<first_type>(from);
+    return pair(std::move(first), decode<second_type>(from));
+  }
+  static void layout(std::string& to) { (to += "pair<") += layout_text<first_type, second_type>() + '>'; }
+};
+
+template <class T>
+struct standard_codec<std::optional<T>> : varying_codec<1> {
+  static constexpr bool valid = storable_v<T>;
+
+  static constexpr std::size_t size(const std::optional<T>& value) { return value ? 1 + encoded_size(*value) : 1; }
+  static void write(writer& to, const std::optional<T>& value) {
+    to.number(static_cast<std::uint8_t>(value.has_value()));
+    if (value) encode(to, *value);
+  }
+  static std::optional<T> read(reader& from) {
+    if (!from.flag()) return std::nullopt;
+    return std::optional<T>(std::in_place, decode<T>(from));
+  }
+  static void layout(std::string& to) { (to += "opt<") += layout_text<T>() + '>'; }
+};
+
+template <>
+struct standard_codec<std::monostate> : fixed_codec<0> {
+  static void write(writer&, std::monostate) noexcept {}
+  static std::monostate read(reader&) noexcept { return {}; }
+  static void layout(std::string& to) { to += "monostate"; }
+};
+
+template <class... Types>
+struct standard_codec<std::variant<Types...>> : varying_codec<1> {
+  using variant = std::variant<Types...>;
+  static constexpr bool valid = (storable_v<Types> && ...);
+  static_assert(sizeof...(Types) < 256, "ham: a variant with more than 255 alternatives cannot cross");
+
+  static constexpr std::size_t size(const variant& value) {
+    if (value.valueless_by_exception()) throw error("variant cannot be sent (it is valueless after an exception)");
+    return 1 + std::visit([](const auto& held) { return encoded_size(held); }, value);
+  }
+  static void write(writer& to, const variant& value) {
+    to.number(static_cast<std::uint8_t>(value.index()));
+    std::visit([&to](const auto& held) { encode(to, held); }, value);
+  }
+  static variant read(reader& from) { return read_alternative<0>(from, from.number<std::uint8_t>()); }
+  static void layout(std::string& to) { (to += "variant<") += layout_text<Types...>() + '>'; }
+
+ private:
+  template <std::size_t I>
+  static variant read_alternative(reader& from, std::size_t index) {
+    if constexpr (I == sizeof...(Types)) {
+      throw_malformed("a variant has no alternative of the number announced");
+    } else if (index == I) {
+      return variant(std::in_place_index<I>, decode<std::variant_alternative_t<I, variant>>(from));
+    } else {
+      return read_alternative<I + 1>(from, index);
+    }
+  }
+};
+
+template <class Rep, class Period>
+struct standard_codec<std::chrono::duration<Rep, Period>> {
+  using duration = std::chrono::duration<Rep, Period>;
+  static constexpr bool valid = storable_v<Rep>;
+  static constexpr bool fixed = codec_for<Rep>::fixed;
+  static constexpr std::size_t min_size = codec_for<Rep>::min_size;
+  static constexpr std::size_t fixed_size = min_size;
+  static constexpr bool bulk = codec_for<Rep>::bulk && sizeof(duration) == sizeof(Rep);
+
+  static constexpr std::size_t size(const duration& value) { return encoded_size(value.count()); }
+  static void write(writer& to, const duration& value) { encode(to, value.count()); }
+  static duration read(reader& from) { return duration(decode<Rep>(from)); }
+  static void layout(std::string& to) {
+    (to += "duration<") += layout_text<Rep>() + ',' + std::to_string(Period::num) + '/' + std::to_string(Period::den) + '>';
+  }
+};
+
+template <class Clock, class Duration>
+struct standard_codec<std::chrono::time_point<Clock, Duration>> {
+  using time_point = std::chrono::time_point<Clock, Duration>;
+  using since_epoch = standard_codec<Duration>;
+  static constexpr bool valid = since_epoch::valid;
+  static constexpr bool fixed = since_epoch::fixed;
+  static constexpr std::size_t min_size = since_epoch::min_size;
+  static constexpr std::size_t fixed_size = min_size;
+  static constexpr bool bulk = since_epoch::bulk && sizeof(time_point) == sizeof(Duration);
+
+  static constexpr std::size_t size(const time_point& value) { return since_epoch::size(value.time_since_epoch()); }
+  static void write(writer& to, const time_point& value) { since_epoch::write(to, value.time_since_epoch()); }
+  static time_point read(reader& from) { return time_point(since_epoch::read(from)); }
+  static void layout(std::string& to) { (to += "time_point<") += layout_text<Duration>() + '>'; }
+};
+
+template <std::size_t N>
+struct standard_codec<std::bitset<N>> : fixed_codec<(N + 7) / 8> {
+  static void write(writer& to, const std::bitset<N>& value) noexcept {
+    for (std::size_t first = 0; first < N; first += 8) {
+      unsigned byte = 0;
+      for (std::size_t i = first; i < N && i < first + 8; ++i) byte |= unsigned{value[i]} << (i - first);
+      to.number(static_cast<std::uint8_t>(byte));
+    }
+  }
+  static std::bitset<N> read(reader& from) {
+    std::bitset<N> value;
+    for (std::size_t first = 0; first < N; first += 8) {
+      const unsigned byte = from.number<std::uint8_t>();
+      for (std::size_t i = first; i < N && i < first + 8; ++i) value[i] = (byte >> (i - first) & 1U) != 0;
+    }
+    return value;
+  }
+  static void layout(std::string& to) { (to += "bitset<") += std::to_string(N) + '>'; }
+};
+
+/// std::filesystem::path, told by what only it has: the header is a heavy one for those who do not use it.
+template <class T>
+concept path_like = requires(const T& path) {
+  { path.native() } -> std::same_as<const typename T::string_type&>;
+  { T::preferred_separator } -> std::convertible_to<typename T::value_type>;
+  { path.root_directory() } -> std::same_as<T>;
+} && std::is_constructible_v<T, typename T::string_type>;
+
+template <path_like T>
+struct standard_codec<T> : varying_codec<8> {
+  using native = standard_codec<typename T::string_type>;
+  static constexpr bool valid = true;
+  static std::size_t size(const T& value) noexcept { return native::size(value.native()); }
+  static void write(writer& to, const T& value) noexcept { native::write(to, value.native()); }
+  static T read(reader& from) { return T(native::read(from)); }
+  static void layout(std::string& to) { (to += "path<") += layout_text<typename T::string_type>() + '>'; }
+};
+
+}  // namespace ham::msg::detail

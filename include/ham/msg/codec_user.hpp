@@ -1,0 +1,134 @@
+// Codecs of types whose users say how they cross: ham::codec, ham::migratable, HAM_FIELDS, serialize members.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "ham/msg/archive.hpp"
+#include "ham/msg/codec_basic.hpp"
+
+namespace ham::msg::detail {
+
+template <class T>
+using fields_owner_t = decltype(access::fields_owner(std::declval<const T&>()));
+
+template <class T>
+concept has_fields = requires { typename fields_owner_t<T>; };
+
+template <class T>
+consteval bool has_own_fields() {
+  if constexpr (has_fields<T>) {
+    return std::is_same_v<fields_owner_t<T>, T*>;
+  } else {
+    return false;
+  }
+}
+
+template <class T>
+struct codec_of_kind<T, codec_kind::user> {
+  using user = codec<T>;
+  static constexpr bool fixed = requires { user::fixed_size; };
+  static constexpr bool bulk = false;
+  static constexpr std::size_t fixed_size = [] {
+    if constexpr (fixed) return std::size_t{user::fixed_size};
+    return std::size_t{0};
+  }();
+  static constexpr std::size_t min_size = fixed_size;
+  using nesting_guard = std::conditional_t<fixed, reader::unnested, reader::nested>;
+
+  static std::size_t size(const T& value) {
+    const sizing_nested guard;
+    return user::size(value);
+  }
+  static void write(writer& to, const T& value) {
+    [[maybe_unused]] const std::size_t before = to.remaining();
+    user::write(to, value);
+    if constexpr (fixed) assert(before - to.remaining() == fixed_size);
+  }
+  static T read(reader& from) {
+    [[maybe_unused]] const nesting_guard guard(from);
+    return user::read(from);
+  }
+  static void layout(std::string& to) {
+    const describing<T> mark;
+    to += "codec<";
+    append_name<T>(to);
+    if constexpr (requires { user::layout(); }) {
+      if (mark.first()) (to += ':') += user::layout();
+    }
+    to += '>';
+  }
+};
+
+template <class T>
+struct codec_of_kind<T, codec_kind::migratable> {
+  using form = migratable<T>;
+  static constexpr bool fixed = true;
+  static constexpr std::size_t fixed_size = object_size_v<form>;
+  static constexpr std::size_t min_size = fixed_size;
+  static constexpr bool bulk = false;
+
+  static void write(writer& to, const T& value) {
+    const form travelling(value);
+    object_codec<form>::write(to, travelling);
+  }
+  static T read(reader& from) {
+    const form arrived = object_codec<form>::read(from);
+    if constexpr (std::is_convertible_v<const form&, const T&>) {
+      return static_cast<const T&>(arrived);
+    } else {
+      return static_cast<T>(arrived);
+    }
+  }
+  static void layout(std::string& to) { object_codec<form>::layout(to); }
+};
+
+template <class Tie>
+struct field_list;
+
+/// The fields of a class, given as the type of the std::tie of them (const).
+template <class... Fields>
+struct field_list<std::tuple<Fields&...>> {
+  static constexpr bool fixed = (codec_for<std::remove_const_t<Fields>>::fixed && ...);
+  static constexpr std::size_t min_size = (std::size_t{0} + ... + codec_for<std::remove_const_t<Fields>>::min_size);
+  static void layout(std::string& to) {
+    const char* separator = ":";
+    ((to += separator, append_layout<std::remove_const_t<Fields>>(to), separator = ","), ...);
+  }
+};
+
+template <class T>
+struct codec_of_kind<T, codec_kind::fields> {
+  using list = field_list<decltype(access::fields(std::declval<const T&>()))>;
+  static constexpr bool fixed = list::fixed;
+  static constexpr std::size_t min_size = list::min_size;
+  static constexpr std::size_t fixed_size = min_size;
+  static constexpr bool bulk = false;
+  using nesting_guard = std::conditional_t<fixed, reader::unnested, reader::nested>;
+
+  static std::size_t size(const T& value) {
+    const sizing_nested guard;
+    return std::apply([](const auto&... field) { return (std::size_t{0} + ... + encoded_size(field)); },
+                      access::fields(value));
+  }
+  static void write(writer& to, const T& value) {
+    std::apply([&](const auto&... field) { (encode(to, field), ...); }, access::fields(value));
+  }
+  static T read(reader& from) {
+    static_assert(std::is_default_constructible_v<T>,
+                  "ham: a class with HAM_FIELDS must be default constructible to be received");
+    [[maybe_unused]] const nesting_guard guard(from);
+    T value{};
+    std::apply([&](auto&... field) { (decode_into(from, field), ...); }, access::fields(value));
+    return value;
+  }
+  static void layout(std::string& to) {
+    const describing<T> mark;
+    to += "fields<";
+    append_name<T>(to);
+    if (mark.first()) list::layout(to);
+    to += '>';
+  }
+};
+
+}  // namespace ham::msg::detail

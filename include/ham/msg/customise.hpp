@@ -1,0 +1,110 @@
+// The points where users say how their types cross: ham::codec, ham::is_bitwise_copyable, HAM_FIELDS, friend access.
+#pragma once
+
+#include <coroutine>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <typeindex>
+
+namespace ham {
+
+/// How a type crosses, said by the user. There is no general definition; specialise it for your type:
+///
+///     template <> struct ham::codec<shape> {
+///       static std::size_t size(const shape& s) { return ham::msg::encoded_size(s.name()); }        // bytes written
+///       static void write(ham::msg::writer& to, const shape& s) { ham::msg::encode(to, s.name()); }
+///       static shape read(ham::msg::reader& from) { return shape{ham::msg::decode<std::string>(from)}; }
+///     };
+///
+/// `write` must write exactly what `size` announced. `read` sees bytes of a peer: decode() checks them, what they mean
+/// to the type is checked here (throw ham::protocol_error). Optional members:
+/// `static constexpr std::size_t fixed_size`: every value takes that many bytes; replaces `size` and makes calls faster;
+/// `static std::string layout()`: text that changes when the encoding changes, for example
+/// `ham::msg::layout_text<std::string>()`, compared between nodes. Called from any thread.
+template <class T>
+struct codec;
+
+namespace msg::detail {
+
+// Standard types that are trivially copyable but mean nothing without the memory they point to.
+template <class T>
+inline constexpr bool borrows_v = std::is_pointer_v<T> || std::is_member_pointer_v<T>;
+template <class T>
+inline constexpr bool borrows_v<std::reference_wrapper<T>> = true;
+template <class T>
+inline constexpr bool borrows_v<std::initializer_list<T>> = true;
+template <class T>
+inline constexpr bool borrows_v<std::coroutine_handle<T>> = true;
+template <class T, std::size_t N>
+inline constexpr bool borrows_v<std::span<T, N>> = true;
+template <class C, class Traits>
+inline constexpr bool borrows_v<std::basic_string_view<C, Traits>> = true;
+template <>
+inline constexpr bool borrows_v<std::type_index> = true;
+template <>
+inline constexpr bool borrows_v<std::error_code> = true;
+template <>
+inline constexpr bool borrows_v<std::error_condition> = true;
+
+}  // namespace msg::detail
+
+/// Whether a value crosses as the bytes of its object: by default, if it is trivially copyable and not a pointer (nor a
+/// member pointer, reference wrapper, mutable span or the like). Specialise it as std::true_type for a class that is
+/// not trivially copyable in the eyes of the compiler but may be moved by copying its bytes and copy-constructing from
+/// those, or for a pointer type whose values mean the same on both sides; as std::false_type to keep a type from crossing.
+/// Objects that cross so are not converted between nodes of different data layout: such calls are refused there.
+template <class T>
+struct is_bitwise_copyable : std::bool_constant<std::is_trivially_copyable_v<T> && !msg::detail::borrows_v<T>> {};
+
+namespace msg {
+
+/// Befriend it (`friend struct ham::msg::access;`) to keep `serialize`, `save` and `load` members private.
+struct access {
+  template <class T>
+  static constexpr auto fields(T& object) -> decltype(object.ham_fields_()) {
+    return object.ham_fields_();
+  }
+  template <class T>
+  static auto fields_owner(T& object) -> decltype(object.ham_fields_owner_());
+
+  template <class T, class Archive>
+  static auto serialize(T& object, Archive& archive) -> decltype(object.serialize(archive)) {
+    return object.serialize(archive);
+  }
+  template <class T, class Archive>
+  static auto serialize_versioned(T& object, Archive& archive) -> decltype(object.serialize(archive, 0U)) {
+    return object.serialize(archive, 0U);
+  }
+  template <class T, class Archive>
+  static auto save(const T& object, Archive& archive) -> decltype(object.save(archive)) {
+    return object.save(archive);
+  }
+  template <class T, class Archive>
+  static auto load(T& object, Archive& archive) -> decltype(object.load(archive)) {
+    return object.load(archive);
+  }
+  template <class T, class Archive>
+  static auto serialize_pointer() -> decltype(&T::template serialize<Archive>);
+  template <class T, class Archive>
+  static auto save_pointer() -> decltype(&T::template save<Archive>);
+};
+
+}  // namespace msg
+}  // namespace ham
+
+
+/// Lists the members of a class that make up its value: `struct particle { double x[3]; std::string name; HAM_FIELDS(x, name) };`
+/// The class then crosses field by field, also between nodes of different data layout. It must be default
+/// constructible; members not listed keep the value that the default constructor gives them. Any access section, local
+/// classes and C arrays are fine, bit-fields and references are not. A derived class needs a list of its own (which
+/// may name inherited members): the list of its base is not taken for it.
+#define HAM_FIELDS(...)                                                                       \
+  friend struct ::ham::msg::access;                                                           \
+  constexpr auto ham_fields_() { return ::std::tie(__VA_ARGS__); }                            \
+  constexpr auto ham_fields_() const { return ::std::tie(__VA_ARGS__); }                      \
+  auto ham_fields_owner_() const -> ::std::remove_cvref_t<decltype(*this)>*;

@@ -1,0 +1,198 @@
+// Writing values into a message and reading them back: two cursors over raw bytes, the lower one of the codec's layers.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "ham/error.hpp"
+
+namespace ham::msg {
+
+/// How deep values of recursive types (a tree with a vector of trees) may be nested. The sender refuses deeper values,
+/// the receiver treats them as hostile.
+inline constexpr std::uint32_t max_nesting = 64;
+
+namespace detail {
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_underrun(std::size_t wanted, std::size_t there) {
+  throw protocol_error("message too short: " + std::to_string(wanted) + " more bytes expected, " +
+                       std::to_string(there) + " there (damaged or sent by an incompatible peer)");
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_malformed(const char* what) {
+  throw protocol_error(std::string("malformed message: ") + what + " (damaged or sent by an incompatible peer)");
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_too_deep() {
+  throw error("value cannot be sent (it is nested deeper than " + std::to_string(max_nesting) +
+              " levels) send it in a flat form");
+}
+
+/// Neither zero, where pointers may be null, nor more than any object has: GCC, following sums of sizes that wrap
+/// around zero, would warn of a memcpy of that much.
+constexpr bool is_object_size(std::size_t size) noexcept { return size - 1 < PTRDIFF_MAX; }
+
+/// Arithmetic value <-> its little-endian bytes.
+template <class T>
+inline void store_little(std::byte* to, T value) noexcept {
+  std::memcpy(to, &value, sizeof(T));
+  if constexpr (std::endian::native == std::endian::big) {
+    for (std::size_t i = 0; i < sizeof(T) / 2; ++i) std::swap(to[i], to[sizeof(T) - 1 - i]);
+  }
+}
+
+template <class T>
+inline T load_little(const std::byte* from) noexcept {
+  T value;
+  if constexpr (std::endian::native == std::endian::big) {
+    std::array<std::byte, sizeof(T)> turned;
+    for (std::size_t i = 0; i < sizeof(T); ++i) turned[i] = from[sizeof(T) - 1 - i];
+    std::memcpy(&value, turned.data(), sizeof(T));
+  } else {
+    std::memcpy(&value, from, sizeof(T));
+  }
+  return value;
+}
+
+}  // namespace detail
+
+/// Cursor that fills a block of memory from front to back. The block must be exactly as big as encoded_size() of what
+/// is written said: the sender computes that first, so overruns are programming errors and only asserted on.
+/// Owns nothing; used by one thread.
+class writer {
+ public:
+  writer(std::byte* begin, std::size_t size) noexcept : begin_(begin), cursor_(begin), end_(begin + size) {}
+
+  /// Appends `size` bytes.
+  void bytes(const void* from, std::size_t size) noexcept {
+    std::byte* const to = take(size);
+    if (detail::is_object_size(size)) std::memcpy(to, from, size);
+  }
+
+  /// Appends one arithmetic value, little-endian.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  void number(T value) noexcept {
+    detail::store_little(take(sizeof(T)), value);
+  }
+
+  /// Appends the number of elements that follow.
+  void count(std::size_t elements) noexcept { number(static_cast<std::uint64_t>(elements)); }
+
+  /// Skips `size` bytes and returns their address, for the caller to fill in.
+  [[nodiscard]] std::byte* take(std::size_t size) noexcept {
+    assert(size <= remaining());
+    std::byte* const at = cursor_;
+    cursor_ += size;
+    return at;
+  }
+
+  /// Bytes written so far.
+  [[nodiscard]] std::size_t written() const noexcept { return static_cast<std::size_t>(cursor_ - begin_); }
+
+  /// Bytes still free.
+  [[nodiscard]] std::size_t remaining() const noexcept { return static_cast<std::size_t>(end_ - cursor_); }
+
+ private:
+  std::byte* begin_;
+  std::byte* cursor_;
+  std::byte* end_;
+};
+
+/// Cursor over received bytes. Nothing that it reads is trusted: an underrun, a count larger than what can be there and
+/// too deep a nesting throw ham::protocol_error; every length is read exactly once, so a peer that changes shared
+/// memory meanwhile gains nothing. Owns nothing; used by one thread.
+class reader {
+ public:
+  reader(const std::byte* begin, std::size_t size) noexcept : cursor_(begin), end_(begin + size) {}
+  explicit reader(std::span<const std::byte> bytes) noexcept : reader(bytes.data(), bytes.size()) {}
+
+  /// Copies the next `size` bytes to `to`.
+  void bytes(void* to, std::size_t size) {
+    const std::byte* const from = skip(size);
+    if (detail::is_object_size(size)) std::memcpy(to, from, size);
+  }
+
+  /// The next `size` bytes in place. Valid as long as the memory that the reader was made over.
+  [[nodiscard]] std::span<const std::byte> view(std::size_t size) { return {skip(size), size}; }
+
+  /// The next arithmetic value, little-endian.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  [[nodiscard]] T number() {
+    return detail::load_little<T>(skip(sizeof(T)));
+  }
+
+  /// A number of elements, each of which takes at least `min_bytes_per_element` (> 0) of what follows.
+  [[nodiscard]] std::size_t count(std::size_t min_bytes_per_element) {
+    assert(min_bytes_per_element != 0);
+    const auto elements = number<std::uint64_t>();
+    if (elements > remaining() / min_bytes_per_element) [[unlikely]] {
+      detail::throw_malformed("more elements announced than the message has room for");
+    }
+    return static_cast<std::size_t>(elements);
+  }
+
+  /// A byte that must be 0 or 1.
+  [[nodiscard]] bool flag() {
+    const auto byte = number<std::uint8_t>();
+    if (byte > 1) [[unlikely]] detail::throw_malformed("a truth value is neither 0 nor 1");
+    return byte == 1;
+  }
+
+  /// Throws ham::protocol_error unless `size` more bytes are there. Asked before several values of known size are read,
+  /// it lets the compiler drop the checks of each.
+  void require(std::size_t size) const {
+    if (size > remaining()) [[unlikely]] detail::throw_underrun(size, remaining());
+  }
+
+  /// Bytes not yet read.
+  [[nodiscard]] std::size_t remaining() const noexcept { return static_cast<std::size_t>(end_ - cursor_); }
+
+  /// Throws ham::protocol_error unless everything has been read.
+  void expect_end() const {
+    if (cursor_ != end_) [[unlikely]] detail::throw_malformed("bytes are left over after the last value");
+  }
+
+  /// Held while a value of a class with parts is read: guards against nesting that would exhaust the stack.
+  class nested {
+   public:
+    explicit nested(reader& from) : reader_(from) {
+      if (reader_.depth_ == max_nesting) [[unlikely]] detail::throw_malformed("values are nested too deeply");
+      ++reader_.depth_;
+    }
+    ~nested() { --reader_.depth_; }
+    nested(const nested&) = delete;
+    nested& operator=(const nested&) = delete;
+
+   private:
+    reader& reader_;
+  };
+
+  /// In place of nested for classes whose values all have one size: those do not contain themselves.
+  struct unnested {
+    explicit unnested(reader&) noexcept {}
+  };
+
+ private:
+  const std::byte* skip(std::size_t size) {
+    require(size);
+    const std::byte* const at = cursor_;
+    cursor_ += size;
+    return at;
+  }
+
+  const std::byte* cursor_;
+  const std::byte* end_;
+  std::uint32_t depth_ = 0;
+};
+
+}  // namespace ham::msg

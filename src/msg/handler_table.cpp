@@ -1,0 +1,156 @@
+// Collecting the registered handlers, giving them keys, telling duplicates from harmless copies.
+#include "ham/msg/handler_table.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+#include "ham/msg/names.hpp"
+
+namespace ham::msg {
+
+namespace {
+
+// Both constant-initialised: entries of any library may be linked before this file's own dynamic initialisation.
+constinit std::mutex list_mutex;
+constinit handler_entry* list_head = nullptr;
+
+// Never destroyed: other threads may still execute messages while the process ends.
+struct table_store {
+  std::vector<std::unique_ptr<const handler_table>> tables;
+};
+table_store& all_tables() {
+  static auto* store = new table_store;
+  return *store;
+}
+
+const std::string& empty_text() {
+  static const auto* text = new std::string;
+  return *text;
+}
+
+const void* library_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// Whether a mangled name may involve something with internal linkage or an unnamed type, of which two libraries may
+/// have different ones under one name. Errs on the side of yes.
+bool may_be_local(std::string_view mangled) {
+  if (mangled.find("_GLOBAL__N_") != mangled.npos || mangled.find("Ul") != mangled.npos ||
+      mangled.find("Ut") != mangled.npos || mangled.find("$_") != mangled.npos) {
+    return true;
+  }
+  for (std::size_t i = 0; i + 1 < mangled.size(); ++i) {
+    if (mangled[i] == 'L' && std::isdigit(static_cast<unsigned char>(mangled[i + 1])) != 0) return true;
+  }
+  return false;
+}
+
+/// Whether two entries of one name are copies of one handler, which hidden visibility leaves in several libraries.
+/// Within one library the linker merges such copies, so that there two entries are two handlers.
+bool same_handler(const handler_entry& one, const handler_entry& other) {
+  if (std::strcmp(one.type_name(), other.type_name()) != 0 || may_be_local(one.type_name())) return false;
+  return library_of(&one) != library_of(&other);
+}
+
+}  // namespace
+
+constinit std::atomic<const handler_table*> handler_table::current_{nullptr};
+
+void handler_entry::enlist() {
+  const std::lock_guard lock(list_mutex);
+  if (linked_) return;
+  linked_ = true;
+  next_ = list_head;
+  list_head = this;
+}
+
+std::uint32_t handler_entry::resolve_slowly() {
+  enlist();  // a static initialiser of the program may come before ours
+  static_cast<void>(handler_table::local());
+  if (key() == invalid_key) handler_table::refresh();
+  return key();
+}
+
+handler_table::handler_table(std::vector<row> rows) : rows_(std::move(rows)) {
+  slot_storage_.reserve(rows_.size());
+  for (const row& each : rows_) slot_storage_.push_back(each.duplicate ? nullptr : each.entries.front());
+  slots_ = slot_storage_.data();
+  slot_count_ = slot_storage_.size();
+}
+
+const handler_table& handler_table::build() {
+  const std::lock_guard lock(list_mutex);
+  const handler_table* table = current_.load(std::memory_order_acquire);
+  return table != nullptr ? *table : *publish_unlocked();
+}
+
+bool handler_table::refresh() {
+  const std::lock_guard lock(list_mutex);
+  const handler_table* before = current_.load(std::memory_order_acquire);
+  return publish_unlocked() != before;
+}
+
+const handler_table* handler_table::publish_unlocked() {
+  const handler_table* old = current_.load(std::memory_order_acquire);
+
+  std::vector<std::pair<std::string, handler_entry*>> fresh;
+  for (handler_entry* entry = list_head; entry != nullptr; entry = entry->next_) {
+    if (entry->key() == invalid_key) fresh.emplace_back(canonical_name(entry->type_name()), entry);
+  }
+  if (old != nullptr && fresh.empty()) return old;
+  std::stable_sort(fresh.begin(), fresh.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+
+  std::vector<row> rows = old != nullptr ? old->rows_ : std::vector<row>{};
+  std::unordered_map<std::string, std::size_t> index_of;
+  for (std::size_t i = 0; i < rows.size(); ++i) index_of.emplace(rows[i].name, i);
+  for (auto& [name, entry] : fresh) {
+    const auto [place, is_new] = index_of.emplace(name, rows.size());
+    if (is_new) {
+      rows.push_back({name, entry->layout(), {entry}, false});
+      continue;
+    }
+    row& known = rows[place->second];
+    known.duplicate = known.duplicate || !same_handler(*known.entries.front(), *entry);
+    known.entries.push_back(entry);
+  }
+
+  auto& tables = all_tables().tables;
+  tables.emplace_back(new handler_table(std::move(rows)));
+  const handler_table* table = tables.back().get();
+  for (std::size_t i = 0; i < table->rows_.size(); ++i) {
+    for (handler_entry* entry : table->rows_[i].entries) {
+      entry->duplicate_.store(table->rows_[i].duplicate, std::memory_order_relaxed);
+      entry->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
+    }
+  }
+  current_.store(table, std::memory_order_release);
+  return table;
+}
+
+const std::string& handler_table::name(std::uint32_t key) const noexcept {
+  return key < slot_count_ ? rows_[key].name : empty_text();
+}
+
+std::string handler_table::pretty_name(std::uint32_t key) const { return msg::pretty_name(name(key)); }
+
+const std::string& handler_table::layout(std::uint32_t key) const noexcept {
+  return key < slot_count_ ? rows_[key].layout : empty_text();
+}
+
+handler_kind handler_table::kind(std::uint32_t key) const noexcept {
+  return key < slot_count_ ? rows_[key].entries.front()->kind : handler_kind::message;
+}
+
+bool handler_table::duplicate(std::uint32_t key) const noexcept {
+  return key < slot_count_ && rows_[key].duplicate;
+}
+
+}  // namespace ham::msg

@@ -1,0 +1,164 @@
+// The handler table: keys in both directions, duplicates, handlers that come late.
+#include "ham/msg/handler_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "duplicates.hpp"
+#include "ham/error.hpp"
+#include "ham/msg/active_msg.hpp"
+#include "ham/msg/f2f.hpp"
+
+namespace {
+
+using namespace ham::msg;
+
+template <int N>
+struct numbered {};
+
+template <int N>
+struct numbered_registration {
+  using tag = numbered<N>;
+  static constexpr handler_kind kind = handler_kind::call;
+  static void handler(void* buffer) { *static_cast<int*>(buffer) = N; }
+  static std::string layout() { return ";i4;i" + std::to_string(N); }
+  static constexpr std::size_t message_size() { return 0; }
+};
+
+template <int N>
+handler_entry& entry_of() {
+  return handler_registrar<numbered_registration<N>>::entry();
+}
+
+// A message made by a static initialiser: its own entry, and others, may not be linked yet.
+struct early_message : active_msg<early_message> {
+  void operator()() {}
+};
+const early_message made_early;
+
+std::uint32_t key_of(const std::string& name) {
+  const handler_table& table = handler_table::local();
+  for (std::uint32_t key = 0; key < table.size(); ++key) {
+    if (table.name(key) == name) return key;
+  }
+  return invalid_key;
+}
+
+TEST(HandlerTable, KeysLeadToHandlersAndBack) {
+  handler_table::refresh();
+  const handler_table& table = handler_table::local();
+  for (handler_entry* entry : {&entry_of<1>(), &entry_of<2>(), &entry_of<3>()}) {
+    ASSERT_NE(entry->key(), invalid_key);
+    EXPECT_EQ(table.find(entry->key()), entry);
+    EXPECT_EQ(entry->resolve(), entry->key());
+    EXPECT_FALSE(entry->duplicate());
+  }
+  int result = 0;
+  table.find(entry_of<2>().key())->handler(&result);
+  EXPECT_EQ(result, 2);
+  EXPECT_EQ(table.layout(entry_of<2>().key()), ";i4;i2");
+  EXPECT_EQ(table.kind(entry_of<2>().key()), handler_kind::call);
+  EXPECT_EQ(table.name(entry_of<2>().key()), "(anonymous namespace)::numbered<2>");
+}
+
+// Never called, never constructed: compiled is enough.
+[[maybe_unused]] std::uint32_t never_called() { return entry_of<50>().key(); }
+struct never_made : active_msg<never_made> {
+  void operator()() {}
+};
+
+TEST(HandlerTable, CodeThatIsOnlyCompiledRegisters) {
+  EXPECT_NE(key_of("(anonymous namespace)::numbered<50>"), invalid_key);
+  EXPECT_NE(key_of("(anonymous namespace)::never_made"), invalid_key);
+}
+
+TEST(HandlerTable, KeysOutOfRangeFindNothing) {
+  const handler_table& table = handler_table::local();
+  for (const std::uint32_t key : {static_cast<std::uint32_t>(table.size()), 0x80000000u, 0xfffffffdu, invalid_key}) {
+    EXPECT_EQ(table.find(key), nullptr);
+    EXPECT_EQ(table.name(key), "");
+    EXPECT_EQ(table.layout(key), "");
+    EXPECT_EQ(table.pretty_name(key), "");
+    EXPECT_FALSE(table.duplicate(key));
+  }
+}
+
+TEST(HandlerTable, MessagesOfStaticInitialisersHaveTheirKey) {
+  EXPECT_EQ(made_early.key(), early_message::handler().key());
+  EXPECT_EQ(handler_table::local().find(made_early.key()), &early_message::handler());
+}
+
+TEST(HandlerTable, FunctionsOfOneNameInTwoFilesAreDuplicates) {
+  handler_table::refresh();
+  handler_entry& first = duplicates::first_file_entry();
+  handler_entry& second = duplicates::second_file_entry();
+  ASSERT_NE(&first, &second);
+  ASSERT_EQ(std::string(first.type_name()), second.type_name());
+  EXPECT_EQ(first.key(), second.key());
+  EXPECT_TRUE(first.duplicate());
+  EXPECT_TRUE(second.duplicate());
+  EXPECT_TRUE(handler_table::local().duplicate(first.key()));
+  EXPECT_EQ(handler_table::local().find(first.key()), nullptr) << "never a silent pick";
+}
+
+TEST(HandlerTable, MessagesOfADuplicateTypeCannotBeMade) {
+  handler_table::refresh();
+  try {
+    duplicates::make_first_message();
+    FAIL() << "no exception";
+  } catch (const ham::call_error& e) {
+    EXPECT_NE(std::string(e.what()).find("twice_defined"), std::string::npos) << e.what();
+  }
+  EXPECT_THROW(duplicates::make_second_message(), ham::call_error);
+}
+
+TEST(HandlerTable, LateHandlersGetKeysBehindTheOthers) {
+  static constinit handler_entry late{typeid(numbered<100>), handler_kind::call, nullptr, [] { return std::string(); },
+                                      0};
+  const handler_table& before = handler_table::local();
+  const std::uint32_t old_key = entry_of<1>().key();
+  EXPECT_FALSE(handler_table::refresh());
+
+  late.enlist();
+  EXPECT_EQ(late.key(), invalid_key);
+  EXPECT_TRUE(handler_table::refresh());
+  EXPECT_EQ(late.key(), before.size());
+  EXPECT_EQ(handler_table::local().size(), before.size() + 1);
+  EXPECT_EQ(handler_table::local().find(late.key()), &late);
+  EXPECT_EQ(entry_of<1>().key(), old_key);
+  EXPECT_EQ(before.find(old_key), &entry_of<1>()) << "old tables stay valid";
+}
+
+TEST(HandlerTable, ResolveRegistersAnEntryThatNobodyLinked) {
+  static constinit handler_entry unlinked{typeid(numbered<101>), handler_kind::call, nullptr,
+                                          [] { return std::string(); }, 0};
+  const std::uint32_t key = unlinked.resolve();
+  EXPECT_EQ(handler_table::local().find(key), &unlinked);
+}
+
+TEST(HandlerTable, LookupsGoOnDuringRefresh) {
+  static constinit handler_entry more[2]{
+      {typeid(numbered<102>), handler_kind::call, nullptr, [] { return std::string(); }, 0},
+      {typeid(numbered<103>), handler_kind::call, nullptr, [] { return std::string(); }, 0}};
+  const std::uint32_t key = entry_of<3>().resolve();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([key] {
+      for (int n = 0; n < 20000; ++n) {
+        if (handler_table::local().find(key) != &entry_of<3>()) ADD_FAILURE();
+      }
+    });
+  }
+  for (auto& entry : more) {
+    static_cast<void>(entry.resolve());
+    handler_table::refresh();
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_NE(key_of("(anonymous namespace)::numbered<103>"), invalid_key);
+}
+
+}  // namespace

@@ -1,0 +1,152 @@
+// Manifests: digest, bytes, and bytes that were never a manifest.
+#include "ham/msg/manifest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ham/error.hpp"
+#include "ham/msg/active_msg.hpp"
+#include "ham/msg/handler_table.hpp"
+
+namespace {
+
+using namespace ham::msg;
+
+struct some_message : active_msg<some_message> {
+  void operator()() {}
+  long value = 0;
+};
+
+manifest example() {
+  return {data_layout::local(),
+          {{"alpha", "i4,f8->u8", handler_kind::call, false},
+           {"beta", "opaque<beta,16,8>", handler_kind::message, false},
+           {"gamma", "", handler_kind::call, true}}};
+}
+
+TEST(Manifest, ListsTheTableOfThisProcess) {
+  handler_table::refresh();
+  const manifest local = manifest::local();
+  const std::uint32_t key = some_message::handler().key();
+  ASSERT_LT(key, local.entries().size());
+  EXPECT_EQ(local.entries()[key].name, "(anonymous namespace)::some_message");
+  EXPECT_EQ(local.entries()[key].layout, "opaque<(anonymous namespace)::some_message,16,8>");
+  EXPECT_EQ(local.entries()[key].kind, handler_kind::message);
+  EXPECT_EQ(local.id(), manifest::local().id());
+}
+
+TEST(Manifest, SurvivesTheWayThroughBytes) {
+  for (const manifest& original : {example(), manifest::local(), manifest(data_layout::local(), {})}) {
+    const manifest copy = manifest::parse(original.serialise());
+    EXPECT_EQ(copy.entries(), original.entries());
+    EXPECT_EQ(copy.layout(), original.layout());
+    EXPECT_EQ(copy.id(), original.id());
+  }
+}
+
+TEST(Manifest, TheDigestSeesEveryDifference) {
+  const auto entries = example().entries();
+  std::set<std::string> digests{to_string(example().id())};
+  const auto add = [&digests](const data_layout& layout, const std::vector<manifest::entry>& changed) {
+    EXPECT_TRUE(digests.insert(to_string(manifest(layout, changed).id())).second);
+  };
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    auto changed = entries;
+    changed[i].name += 'x';
+    add(data_layout::local(), changed);
+    changed = entries;
+    changed[i].layout += 'x';
+    add(data_layout::local(), changed);
+    changed = entries;
+    changed[i].duplicate = !changed[i].duplicate;
+    add(data_layout::local(), changed);
+    changed = entries;
+    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
+    add(data_layout::local(), changed);
+  }
+  auto shifted = entries;  // the same characters, cut differently
+  shifted[0].name = "alph";
+  shifted[0].layout = "a" + shifted[0].layout;
+  add(data_layout::local(), shifted);
+  data_layout other = data_layout::local();
+  other.long_double_digits = 113;
+  add(other, entries);
+}
+
+TEST(Manifest, TheDigestIsFnv1a) {
+  digest_builder builder;
+  EXPECT_EQ(to_string(builder.value()), "6c62272e07bb014262b821756295c58d");
+  builder.byte('a');
+  EXPECT_EQ(to_string(builder.value()), "d228cb696f1a8caf78912b704e4a8964");
+}
+
+TEST(Manifest, EveryTruncationIsRefused) {
+  const auto bytes = example().serialise();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::vector<std::byte> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_THROW(static_cast<void>(manifest::parse(cut)), ham::protocol_error) << size;
+  }
+  auto longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_THROW(static_cast<void>(manifest::parse(longer)), ham::protocol_error);
+}
+
+TEST(Manifest, LyingCountsAndLengthsAllocateNothing) {
+  const auto bytes = example().serialise();
+  for (const std::size_t at : {std::size_t{19}, std::size_t{25}}) {  // number of entries; length of the first name
+    auto lie = bytes;
+    for (std::size_t i = 0; i < 4; ++i) lie[at + i] = std::byte{0xff};
+    EXPECT_THROW(static_cast<void>(manifest::parse(lie)), ham::protocol_error);
+  }
+}
+
+TEST(Manifest, ContradictionsAreRefused) {
+  const auto refused = [](const std::vector<manifest::entry>& entries) {
+    const auto bytes = manifest(data_layout::local(), entries).serialise();
+    EXPECT_THROW(static_cast<void>(manifest::parse(bytes)), ham::protocol_error);
+  };
+  refused({{"same", "", handler_kind::call, false}, {"same", "", handler_kind::call, false}});
+  refused({{"", "", handler_kind::call, false}});
+  refused({{"line\nbreak", "", handler_kind::call, false}});
+  refused({{"x", "\x1b[2J", handler_kind::call, false}});
+  refused({{"x", "", static_cast<handler_kind>(2), false}});
+  refused({{std::string(manifest::max_text_bytes + 1, 'x'), "", handler_kind::call, false}});
+}
+
+TEST(Manifest, RandomBytesNeverDoHarm) {
+  std::mt19937 random(7);
+  const auto bytes = example().serialise();
+  int accepted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    auto changed = bytes;
+    for (int n = static_cast<int>(random() % 4) + 1; n > 0; --n) {
+      changed[random() % changed.size()] = static_cast<std::byte>(random());
+    }
+    try {
+      const manifest parsed = manifest::parse(changed);
+      EXPECT_LE(parsed.entries().size(), bytes.size());
+      ++accepted;
+    } catch (const ham::protocol_error&) {
+    }
+  }
+  EXPECT_GT(accepted, 0) << "a changed letter in a name is no error";
+}
+
+TEST(DataLayout, DescribesThisMachine) {
+  const data_layout local = data_layout::local();
+  EXPECT_EQ(local.pointer_size, sizeof(void*));
+  EXPECT_TRUE(local.same_structs(local));
+  data_layout arm = local;
+  arm.char_signed = local.char_signed == 0;
+  EXPECT_NE(arm, local);
+  EXPECT_TRUE(arm.same_structs(local));
+  arm.long_double_digits = 113;
+  EXPECT_FALSE(arm.same_structs(local));
+  EXPECT_NE(local.describe().find("endian"), std::string::npos);
+}
+
+}  // namespace

@@ -1,0 +1,107 @@
+// The thread pool: everything submitted runs once, shutdown drains, threads come back.
+#include "ham/msg/thread_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using ham::msg::thread_pool;
+
+TEST(ThreadPool, RunsEverythingOnce) {
+  thread_pool pool(3);
+  std::atomic<int> sum{0};
+  for (int i = 1; i <= 1000; ++i) pool.submit([&sum, i] { sum += i; });
+  pool.shutdown();
+  EXPECT_EQ(sum, 500500);
+}
+
+TEST(ThreadPool, OneThreadKeepsTheOrder) {
+  thread_pool pool(1);
+  std::vector<int> order;
+  for (int i = 0; i < 100; ++i) pool.submit([&order, i] { order.push_back(i); });
+  pool.shutdown();
+  ASSERT_EQ(order.size(), 100u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
+}
+
+TEST(ThreadPool, JobsMayOwnWhatOnlyMovesAndSubmitMore) {
+  thread_pool pool(2);
+  std::atomic<int> done{0};
+  auto value = std::make_unique<int>(5);
+  pool.submit([&pool, &done, value = std::move(value)]() mutable {
+    pool.submit([&done, inner = std::move(value)] { done += *inner; });
+    ++done;
+  });
+  pool.shutdown();
+  EXPECT_EQ(done, 6) << "shutdown waits for jobs of jobs";
+}
+
+TEST(ThreadPool, StartsAgainAfterShutdownAndResize) {
+  thread_pool pool(1);
+  std::atomic<int> done{0};
+  for (std::size_t round = 1; round <= 4; ++round) {
+    pool.submit([&done] { ++done; });
+    pool.resize(round);
+    EXPECT_EQ(pool.size(), round);
+    pool.submit([&done] { ++done; });
+    pool.shutdown();
+    EXPECT_EQ(done, static_cast<int>(2 * round));
+  }
+  pool.resize(0);
+  EXPECT_EQ(pool.size(), 1u);
+}
+
+TEST(ThreadPool, ShutdownOfAnUnusedPoolDoesNothing) {
+  thread_pool pool(4);
+  pool.shutdown();
+  pool.shutdown();
+}
+
+TEST(ThreadPool, ShutdownFromAJobDoesNotWaitForItself) {
+  thread_pool pool(2);
+  std::atomic<bool> returned{false};
+  pool.submit([&] {
+    pool.shutdown();
+    returned = true;
+  });
+  pool.shutdown();
+  EXPECT_TRUE(returned);
+}
+
+TEST(ThreadPool, WaitersCanHelp) {
+  thread_pool pool(1);
+  std::atomic<bool> inner{false};
+  std::atomic<bool> outer{false};
+  pool.submit([&] {
+    pool.submit([&] { inner = true; });
+    while (!inner) pool.run_one();  // the only thread of the pool would wait for itself otherwise
+    outer = true;
+  });
+  pool.shutdown();
+  EXPECT_TRUE(outer);
+  EXPECT_FALSE(pool.run_one());
+}
+
+TEST(ThreadPool, ManyThreadsSubmitWhileItIsShutDown) {
+  thread_pool pool(2);
+  std::atomic<int> done{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 300; ++i) pool.submit([&done] { ++done; });
+    });
+  }
+  for (int i = 0; i < 20; ++i) pool.shutdown();
+  for (auto& thread : threads) thread.join();
+  pool.shutdown();
+  EXPECT_EQ(done, 900);
+}
+
+}  // namespace
