@@ -1,0 +1,28 @@
+// How a sender makes a node look at a ring that it does not poll.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/common/ring_layout.hpp"
+
+namespace ham::transport {
+
+inline constexpr std::size_t most_nodes = 4096;
+
+/// One per node, shared with all its peers. Fixed-width fields only.
+struct bell {
+  alignas(line_bytes) std::atomic<std::uint32_t> attention;  ///< some bit below is set
+  alignas(line_bytes) std::atomic<std::uint32_t> sleeping;   ///< the owner sleeps: write its event descriptor too
+  alignas(line_bytes) std::atomic<std::uint64_t> bits[most_nodes / 64];  ///< by node number of the sender
+};
+
+/// Sets the bit of `from` and says whether the owner sleeps and must be woken by its event descriptor.
+[[nodiscard]] inline bool ring_bell(bell& of, std::uint32_t from) noexcept {
+  of.bits[from / 64].fetch_or(std::uint64_t{1} << (from % 64), std::memory_order_relaxed);
+  of.attention.store(1, std::memory_order_seq_cst);
+  return of.sleeping.load(std::memory_order_seq_cst) != 0 && of.sleeping.exchange(0) != 0;
+}
+
+}  // namespace ham::transport

@@ -1,0 +1,106 @@
+// An endpoint over two line rings and the peer's bell.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/heavy_fence.hpp"
+#include "base/unique_fd.hpp"
+#include "transport/common/bell.hpp"
+#include "transport/common/ring_reader.hpp"
+#include "transport/common/ring_writer.hpp"
+#include "transport/transport.hpp"
+
+namespace ham::transport {
+
+/// What the two ends of a connection share: both directions' control words, then both directions' lines.
+struct ring_pair {
+  static constexpr unsigned lines_log2 = 11;  ///< 2048 lines, 128 KiB a direction
+  static constexpr std::size_t bytes = 2 * sizeof(ring_control) + 2 * (line_bytes << lines_log2);
+
+  std::byte* memory;
+  std::uint32_t epoch;  ///< differs per connection, so that stray frames do not fit
+
+  [[nodiscard]] ring_control& control(unsigned direction) const noexcept {
+    return reinterpret_cast<ring_control*>(memory)[direction];
+  }
+  [[nodiscard]] std::byte* lines(unsigned direction) const noexcept {
+    return memory + 2 * sizeof(ring_control) + direction * (line_bytes << lines_log2);
+  }
+};
+
+/// The bell of another node and the descriptor that ends its sleep.
+struct remote_bell {
+  bell* page;
+  int event_fd;  ///< not owned
+};
+
+class ring_endpoint final : public endpoint {
+ public:
+  /// `side` 0 writes direction 0 and reads direction 1; `self` is the number under which the peer knows us.
+  ring_endpoint(node_t peer, node_t self, const ring_pair& rings, unsigned side, remote_bell peer_bell)
+      : endpoint(peer),
+        writer_(rings.lines(side), ring_pair::lines_log2, rings.control(side), rings.epoch),
+        reader_(rings.lines(1 - side), ring_pair::lines_log2, rings.control(1 - side), rings.epoch),
+        peer_bell_(peer_bell),
+        self_(static_cast<std::uint32_t>(self)),
+        fenced_(!base::register_heavy_fence()) {}
+
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return writer_.max_payload() / 4; }
+  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override { return writer_.reserve(size); }
+  void commit(const frame_head& head) noexcept override {
+    writer_.commit({head.key, head.call, head.kind});
+    if (fenced_) std::atomic_thread_fence(std::memory_order_seq_cst);
+    else base::light_fence();
+    if (writer_.receiver_armed()) [[unlikely]] wake_peer();
+  }
+  [[nodiscard]] std::uint64_t sent() const noexcept override { return writer_.sent(); }
+  [[nodiscard]] std::uint64_t taken() const noexcept override { return writer_.taken(); }
+
+  [[nodiscard]] bool poll(frame& out) noexcept override {
+    const ring_status status = reader_.poll(out);
+    if (status == ring_status::broken) [[unlikely]] malformed_ = true;
+    return status == ring_status::frame;
+  }
+  void release() noexcept override { reader_.release(); }
+
+  [[nodiscard]] endpoint_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::string reason() const override {
+    std::lock_guard guard(mutex_);
+    return reason_;
+  }
+  void close(const std::string& reason) noexcept override {
+    std::lock_guard guard(mutex_);
+    if (state_.load() != endpoint_state::open) return;
+    reason_ = reason;
+    state_.store(endpoint_state::broken, std::memory_order_release);
+  }
+
+  [[nodiscard]] remote_memory* memory() noexcept override { return memory_.get(); }
+  void set_memory(std::unique_ptr<remote_memory> memory) { memory_ = std::move(memory); }
+
+  // ---- for ring_transport, under the receiving lock
+  [[nodiscard]] ring_reader& reader() noexcept { return reader_; }
+  [[nodiscard]] bool malformed() const noexcept { return malformed_; }
+  enum class attention : std::uint8_t { cold, limbo, hot };
+  attention watched = attention::cold;
+  std::uint64_t last_hit = 0;
+
+ private:
+  void wake_peer() noexcept;
+
+  ring_writer writer_;
+  ring_reader reader_;
+  remote_bell peer_bell_;
+  std::uint32_t self_;
+  bool fenced_;
+  bool malformed_ = false;
+  std::atomic<endpoint_state> state_{endpoint_state::open};
+  std::unique_ptr<remote_memory> memory_;
+  mutable std::mutex mutex_;
+  std::string reason_;
+};
+
+}  // namespace ham::transport

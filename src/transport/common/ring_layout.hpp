@@ -1,0 +1,46 @@
+// What two nodes share for one direction of frames: lines of 64 bytes with the arrival flag inside, and two counters.
+//
+// Fixed-width little-endian fields only: the two sides may be of different instruction sets (docs/wire-format.md).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace ham::transport {
+
+inline constexpr std::size_t line_bytes = 64;
+inline constexpr std::size_t head_bytes = 16;
+inline constexpr std::size_t first_line_payload = line_bytes - head_bytes;
+
+/// First 16 bytes of a frame. `stamp` is written last and says in which lap of the ring the line was written.
+struct line_head {
+  std::atomic<std::uint32_t> stamp;
+  std::uint32_t key;   ///< the handler key, mixed with the epoch of the connection
+  std::uint32_t call;
+  std::uint32_t size_and_kind;  ///< size in the low 24 bits, kind above
+};
+static_assert(sizeof(line_head) == head_bytes && std::atomic<std::uint32_t>::is_always_lock_free);
+
+inline constexpr std::uint8_t pad_kind = 0;  ///< the rest of the lap is unused
+inline constexpr std::uint32_t size_mask = 0x00ffffff;
+
+/// Counters of one direction. The receiver writes the first line at every frame and the second one rarely.
+struct ring_control {
+  alignas(line_bytes) std::atomic<std::uint64_t> taken;     ///< lines of frames that the receiver has begun to handle
+  std::atomic<std::uint64_t> released;                      ///< lines that may be written again
+  alignas(line_bytes) std::atomic<std::uint32_t> armed;     ///< the receiver does not look: ring its bell after a send
+};
+static_assert(sizeof(ring_control) == 2 * line_bytes);
+
+/// Number of lines of a frame with `size` bytes of payload.
+[[nodiscard]] constexpr std::uint64_t lines_of(std::size_t size) noexcept {
+  return size <= first_line_payload ? 1 : 1 + (size - first_line_payload + line_bytes - 1) / line_bytes;
+}
+
+/// The stamp of a line at absolute position `position` in a ring of `lines` lines: never zero, never last lap's.
+[[nodiscard]] constexpr std::uint32_t stamp_of(std::uint64_t position, unsigned lines_log2) noexcept {
+  return 0x80000000U | static_cast<std::uint32_t>(position >> lines_log2);
+}
+
+}  // namespace ham::transport

@@ -1,0 +1,77 @@
+// The receiving side of a line ring. The sender is not trusted.
+#pragma once
+
+#include "transport/common/ring_layout.hpp"
+#include "transport/transport.hpp"
+
+namespace ham::transport {
+
+enum class ring_status : std::uint8_t { empty, frame, broken };
+
+/// Looks at arriving frames in place. One thread at a time.
+class ring_reader {
+ public:
+  ring_reader(std::byte* lines, unsigned lines_log2, ring_control& control, std::uint32_t epoch) noexcept
+      : lines_(lines), lines_log2_(lines_log2), control_(&control), epoch_(epoch) {}
+
+  [[nodiscard]] bool empty() const noexcept {
+    return head_at(position_)->stamp.load(std::memory_order_acquire) != stamp_of(position_, lines_log2_);
+  }
+
+  /// The next frame, valid until release().
+  [[nodiscard]] ring_status poll(frame& out) noexcept {
+    const line_head* first = head_at(position_);
+    if (first->stamp.load(std::memory_order_acquire) != stamp_of(position_, lines_log2_)) return ring_status::empty;
+    const std::uint32_t size_and_kind = first->size_and_kind;
+    const std::size_t size = size_and_kind & size_mask;
+    const auto kind = static_cast<std::uint8_t>(size_and_kind >> 24);
+    const std::uint64_t rest = capacity() - (position_ & mask());
+    if (kind == pad_kind) [[unlikely]] return skip(size, rest, out);
+    const std::uint64_t count = lines_of(size);
+    if (count > rest || count > capacity() / 2) return ring_status::broken;
+    out.head = {first->key ^ epoch_, first->call, kind};
+    out.payload = {line(position_) + head_bytes, size};
+    held_ = count;
+    control_->taken.store(position_ + count, std::memory_order_release);
+    return ring_status::frame;
+  }
+
+  void release() noexcept {
+    // Payload may look like a stamp in a later lap: continuation lines lose their first word.
+    for (std::uint64_t i = 1; i < held_; ++i) {
+      reinterpret_cast<line_head*>(line(position_ + i))->stamp.store(0, std::memory_order_relaxed);
+    }
+    position_ += held_;
+    held_ = 0;
+    control_->released.store(position_, std::memory_order_release);
+  }
+
+  void arm(bool on) noexcept { control_->armed.store(on ? 1 : 0, std::memory_order_relaxed); }
+
+ private:
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return std::uint64_t{1} << lines_log2_; }
+  [[nodiscard]] std::uint64_t mask() const noexcept { return capacity() - 1; }
+  [[nodiscard]] std::byte* line(std::uint64_t position) const noexcept {
+    return lines_ + (position & mask()) * line_bytes;
+  }
+  [[nodiscard]] const line_head* head_at(std::uint64_t position) const noexcept {
+    return reinterpret_cast<const line_head*>(line(position));
+  }
+
+  ring_status skip(std::size_t size, std::uint64_t rest, frame& out) noexcept {
+    if (size != 0 || rest == capacity()) return ring_status::broken;  // a pad never fills a whole lap
+    position_ += rest;
+    control_->taken.store(position_, std::memory_order_release);
+    control_->released.store(position_, std::memory_order_release);
+    return poll(out);  // once: the next position is the start of a lap, where a pad is refused
+  }
+
+  std::byte* lines_;
+  unsigned lines_log2_;
+  ring_control* control_;
+  std::uint32_t epoch_;
+  std::uint64_t position_ = 0;
+  std::uint64_t held_ = 0;
+};
+
+}  // namespace ham::transport

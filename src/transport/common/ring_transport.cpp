@@ -1,0 +1,162 @@
+// Hot rings, armed rings and the bell.
+#include "transport/common/ring_transport.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace ham::transport {
+
+using attention = ring_endpoint::attention;
+
+void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
+  ring_endpoint& one = *endpoint;
+  observer_.on_connected(one);
+  {
+    std::lock_guard guard(adopt_mutex_);
+    adopted_.push_back(std::move(endpoint));
+    has_adopted_.store(true, std::memory_order_release);
+  }
+  wake();
+}
+
+endpoint* ring_transport::poll(frame& out) {
+  if (bell_.attention.load(std::memory_order_relaxed) != 0) [[unlikely]] answer_bell();
+  const std::size_t count = hot_.size();
+  std::size_t at = cursor_;
+  for (std::size_t i = 0; i < count; ++i, ++at) {
+    if (at >= hot_.size()) at = 0;
+    if (endpoint* found = look_at(*hot_[at], out)) {
+      if (++streak_ < 64) {
+        cursor_ = at;
+      } else {  // the others get their turn
+        cursor_ = at + 1;
+        streak_ = 0;
+      }
+      return found;
+    }
+    if (hot_.size() != count) return nullptr;  // a broken one was dropped
+  }
+  return limbo_.empty() ? nullptr : look_at_limbo(out);
+}
+
+endpoint* ring_transport::look_at(ring_endpoint& one, frame& out) {
+  if (one.poll(out)) {
+    one.last_hit = ++hits_;
+    return &one;
+  }
+  if (one.malformed()) [[unlikely]] drop(one);
+  return nullptr;
+}
+
+endpoint* ring_transport::look_at_limbo(frame& out) {
+  if (++limbo_cursor_ >= limbo_.size()) limbo_cursor_ = 0;
+  ring_endpoint& one = *limbo_[limbo_cursor_];
+  if (one.reader().empty()) return nullptr;
+  promote(one);
+  return look_at(one, out);
+}
+
+void ring_transport::answer_bell() {
+  bell_.attention.exchange(0, std::memory_order_seq_cst);
+  if (has_adopted_.load(std::memory_order_acquire)) {
+    std::vector<std::unique_ptr<ring_endpoint>> fresh;
+    {
+      std::lock_guard guard(adopt_mutex_);
+      fresh.swap(adopted_);
+      has_adopted_.store(false, std::memory_order_relaxed);
+    }
+    for (auto& one : fresh) {
+      const auto peer = static_cast<std::size_t>(one->peer());
+      if (by_peer_.size() <= peer) by_peer_.resize(peer + 1);
+      by_peer_[peer] = one.get();
+      promote(*one);
+      endpoints_.push_back(std::move(one));
+    }
+  }
+  const std::size_t words = (by_peer_.size() + 63) / 64;
+  for (std::size_t word = 0; word < words; ++word) {
+    if (bell_.bits[word].load(std::memory_order_relaxed) == 0) continue;
+    std::uint64_t set = bell_.bits[word].exchange(0, std::memory_order_acquire);
+    for (; set != 0; set &= set - 1) {
+      const std::size_t peer = word * 64 + static_cast<std::size_t>(__builtin_ctzll(set));
+      if (peer < by_peer_.size() && by_peer_[peer] != nullptr) promote(*by_peer_[peer]);
+    }
+  }
+}
+
+void ring_transport::promote(ring_endpoint& one) {
+  if (one.watched == attention::hot || one.state() != endpoint_state::open) return;
+  if (one.watched == attention::limbo) std::erase(limbo_, &one);
+  one.watched = attention::hot;
+  one.last_hit = ++hits_;
+  one.reader().arm(false);
+  hot_.push_back(&one);
+  if (hot_.size() > most_hot) cool_oldest();
+}
+
+void ring_transport::cool_oldest() {
+  const auto oldest =
+      std::min_element(hot_.begin(), hot_.end(), [](auto* a, auto* b) { return a->last_hit < b->last_hit; });
+  ring_endpoint& one = **oldest;
+  hot_.erase(oldest);
+  one.reader().arm(true);
+  one.watched = attention::limbo;
+  limbo_.push_back(&one);
+  if (limbo_.size() > most_limbo) settle_limbo();
+}
+
+void ring_transport::settle_limbo() {
+  base::heavy_fence();
+  std::vector<ring_endpoint*> busy;
+  for (ring_endpoint* one : limbo_) {
+    one->watched = attention::cold;
+    if (!one->reader().empty()) busy.push_back(one);
+  }
+  limbo_.clear();
+  for (ring_endpoint* one : busy) promote(*one);
+}
+
+void ring_transport::drop(ring_endpoint& one) {
+  std::erase(hot_, &one);
+  std::erase(limbo_, &one);
+  one.watched = attention::cold;
+  if (one.state() != endpoint_state::open) return;
+  one.close("it sent bytes that break the wire format");
+  observer_.on_lost(one.peer(), one.reason());
+}
+
+bool ring_transport::arm() {
+  for (ring_endpoint* one : hot_) one->reader().arm(true);
+  bell_.sleeping.store(1, std::memory_order_seq_cst);
+  asleep(true);
+  base::heavy_fence();
+  bool quiet = bell_.attention.load(std::memory_order_seq_cst) == 0;
+  for (ring_endpoint* one : hot_) quiet = quiet && one->reader().empty();
+  for (ring_endpoint* one : limbo_) quiet = quiet && one->reader().empty();
+  if (!quiet) {
+    for (ring_endpoint* one : hot_) one->reader().arm(false);
+    disarm();
+    return false;
+  }
+  for (ring_endpoint* one : hot_) one->watched = attention::cold;
+  for (ring_endpoint* one : limbo_) one->watched = attention::cold;
+  hot_.clear();
+  limbo_.clear();
+  return true;
+}
+
+void ring_transport::disarm() noexcept {
+  bell_.sleeping.store(0, std::memory_order_relaxed);
+  asleep(false);
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(event_fd_, &count, sizeof count);
+}
+
+void ring_transport::wake() noexcept {
+  bell_.attention.store(1, std::memory_order_seq_cst);
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(event_fd_, &one, sizeof one);
+}
+
+}  // namespace ham::transport

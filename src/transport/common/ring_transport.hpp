@@ -1,0 +1,63 @@
+// Receiving from any number of line rings: a few hot ones are polled, the others ring a bell.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "transport/common/ring_endpoint.hpp"
+
+namespace ham::transport {
+
+/// The part that loopback and shm have in common. Looking costs the same with 1 and with 1000 quiet peers: at most
+/// eight rings are hot; the rest are armed, so that their senders set a bit that is polled for all of them at once.
+class ring_transport : public transport {
+ public:
+  /// `own` and `event_fd` belong to the derived class's node and outlive this object.
+  ring_transport(bell& own, int event_fd, observer& to) : bell_(own), event_fd_(event_fd), observer_(to) {}
+
+  [[nodiscard]] endpoint* poll(frame& out) override;
+  [[nodiscard]] bool arm() override;
+  void disarm() noexcept override;
+  [[nodiscard]] int wake_fd() const noexcept override { return event_fd_; }
+  void wake() noexcept override;
+
+ protected:
+  /// Takes a new endpoint in; any thread.
+  void adopt(std::unique_ptr<ring_endpoint> endpoint);
+  [[nodiscard]] observer& observing() noexcept { return observer_; }
+  /// Told before and after sleeping.
+  virtual void asleep(bool) noexcept {}
+
+ private:
+  static constexpr std::size_t most_hot = 8;
+  static constexpr std::size_t most_limbo = 32;
+
+  void answer_bell();
+  void promote(ring_endpoint& one);
+  void cool_oldest();
+  void settle_limbo();
+  endpoint* look_at(ring_endpoint& one, frame& out);
+  endpoint* look_at_limbo(frame& out);
+  void drop(ring_endpoint& one);
+
+  bell& bell_;
+  int event_fd_;
+  observer& observer_;
+
+  std::mutex adopt_mutex_;
+  std::vector<std::unique_ptr<ring_endpoint>> adopted_;  // guarded by adopt_mutex_
+  std::atomic<bool> has_adopted_{false};
+
+  std::vector<std::unique_ptr<ring_endpoint>> endpoints_;
+  std::vector<ring_endpoint*> by_peer_;
+  std::vector<ring_endpoint*> hot_;
+  std::vector<ring_endpoint*> limbo_;  // armed, but a sender may not have seen it yet: still looked at now and then
+  std::size_t cursor_ = 0;
+  std::size_t limbo_cursor_ = 0;
+  unsigned streak_ = 0;
+  std::uint64_t hits_ = 0;
+};
+
+}  // namespace ham::transport

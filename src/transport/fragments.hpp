@@ -1,0 +1,96 @@
+// Cutting messages that are longer than a frame, and putting them together again; the same for every transport.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace ham::transport {
+
+/// A message that waits to be sent, whole or in pieces.
+struct outbound {
+  frame_head head;
+  std::vector<std::byte> bytes;
+  std::uint32_t stream = 0;  ///< differs between messages that may be under way at once
+  std::size_t sent = 0;
+};
+
+/// In front of each piece; little-endian.
+struct fragment_head {
+  std::uint64_t total;
+  std::uint64_t offset;
+  std::uint32_t key;
+  std::uint32_t kind;
+};
+
+/// Sends as much of `message` as there is room for. True when all of it is gone.
+[[nodiscard]] inline bool send_some(endpoint& to, outbound& message, std::uint8_t fragment_kind) {
+  const std::size_t most = to.max_payload();
+  if (message.bytes.size() <= most) {
+    std::byte* room = to.reserve(message.bytes.size());
+    if (room == nullptr) return false;
+    if (!message.bytes.empty()) std::memcpy(room, message.bytes.data(), message.bytes.size());
+    to.commit(message.head);
+    return true;
+  }
+  while (message.sent < message.bytes.size()) {
+    const std::size_t piece = std::min(most - sizeof(fragment_head), message.bytes.size() - message.sent);
+    std::byte* room = to.reserve(sizeof(fragment_head) + piece);
+    if (room == nullptr) return false;
+    const fragment_head head{message.bytes.size(), message.sent, message.head.key, message.head.kind};
+    std::memcpy(room, &head, sizeof head);
+    std::memcpy(room + sizeof head, message.bytes.data() + message.sent, piece);
+    to.commit({message.stream, message.head.call, fragment_kind});
+    message.sent += piece;
+  }
+  return true;
+}
+
+/// Puts the pieces of one peer's messages together. Memory grows with what arrives, not with what is announced.
+class assembler {
+ public:
+  struct message {
+    frame_head head;
+    std::vector<std::byte> bytes;
+  };
+  static constexpr std::size_t most_streams = 64;
+
+  /// Takes one piece; a message when it was the last. Throws ham::protocol_error.
+  [[nodiscard]] std::optional<message> add(const frame& piece) {
+    fragment_head head{};
+    if (piece.payload.size() <= sizeof head) throw protocol_error("a fragment is shorter than its head");
+    std::memcpy(&head, piece.payload.data(), sizeof head);
+    const auto bytes = piece.payload.subspan(sizeof head);
+    const auto [at, fresh] = streams_.try_emplace(piece.head.key);
+    if (streams_.size() > most_streams) throw protocol_error("too many long messages at once");
+    partial& whole = at->second;
+    if (fresh) {
+      whole.total = head.total;
+      whole.assembled.head = {head.key, piece.head.call, static_cast<std::uint8_t>(head.kind)};
+    }
+    std::vector<std::byte>& so_far = whole.assembled.bytes;
+    if (head.total != whole.total || head.offset != so_far.size() || head.kind > 0x7f ||
+        bytes.size() > whole.total - so_far.size()) {
+      throw protocol_error("a fragment does not continue its message");
+    }
+    so_far.insert(so_far.end(), bytes.begin(), bytes.end());
+    if (so_far.size() < whole.total) return std::nullopt;
+    message done = std::move(whole.assembled);
+    streams_.erase(at);
+    return done;
+  }
+
+ private:
+  struct partial {
+    std::uint64_t total = 0;
+    message assembled;
+  };
+  std::map<std::uint32_t, partial> streams_;
+};
+
+}  // namespace ham::transport

@@ -1,0 +1,287 @@
+// Starting, introducing and burying targets. All of it happens on the keeper thread, which the children are tied to:
+// the kernel kills them when it ends.
+#include "transport/shm/host_transport.hpp"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "transport/shm/memory.hpp"
+#include "transport/shm/messages.hpp"
+
+namespace ham::transport::shm {
+namespace {
+
+constexpr std::chrono::milliseconds patience_at_end{500};
+
+base::unique_fd make_event() {
+  base::unique_fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!fd) throw config_error(std::string("cannot make an event descriptor (") + std::strerror(errno) + ")");
+  return fd;
+}
+
+base::unique_fd duplicate(int fd) {
+  base::unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  if (!copy) throw config_error(std::string("cannot duplicate a descriptor (") + std::strerror(errno) +
+                                "); raise the limit of open files (ulimit -n)");
+  return copy;
+}
+
+std::span<const std::byte> bytes_of(const control_text& text) {
+  return {reinterpret_cast<const std::byte*>(&text), sizeof text};
+}
+
+std::uint32_t random_word() noexcept {
+  std::uint32_t word = 0;
+  if (::getrandom(&word, sizeof word, 0) != sizeof word) word = static_cast<std::uint32_t>(base::now_ns());
+  return word;
+}
+
+}  // namespace
+
+std::unique_ptr<host_transport> host_transport::make(int heap_fd, observer& to) {
+  base::unique_fd job_file = base::make_memory_file("ham-job", sizeof(job_segment));
+  base::mapping job_memory(job_file.get(), sizeof(job_segment));
+  return std::unique_ptr<host_transport>(
+      new host_transport(std::move(job_file), std::move(job_memory), make_event(), heap_fd, to));
+}
+
+host_transport::host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd,
+                               observer& to)
+    : ring_transport(reinterpret_cast<job_segment*>(job_memory.data())->nodes[0].ring_me, event.get(), to),
+      job_file_(std::move(job_file)),
+      job_memory_(std::move(job_memory)),
+      job_(reinterpret_cast<job_segment*>(job_memory_.data())),
+      event_(std::move(event)),
+      heap_fd_(heap_fd),
+      next_epoch_(random_word()),
+      command_event_(make_event()),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  job_->magic = job_segment::magic_value;
+  job_->cores = base::usable_cores();
+  job_->set_awake(0, true);
+  watch_ = std::make_unique<base::life_watch>(job_->nodes[0].alive, [this](std::uint64_t node) {
+    job_->set_awake(static_cast<std::uint32_t>(node), false);
+    observing().on_lost(static_cast<node_t>(node), "its process died");
+  });
+  epoll_event interest{EPOLLIN, {.u64 = 0}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, command_event_.get(), &interest);
+  keeper_ = std::thread([this] { keep(); });
+}
+
+host_transport::~host_transport() { shutdown(); }
+
+void host_transport::start(std::vector<target_plan> plans, std::uint32_t nodes) {
+  if (plans.size() > 64) base::raise_file_limit();
+  std::unique_lock lock(mutex_);
+  plans_ = std::move(plans);
+  plan_nodes_ = nodes;
+  started_ = false;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+  done_.wait(lock, [&] { return started_; });
+  if (!start_error_.empty()) throw config_error(start_error_);
+}
+
+bool host_transport::crowded() const noexcept {
+  return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
+}
+
+std::int64_t host_transport::peer_pid(node_t node) const noexcept {
+  std::lock_guard guard(mutex_);
+  const auto found = pids_.find(node);
+  return found == pids_.end() ? -1 : found->second;
+}
+
+void host_transport::keep() {
+  for (;;) {
+    wait_for_events();
+    std::unique_lock lock(mutex_);
+    if (stop_) break;
+    lock.unlock();
+    run_commands();
+  }
+  stop_children();
+}
+
+void host_transport::run_commands() {
+  std::vector<target_plan> plans;
+  {
+    std::lock_guard guard(mutex_);
+    if (started_) return;
+    plans.swap(plans_);
+  }
+  std::string error;
+  try {
+    for (const target_plan& plan : plans) start_one(plan, plan_nodes_);
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  }
+  std::lock_guard guard(mutex_);
+  start_error_ = error;
+  started_ = true;
+  done_.notify_all();
+}
+
+ring_pair host_transport::make_pair(base::unique_fd& file) {
+  file = base::make_memory_file("ham-pair", ring_pair::bytes);
+  pairs_.emplace_back(file.get(), ring_pair::bytes);
+  next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
+  return {pairs_.back().data(), next_epoch_};
+}
+
+void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
+  auto one = std::make_unique<child>();
+  one->node = plan.node;
+  one->heap = base::heap::make_file();
+  one->event = make_event();
+  auto [mine, theirs] = base::make_control_pair();
+  one->control = std::move(mine);
+
+  base::unique_fd pair_file;
+  const ring_pair pair = make_pair(pair_file);
+  control_text welcome;
+  welcome.kind = control_kind::welcome;
+  welcome.node = plan.node;
+  welcome.nodes = nodes;
+  welcome.side = 1;
+  welcome.epoch = pair.epoch;
+  const std::array<int, 6> fds{job_file_.get(), pair_file.get(), one->heap.get(),
+                               heap_fd_,        one->event.get(), event_.get()};
+  base::send_control(one->control.get(), bytes_of(welcome), fds);
+
+  base::process_request request;
+  request.command = plan.command;
+  request.cpus = plan.cpus;
+  request.inherited_fd = theirs.get();
+  request.extra_environment = {"HAM_TARGET=shm:" + std::to_string(theirs.get())};
+  one->process = base::start_process(request);
+  {
+    std::lock_guard guard(mutex_);
+    pids_[plan.node] = one->process.pid;
+  }
+  job_->set_awake(static_cast<std::uint32_t>(plan.node), true);
+
+  auto connection = std::make_unique<ring_endpoint>(
+      plan.node, 0, pair, 0U, remote_bell{&job_->nodes[plan.node].ring_me, one->event.get()});
+  connection->set_memory(std::make_unique<peer_memory>(duplicate(one->heap.get())));
+  adopt(std::move(connection));
+  watch_->watch(job_->nodes[plan.node].alive, static_cast<std::uint64_t>(plan.node));
+
+  const auto number = static_cast<std::uint64_t>(plan.node) * 2;
+  epoll_event control_interest{EPOLLIN, {.u64 = number}};
+  epoll_event end_interest{EPOLLIN, {.u64 = number + 1}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, one->control.get(), &control_interest);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, one->process.pid_fd.get(), &end_interest);
+  children_.push_back(std::move(one));
+}
+
+host_transport::child* host_transport::find(node_t node) noexcept {
+  for (auto& one : children_) {
+    if (one->node == node) return one.get();
+  }
+  return nullptr;
+}
+
+void host_transport::wait_for_events() {
+  std::array<epoll_event, 32> events{};
+  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t number = events[static_cast<std::size_t>(i)].data.u64;
+    if (number == 0) {
+      std::uint64_t ignored = 0;
+      [[maybe_unused]] const ssize_t got = ::read(command_event_.get(), &ignored, sizeof ignored);
+      continue;
+    }
+    child* one = find(static_cast<node_t>(number / 2));
+    if (one == nullptr) continue;
+    if (number % 2 == 0) read_control(*one);
+    else reap(*one);
+  }
+}
+
+void host_transport::read_control(child& from) {
+  bool closed = false;
+  const auto message = base::receive_control(from.control.get(), false, closed);
+  if (closed && !from.hung_up) {
+    from.hung_up = true;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, from.control.get(), nullptr);
+    observing().on_lost(from.node, "its process closed the connection");
+  }
+  if (!message) return;
+  control_text text;
+  if (message->bytes.size() != sizeof text) return;
+  std::memcpy(&text, message->bytes.data(), sizeof text);
+  if (text.version != control_text::protocol || text.kind != control_kind::connect) return;
+  introduce(from.node, text.peer);
+}
+
+void host_transport::introduce(node_t first, node_t second) {
+  child* one = find(first);
+  child* other = find(second);
+  if (one == nullptr || first == second) return;
+  control_text text;
+  if (other == nullptr || other->ended || other->hung_up) {
+    text.kind = control_kind::refused;
+    text.peer = second;
+    base::send_control(one->control.get(), bytes_of(text), {});
+    return;
+  }
+  if (!introduced_.insert(std::minmax(first, second)).second) return;
+  base::unique_fd pair_file;
+  const ring_pair pair = make_pair(pair_file);
+  pairs_.pop_back();  // the host itself does not look into it
+  text.kind = control_kind::connected;
+  text.epoch = pair.epoch;
+  text.peer = second;
+  text.side = 0;
+  base::send_control(one->control.get(), bytes_of(text),
+                     std::array{pair_file.get(), other->heap.get(), other->event.get()});
+  text.peer = first;
+  text.side = 1;
+  base::send_control(other->control.get(), bytes_of(text),
+                     std::array{pair_file.get(), one->heap.get(), one->event.get()});
+}
+
+void host_transport::reap(child& one) {
+  const std::string how = base::wait_for_end(one.process, std::chrono::milliseconds(0));
+  if (how.empty()) return;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.process.pid_fd.get(), nullptr);
+  one.ended = true;
+  job_->set_awake(static_cast<std::uint32_t>(one.node), false);
+  observing().on_lost(one.node, "its process " + how);
+}
+
+void host_transport::stop_children() {
+  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
+  for (auto& one : children_) one->control.reset();
+  for (auto& one : children_) {
+    if (one->ended) continue;
+    const std::int64_t left_ms = std::max<std::int64_t>(0, (until - base::now_ns()) / 1'000'000);
+    if (!base::wait_for_end(one->process, std::chrono::milliseconds(left_ms)).empty()) continue;
+    base::kill_process(one->process);
+    // A big process takes a while to give its memory back; its end is certain, so a second is enough to reap it.
+    one->ended = !base::wait_for_end(one->process, std::chrono::seconds(1)).empty();
+  }
+}
+
+void host_transport::shutdown() noexcept {
+  {
+    std::lock_guard guard(mutex_);
+    if (stop_) return;
+    stop_ = true;
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+  keeper_.join();
+  watch_.reset();
+}
+
+}  // namespace ham::transport::shm

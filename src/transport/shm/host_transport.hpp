@@ -1,0 +1,94 @@
+// The host's side of shared memory: starts the targets, brings pairs of targets together, sees who dies.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/control_socket.hpp"
+#include "base/process.hpp"
+#include "transport/common/ring_transport.hpp"
+#include "transport/shm/job.hpp"
+
+namespace ham::transport::shm {
+
+/// One target to start.
+struct target_plan {
+  node_t node = 1;
+  std::vector<std::string> command;  ///< program and arguments
+  std::vector<int> cpus;             ///< empty: anywhere
+};
+
+class host_transport final : public ring_transport {
+ public:
+  /// Does not start anything yet. `heap_fd` stays the caller's.
+  static std::unique_ptr<host_transport> make(int heap_fd, observer& to);
+  ~host_transport() override;
+
+  /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
+  void start(std::vector<target_plan> plans, std::uint32_t nodes);
+
+  [[nodiscard]] const char* name() const noexcept override { return "shm"; }
+  void connect(node_t) override {}  // every target is connected to the host from its start
+  [[nodiscard]] bool crowded() const noexcept override;
+  [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override;
+  void shutdown() noexcept override;
+
+ protected:
+  void asleep(bool on) noexcept override { job_->set_awake(0, !on); }
+
+ private:
+  struct child {
+    node_t node = 0;
+    base::process process;
+    base::unique_fd control;
+    base::unique_fd heap;
+    base::unique_fd event;
+    bool ended = false;
+    bool hung_up = false;
+  };
+
+  host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd, observer& to);
+
+  void keep();                       // the keeper thread
+  void start_one(const target_plan& plan, std::uint32_t nodes);
+  void run_commands();
+  void wait_for_events();
+  void read_control(child& from);
+  void introduce(node_t first, node_t second);
+  void reap(child& one);
+  void stop_children();
+  [[nodiscard]] child* find(node_t node) noexcept;
+  ring_pair make_pair(base::unique_fd& file);
+
+  base::unique_fd job_file_;
+  base::mapping job_memory_;
+  job_segment* job_;
+  base::unique_fd event_;
+  int heap_fd_;
+  std::uint32_t next_epoch_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable done_;
+  std::vector<target_plan> plans_;   // guarded by mutex_
+  std::uint32_t plan_nodes_ = 0;
+  bool started_ = true;
+  std::string start_error_;
+  bool stop_ = false;
+  std::map<node_t, std::int64_t> pids_;
+
+  std::vector<std::unique_ptr<child>> children_;  // keeper thread only
+  std::set<std::pair<node_t, node_t>> introduced_;
+  std::vector<base::mapping> pairs_;
+  base::unique_fd command_event_;
+  base::unique_fd epoll_;
+  std::unique_ptr<base::life_watch> watch_;
+  std::thread keeper_;
+};
+
+}  // namespace ham::transport::shm

@@ -1,0 +1,28 @@
+// What host and targets say to each other over the control socket, with descriptors beside it.
+#pragma once
+
+#include <cstdint>
+
+namespace ham::transport::shm {
+
+enum class control_kind : std::uint32_t {
+  welcome = 1,  ///< host to target, first: fds job, pair, own heap, host's heap, own event, host's event
+  connect,      ///< target to host: I want to talk to `peer`
+  connected,    ///< host to target: fds pair, peer's heap, peer's event
+  refused,      ///< host to target: `peer` is gone
+};
+
+struct control_text {
+  static constexpr std::uint32_t protocol = 1;
+  std::uint32_t version = protocol;
+  control_kind kind{};
+  std::int32_t peer = 0;
+  std::int32_t node = 0;   ///< welcome: number of the receiver
+  std::uint32_t nodes = 0; ///< welcome: number of nodes of the job
+  std::uint32_t side = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(control_text) == 32);
+
+}  // namespace ham::transport::shm

@@ -1,0 +1,168 @@
+// Joining a job, meeting other targets, ending with the host.
+#include "transport/shm/target_transport.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "transport/shm/memory.hpp"
+#include "transport/shm/messages.hpp"
+
+namespace ham::transport::shm {
+namespace {
+
+/// Only a process of the same user may have started us.
+void check_credentials(int socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || (peer.uid != ::geteuid() && peer.uid != 0)) {
+    throw config_error("the process that started this target belongs to another user (a target obeys its own user "
+                       "only); start host and target as the same user");
+  }
+}
+
+}  // namespace
+
+invitation invitation::accept(int control_fd) {
+  invitation result;
+  result.control = base::unique_fd(control_fd);
+  ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+  check_credentials(control_fd);
+  bool closed = false;
+  auto message = base::receive_control(control_fd, true, closed);
+  control_text text;
+  if (!message || message->bytes.size() != sizeof text || message->fds.size() != 6) {
+    throw config_error("this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "
+                       "unset HAM_TARGET to run it by itself");
+  }
+  std::memcpy(&text, message->bytes.data(), sizeof text);
+  if (text.version != control_text::protocol || text.kind != control_kind::welcome || text.node <= 0 ||
+      text.node >= static_cast<std::int32_t>(most_nodes)) {
+    throw config_error("the host of this target speaks another version of the start protocol; build both from the "
+                       "same release of HAM");
+  }
+  auto& fds = message->fds;
+  result.job_file = std::move(fds[0]);
+  result.pair_file = std::move(fds[1]);
+  result.own_heap = std::move(fds[2]);
+  result.host_heap = std::move(fds[3]);
+  result.own_event = std::move(fds[4]);
+  result.host_event = std::move(fds[5]);
+  result.node = text.node;
+  result.nodes = text.nodes;
+  result.epoch = text.epoch;
+  return result;
+}
+
+std::unique_ptr<target_transport> target_transport::make(invitation from, observer& to) {
+  if (base::file_size(from.job_file.get()) < sizeof(job_segment)) {
+    throw config_error("the job segment of this target's host is too small; build both from the same release of HAM");
+  }
+  base::mapping job_memory(from.job_file.get(), sizeof(job_segment));
+  if (reinterpret_cast<job_segment*>(job_memory.data())->magic != job_segment::magic_value) {
+    throw config_error("the job segment of this target's host has another layout; build both from the same release");
+  }
+  return std::unique_ptr<target_transport>(new target_transport(std::move(from), std::move(job_memory), to));
+}
+
+target_transport::target_transport(invitation from, base::mapping job_memory, observer& to)
+    : ring_transport(reinterpret_cast<job_segment*>(job_memory.data())->nodes[from.node].ring_me, from.own_event.get(),
+                     to),
+      invitation_(std::move(from)),
+      job_memory_(std::move(job_memory)),
+      job_(reinterpret_cast<job_segment*>(job_memory_.data())),
+      self_(invitation_.node),
+      stop_event_(::eventfd(0, EFD_CLOEXEC)) {
+  watch_ = std::make_unique<base::life_watch>(job_->nodes[self_].alive, [this](std::uint64_t node) {
+    if (node == 0 && !leaving_.load()) end_with_host();
+    observing().on_lost(static_cast<node_t>(node), "its process died");
+  });
+  watch_->watch(job_->nodes[0].alive, 0);
+}
+
+target_transport::~target_transport() { shutdown(); }
+
+void target_transport::end_with_host() noexcept {
+  ::_exit(0);  // busy or not: the work has lost its owner, and nothing of it is in a file system
+}
+
+void target_transport::join() {
+  add(0, 1, invitation_.epoch, std::move(invitation_.pair_file), std::move(invitation_.host_heap),
+      std::move(invitation_.host_event));
+  keeper_ = std::thread([this] { keep(); });
+}
+
+void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base::unique_fd pair, base::unique_fd heap,
+                           base::unique_fd event) {
+  if (base::file_size(pair.get()) < ring_pair::bytes) {
+    observing().on_lost(peer, "its connection segment is too small");
+    return;
+  }
+  pairs_.emplace_back(pair.get(), ring_pair::bytes);
+  auto connection =
+      std::make_unique<ring_endpoint>(peer, self_, ring_pair{pairs_.back().data(), epoch}, side,
+                                      remote_bell{&job_->nodes[peer].ring_me, event.get()});
+  connection->set_memory(std::make_unique<peer_memory>(std::move(heap)));
+  peer_events_.push_back(std::move(event));
+  adopt(std::move(connection));
+  if (peer != 0) watch_->watch(job_->nodes[peer].alive, static_cast<std::uint64_t>(peer));
+}
+
+void target_transport::connect(node_t peer) {
+  control_text text;
+  text.kind = control_kind::connect;
+  text.peer = peer;
+  text.node = self_;
+  const bool sent =
+      base::send_control(invitation_.control.get(), {reinterpret_cast<const std::byte*>(&text), sizeof text}, {});
+  if (!sent) observing().on_lost(peer, "the host is gone, which brings targets together");
+}
+
+bool target_transport::crowded() const noexcept {
+  return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
+}
+
+void target_transport::keep() {
+  pollfd waiting[2] = {{invitation_.control.get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}};
+  for (;;) {
+    if (::poll(waiting, 2, -1) < 0) continue;
+    if (waiting[1].revents != 0) return;
+    bool closed = false;
+    const auto message = base::receive_control(invitation_.control.get(), false, closed);
+    if (closed) {
+      if (!leaving_.load()) observing().on_lost(0, "the host closed the connection");
+      return;
+    }
+    if (message) meet(*message);
+  }
+}
+
+void target_transport::meet(const base::control_message& message) {
+  control_text text;
+  if (message.bytes.size() != sizeof text) return;
+  std::memcpy(&text, message.bytes.data(), sizeof text);
+  const bool sane = text.version == control_text::protocol && text.peer > 0 && text.peer != self_ &&
+                    text.peer < static_cast<std::int32_t>(most_nodes);
+  if (!sane) return;
+  if (text.kind == control_kind::refused) observing().on_lost(text.peer, "its process has ended");
+  if (text.kind != control_kind::connected || message.fds.size() != 3 || text.side > 1) return;
+  auto& fds = const_cast<base::control_message&>(message).fds;
+  add(text.peer, text.side, text.epoch, std::move(fds[0]), std::move(fds[1]), std::move(fds[2]));
+}
+
+void target_transport::shutdown() noexcept {
+  if (leaving_.exchange(true)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(stop_event_.get(), &one, sizeof one);
+  if (keeper_.joinable()) keeper_.join();
+  watch_.reset();
+  job_->set_awake(static_cast<std::uint32_t>(self_), false);
+}
+
+}  // namespace ham::transport::shm

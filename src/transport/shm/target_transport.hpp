@@ -1,0 +1,66 @@
+// A target's side of shared memory: joins the job it was started for, meets other targets, ends with its host.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/control_socket.hpp"
+#include "base/heap.hpp"
+#include "transport/common/ring_transport.hpp"
+#include "transport/shm/job.hpp"
+
+namespace ham::transport::shm {
+
+/// What a target gets from its host before anything else.
+struct invitation {
+  base::unique_fd control;
+  base::unique_fd job_file, pair_file, own_heap, host_heap, own_event, host_event;
+  node_t node = 0;
+  std::uint32_t nodes = 0;
+  std::uint32_t epoch = 0;
+
+  /// Reads the welcome from an inherited control socket. Throws ham::config_error.
+  static invitation accept(int control_fd);
+};
+
+class target_transport final : public ring_transport {
+ public:
+  /// The invitation's own_heap has been taken by the caller.
+  static std::unique_ptr<target_transport> make(invitation from, observer& to);
+  ~target_transport() override;
+
+  /// Connects to the host; observer::on_connected follows at once.
+  void join();
+
+  [[nodiscard]] const char* name() const noexcept override { return "shm"; }
+  void connect(node_t peer) override;
+  [[nodiscard]] bool crowded() const noexcept override;
+  void shutdown() noexcept override;
+
+ protected:
+  void asleep(bool on) noexcept override { job_->set_awake(static_cast<std::uint32_t>(self_), !on); }
+
+ private:
+  target_transport(invitation from, base::mapping job_memory, observer& to);
+
+  void keep();
+  void meet(const base::control_message& message);
+  void add(node_t peer, unsigned side, std::uint32_t epoch, base::unique_fd pair, base::unique_fd heap,
+           base::unique_fd event);
+  [[noreturn]] static void end_with_host() noexcept;
+
+  invitation invitation_;
+  base::mapping job_memory_;
+  job_segment* job_;
+  node_t self_;
+  std::vector<base::mapping> pairs_;
+  std::vector<base::unique_fd> peer_events_;
+  std::atomic<bool> leaving_{false};
+  base::unique_fd stop_event_;
+  std::unique_ptr<base::life_watch> watch_;
+  std::thread keeper_;
+};
+
+}  // namespace ham::transport::shm

@@ -1,0 +1,129 @@
+// The contract between the runtime and a transport: ordered reliable frames, one-sided memory, sleeping, death.
+//
+// A transport moves bytes between nodes and knows no message type. The runtime serialises all calls to a transport's
+// receiving side (poll, arm, disarm) with one lock, and all sends through one endpoint with another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ham/error.hpp"
+
+namespace ham::transport {
+
+/// What travels with every frame, opaque to the transport.
+struct frame_head {
+  std::uint32_t key = 0;
+  std::uint32_t call = 0;
+  std::uint8_t kind = 0;  ///< 1 .. 127
+};
+
+/// A received frame. The view is into the transport's memory and valid until endpoint::release().
+struct frame {
+  frame_head head;
+  std::span<const std::byte> payload;
+};
+
+enum class endpoint_state : std::uint8_t { open, closed, broken };
+
+/// Result of a one-sided access.
+enum class access_result : std::uint8_t { done, unsupported, stale, out_of_range };
+
+/// Memory of the peer that this process may read and write by itself.
+class remote_memory {
+ public:
+  virtual ~remote_memory() = default;
+  /// Copies `size` bytes to or from `address` of the peer inside the allocation that `tag` names; checked before any
+  /// byte moves. Blocking, any thread.
+  virtual access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) = 0;
+  virtual access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) = 0;
+};
+
+/// One connection to one node.
+class endpoint {
+ public:
+  explicit endpoint(node_t peer) : peer_(peer) {}
+  virtual ~endpoint() = default;
+  endpoint(const endpoint&) = delete;
+  endpoint& operator=(const endpoint&) = delete;
+
+  [[nodiscard]] node_t peer() const noexcept { return peer_; }
+
+  // ---- sending: one thread at a time
+  /// Largest payload of one frame in bytes; longer messages are cut by the caller (common/fragments.hpp).
+  [[nodiscard]] virtual std::size_t max_payload() const noexcept = 0;
+  /// Room for a payload of `size` bytes in the transport's own memory; nullptr: no room now. Nothing is sent until
+  /// commit; a reservation that is not committed is given up by the next one.
+  [[nodiscard]] virtual std::byte* reserve(std::size_t size) noexcept = 0;
+  /// Sends what was reserved.
+  virtual void commit(const frame_head& head) noexcept = 0;
+  /// Number of frames' end position sent so far, and the position up to which the peer has taken frames. A frame
+  /// beyond taken() was never seen by the peer.
+  [[nodiscard]] virtual std::uint64_t sent() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t taken() const noexcept = 0;
+
+  // ---- receiving: under the transport's receiving lock
+  /// The next frame of this endpoint alone; used to drain what a lost peer had sent.
+  [[nodiscard]] virtual bool poll(frame& out) noexcept = 0;
+  /// Gives the polled frame back.
+  virtual void release() noexcept = 0;
+
+  /// open; closed: by order; broken: see reason().
+  [[nodiscard]] virtual endpoint_state state() const noexcept = 0;
+  [[nodiscard]] virtual std::string reason() const = 0;
+  /// Stops sending and receiving for good.
+  virtual void close(const std::string& reason) noexcept = 0;
+
+  /// One-sided access to the peer's memory, or nullptr where the medium has none.
+  [[nodiscard]] virtual remote_memory* memory() noexcept { return nullptr; }
+
+  /// The runtime's record of this peer, opaque here; nullptr until the runtime has seen the endpoint.
+  void* user = nullptr;
+
+ private:
+  node_t peer_;
+};
+
+/// What the transport tells the runtime about a peer, from any thread, at any time.
+class observer {
+ public:
+  virtual ~observer() = default;
+  /// A new endpoint exists; the transport keeps owning it.
+  virtual void on_connected(endpoint& with) = 0;
+  /// The process behind the node is gone (`reason` for people), or the connection could not be made.
+  virtual void on_lost(node_t peer, const std::string& reason) = 0;
+};
+
+/// A way to reach nodes.
+class transport {
+ public:
+  virtual ~transport() = default;
+  [[nodiscard]] virtual const char* name() const noexcept = 0;
+
+  /// Asks for a connection to `peer`; observer::on_connected or on_lost follows.
+  virtual void connect(node_t peer) = 0;
+
+  // ---- receiving: one thread at a time
+  /// The next frame of any endpoint, or nullptr. Must be released before the next poll.
+  [[nodiscard]] virtual endpoint* poll(frame& out) = 0;
+  /// Announces that the caller is about to sleep on wake_fd(). False: something has arrived, do not sleep.
+  [[nodiscard]] virtual bool arm() = 0;
+  /// The caller is awake again.
+  virtual void disarm() noexcept = 0;
+  /// Readable when a frame arrived after arm(), or wake() was called.
+  [[nodiscard]] virtual int wake_fd() const noexcept = 0;
+
+  /// Ends arm()'s sleep from any thread of this process.
+  virtual void wake() noexcept = 0;
+  /// True if more nodes want to run than there are cores: spinning would steal time from the peer that is awaited.
+  [[nodiscard]] virtual bool crowded() const noexcept { return false; }
+  /// Process id behind a node on this machine; negative where unknown.
+  [[nodiscard]] virtual std::int64_t peer_pid(node_t) const noexcept { return -1; }
+  /// Orderly end: on the host, waits until the targets have ended or ends them.
+  virtual void shutdown() noexcept = 0;
+};
+
+}  // namespace ham::transport
