@@ -1,0 +1,35 @@
+// HAM-Offload in one include: call functions and move data between the nodes of a job.
+//
+// Link ham::offload and main() runs on the host only, with the targets up. With ham::ham, or with HAM_EXPLICIT defined
+// before this include, the start is explicit: ham::runtime or ham::offload::ham_init.
+#pragma once
+
+#include "ham/error.hpp"
+#include "ham/misc.hpp"
+#include "ham/msg/active_msg.hpp"
+#include "ham/msg/execution_policy.hpp"
+#include "ham/msg/f2f.hpp"
+#include "ham/offload/batch.hpp"
+#include "ham/offload/buffer_ptr.hpp"
+#include "ham/offload/call.hpp"
+#include "ham/offload/context.hpp"
+#include "ham/offload/destination.hpp"
+#include "ham/offload/exceptions.hpp"
+#include "ham/offload/future.hpp"
+#include "ham/offload/memory.hpp"
+#include "ham/offload/node.hpp"
+#include "ham/offload/runtime.hpp"
+#include "ham/offload/task.hpp"
+#include "ham/offload/when.hpp"
+
+namespace ham {
+using offload::buffer_ptr;
+namespace Offload = offload;  // paper 3, Listing 2
+}  // namespace ham
+
+#ifdef HAM_EXPLICIT
+/// Tells the implicit start, if it is linked in, that this program starts by itself.
+extern "C" {
+[[gnu::weak, gnu::used]] inline int ham_explicit_start = 1;
+}
+#endif

@@ -1,0 +1,38 @@
+// An ordered queue of calls with a thread of its own on the target (VEO's thr_ctxt, paper 2).
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "ham/offload/destination.hpp"
+
+namespace ham::offload {
+
+/// Calls sent to one context run one after the other, in order, on one thread of the target; different contexts run
+/// beside each other and beside the node's main queue. Movable. The destructor lets queued calls finish and ends the
+/// thread. Usable wherever a destination is: sync(ctx, ...), async(within(ctx, 1s), ...).
+class context {
+ public:
+  /// Opens a context. Blocking. Throws ham::node_failure, ham::call_error.
+  explicit context(node_t node);
+  context(context&& other) noexcept : node_(other.node_), id_(std::exchange(other.id_, 0)) {}
+  context& operator=(context&& other) noexcept;
+  ~context();
+
+  [[nodiscard]] node_t node() const noexcept { return node_; }
+  [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+  [[nodiscard]] bool valid() const noexcept { return id_ != 0; }
+  // NOLINTNEXTLINE(google-explicit-constructor): a context is a destination
+  operator destination() const noexcept { return {node_, id_}; }
+
+  /// Waits until all calls sent to the context so far have run.
+  void drain();
+  /// Drains and ends the context; a no-op on a closed one. Throws what draining throws.
+  void close();
+
+ private:
+  node_t node_ = -1;
+  std::uint32_t id_ = 0;
+};
+
+}  // namespace ham::offload

@@ -1,0 +1,120 @@
+// What the templates of the offload API call in the library. Internal; may change with every release.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "ham/offload/destination.hpp"
+#include "ham/offload/detail/slot.hpp"
+
+namespace ham::detail {
+
+using offload::destination;
+
+/// The runtime that the calling thread works for. Throws ham::config_error if none is up.
+[[nodiscard]] engine& current();
+
+/// Makes `at` the runtime of the calling thread for a while.
+class engine_scope {
+ public:
+  explicit engine_scope(engine* at) noexcept;
+  ~engine_scope();
+  engine_scope(const engine_scope&) = delete;
+  engine_scope& operator=(const engine_scope&) = delete;
+
+ private:
+  engine* before_;
+};
+
+// ---- sending a call
+
+enum class when_full : std::uint8_t { wait, refuse };
+
+/// A message under construction. `data` has room for exactly the size that was asked for.
+struct outgoing {
+  std::byte* data = nullptr;
+  call_slot* slot = nullptr;
+  void* peer = nullptr;
+  void* big = nullptr;       ///< a message that does not fit into one frame
+  msg::handler_entry* function = nullptr;
+  std::uint32_t key = 0;
+  std::uint8_t kind = 0;
+};
+
+/// Checks the destination, claims a slot (none if `decode` is nullptr: fire and forget) and room for `size` bytes.
+/// Holds the lock of the peer's sending side until finish or cancel. False only with when_full::refuse.
+/// Throws call_error, node_failure, config_error.
+bool begin_call(engine& at, const destination& to, msg::handler_entry& function, std::size_t size,
+                result_decoder decode, when_full policy, outgoing& out);
+/// Sends the message.
+void finish_call(engine& at, outgoing& out);
+/// Gives everything back; nothing was sent.
+void cancel_call(engine& at, outgoing& out) noexcept;
+
+// ---- slots
+
+/// A slot that is settled by this process itself.
+[[nodiscard]] call_slot* make_local_slot(engine& at);
+/// Settles a local slot; the value or error is in its storage already. Runs its continuation.
+void settle_local(call_slot& slot, slot_state outcome) noexcept;
+/// Waits until the slot has settled or the time has come (steady_clock, nanoseconds; INT64_MAX: no limit); makes
+/// progress meanwhile. True if settled.
+bool wait_slot(call_slot& slot, std::int64_t until_ns);
+/// Makes some progress without waiting.
+void poll_slot(call_slot& slot);
+/// Gives a settled slot back whose storage is empty.
+void release_slot(call_slot& slot) noexcept;
+/// Nobody will look at this pending slot again. False: it has settled meanwhile and is still the caller's.
+[[nodiscard]] bool abandon_slot(call_slot& slot) noexcept;
+/// Runs `what` when the slot settles; at once if it has. Takes it over.
+void attach(call_slot& slot, continuation* what);
+
+// ---- receiving a call
+
+struct batch_reply;
+
+/// A call that arrived. `payload` holds the arguments, valid while the handler runs.
+struct incoming_call {
+  engine* at = nullptr;
+  void* from = nullptr;
+  std::span<const std::byte> payload;
+  std::uint32_t call = 0;
+  std::uint32_t context = 0;
+  const msg::handler_entry* function = nullptr;
+  batch_reply* batch = nullptr;
+};
+
+/// Room for a reply.
+struct outgoing_reply {
+  std::byte* data = nullptr;
+  void* big = nullptr;
+};
+
+void begin_reply(incoming_call& call, std::size_t size, outgoing_reply& out);
+void finish_reply(incoming_call& call, outgoing_reply& out) noexcept;
+void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept;
+/// Sends the exception that is being handled back to the caller.
+void reply_exception(incoming_call& call) noexcept;
+/// The arguments were not what they should be: closes the endpoint.
+void reject_call(incoming_call& call, const char* why) noexcept;
+/// A copy of this call will be answered by another thread.
+void share_call(incoming_call& call) noexcept;
+[[nodiscard]] inline bool wants_reply(const incoming_call& call) noexcept { return call.call != 0xffffffff; }
+
+// ---- batches
+
+struct batch_slot {
+  call_slot* slot = nullptr;
+  std::uint32_t key = 0;
+};
+/// Claims a slot and the key for one call of a batch to `node`; connects if need be.
+[[nodiscard]] batch_slot begin_batched(engine& at, node_t node, msg::handler_entry& function, result_decoder decode,
+                                       batch_owner& owner);
+/// Sends `count` records of (key, call id, size, arguments) as one message. If that cannot be done, the slots settle
+/// with the error.
+void send_batch(engine& at, const destination& to, std::span<const std::byte> records, std::uint32_t count,
+                std::span<call_slot* const> slots);
+
+}  // namespace ham::detail

@@ -1,0 +1,101 @@
+// A pending call: where its reply is decoded to, and what waits for it. Internal.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "ham/error.hpp"
+#include "ham/msg/codec.hpp"
+#include "ham/msg/handler.hpp"
+
+namespace ham::detail {
+
+class engine;
+struct call_slot;
+
+/// What runs when a call has settled; owns itself.
+struct continuation {
+  void (*run)(continuation* self);
+  continuation* next = nullptr;
+};
+
+/// A batch whose calls wait to be sent.
+struct batch_owner {
+  void (*submit)(batch_owner& self);
+};
+
+enum class slot_state : std::uint32_t { free, pending, value, failed };
+
+/// Makes the result out of a reply, inside the slot.
+using result_decoder = void (*)(call_slot& slot, msg::reader& reply);
+
+/// One entry of the table of pending calls. The first line is what a call touches; the second holds a small result.
+struct alignas(64) call_slot {
+  std::atomic<slot_state> state{slot_state::free};
+  std::uint32_t id = 0;                   ///< index in the low 20 bits, generation above
+  result_decoder decode = nullptr;        ///< nullptr: the result is dropped
+  engine* owner = nullptr;                ///< nullptr once its runtime has ended
+  continuation* then = nullptr;           ///< also the link of the list of free slots
+  msg::handler_entry* function = nullptr;
+  std::uint64_t position = 0;             ///< end of the message in the stream to the node
+  std::int64_t deadline_ns = 0;
+  node_t node = -1;
+  bool orphan = false;                    ///< nobody holds it any more: free it when the reply arrives
+  bool reply_due = false;                 ///< a reply may still come
+  bool in_batch = false;                  ///< not sent yet: the storage holds the batch_owner that will send it
+
+  static constexpr std::size_t storage_bytes = 64;
+  alignas(64) std::byte storage[storage_bytes];
+
+  [[nodiscard]] bool settled() const noexcept { return state.load(std::memory_order_acquire) != slot_state::pending; }
+};
+
+/// How a result of type T lives in a slot: in place if small, else on the heap.
+template <class T>
+struct slot_value {
+  static constexpr bool in_place = sizeof(T) <= call_slot::storage_bytes && alignof(T) <= 64;
+
+  template <class... Args>
+  static void construct(call_slot& slot, Args&&... args) {
+    if constexpr (in_place) ::new (static_cast<void*>(slot.storage)) T(std::forward<Args>(args)...);
+    else ::new (static_cast<void*>(slot.storage)) T*(new T(std::forward<Args>(args)...));
+  }
+  static T& get(call_slot& slot) noexcept {
+    if constexpr (in_place) return *std::launder(reinterpret_cast<T*>(slot.storage));
+    else return **std::launder(reinterpret_cast<T**>(slot.storage));
+  }
+  static void destroy(call_slot& slot) noexcept {
+    if constexpr (in_place) get(slot).~T();
+    else delete &get(slot);
+  }
+  static void decode(call_slot& slot, msg::reader& reply) {
+    if constexpr (in_place) ::new (static_cast<void*>(slot.storage)) T(msg::decode<T>(reply));
+    else ::new (static_cast<void*>(slot.storage)) T*(new T(msg::decode<T>(reply)));
+  }
+};
+
+template <>
+struct slot_value<void> {
+  static void construct(call_slot&) noexcept {}
+  static void get(call_slot&) noexcept {}
+  static void destroy(call_slot&) noexcept {}
+  static void decode(call_slot&, msg::reader&) noexcept {}
+};
+
+/// The batch of a slot that was not sent yet.
+inline batch_owner*& slot_batch(call_slot& slot) noexcept {
+  return *reinterpret_cast<batch_owner**>(slot.storage);
+}
+
+/// The error of a failed slot.
+inline std::exception_ptr& slot_error(call_slot& slot) noexcept {
+  return *std::launder(reinterpret_cast<std::exception_ptr*>(slot.storage));
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,159 @@
+// Memory of other nodes: allocate, free, put, get, copy (paper 1, Table II).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "ham/offload/buffer_ptr.hpp"
+#include "ham/offload/future.hpp"
+
+namespace ham::offload {
+
+namespace detail {
+
+struct raw_buffer {
+  std::uint64_t address = 0;
+  std::uint64_t tag = 0;
+};
+[[nodiscard]] raw_buffer allocate_bytes(engine& at, node_t node, std::size_t bytes);
+void free_bytes(engine& at, node_t node, raw_buffer what);
+[[nodiscard]] future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes);
+[[nodiscard]] future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes);
+[[nodiscard]] future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
+                                      std::size_t bytes);
+[[noreturn]] void throw_too_large(std::size_t elements, std::size_t element_bytes);
+
+template <class T>
+[[nodiscard]] std::size_t bytes_for(std::size_t elements) {
+  if (elements > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw_too_large(elements, sizeof(T));
+  return elements * sizeof(T);
+}
+template <class T>
+[[nodiscard]] raw_buffer raw(const buffer_ptr<T>& ptr) noexcept {
+  return {ptr.address(), ptr.tag()};
+}
+
+template <class T>
+concept transferable = std::is_trivially_copyable_v<T> || is_bitwise_copyable<T>::value;
+
+}  // namespace detail
+
+/// Memory for `n` elements on `node`, aligned to 64 bytes; the elements are not constructed. Blocking.
+/// Throws std::bad_alloc if the node has not that much, ham::node_failure, ham::call_error.
+template <class T>
+[[nodiscard]] buffer_ptr<T> allocate(node_t node, std::size_t n) {
+  const detail::raw_buffer got = detail::allocate_bytes(detail::current(), node, detail::bytes_for<T>(n));
+  return {got.address, got.tag, node};
+}
+
+/// Frees what allocate returned. Blocking. Throws ham::buffer_error if it is not the start of a live allocation there.
+template <class T>
+void free(buffer_ptr<T> ptr) {
+  detail::free_bytes(detail::current(), ptr.node(), detail::raw(ptr));
+}
+/// Paper 3's spelling.
+template <class T>
+void free(node_t, buffer_ptr<T> ptr) {
+  offload::free(ptr);
+}
+
+/// Writes `n` elements from local memory to `dst`. `src` must stay as it is until the future has settled. Not ordered
+/// with calls that still run on the node: wait for them first. Over shared memory the caller copies, once, and the
+/// future is ready on return. The future fails with ham::buffer_error for stale, freed, foreign or too short memory.
+template <detail::transferable T>
+future<void> put(const std::type_identity_t<T>* src, buffer_ptr<T> dst, std::size_t n) {
+  return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<T>(n));
+}
+
+/// Reads `n` elements from `src` into local memory, which must not be touched until the future has settled. Else as put.
+template <class T>
+  requires detail::transferable<std::remove_const_t<T>>
+future<void> get(buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
+  return detail::get_bytes(detail::current(), src.node(), detail::raw(src), dst, detail::bytes_for<T>(n));
+}
+
+/// Copies `n` elements from `src` to `dst`, on any nodes; between two targets the bytes go directly from one to the
+/// other, orchestrated by the caller.
+template <class T>
+  requires detail::transferable<std::remove_const_t<T>>
+future<void> copy(buffer_ptr<T> src, buffer_ptr<std::remove_const_t<T>> dst, std::size_t n) {
+  return detail::copy_bytes(detail::current(), src.node(), detail::raw(src), dst.node(), detail::raw(dst),
+                            detail::bytes_for<T>(n));
+}
+
+/// The same, complete on return; errors are thrown.
+template <detail::transferable T>
+void put_sync(const std::type_identity_t<T>* src, buffer_ptr<T> dst, std::size_t n) {
+  offload::put(src, dst, n).get();
+}
+template <class T>
+  requires detail::transferable<std::remove_const_t<T>>
+void get_sync(buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
+  offload::get(src, dst, n).get();
+}
+template <class T>
+  requires detail::transferable<std::remove_const_t<T>>
+void copy_sync(buffer_ptr<T> src, buffer_ptr<std::remove_const_t<T>> dst, std::size_t n) {
+  offload::copy(src, dst, n).get();
+}
+
+/// Paper 3's spellings of put and get, with the remote buffer first (Listing 2).
+template <detail::transferable T>
+future<void> write(node_t, buffer_ptr<T> dst, const std::type_identity_t<T>* src, std::size_t n) {
+  return offload::put(src, dst, n);
+}
+template <class T>
+  requires detail::transferable<std::remove_const_t<T>>
+future<void> read(node_t, buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
+  return offload::get(src, dst, n);
+}
+
+/// Owns an allocation on a node and frees it at the end of its life. Movable.
+template <class T>
+class buffer {
+ public:
+  buffer() noexcept = default;
+  buffer(node_t node, std::size_t n) : ptr_(offload::allocate<T>(node, n)), size_(n) {}
+  buffer(buffer&& other) noexcept : ptr_(std::exchange(other.ptr_, {})), size_(std::exchange(other.size_, 0)) {}
+  buffer& operator=(buffer&& other) noexcept {
+    if (this != &other) {
+      reset();
+      ptr_ = std::exchange(other.ptr_, {});
+      size_ = std::exchange(other.size_, 0);
+    }
+    return *this;
+  }
+  ~buffer() { reset(); }
+
+  [[nodiscard]] buffer_ptr<T> ptr() const noexcept { return ptr_; }
+  // NOLINTNEXTLINE(google-explicit-constructor): an owner may stand where its pointer is asked for
+  operator buffer_ptr<T>() const noexcept { return ptr_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] node_t node() const noexcept { return ptr_.node(); }
+
+  /// Frees now. Errors are ignored: the node may be gone, and its memory with it.
+  void reset() noexcept {
+    if (!ptr_) return;
+    try {
+      offload::free(ptr_);
+    } catch (const std::exception&) {
+      size_ = 0;
+    }
+    ptr_ = {};
+    size_ = 0;
+  }
+  /// Gives the allocation to the caller.
+  [[nodiscard]] buffer_ptr<T> release() noexcept {
+    size_ = 0;
+    return std::exchange(ptr_, {});
+  }
+
+ private:
+  buffer_ptr<T> ptr_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace ham::offload

@@ -1,0 +1,67 @@
+// The nodes of the job: how many, who am I, what are they.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "ham/error.hpp"
+
+namespace ham::offload {
+
+using ham::node_t;
+
+/// What is known of a node (paper 1, Table II). A copyable value.
+class node_descriptor {
+ public:
+  struct facts {
+    std::string name;                ///< host name
+    std::string device_type = "cpu";
+    std::string isa;                 ///< "x86-64", "aarch64", ...
+    std::string transport;           ///< how this process reaches it: "shm", "loopback", "self"
+    std::uint32_t cores = 0;         ///< that it may run on
+    std::uint64_t memory_bytes = 0;  ///< of its machine
+    std::int64_t pid = -1;
+    node_t node = -1;
+  };
+
+  node_descriptor() = default;
+  explicit node_descriptor(facts what) : facts_(std::move(what)) {}
+
+  [[nodiscard]] const std::string& name() const noexcept { return facts_.name; }
+  [[nodiscard]] const std::string& device_type() const noexcept { return facts_.device_type; }
+  [[nodiscard]] const std::string& isa() const noexcept { return facts_.isa; }
+  [[nodiscard]] const std::string& transport() const noexcept { return facts_.transport; }
+  [[nodiscard]] std::uint32_t cores() const noexcept { return facts_.cores; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return facts_.memory_bytes; }
+  [[nodiscard]] std::int64_t pid() const noexcept { return facts_.pid; }
+  [[nodiscard]] node_t node() const noexcept { return facts_.node; }
+
+ private:
+  facts facts_;
+};
+
+/// Number of nodes of the job, the host included.
+[[nodiscard]] std::size_t num_nodes();
+/// Address of the node that executes the caller.
+[[nodiscard]] node_t this_node();
+/// Whether the caller runs on the host, node 0.
+[[nodiscard]] bool is_host();
+/// Whether `node` is the host.
+[[nodiscard]] bool is_host(node_t node);
+/// Describes a node. May connect to it and block. Throws ham::call_error for a number that is no node.
+[[nodiscard]] node_descriptor get_node_descriptor(node_t node);
+/// The same under the name that applications of 2014 to 2019 use.
+[[nodiscard]] node_descriptor get_node_description(node_t node);
+
+/// Counters of this node's runtime since its start.
+struct statistics {
+  std::uint64_t calls_sent = 0;      ///< calls, pings and members of batches
+  std::uint64_t calls_executed = 0;  ///< that arrived here
+  std::uint64_t bytes_put = 0;       ///< by put, write and copy from here
+  std::uint64_t bytes_got = 0;       ///< by get and read
+  std::uint64_t sleeps = 0;          ///< times that this node went to sleep in the kernel
+};
+[[nodiscard]] statistics stats();
+
+}  // namespace ham::offload

@@ -1,0 +1,71 @@
+// The runtime as an object: explicit start and end of a job.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "ham/error.hpp"
+
+namespace ham {
+
+namespace detail {
+class engine;
+struct runtime_parts;
+}  // namespace detail
+
+/// Settings of a runtime. What is empty or unset is taken from the environment (HAM_NODES, ...), then from the default.
+struct runtime_options {
+  std::string nodes;             ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; default "shm:1"
+  std::string cpu_affinity;      ///< cores for node 0, 1, ... "0,1,2"; empty: as the system decides
+  bool progress_thread = false;  ///< a thread of the library executes arriving calls while the host computes
+  bool one_sided = true;         ///< false: put and get always travel in messages (tests)
+};
+
+/// A job: this process as host and the targets it starts. Leaving its scope ends the targets.
+///
+/// In a process that was started as a target the constructor does not return: it executes calls until the host ends and
+/// then leaves the process. One runtime of a process may start targets as processes; several may live side by side over
+/// loopback. The functions of ham::offload use the runtime made last by this process, inside offloaded functions the
+/// one that executes them. Throws ham::config_error with what to do.
+class runtime {
+ public:
+  /// Reads and removes the --ham-* options of a command line.
+  runtime(int& argc, char**& argv);
+  runtime(int& argc, char**& argv, runtime_options options);
+  explicit runtime(runtime_options options);
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+  ~runtime();
+
+  [[nodiscard]] std::size_t num_nodes() const noexcept;
+  [[nodiscard]] node_t this_node() const noexcept;
+
+  /// Makes this the runtime that ham::offload uses in the calling thread until the object returned goes.
+  class scope {
+   public:
+    ~scope();
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+
+   private:
+    friend class runtime;
+    explicit scope(detail::engine* at) noexcept;
+    detail::engine* before_;
+  };
+  [[nodiscard]] scope use() noexcept;
+
+ private:
+  std::unique_ptr<detail::runtime_parts> parts_;
+};
+
+namespace offload {
+
+/// Explicit start in the style of MPI: every process runs main. True on the host; in a target it executes calls until
+/// the host has finished and then returns false. Define HAM_EXPLICIT before including ham/offload.hpp.
+bool ham_init(int* argc, char*** argv);
+/// Ends the targets; on the host, after the last call.
+void ham_finalise();
+
+}  // namespace offload
+}  // namespace ham

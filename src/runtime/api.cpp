@@ -1,0 +1,59 @@
+// The free functions of ham::offload that forward to the current runtime, and the context class.
+#include "ham/offload/call.hpp"
+#include "ham/offload/context.hpp"
+#include "ham/offload/node.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/facts.hpp"
+
+namespace ham::offload {
+
+std::size_t num_nodes() { return ham::detail::current().num_nodes(); }
+node_t this_node() { return ham::detail::current().self(); }
+bool is_host() { return is_host(this_node()); }
+bool is_host(node_t node) { return node == 0; }
+
+node_descriptor get_node_descriptor(node_t node) {
+  ham::detail::engine& at = ham::detail::current();
+  if (node == at.self()) return node_descriptor(ham::detail::local_facts(node));
+  return at.describe(node);
+}
+node_descriptor get_node_description(node_t node) { return get_node_descriptor(node); }
+
+statistics stats() { return ham::detail::current().statistics(); }
+
+namespace {
+
+std::uint32_t open_context() { return ham::detail::current().thread_contexts().open(); }
+void close_context() { ham::detail::current().thread_contexts().close_current(); }
+void nothing() {}
+
+}  // namespace
+
+context::context(node_t node) : node_(node), id_(sync(node, fn<&open_context>)) {}
+
+context& context::operator=(context&& other) noexcept {
+  if (this == &other) return *this;
+  context ending(std::move(*this));
+  node_ = other.node_;
+  id_ = std::exchange(other.id_, 0);
+  return *this;
+}
+
+context::~context() {
+  try {
+    close();
+  } catch (const std::exception&) {
+    id_ = 0;  // the node is gone, and its threads with it
+  }
+}
+
+void context::drain() { sync(*this, fn<&nothing>); }
+
+void context::close() {
+  if (id_ == 0) return;
+  const destination self = *this;
+  id_ = 0;
+  sync(self, fn<&close_context>);
+}
+
+}  // namespace ham::offload

@@ -1,0 +1,70 @@
+// Collects the results of the calls of one batch into one message.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "ham/offload/detail/engine_api.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::detail {
+
+/// Deletes itself after the last result. Only a batch with calls that run elsewhere (pooled) takes the lock.
+struct batch_reply {
+  batch_reply(engine& at, peer& to, std::uint32_t calls) : engine_(at), to_(to), left_(calls) {
+    bytes_.reserve(calls * std::size_t{16});
+  }
+
+  void share() noexcept { shared_ = true; }
+
+  void begin(std::uint32_t call, std::size_t size, outgoing_reply& out) {
+    lock();
+    before_ = bytes_.size();
+    bytes_.resize(before_ + 8 + size);
+    head(call, static_cast<std::uint32_t>(size));
+    out.data = bytes_.data() + before_ + 8;
+  }
+  void finish() noexcept {
+    const bool last = --left_ == 0;
+    if (last) engine_.reply_with(to_, no_reply, wire_kind::batch_reply, bytes_);
+    unlock();
+    if (last) delete this;
+  }
+  void cancel() noexcept {
+    bytes_.resize(before_);
+    unlock();
+  }
+  void fail(std::uint32_t call, std::span<const std::byte> error) noexcept {
+    outgoing_reply out;
+    begin(call, error.size(), out);
+    if (!error.empty()) std::memcpy(out.data, error.data(), error.size());
+    head(call, static_cast<std::uint32_t>(error.size()) | 0x80000000U);
+    finish();
+  }
+
+ private:
+  void head(std::uint32_t call, std::uint32_t size_and_state) noexcept {
+    msg::writer to(bytes_.data() + before_, 8);
+    to.number(call);
+    to.number(size_and_state);
+  }
+  void lock() {
+    if (shared_) mutex_.lock();
+  }
+  void unlock() noexcept {
+    if (shared_) mutex_.unlock();
+  }
+
+  engine& engine_;
+  peer& to_;
+  std::uint32_t left_;
+  std::size_t before_ = 0;
+  std::vector<std::byte> bytes_;
+  bool shared_ = false;
+  std::mutex mutex_;
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,32 @@
+// Puts a runtime together out of an engine and transports. The only room that names transports.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ham/offload/runtime.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::detail {
+
+/// A running job, seen from the host.
+struct runtime_parts {
+  ~runtime_parts();
+  std::unique_ptr<engine> host;
+  std::vector<std::unique_ptr<engine>> local_targets;  // loopback
+  std::vector<std::thread> target_threads;
+  engine* before = nullptr;  ///< the process's engine until this one
+};
+
+/// Starts the targets that `options` ask for. `command` is this program with its arguments.
+[[nodiscard]] std::unique_ptr<runtime_parts> start_host(const runtime_options& options,
+                                                        std::vector<std::string> command);
+
+/// True if this process was started as a target.
+[[nodiscard]] bool is_target_process();
+/// Executes calls until the host has ended.
+void run_target();
+
+}  // namespace ham::detail

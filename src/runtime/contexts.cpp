@@ -1,0 +1,87 @@
+// Threads of contexts.
+#include "runtime/contexts.hpp"
+
+#include <vector>
+
+#include "runtime/engine.hpp"
+
+namespace ham::detail {
+namespace {
+thread_local void* current_worker = nullptr;
+}  // namespace
+
+std::uint32_t contexts::open() {
+  std::lock_guard guard(mutex_);
+  if (stopped_) throw error("this node is ending; no context can be opened");
+  join_finished();
+  auto one = std::make_unique<worker>();
+  worker& self = *one;
+  self.id = next_++;
+  self.thread = std::thread([this, &self] { work(self); });
+  workers_.emplace(self.id, std::move(one));
+  return self.id;
+}
+
+bool contexts::push(std::uint32_t context, stored_message message) {
+  std::lock_guard guard(mutex_);
+  const auto found = workers_.find(context);
+  if (found == workers_.end()) return false;
+  worker& to = *found->second;
+  std::lock_guard queue_guard(to.mutex);
+  if (to.closing) return false;
+  to.queue.push_back(std::move(message));
+  to.wake.notify_one();
+  return true;
+}
+
+void contexts::work(worker& self) {
+  current_worker = &self;
+  const engine_scope scope(&engine_);
+  std::unique_lock lock(self.mutex);
+  for (;;) {
+    self.wake.wait(lock, [&] { return !self.queue.empty() || self.closing; });
+    if (self.dropped || self.queue.empty()) break;
+    stored_message message = std::move(self.queue.front());
+    self.queue.pop_front();
+    lock.unlock();
+    engine_.run_stored(message);
+    lock.lock();
+  }
+  self.finished = true;
+}
+
+void contexts::close_current() {
+  auto* const self = static_cast<worker*>(current_worker);
+  if (self == nullptr) throw error("no context to close (this call did not arrive in a context)");
+  std::lock_guard guard(self->mutex);
+  self->closing = true;
+}
+
+void contexts::join_finished() {
+  std::erase_if(workers_, [](auto& entry) {
+    worker& one = *entry.second;
+    {
+      std::lock_guard guard(one.mutex);
+      if (!one.finished) return false;
+    }
+    one.thread.join();
+    return true;
+  });
+}
+
+void contexts::stop() {
+  std::map<std::uint32_t, std::unique_ptr<worker>> ending;
+  {
+    std::lock_guard guard(mutex_);
+    stopped_ = true;
+    ending.swap(workers_);
+  }
+  for (auto& [id, one] : ending) {
+    std::lock_guard guard(one->mutex);
+    one->closing = one->dropped = true;
+    one->wake.notify_one();
+  }
+  for (auto& [id, one] : ending) one->thread.join();
+}
+
+}  // namespace ham::detail

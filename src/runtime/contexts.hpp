@@ -1,0 +1,54 @@
+// The contexts of a node: threads that execute the calls sent to them in order.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "runtime/peer.hpp"
+
+namespace ham::detail {
+
+class engine;
+
+/// Any thread.
+class contexts {
+ public:
+  explicit contexts(engine& at) : engine_(at) {}
+  ~contexts() { stop(); }
+
+  /// Starts a context's thread; its number is never used twice.
+  [[nodiscard]] std::uint32_t open();
+  /// Queues a message. False if there is no such context.
+  [[nodiscard]] bool push(std::uint32_t context, stored_message message);
+  /// Ends the calling context after what is queued; called on the context's own thread.
+  void close_current();
+  /// Ends all threads; queued messages that have not begun are dropped.
+  void stop();
+
+ private:
+  struct worker {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::deque<stored_message> queue;
+    bool closing = false;
+    bool dropped = false;
+    std::thread thread;
+    std::uint32_t id = 0;
+    bool finished = false;
+  };
+  void work(worker& self);
+  void join_finished();
+
+  engine& engine_;
+  std::mutex mutex_;
+  std::map<std::uint32_t, std::unique_ptr<worker>> workers_;
+  std::uint32_t next_ = 1;
+  bool stopped_ = false;
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,358 @@
+// Life, progress and waiting of a node's runtime.
+#include "runtime/engine.hpp"
+
+#include <sched.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/cpu.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::int64_t longest_spin_ns = 60'000;  // about what a wake-up by the kernel costs both sides together
+constexpr std::int64_t shortest_spin_ns = 3'000;
+constexpr std::int64_t crowded_spin_ns = 1'500;
+
+constinit thread_local engine* thread_engine = nullptr;
+constinit thread_local unsigned thread_depth = 0;
+constinit std::atomic<engine*> the_process_engine{nullptr};
+
+}  // namespace
+
+engine* current_or_null() noexcept {
+  return thread_engine != nullptr ? thread_engine : the_process_engine.load(std::memory_order_acquire);
+}
+void set_process_engine(engine* at) noexcept { the_process_engine.store(at, std::memory_order_release); }
+engine* process_engine() noexcept { return the_process_engine.load(std::memory_order_acquire); }
+
+engine& current() {
+  engine* at = current_or_null();
+  if (at == nullptr) [[unlikely]] {
+    throw config_error("no HAM runtime is up (main was not wrapped, or it has ended already); link ham::offload, or make "
+                       "a ham::runtime before the first call");
+  }
+  return *at;
+}
+
+engine* set_thread_engine(engine* at) noexcept { return std::exchange(thread_engine, at); }
+
+engine_scope::engine_scope(engine* at) noexcept : before_(std::exchange(thread_engine, at)) {}
+engine_scope::~engine_scope() { thread_engine = before_; }
+
+template <class Done>
+bool engine::wait_until(Done done, std::int64_t until_ns) {
+  std::int64_t idle_since = 0;
+  for (unsigned round = 1;; ++round) {
+    if (done()) return true;
+    if (progress()) {
+      idle_since = 0;
+      round = 0;
+      continue;
+    }
+    if (round % 128 != 0) continue;
+    const std::int64_t now = base::now_ns();
+    if (now >= until_ns) return done();
+    if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
+    if (idle_since == 0) idle_since = now;
+    const bool many = crowded();
+    const std::int64_t patience = many ? crowded_spin_ns : spin_ns_.load(std::memory_order_relaxed);
+    if (now - idle_since > patience) {
+      block(done, until_ns);
+      // Had a longer spin caught it? Then spin longer from now on; else give the core away sooner.
+      const std::int64_t asleep = base::now_ns() - now;
+      const std::int64_t spin = spin_ns_.load(std::memory_order_relaxed);
+      spin_ns_.store(asleep < 2 * longest_spin_ns ? longest_spin_ns : std::max(spin / 2, shortest_spin_ns),
+                     std::memory_order_relaxed);
+      idle_since = 0;
+    } else if (many) {
+      ::sched_yield();
+    } else if (now - idle_since > shortest_spin_ns) {
+      base::relax();
+    }
+  }
+}
+
+engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory)
+    : self_(self),
+      nodes_(nodes),
+      heap_(std::move(memory)),
+      self_endpoint_(self),
+      slots_(this),
+      contexts_(*this),
+      table_(&msg::handler_table::local()),
+      next_deadline_(base::never_ns),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      spin_ns_(longest_spin_ns) {
+  for (std::size_t i = 0; i < nodes_; ++i) peers_.push_back(std::make_unique<peer>(static_cast<node_t>(i)));
+  peer& me = *peers_[static_cast<std::size_t>(self_)];
+  me.to = &self_endpoint_;
+  me.hello_seen = true;
+  me.state.store(peer_state::ready, std::memory_order_release);
+  self_endpoint_.user = &me;
+}
+
+engine::~engine() {
+  leaving_.store(true);
+  stop_.store(true);
+  if (progress_thread_.joinable()) {
+    kick();
+    progress_thread_.join();
+  }
+  contexts_.stop();
+  if (transport_) transport_->shutdown();
+}
+
+void engine::use(std::unique_ptr<transport::transport> transport) {
+  transport_ = std::move(transport);
+  epoll_event interest{EPOLLIN, {.u64 = 0}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, transport_->wake_fd(), &interest);
+}
+
+void engine::start_progress_thread() {
+  progress_thread_ = std::thread([this] {
+    const engine_scope scope(this);
+    wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
+  });
+}
+
+void engine::await_ready(node_t node) { ready_peer(node); }
+
+void engine::serve() {
+  const engine_scope scope(this);
+  wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
+}
+
+void engine::leave() {
+  leaving_.store(true);
+  for (auto& one : peers_) {
+    if (one->node == self_ || one->state.load() != peer_state::ready) continue;
+    reply_with(*one, no_reply, wire_kind::goodbye, {});
+  }
+  const std::int64_t until = base::now_ns() + 100'000'000;
+  wait_until([this] { return outboxes_.load() == 0; }, until);
+  take_receiving();
+  for (auto& one : peers_) {
+    if (one->node != self_) lost(*one, "this node's runtime has ended");
+  }
+  finish_progress();
+}
+
+// ---- progress
+
+void engine::take_receiving() noexcept {
+  for (int i = 0; !receiving_.try_lock(); ++i) {
+    if (sleeping_.load(std::memory_order_acquire)) kick();
+    if (i < 100) base::relax();
+    else ::sched_yield();
+  }
+}
+
+transport::endpoint* engine::next_frame(transport::frame& out) {
+  if (transport_ != nullptr) {
+    if (transport::endpoint* from = transport_->poll(out)) return from;
+  }
+  return self_endpoint_.poll(out) ? &self_endpoint_ : nullptr;
+}
+
+bool engine::progress() {
+  if (!receiving_.try_lock()) return false;
+  bool any = false;
+  if (has_events_.load(std::memory_order_acquire)) [[unlikely]] any = handle_events();
+  if (outboxes_.load(std::memory_order_relaxed) != 0) [[unlikely]] flush_outboxes();
+  if (deferred_ != 0) [[unlikely]] any = run_deferred() || any;
+  for (int i = 0; i < 64; ++i) {
+    transport::frame frame;
+    transport::endpoint* const from = next_frame(frame);
+    if (from == nullptr) break;
+    receive(*from, frame);
+    any = true;
+  }
+  finish_progress();
+  return any;
+}
+
+/// Gives the receiving lock back and runs the continuations of what was settled.
+void engine::finish_progress() {
+  continuation* next = std::exchange(ready_first_, nullptr);
+  ready_last_ = nullptr;
+  receiving_.unlock();
+  if (next == nullptr) [[likely]] return;
+  const engine_scope scope(this);
+  while (next != nullptr) {
+    continuation* const now = next;
+    next = now->next;
+    now->next = nullptr;
+    now->run(now);
+  }
+}
+
+void engine::poll_once() {
+  if (progress()) return;
+  if (next_deadline_.load(std::memory_order_relaxed) == base::never_ns) return;
+  const std::int64_t now = base::now_ns();
+  if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
+}
+
+bool engine::must_wait(const peer& from) const noexcept {
+  return thread_depth >= most_depth || (from.executor != nullptr && from.executor != base::thread_identity());
+}
+
+/// Runs a call with the receiving lock given up meanwhile; calls of one peer begin in order.
+void engine::execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
+  const void* const before = std::exchange(from.executor, base::thread_identity());
+  ++thread_depth;
+  finish_progress();
+  run_one(from, head, payload);
+  --thread_depth;
+  if (!receiving_.try_lock()) [[unlikely]] take_receiving();
+  from.executor = before;
+}
+
+bool engine::run_deferred() {
+  bool any = false;
+  for (auto& one : peers_) {
+    while (!one->deferred.empty() && !must_wait(*one)) {
+      stored_message message = std::move(one->deferred.front());
+      one->deferred.pop_front();
+      --deferred_;
+      execute(*one, message.head, message.bytes);
+      any = true;
+    }
+  }
+  return any;
+}
+
+// ---- waiting
+
+void engine::await_greeting(peer& who) {
+  wait_until(
+      [&who] {
+        const peer_state now = who.state.load(std::memory_order_acquire);
+        return now == peer_state::ready || now == peer_state::lost;
+      },
+      base::never_ns);
+}
+
+bool engine::wait(call_slot& slot, std::int64_t until_ns) {
+  return wait_until([&slot] { return slot.settled(); }, until_ns);
+}
+
+void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
+  if (!receiving_.try_lock()) {
+    park(until_ns);
+    return;
+  }
+  const bool idle = !done() && !has_events_.load() && self_endpoint_.empty();
+  if (idle && transport_ != nullptr) {
+    sleeping_.store(true, std::memory_order_seq_cst);
+    if (transport_->arm()) {
+      sleeps_.fetch_add(1, std::memory_order_relaxed);
+      sleep_armed(until_ns);
+      transport_->disarm();
+    }
+    sleeping_.store(false, std::memory_order_relaxed);
+  }
+  finish_progress();
+  unpark();
+  if (idle && transport_ == nullptr) ::sched_yield();
+}
+
+void engine::sleep_armed(std::int64_t until_ns) {
+  std::int64_t wake_at = std::min(until_ns, next_deadline_.load());
+  // Nobody says when a full queue has room again.
+  if (outboxes_.load() != 0) wake_at = std::min(wake_at, base::now_ns() + 500'000);
+  timespec left{};
+  if (wake_at != base::never_ns) {
+    const std::int64_t ns = std::max<std::int64_t>(0, wake_at - base::now_ns());
+    left = {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  }
+  epoll_event event{};
+  ::epoll_pwait2(epoll_.get(), &event, 1, wake_at == base::never_ns ? nullptr : &left, nullptr);
+}
+
+/// Another thread makes progress for us. It tells us when it stops; the time limit covers the moment in between.
+void engine::park(std::int64_t until_ns) {
+  if (sleeping_.load(std::memory_order_acquire) && parked_.load() == 0) {
+    // The other thread sleeps in the kernel; for a while this one looks instead, which is quicker.
+    kick();
+  }
+  parked_.fetch_add(1);
+  std::unique_lock lock(park_mutex_);
+  const std::int64_t left = std::min<std::int64_t>(until_ns - base::now_ns(), 1'000'000);
+  if (left > 0) parked_threads_.wait_for(lock, std::chrono::nanoseconds(left));
+  parked_.fetch_sub(1);
+}
+
+void engine::unpark() noexcept {
+  if (parked_.load(std::memory_order_relaxed) == 0) return;
+  std::lock_guard guard(park_mutex_);
+  parked_threads_.notify_all();
+}
+
+void engine::kick() noexcept {
+  if (transport_ != nullptr) transport_->wake();
+}
+
+// ---- deadlines
+
+void engine::add_deadline(std::uint32_t call, std::int64_t deadline_ns) {
+  std::lock_guard guard(mutex_);
+  deadlines_.emplace_back(deadline_ns, call);
+  std::push_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
+  const bool sooner = deadlines_.front().first < next_deadline_.load();
+  next_deadline_.store(deadlines_.front().first);
+  if (sooner && sleeping_.load()) kick();
+}
+
+void engine::expire_deadlines(std::int64_t now) {
+  if (!receiving_.try_lock()) return;
+  std::vector<std::uint32_t> due;
+  {
+    std::lock_guard guard(mutex_);
+    while (!deadlines_.empty() && deadlines_.front().first <= now) {
+      due.push_back(deadlines_.front().second);
+      std::pop_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
+      deadlines_.pop_back();
+    }
+    next_deadline_.store(deadlines_.empty() ? base::never_ns : deadlines_.front().first);
+  }
+  for (const std::uint32_t call : due) {
+    call_slot* const slot = slots_.find(call);
+    if (slot == nullptr || slot->state.load() != slot_state::pending || slot->deadline_ns == 0) continue;
+    const std::string function =
+        slot->function != nullptr ? table_->pretty_name(slot->function->key()) : std::string("a call");
+    fail(*slot, std::make_exception_ptr(deadline_exceeded(
+                    function + " on node " + std::to_string(slot->node) +
+                    " did not answer before its deadline (it may still run; its result will be dropped)")));
+  }
+  finish_progress();
+}
+
+// ---- facts
+
+offload::statistics engine::statistics() const {
+  offload::statistics result;
+  for (const auto& one : peers_) result.calls_sent += one->calls_sent;
+  result.calls_executed = calls_executed_.load();
+  result.bytes_put = bytes_put_.load();
+  result.bytes_got = bytes_got_.load();
+  result.sleeps = sleeps_.load();
+  return result;
+}
+
+offload::node_descriptor engine::describe(node_t node) {
+  peer& who = node == self_ ? *peers_[static_cast<std::size_t>(node)] : ready_peer(node);
+  std::lock_guard guard(mutex_);
+  return offload::node_descriptor(who.facts);
+}
+
+transport::remote_memory* engine::memory_of(node_t node) {
+  if (!one_sided_) return nullptr;
+  return ready_peer(node).to->memory();
+}
+
+}  // namespace ham::detail

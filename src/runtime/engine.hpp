@@ -1,0 +1,210 @@
+// The runtime of one node: peers, pending calls, progress, waiting.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/heap.hpp"
+#include "base/unique_fd.hpp"
+#include "ham/msg/handler_table.hpp"
+#include "ham/offload/detail/engine_api.hpp"
+#include "ham/offload/node.hpp"
+#include "runtime/contexts.hpp"
+#include "runtime/peer.hpp"
+#include "runtime/self_endpoint.hpp"
+#include "runtime/slot_table.hpp"
+#include "runtime/wire.hpp"
+
+namespace ham::detail {
+
+/// One node of a job. All members may be called from any thread unless said otherwise.
+///
+/// Two kinds of lock: `receiving_`, held by whoever makes progress (polls transports, settles slots), and one `sending`
+/// per peer. User code runs under neither, except codecs that encode arguments (under `sending`).
+class engine final : public transport::observer {
+ public:
+  engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
+  ~engine() override;
+
+  // ---- set-up and end
+  void use(std::unique_ptr<transport::transport> transport);
+  /// Waits until `node` can be called. Throws ham::node_failure.
+  void await_ready(node_t node);
+  /// Executes calls until the host says goodbye or is gone.
+  void serve();
+  /// Tells all peers that this node ends, and settles what is pending.
+  void leave();
+  void start_progress_thread();
+  void set_one_sided(bool on) noexcept { one_sided_ = on; }
+
+  // ---- facts
+  [[nodiscard]] node_t self() const noexcept { return self_; }
+  [[nodiscard]] std::size_t num_nodes() const noexcept { return nodes_; }
+  [[nodiscard]] offload::node_descriptor describe(node_t node);
+  [[nodiscard]] offload::statistics statistics() const;
+  [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
+  [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
+  [[nodiscard]] bool crowded() const noexcept { return transport_ != nullptr && transport_->crowded(); }
+  /// One-sided access to a node's memory, or nullptr.
+  [[nodiscard]] transport::remote_memory* memory_of(node_t node);
+  void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
+  void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
+
+  // ---- sending (engine_send.cpp)
+  bool begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+             when_full policy, outgoing& out);
+  void finish(outgoing& out);
+  void cancel(outgoing& out) noexcept;
+  batch_slot begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner);
+  void send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
+                  std::span<call_slot* const> slots);
+  void begin_reply(peer& to, std::size_t size, outgoing_reply& out);
+  void finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing_reply& out) noexcept;
+  void cancel_reply(peer& to, outgoing_reply& out) noexcept;
+  void reply_with(peer& to, std::uint32_t call, wire_kind kind, std::span<const std::byte> bytes) noexcept;
+
+  // ---- slots (engine_slots.cpp)
+  [[nodiscard]] call_slot* claim_local();
+  void settle_local(call_slot& slot, slot_state outcome) noexcept;
+  void release(call_slot& slot) noexcept;
+  [[nodiscard]] bool abandon(call_slot& slot) noexcept;
+  void attach(call_slot& slot, continuation* what);
+
+  // ---- progress and waiting (engine.cpp)
+  /// Handles what has arrived, at most a bounded number of frames. True if something was done.
+  bool progress();
+  /// The same, and what is due by the clock.
+  void poll_once();
+  /// Makes progress until done() or the time has come.
+  template <class Done>
+  bool wait_until(Done done, std::int64_t until_ns);
+  bool wait(call_slot& slot, std::int64_t until_ns);
+  void await_greeting(peer& who);
+
+  // ---- receiving (engine_receive.cpp)
+  /// Runs a message that was stored for later, on the calling thread.
+  void run_stored(stored_message& message);
+  /// The peer broke the rules: closes its endpoint. Any thread.
+  void condemn(peer& who, const std::string& why) noexcept;
+
+  // ---- transport::observer
+  void on_connected(transport::endpoint& with) override;
+  void on_lost(node_t peer, const std::string& reason) override;
+
+ private:
+  struct event {
+    transport::endpoint* connected;  // or nullptr:
+    node_t lost;
+    std::string reason;
+  };
+  static constexpr unsigned most_depth = 512;
+
+  peer& peer_for(node_t node);
+  peer& ready_peer(node_t node);
+  [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
+  std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call, call_outcome outcome);
+  std::uint32_t key_for(peer& to, msg::handler_entry& function);
+  call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
+  void make_room(peer& to);
+  void enqueue(peer& to, transport::frame_head head, std::vector<std::byte> bytes);
+  bool flush(peer& to);
+  void flush_outboxes();
+
+  void take_receiving() noexcept;
+  void finish_progress();
+  transport::endpoint* next_frame(transport::frame& out);
+  void receive(transport::endpoint& from, const transport::frame& frame);
+  void receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void receive_reply(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void receive_batch_reply(peer& from, std::span<const std::byte> payload);
+  void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
+  void receive_hello(peer& from, std::span<const std::byte> payload);
+  void receive_manifest(peer& from, std::span<const std::byte> payload);
+  bool must_wait(const peer& from) const noexcept;
+  void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void run_call(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void run_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
+  void refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
+                      const std::string& why);
+  bool run_deferred();
+  void settle(call_slot& slot, slot_state outcome) noexcept;
+  void fail(call_slot& slot, std::exception_ptr why) noexcept;
+
+  bool handle_events();
+  void connected(transport::endpoint& with);
+  void lost(peer& who, const std::string& reason);
+  void post(event what);
+  void send_hello(peer& to);
+  void become_ready(peer& who);
+  void expire_deadlines(std::int64_t now);
+  void add_deadline(std::uint32_t call, std::int64_t deadline_ns);
+
+  void block(const std::function<bool()>& done, std::int64_t until_ns);
+  void sleep_armed(std::int64_t until_ns);
+  void park(std::int64_t until_ns);
+  void kick() noexcept;
+  void unpark() noexcept;
+
+  const node_t self_;
+  const std::size_t nodes_;
+  std::unique_ptr<base::heap> heap_;
+  std::unique_ptr<transport::transport> transport_;
+  std::vector<std::unique_ptr<peer>> peers_;
+  self_endpoint self_endpoint_;
+  slot_table slots_;
+  contexts contexts_;
+  const msg::handler_table* table_;
+  bool one_sided_ = true;
+
+  base::biased_lock receiving_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> leaving_{false};
+
+  // Under receiving_.
+  continuation* ready_first_ = nullptr;
+  continuation* ready_last_ = nullptr;
+  std::size_t deferred_ = 0;
+  std::vector<std::vector<std::byte>> spare_buffers_;
+
+  std::atomic<std::uint32_t> outboxes_{0};  ///< peers whose outbox is not empty
+  std::atomic<bool> has_events_{false};
+  mutable std::mutex mutex_;                ///< events_, peers' facts and loss, deadlines_
+  std::vector<event> events_;
+  std::vector<std::pair<std::int64_t, std::uint32_t>> deadlines_;  ///< a heap
+  std::atomic<std::int64_t> next_deadline_;
+
+  // Waiting.
+  base::unique_fd epoll_;
+  std::atomic<bool> sleeping_{false};
+  std::atomic<int> parked_{0};
+  std::mutex park_mutex_;
+  std::condition_variable parked_threads_;
+  std::atomic<std::int64_t> spin_ns_;
+  std::thread progress_thread_;
+
+  std::atomic<std::uint64_t> calls_executed_{0}, bytes_put_{0}, bytes_got_{0}, sleeps_{0};
+};
+
+/// Stands for a whole batch where a function is asked for; is never executed.
+[[nodiscard]] msg::handler_entry& batch_entry();
+/// The engine that the calling thread works for, or nullptr.
+[[nodiscard]] engine* current_or_null() noexcept;
+/// Sets the engine of the calling thread; gives the one before.
+engine* set_thread_engine(engine* at) noexcept;
+/// Sets the engine of threads that work for none in particular.
+void set_process_engine(engine* at) noexcept;
+[[nodiscard]] engine* process_engine() noexcept;
+
+}  // namespace ham::detail

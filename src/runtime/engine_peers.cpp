@@ -1,0 +1,199 @@
+// Peers come and go: greeting, agreement on handlers, loss.
+#include <algorithm>
+#include <cstdio>
+#include <tuple>
+
+#include "ham/msg/codec.hpp"
+#include "ham/msg/translation.hpp"
+#include "ham/offload/detail/call_message.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/facts.hpp"
+
+namespace ham::detail {
+namespace {
+
+/// magic, protocol version, digest, host name, device type, instruction set, cores, memory, pid
+using hello = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::string, std::string,
+                         std::string, std::uint32_t, std::uint64_t, std::int64_t>;
+
+const msg::manifest& local_manifest() {
+  static const msg::manifest manifest = msg::manifest::local();
+  return manifest;
+}
+
+void batch_marker() {}
+
+}  // namespace
+
+msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marker>>::message::entry(); }
+
+// ---- news from transports, from any thread
+
+void engine::post(event what) {
+  {
+    std::lock_guard guard(mutex_);
+    events_.push_back(std::move(what));
+    has_events_.store(true, std::memory_order_release);
+  }
+  if (transport_ != nullptr) transport_->wake();
+}
+
+void engine::on_connected(transport::endpoint& with) { post({&with, -1, {}}); }
+void engine::on_lost(node_t peer, const std::string& reason) { post({nullptr, peer, reason}); }
+
+bool engine::handle_events() {
+  std::vector<event> events;
+  {
+    std::lock_guard guard(mutex_);
+    events.swap(events_);
+    has_events_.store(false, std::memory_order_relaxed);
+  }
+  for (const event& one : events) {
+    if (one.connected != nullptr) {
+      connected(*one.connected);
+    } else if (one.lost >= 0 && static_cast<std::size_t>(one.lost) < nodes_) {
+      lost(*peers_[static_cast<std::size_t>(one.lost)], one.reason);
+    }
+  }
+  return !events.empty();
+}
+
+void engine::connected(transport::endpoint& with) {
+  if (with.peer() < 0 || static_cast<std::size_t>(with.peer()) >= nodes_) return;
+  peer& who = *peers_[static_cast<std::size_t>(with.peer())];
+  if (who.to != nullptr || who.state.load() == peer_state::lost) return;
+  who.to = &with;
+  with.user = &who;
+  who.state.store(peer_state::greeting, std::memory_order_release);
+  send_hello(who);
+}
+
+// ---- greeting
+
+void engine::send_hello(peer& to) {
+  const offload::node_descriptor::facts me = local_facts(self_);
+  const msg::digest& digest = local_manifest().id();
+  const hello text{hello_magic, protocol_version, digest.lo, digest.hi,       me.name,
+                   me.device_type, me.isa,        me.cores,  me.memory_bytes, me.pid};
+  std::vector<std::byte> bytes(msg::encoded_size(text));
+  msg::writer writer(bytes.data(), bytes.size());
+  msg::encode(writer, text);
+  reply_with(to, no_reply, wire_kind::hello, bytes);
+}
+
+void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
+  if (from.hello_seen) throw protocol_error("a second greeting");
+  msg::reader reader(payload);
+  const hello text = msg::decode<hello>(reader);
+  reader.expect_end();
+  if (std::get<0>(text) != hello_magic) throw protocol_error("a greeting that is not HAM's");
+  if (std::get<1>(text) != protocol_version) {
+    throw protocol_error("version " + std::to_string(std::get<1>(text)) + " of the protocol; this node speaks version " +
+                         std::to_string(protocol_version) + ". Build both from the same release");
+  }
+  from.hello_seen = true;
+  {
+    std::lock_guard guard(mutex_);
+    from.facts = {std::get<4>(text),  std::get<5>(text), std::get<6>(text), transport_->name(),
+                  std::get<7>(text),  std::get<8>(text), std::get<9>(text), from.node};
+  }
+  if (msg::digest{std::get<2>(text), std::get<3>(text)} == local_manifest().id()) {
+    become_ready(from);
+  } else {
+    reply_with(from, no_reply, wire_kind::manifest, local_manifest().serialise());
+  }
+}
+
+void engine::receive_manifest(peer& from, std::span<const std::byte> payload) {
+  if (!from.hello_seen || from.state.load() != peer_state::greeting) throw protocol_error("a manifest out of turn");
+  from.translation = std::make_unique<msg::translation>(local_manifest(), msg::manifest::parse(payload));
+  become_ready(from);
+}
+
+void engine::become_ready(peer& who) {
+  who.state.store(peer_state::ready, std::memory_order_release);
+  if (parked_.load() != 0) unpark();
+}
+
+// ---- loss
+
+void engine::condemn(peer& who, const std::string& why) noexcept {
+  try {
+    const std::string reason = "the connection was closed because it sent " + why;
+    if (!leaving_.load()) std::fprintf(stderr, "ham: node %d: node %d: %s\n", self_, who.node, reason.c_str());
+    if (who.to != nullptr && who.node != self_) who.to->close(reason);
+    if (who.node != self_) on_lost(who.node, reason);
+  } catch (const std::bad_alloc&) {
+    if (who.to != nullptr) who.to->close({});
+  }
+}
+
+/// The receiving lock is held.
+void engine::lost(peer& who, const std::string& reason) {
+  if (who.state.load() == peer_state::lost || who.node == self_) return;
+  if (who.to != nullptr && who.to->state() == transport::endpoint_state::open) {
+    // What it answered before it went still counts.
+    transport::frame frame;
+    for (int i = 0; i < 100'000 && who.to->poll(frame); ++i) {
+      const auto kind = static_cast<wire_kind>(frame.head.kind);
+      if (kind == wire_kind::call || kind == wire_kind::batch || kind == wire_kind::goodbye) who.to->release();
+      else receive(*who.to, frame);
+    }
+    if (who.state.load() == peer_state::lost) return;
+  }
+  {
+    std::lock_guard guard(mutex_);
+    who.loss = reason;
+  }
+  who.state.store(peer_state::lost, std::memory_order_release);
+  if (who.to != nullptr) {
+    who.sending.lock();  // nobody is in the middle of a message to it any more
+    const bool waiting = !who.outbox.empty();
+    who.outbox.clear();
+    who.to->close(reason);
+    who.sending.unlock();
+    if (waiting) outboxes_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  const std::uint64_t taken = who.to == nullptr ? 0 : who.to->taken();
+  slots_.for_each([&](call_slot& slot) {
+    if (slot.node != who.node || !slot.reply_due) return;
+    slot.reply_due = false;
+    if (slot.orphan) {
+      slots_.release(slot);
+    } else if (slot.state.load() == slot_state::pending) {
+      const auto outcome = taken <= slot.position ? call_outcome::not_run : call_outcome::may_have_run;
+      fail(slot, loss_of(who, slot.function, slot.id, outcome));
+    }
+  });
+  if (who.node == 0 && self_ != 0) stop_.store(true, std::memory_order_release);
+  if (parked_.load() != 0) unpark();
+}
+
+std::exception_ptr engine::loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
+                                   call_outcome outcome) {
+  node_failure::facts facts;
+  std::string reason;
+  {
+    std::lock_guard guard(mutex_);
+    facts.host = who.facts.name.empty() ? peers_[static_cast<std::size_t>(self_)]->facts.name : who.facts.name;
+    facts.pid = who.facts.pid >= 0 || transport_ == nullptr ? who.facts.pid : transport_->peer_pid(who.node);
+    reason = who.loss;
+  }
+  facts.node = who.node;
+  facts.function = function == nullptr ? "" : table_->pretty_name(function->key());
+  facts.call = call;
+  facts.outcome = outcome;
+  std::string message = "node " + std::to_string(who.node) + " failed: " + (reason.empty() ? "lost" : reason) +
+                        " (host " + facts.host + ", pid " + std::to_string(facts.pid) + ")";
+  if (function != nullptr) message += "; the call of " + facts.function + " has " +
+                                      (outcome == call_outcome::not_run        ? "not run"
+                                       : outcome == call_outcome::may_have_run ? "perhaps run"
+                                                                               : "run, but its result is lost");
+  return std::make_exception_ptr(node_failure(message, std::move(facts)));
+}
+
+void engine::throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
+  std::rethrow_exception(loss_of(who, function, 0, outcome));
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,293 @@
+// What arrives: calls, batches, replies, greetings. Everything in a frame is checked before it is used.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "ham/msg/codec.hpp"
+#include "runtime/batch_reply.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/facts.hpp"
+#include "runtime/remote_exception.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::size_t small_payload = 48;
+constexpr std::size_t record_head_bytes = 12;
+constexpr std::uint32_t failed_bit = 0x80000000;
+
+std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t offset) noexcept {
+  return msg::detail::load_little<std::uint32_t>(bytes.data() + offset);
+}
+
+}  // namespace
+
+void engine::receive(transport::endpoint& from, const transport::frame& frame) {
+  if (from.user == nullptr) [[unlikely]] handle_events();
+  peer* const who = static_cast<peer*>(from.user);
+  if (who == nullptr || who->state.load(std::memory_order_relaxed) == peer_state::lost) [[unlikely]] {
+    from.release();
+    return;
+  }
+  try {
+    const auto kind = static_cast<wire_kind>(frame.head.kind & ~in_context);
+    switch (kind) {
+      case wire_kind::reply:
+      case wire_kind::reply_error:
+        settle_reply(*who, frame.head.call, kind == wire_kind::reply_error, frame.payload);
+        from.release();
+        return;
+      case wire_kind::call:
+      case wire_kind::batch: {
+        // The bytes leave the shared memory before anything looks at them: the peer can change them no more, and the
+        // ring goes on while the call runs.
+        if (frame.payload.size() <= small_payload) [[likely]] {
+          alignas(16) std::array<std::byte, small_payload> copy;
+          const std::span<const std::byte> payload(copy.data(), frame.payload.size());
+          std::memcpy(copy.data(), frame.payload.data(), frame.payload.size());
+          from.release();
+          receive_message(*who, frame.head, payload);
+          return;
+        }
+        std::vector<std::byte> copy;
+        if (!spare_buffers_.empty()) {
+          copy = std::move(spare_buffers_.back());
+          spare_buffers_.pop_back();
+        }
+        copy.assign(frame.payload.begin(), frame.payload.end());
+        from.release();
+        receive_message(*who, frame.head, copy);
+        if (spare_buffers_.size() < 16) spare_buffers_.push_back(std::move(copy));
+        return;
+      }
+      case wire_kind::fragment: {
+        auto whole = who->fragments.add(frame);
+        from.release();
+        if (!whole) return;
+        if (whole->head.kind == to_byte(wire_kind::fragment)) throw protocol_error("a fragment of a fragment");
+        receive_message(*who, whole->head, whole->bytes);
+        return;
+      }
+      default: {
+        const std::vector<std::byte> copy(frame.payload.begin(), frame.payload.end());
+        from.release();
+        receive_message(*who, frame.head, copy);
+        return;
+      }
+    }
+  } catch (const std::exception& problem) {
+    from.release();  // harmless if it was released
+    condemn(*who, problem.what());
+  }
+}
+
+void engine::receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
+  switch (static_cast<wire_kind>(head.kind & ~in_context)) {
+    case wire_kind::call:
+    case wire_kind::batch: {
+      if (!from.hello_seen) throw protocol_error("a call before the greeting");
+      check_message(head, payload);
+      if ((head.kind & in_context) != 0) {
+        const std::uint32_t context = word_at(payload, 0);
+        if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
+          refuse_message(from, head, payload, "context " + std::to_string(context) + " is not open on node " +
+                                                  std::to_string(self_) + " (it was closed, or is another node's)");
+        }
+      } else if (must_wait(from) || !from.deferred.empty()) [[unlikely]] {
+        from.deferred.push_back({&from, head, {payload.begin(), payload.end()}});
+        ++deferred_;
+      } else {
+        execute(from, head, payload);
+      }
+      return;
+    }
+    case wire_kind::reply:
+    case wire_kind::reply_error:
+      settle_reply(from, head.call, static_cast<wire_kind>(head.kind) == wire_kind::reply_error, payload);
+      return;
+    case wire_kind::batch_reply: receive_batch_reply(from, payload); return;
+    case wire_kind::hello: receive_hello(from, payload); return;
+    case wire_kind::manifest: receive_manifest(from, payload); return;
+    case wire_kind::goodbye:
+      from.goodbye_seen = true;
+      if (from.node == 0) stop_.store(true, std::memory_order_release);
+      lost(from, "its runtime has ended");
+      return;
+    case wire_kind::fragment: break;
+  }
+  throw protocol_error("a frame of unknown kind " + std::to_string(head.kind));
+}
+
+/// Nothing of a message runs unless all of it is well-formed.
+void engine::check_message(const transport::frame_head& head, std::span<const std::byte> payload) const {
+  const auto check_key = [this](std::uint32_t key) {
+    const msg::handler_entry* const entry = table_->find(key);
+    if (entry == nullptr || entry->kind != msg::handler_kind::call || key == batch_entry().key()) [[unlikely]] {
+      throw protocol_error("a call with key " + std::to_string(key) + ", which names no function of this node");
+    }
+  };
+  if ((head.kind & in_context) != 0) {
+    if (payload.size() < sizeof(std::uint32_t)) throw protocol_error("a call in a context without its number");
+    payload = payload.subspan(sizeof(std::uint32_t));
+  }
+  if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
+    check_key(head.key);
+    return;
+  }
+  for (std::uint32_t i = 0; i < head.key; ++i) {
+    if (payload.size() < record_head_bytes) throw protocol_error("a batch is shorter than it says");
+    const std::size_t size = word_at(payload, 8);
+    check_key(word_at(payload, 0));
+    if (payload.size() - record_head_bytes < size) throw protocol_error("a call of a batch is longer than the batch");
+    payload = payload.subspan(record_head_bytes + size);
+  }
+  if (!payload.empty() || head.key == 0) throw protocol_error("a batch is longer than its calls");
+}
+
+/// Answers every call of a message with a call_error instead of running it.
+void engine::refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
+                            const std::string& why) {
+  std::vector<std::byte> error;
+  try {
+    throw call_error(why);
+  } catch (...) {
+    error = encode_current_exception();
+  }
+  if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
+    if (head.call != no_reply) reply_with(from, head.call, wire_kind::reply_error, error);
+    return;
+  }
+  auto* const collected = new batch_reply(*this, from, head.key);
+  payload = payload.subspan(sizeof(std::uint32_t));
+  for (std::uint32_t i = 0; i < head.key; ++i) {
+    const std::size_t size = word_at(payload, 8);
+    collected->fail(word_at(payload, 4), error);
+    payload = payload.subspan(record_head_bytes + size);
+  }
+}
+
+void engine::run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
+  if ((head.kind & in_context) != 0) payload = payload.subspan(sizeof(std::uint32_t));
+  if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) [[likely]] run_call(from, head, payload);
+  else run_batch(from, head, payload);
+}
+
+void engine::run_stored(stored_message& message) { run_one(*message.from, message.head, message.bytes); }
+
+void engine::run_call(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
+  const msg::handler_entry* const entry = table_->find(head.key);
+  incoming_call call{this, &from, payload, head.call, 0, entry, nullptr};
+  calls_executed_.store(calls_executed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  try {
+    entry->handler(&call);
+  } catch (...) {
+    reply_exception(call);  // of an execution policy of the user's own
+  }
+}
+
+void engine::run_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
+  auto* const collected = new batch_reply(*this, from, head.key);
+  for (std::uint32_t i = 0; i < head.key; ++i) {
+    const std::size_t size = word_at(payload, 8);
+    const msg::handler_entry* const entry = table_->find(word_at(payload, 0));
+    incoming_call call{this,  &from, payload.subspan(record_head_bytes, size), word_at(payload, 4), 0,
+                       entry, collected};
+    try {
+      entry->handler(&call);
+    } catch (...) {
+      reply_exception(call);
+    }
+    payload = payload.subspan(record_head_bytes + size);
+  }
+  calls_executed_.fetch_add(head.key, std::memory_order_relaxed);
+}
+
+void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
+  call_slot* const slot = slots_.find(call);
+  if (slot == nullptr || !slot->reply_due || slot->node != from.node) [[unlikely]] {
+    throw protocol_error("a reply to no call");
+  }
+  slot->reply_due = false;
+  if (slot->orphan) [[unlikely]] {
+    slots_.release(*slot);
+    return;
+  }
+  if (slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]] return;  // its deadline passed
+  if (failed) [[unlikely]] {
+    const std::string function = table_->pretty_name(slot->function->key());
+    offload::node_descriptor::facts facts;
+    {
+      std::lock_guard guard(mutex_);
+      facts = from.facts;
+    }
+    fail(*slot, decode_exception(payload, function, facts));
+    return;
+  }
+  try {
+    msg::reader reply(payload);
+    slot->decode(*slot, reply);
+  } catch (const std::exception& problem) {
+    fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
+    throw protocol_error(std::string("a result that cannot be read: ") + problem.what());
+  }
+  settle(*slot, slot_state::value);
+}
+
+void engine::receive_batch_reply(peer& from, std::span<const std::byte> payload) {
+  while (!payload.empty()) {
+    if (payload.size() < 8) throw protocol_error("a reply to a batch is cut off");
+    const std::uint32_t size_and_state = word_at(payload, 4);
+    const std::size_t size = size_and_state & ~failed_bit;
+    if (payload.size() - 8 < size) throw protocol_error("a reply to a batch is cut off");
+    settle_reply(from, word_at(payload, 0), (size_and_state & failed_bit) != 0, payload.subspan(8, size));
+    payload = payload.subspan(8 + size);
+  }
+}
+
+// ---- what the handlers of calls use
+
+void begin_reply(incoming_call& call, std::size_t size, outgoing_reply& out) {
+  if (call.batch != nullptr) call.batch->begin(call.call, size, out);
+  else call.at->begin_reply(*static_cast<peer*>(call.from), size, out);
+}
+
+void finish_reply(incoming_call& call, outgoing_reply& out) noexcept {
+  if (call.batch != nullptr) call.batch->finish();
+  else call.at->finish_reply(*static_cast<peer*>(call.from), call.call, wire_kind::reply, out);
+}
+
+void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept {
+  if (call.batch != nullptr) call.batch->cancel();
+  else call.at->cancel_reply(*static_cast<peer*>(call.from), out);
+}
+
+void share_call(incoming_call& call) noexcept {
+  if (call.batch != nullptr) call.batch->share();
+}
+
+void reply_exception(incoming_call& call) noexcept {
+  const std::vector<std::byte> bytes = encode_current_exception();
+  if (!wants_reply(call)) {
+    const std::string text = describe_exception(bytes);
+    std::fprintf(stderr, "ham: node %d: %s, called by ping, threw %s\n", call.at->self(),
+                 msg::handler_table::local().pretty_name(call.function->key()).c_str(), text.c_str());
+    return;
+  }
+  if (call.batch != nullptr) call.batch->fail(call.call, bytes);
+  else call.at->reply_with(*static_cast<peer*>(call.from), call.call, wire_kind::reply_error, bytes);
+}
+
+void reject_call(incoming_call& call, const char* why) noexcept {
+  try {
+    call.at->condemn(*static_cast<peer*>(call.from),
+                     "arguments of " + msg::handler_table::local().pretty_name(call.function->key()) +
+                         " that cannot be read: " + why);
+  } catch (const std::bad_alloc&) {
+    call.at->condemn(*static_cast<peer*>(call.from), "arguments that cannot be read");
+  }
+  if (call.batch != nullptr) call.batch->fail(call.call, {});
+}
+
+}  // namespace ham::detail

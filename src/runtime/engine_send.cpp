@@ -1,0 +1,290 @@
+// Sending calls and replies.
+#include <sched.h>
+
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/cpu.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::detail {
+
+peer& engine::peer_for(node_t node) {
+  if (node < 0 || static_cast<std::size_t>(node) >= nodes_) {
+    throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
+                     std::to_string(nodes_ - 1) + ") ask for more with HAM_NODES or --ham-nodes");
+  }
+  return *peers_[static_cast<std::size_t>(node)];
+}
+
+/// The peer, connected and greeted.
+peer& engine::ready_peer(node_t node) {
+  peer& who = peer_for(node);
+  if (who.state.load(std::memory_order_acquire) == peer_state::ready) [[likely]] return who;
+  peer_state expected = peer_state::unknown;
+  if (who.state.compare_exchange_strong(expected, peer_state::connecting)) transport_->connect(node);
+  await_greeting(who);
+  if (who.state.load() == peer_state::lost) throw_lost(who, nullptr, call_outcome::not_run);
+  return who;
+}
+
+std::uint32_t engine::key_for(peer& to, msg::handler_entry& function) {
+  const std::uint32_t key = function.resolve();
+  if (function.duplicate()) [[unlikely]] {
+    throw call_error("several functions of this program have the name " + table_->pretty_name(key) +
+                     " (internal linkage in more than one file); rename them or use named<\"...\">");
+  }
+  if (to.translation == nullptr) [[likely]] return key;
+  const std::uint32_t theirs = (*to.translation)[key];
+  if (theirs >= msg::translation::differs) [[unlikely]] {
+    throw call_error(to.translation->explain(key, "node " + std::to_string(self_), "node " + std::to_string(to.node)));
+  }
+  return theirs;
+}
+
+call_slot& engine::claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns) {
+  call_slot* const slot = slots_.claim();
+  if (slot == nullptr) [[unlikely]] {
+    throw call_error("a million calls are pending on this node; read some of their results first");
+  }
+  slot->decode = decode;
+  slot->function = &function;
+  slot->position = to.to->sent();
+  slot->deadline_ns = deadline_ns;
+  slot->node = to.node;
+  slot->reply_due = true;
+  slot->state.store(slot_state::pending, std::memory_order_release);
+  return *slot;
+}
+
+/// Waits a little for room in the queue to a peer: executes what arrives meanwhile.
+void engine::make_room(peer& to) {
+  static thread_local unsigned fruitless = 0;
+  if (to.state.load(std::memory_order_acquire) == peer_state::lost) return;
+  if (progress()) {
+    fruitless = 0;
+  } else if (++fruitless < 1000) {
+    base::relax();
+  } else {
+    const timespec pause{0, 50'000};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+bool engine::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+                   when_full policy, outgoing& out) {
+  peer& who = ready_peer(to.node);
+  const std::uint32_t key = key_for(who, function);
+  const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
+  const std::size_t total = size + prefix;
+  std::byte* room = nullptr;
+  for (;;) {
+    who.sending.lock();
+    if (who.state.load(std::memory_order_relaxed) != peer_state::ready) [[unlikely]] {
+      who.sending.unlock();
+      throw_lost(who, &function, call_outcome::not_run);
+    }
+    if (who.outbox.empty() || flush(who)) [[likely]] {
+      if (total > who.to->max_payload()) [[unlikely]] {
+        who.sending.unlock();
+        auto* const big = new std::vector<std::byte>(total);
+        who.sending.lock();
+        out.big = big;
+        room = big->data();
+        break;
+      }
+      room = who.to->reserve(total);
+      if (room != nullptr) [[likely]] break;
+    }
+    who.sending.unlock();
+    if (policy == when_full::refuse) return false;
+    make_room(who);
+  }
+  try {
+    out.slot = decode == nullptr ? nullptr : &claim_for(who, function, decode, to.deadline_ns);
+  } catch (...) {
+    delete static_cast<std::vector<std::byte>*>(out.big);
+    who.sending.unlock();
+    throw;
+  }
+  out.peer = &who;
+  out.function = &function;
+  out.key = key;
+  out.kind = to_byte(wire_kind::call);
+  if (prefix != 0) {
+    out.kind |= in_context;
+    std::memcpy(room, &to.context, sizeof to.context);
+  }
+  out.data = room + prefix;
+  return true;
+}
+
+void engine::finish(outgoing& out) {
+  peer& who = *static_cast<peer*>(out.peer);
+  const std::uint32_t call = out.slot == nullptr ? no_reply : out.slot->id;
+  const std::int64_t deadline = out.slot == nullptr ? 0 : out.slot->deadline_ns;
+  const transport::frame_head head{out.key, call, out.kind};
+  ++who.calls_sent;
+  if (out.big == nullptr) [[likely]] {
+    who.to->commit(head);
+    who.sending.unlock();
+  } else {
+    const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
+    enqueue(who, head, std::move(*bytes));
+    bool gone = flush(who);
+    who.sending.unlock();
+    while (!gone && who.state.load() != peer_state::lost) {  // back-pressure: the caller waits until its message has gone
+      make_room(who);
+      who.sending.lock();
+      gone = who.outbox.empty() || flush(who);
+      who.sending.unlock();
+    }
+  }
+  if (deadline != 0) [[unlikely]] add_deadline(call, deadline);
+}
+
+void engine::cancel(outgoing& out) noexcept {
+  delete static_cast<std::vector<std::byte>*>(out.big);
+  if (out.slot != nullptr) {
+    out.slot->reply_due = false;
+    slots_.release(*out.slot);
+    out.slot = nullptr;
+  }
+  static_cast<peer*>(out.peer)->sending.unlock();
+}
+
+// ---- long messages and full queues; the peer's sending lock is held
+
+void engine::enqueue(peer& to, transport::frame_head head, std::vector<std::byte> bytes) {
+  if (to.outbox.empty()) outboxes_.fetch_add(1, std::memory_order_relaxed);
+  to.outbox.push_back({head, std::move(bytes), to.next_stream++, 0});
+}
+
+/// True if nothing is left.
+bool engine::flush(peer& to) {
+  if (to.outbox.empty()) return true;
+  while (!to.outbox.empty()) {
+    if (!transport::send_some(*to.to, to.outbox.front(), to_byte(wire_kind::fragment))) return false;
+    to.outbox.pop_front();
+  }
+  outboxes_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+void engine::flush_outboxes() {
+  for (auto& one : peers_) {
+    if (!one->sending.try_lock()) continue;
+    flush(*one);
+    one->sending.unlock();
+  }
+}
+
+// ---- replies never wait for room: the receiver of calls must go on receiving
+
+void engine::begin_reply(peer& to, std::size_t size, outgoing_reply& out) {
+  to.sending.lock();
+  if (to.outbox.empty() && size <= to.to->max_payload()) [[likely]] {
+    out.data = to.to->reserve(size);
+    if (out.data != nullptr) [[likely]] return;
+  }
+  to.sending.unlock();
+  auto bytes = std::make_unique<std::vector<std::byte>>(size);
+  out.data = bytes->data();
+  out.big = bytes.release();
+  to.sending.lock();
+}
+
+void engine::finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing_reply& out) noexcept {
+  const transport::frame_head head{0, call, to_byte(kind)};
+  if (out.big == nullptr) [[likely]] {
+    to.to->commit(head);
+  } else {
+    const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
+    if (to.state.load() != peer_state::lost) {
+      enqueue(to, head, std::move(*bytes));
+      flush(to);
+    }
+  }
+  to.sending.unlock();
+}
+
+void engine::cancel_reply(peer& to, outgoing_reply& out) noexcept {
+  delete static_cast<std::vector<std::byte>*>(out.big);
+  to.sending.unlock();
+}
+
+void engine::reply_with(peer& to, std::uint32_t call, wire_kind kind, std::span<const std::byte> bytes) noexcept {
+  outgoing_reply out;
+  begin_reply(to, bytes.size(), out);
+  if (!bytes.empty()) std::memcpy(out.data, bytes.data(), bytes.size());
+  finish_reply(to, call, kind, out);
+}
+
+// ---- batches
+
+batch_slot engine::begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner) {
+  peer& who = ready_peer(node);
+  const std::uint32_t key = key_for(who, function);
+  call_slot* const slot = slots_.claim();
+  if (slot == nullptr) throw call_error("a million calls are pending on this node; read some of their results first");
+  slot->decode = decode;
+  slot->function = &function;
+  slot->deadline_ns = 0;
+  slot->node = self_;  // not the peer's to fail before it is sent
+  slot->in_batch = true;
+  slot_batch(*slot) = &owner;
+  slot->state.store(slot_state::pending, std::memory_order_release);
+  return {slot, key};
+}
+
+void engine::send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
+                        std::span<call_slot* const> slots) {
+  outgoing out;
+  try {
+    static msg::handler_entry& nothing = batch_entry();
+    begin(to, nothing, records.size(), nullptr, when_full::wait, out);
+  } catch (...) {
+    for (call_slot* slot : slots) {
+      slot->in_batch = false;
+      ::new (static_cast<void*>(slot->storage)) std::exception_ptr(std::current_exception());
+      settle_local(*slot, slot_state::failed);
+    }
+    return;
+  }
+  peer& who = *static_cast<peer*>(out.peer);
+  const std::uint64_t position = who.to->sent();
+  for (call_slot* slot : slots) {
+    slot->in_batch = false;
+    slot->position = position;
+    slot->deadline_ns = to.deadline_ns;
+    slot->reply_due = true;
+    slot->node = who.node;
+  }
+  std::memcpy(out.data, records.data(), records.size());
+  out.kind = static_cast<std::uint8_t>(to_byte(wire_kind::batch) | (out.kind & in_context));
+  out.key = count;
+  who.calls_sent += count - 1;
+  finish(out);
+  if (to.deadline_ns == 0) return;
+  for (call_slot* slot : slots) add_deadline(slot->id, to.deadline_ns);
+}
+
+// ---- the API's way in
+
+bool begin_call(engine& at, const destination& to, msg::handler_entry& function, std::size_t size,
+                result_decoder decode, when_full policy, outgoing& out) {
+  return at.begin(to, function, size, decode, policy, out);
+}
+void finish_call(engine& at, outgoing& out) { at.finish(out); }
+void cancel_call(engine& at, outgoing& out) noexcept { at.cancel(out); }
+
+batch_slot begin_batched(engine& at, node_t node, msg::handler_entry& function, result_decoder decode,
+                         batch_owner& owner) {
+  return at.begin_batched(node, function, decode, owner);
+}
+void send_batch(engine& at, const destination& to, std::span<const std::byte> records, std::uint32_t count,
+                std::span<call_slot* const> slots) {
+  at.send_batch(to, records, count, slots);
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,123 @@
+// How pending calls settle. State changes happen under the receiving lock, so that a continuation is neither lost nor
+// run twice.
+#include "base/clock.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::detail {
+
+void engine::settle(call_slot& slot, slot_state outcome) noexcept {
+  continuation* const then = std::exchange(slot.then, nullptr);
+  slot.state.store(outcome, std::memory_order_release);  // from here on its future may give it back
+  if (then != nullptr) [[unlikely]] {
+    if (ready_last_ == nullptr) ready_first_ = then;
+    else ready_last_->next = then;
+    ready_last_ = then;
+    while (ready_last_->next != nullptr) ready_last_ = ready_last_->next;
+  }
+  if (parked_.load(std::memory_order_relaxed) != 0) [[unlikely]] unpark();
+}
+
+void engine::fail(call_slot& slot, std::exception_ptr why) noexcept {
+  if (slot.orphan) {
+    slots_.release(slot);
+    return;
+  }
+  ::new (static_cast<void*>(slot.storage)) std::exception_ptr(std::move(why));
+  settle(slot, slot_state::failed);
+}
+
+call_slot* engine::claim_local() {
+  call_slot* const slot = slots_.claim();
+  if (slot == nullptr) throw call_error("a million calls are pending on this node; read some of their results first");
+  slot->node = self_;
+  slot->function = nullptr;
+  slot->decode = nullptr;
+  slot->deadline_ns = 0;
+  slot->state.store(slot_state::pending, std::memory_order_release);
+  return slot;
+}
+
+void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
+  take_receiving();
+  settle(slot, outcome);
+  finish_progress();
+}
+
+void engine::release(call_slot& slot) noexcept {
+  if (!slot.reply_due) [[likely]] {
+    slots_.release(slot);
+    return;
+  }
+  // It failed by its deadline: the slot waits for the late reply, so that this cannot be taken for another's.
+  take_receiving();
+  if (slot.reply_due) slot.orphan = true;
+  else slots_.release(slot);
+  finish_progress();
+}
+
+bool engine::abandon(call_slot& slot) noexcept {
+  take_receiving();
+  const bool pending = slot.state.load(std::memory_order_relaxed) == slot_state::pending && slot.function != nullptr;
+  if (pending) {
+    slot.orphan = true;
+    slot.decode = nullptr;
+  }
+  finish_progress();
+  return pending;
+}
+
+void engine::attach(call_slot& slot, continuation* what) {
+  take_receiving();
+  const bool pending = slot.state.load(std::memory_order_relaxed) == slot_state::pending;
+  if (pending) {
+    what->next = slot.then;
+    slot.then = what;
+  }
+  finish_progress();
+  if (pending) return;
+  const engine_scope scope(this);
+  what->run(what);
+}
+
+// ---- the API's way in
+
+namespace {
+
+/// Futures may outlive their runtime; then everything has settled.
+engine* owner_of(call_slot& slot) noexcept { return slot.owner; }
+
+}  // namespace
+
+call_slot* make_local_slot(engine& at) { return at.claim_local(); }
+
+void settle_local(call_slot& slot, slot_state outcome) noexcept {
+  if (engine* at = owner_of(slot)) at->settle_local(slot, outcome);
+  else slot.state.store(outcome, std::memory_order_release);
+}
+
+bool wait_slot(call_slot& slot, std::int64_t until_ns) {
+  engine* const at = owner_of(slot);
+  if (slot.in_batch) slot_batch(slot)->submit(*slot_batch(slot));
+  return at == nullptr ? slot.settled() : at->wait(slot, until_ns);
+}
+
+void poll_slot(call_slot& slot) {
+  if (slot.in_batch) slot_batch(slot)->submit(*slot_batch(slot));
+  if (engine* at = owner_of(slot)) at->poll_once();
+}
+
+void release_slot(call_slot& slot) noexcept {
+  if (engine* at = owner_of(slot)) at->release(slot);
+}
+
+bool abandon_slot(call_slot& slot) noexcept {
+  engine* const at = owner_of(slot);
+  return at != nullptr && at->abandon(slot);
+}
+
+void attach(call_slot& slot, continuation* what) {
+  if (engine* at = owner_of(slot)) at->attach(slot, what);
+  else what->run(what);
+}
+
+}  // namespace ham::detail

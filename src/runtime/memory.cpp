@@ -1,0 +1,222 @@
+// Memory verbs: one-sided where the transport can, else messages executed by the owner.
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "ham/offload/call.hpp"
+#include "ham/offload/memory.hpp"
+#include "ham/offload/when.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::offload::detail {
+namespace {
+
+constexpr std::size_t piece_bytes = 1U << 20;  // of put and get in messages
+
+[[noreturn]] void refuse(const char* why, node_t node, raw_buffer what, std::size_t bytes) {
+  char address[32];
+  std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(what.address));
+  throw buffer_error(std::string("cannot access ") + std::to_string(bytes) + " bytes at " + address + " of node " +
+                     std::to_string(node) + " (" + why + ")");
+}
+
+[[noreturn]] void refuse(transport::access_result why, node_t node, raw_buffer what, std::size_t bytes) {
+  refuse(why == transport::access_result::stale ? "the allocation was freed, or is of another node"
+                                                : "outside of the allocation",
+         node, what, bytes);
+}
+
+/// Whether this process may use the memory; untracked memory is tried by the kernel in access_untracked.
+void check_local(engine& at, raw_buffer what, std::size_t bytes) {
+  switch (at.memory().check(what.address, what.tag, bytes)) {
+    case base::heap_check::valid: return;
+    case base::heap_check::stale: refuse(transport::access_result::stale, at.self(), what, bytes);
+    case base::heap_check::out_of_range: refuse(transport::access_result::out_of_range, at.self(), what, bytes);
+  }
+}
+
+/// Copies through the kernel, which answers a bad address with an error instead of a signal.
+void access_untracked(engine& at, raw_buffer what, void* local, std::size_t bytes, bool write) {
+  const iovec mine{local, bytes};
+  const iovec other{reinterpret_cast<void*>(static_cast<std::uintptr_t>(what.address)), bytes};
+  const ssize_t moved = write ? ::process_vm_writev(::getpid(), &mine, 1, &other, 1, 0)
+                              : ::process_vm_readv(::getpid(), &mine, 1, &other, 1, 0);
+  if (moved == static_cast<ssize_t>(bytes)) return;
+  if (moved < 0 && (errno == ENOSYS || errno == EPERM)) {
+    refuse("this system cannot check memory that was not allocated with offload::allocate", at.self(), what, bytes);
+  }
+  refuse("no such memory in that process", at.self(), what, bytes);
+}
+
+void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes) {
+  if (to.tag == 0) {
+    access_untracked(at, to, const_cast<void*>(from), bytes, true);
+    return;
+  }
+  check_local(at, to, bytes);
+  std::memmove(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to.address)), from, bytes);
+}
+
+void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
+  if (from.tag == 0) {
+    access_untracked(at, from, to, bytes, false);
+    return;
+  }
+  check_local(at, from, bytes);
+  std::memmove(to, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from.address)), bytes);
+}
+
+// ---- executed by the owner of the memory
+
+std::pair<std::uint64_t, std::uint64_t> allocate_here(std::uint64_t bytes) {
+  const base::heap::allocation got = current().memory().allocate(bytes);
+  return {reinterpret_cast<std::uintptr_t>(got.address), got.tag};
+}
+
+void free_here(std::uint64_t address, std::uint64_t tag) {
+  engine& at = current();
+  if (at.memory().free(address, tag)) return;
+  refuse("it is not the start of a live allocation of that node", at.self(), {address, tag}, 0);
+}
+
+void store_here(std::uint64_t address, std::uint64_t tag, std::span<const std::byte> bytes) {
+  store_local(current(), {address, tag}, bytes.data(), bytes.size());
+}
+
+std::vector<std::byte> load_here(std::uint64_t address, std::uint64_t tag, std::uint64_t bytes) {
+  engine& at = current();
+  if (tag != 0) check_local(at, {address, tag}, bytes);
+  if (bytes > piece_bytes) refuse("more than one piece at once", at.self(), {address, tag}, bytes);
+  std::vector<std::byte> result(bytes);
+  load_local(at, {address, tag}, result.data(), bytes);
+  return result;
+}
+
+/// Sends own memory to another node.
+void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to, std::uint64_t to_tag,
+                    std::uint64_t bytes) {
+  engine& at = current();
+  if (from_tag != 0) {
+    check_local(at, {from, from_tag}, bytes);
+    put_bytes(at, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from)), to_node, {to, to_tag}, bytes).get();
+    return;
+  }
+  std::vector<std::byte> copy(bytes);
+  load_local(at, {from, from_tag}, copy.data(), bytes);
+  put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes).get();
+}
+
+template <class Action>
+future<void> ready_or_failed(engine& at, Action action) {
+  call_slot* const slot = make_local_slot(at);
+  fulfil<void>(*slot, action);
+  return future<void>(slot);
+}
+
+/// Waits for parts; the first error counts.
+future<void> join(engine& at, std::vector<future<void>> parts) {
+  if (parts.size() == 1) return std::move(parts.front());
+  const engine_scope scope(&at);
+  return when_all(std::move(parts)).then([](std::vector<future<void>> all) {
+    for (auto& one : all) one.get();
+  });
+}
+
+}  // namespace
+
+std::uint64_t local_tag(const void* address, node_t node) noexcept {
+  engine* const at = ham::detail::current_or_null();
+  if (at == nullptr || address == nullptr || node != at->self()) return 0;
+  return at->memory().tag_of(reinterpret_cast<std::uintptr_t>(address));
+}
+
+void throw_too_large(std::size_t elements, std::size_t element_bytes) {
+  throw buffer_error(std::to_string(elements) + " elements of " + std::to_string(element_bytes) +
+                     " bytes are more than there are addresses; check the count");
+}
+
+raw_buffer allocate_bytes(engine& at, node_t node, std::size_t bytes) {
+  const engine_scope scope(&at);
+  const auto [address, tag] = node == at.self() ? allocate_here(bytes)
+                                                : sync(node, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
+  return {address, tag};
+}
+
+void free_bytes(engine& at, node_t node, raw_buffer what) {
+  const engine_scope scope(&at);
+  if (node == at.self()) free_here(what.address, what.tag);
+  else sync(node, fn<&free_here>, what.address, what.tag);
+}
+
+future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes) {
+  at.count_put(bytes);
+  const auto* source = static_cast<const std::byte*>(from);
+  if (bytes == 0) return ready_or_failed(at, [] {});
+  if (node == at.self()) return ready_or_failed(at, [&] { store_local(at, to, from, bytes); });
+  transport::remote_memory* const memory = to.tag == 0 ? nullptr : at.memory_of(node);
+  if (memory != nullptr) {
+    const transport::access_result result = memory->put(to.address, to.tag, source, bytes);
+    return ready_or_failed(at, [&] {
+      if (result != transport::access_result::done) refuse(result, node, to, bytes);
+    });
+  }
+  const engine_scope scope(&at);
+  std::vector<future<void>> parts;
+  for (std::size_t done = 0; done < bytes; done += piece_bytes) {
+    const std::size_t piece = std::min(piece_bytes, bytes - done);
+    parts.push_back(
+        async(node, fn<&store_here>, to.address + done, to.tag, std::span<const std::byte>(source + done, piece)));
+  }
+  return join(at, std::move(parts));
+}
+
+future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes) {
+  at.count_got(bytes);
+  auto* target = static_cast<std::byte*>(to);
+  if (bytes == 0) return ready_or_failed(at, [] {});
+  if (node == at.self()) return ready_or_failed(at, [&] { load_local(at, from, to, bytes); });
+  transport::remote_memory* const memory = from.tag == 0 ? nullptr : at.memory_of(node);
+  if (memory != nullptr) {
+    const transport::access_result result = memory->get(from.address, from.tag, target, bytes);
+    return ready_or_failed(at, [&] {
+      if (result != transport::access_result::done) refuse(result, node, from, bytes);
+    });
+  }
+  const engine_scope scope(&at);
+  std::vector<future<void>> parts;
+  for (std::size_t done = 0; done < bytes; done += piece_bytes) {
+    const std::size_t piece = std::min(piece_bytes, bytes - done);
+    parts.push_back(async(node, fn<&load_here>, from.address + done, from.tag, static_cast<std::uint64_t>(piece))
+                        .then([place = target + done, piece](const std::vector<std::byte>& data) {
+                          if (data.size() != piece) throw protocol_error("a get was answered with another size");
+                          std::memcpy(place, data.data(), piece);
+                        }));
+  }
+  return join(at, std::move(parts));
+}
+
+future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
+                        std::size_t bytes) {
+  if (from_node == at.self() && from.tag != 0) {
+    return ready_or_failed(at, [&] {
+      copy_from_here(from.address, from.tag, to_node, to.address, to.tag, bytes);
+    });
+  }
+  if (to_node == at.self() && to.tag != 0) {
+    return ready_or_failed(at, [&] {
+      check_local(at, to, bytes);
+      get_bytes(at, from_node, from, reinterpret_cast<void*>(static_cast<std::uintptr_t>(to.address)), bytes).get();
+    });
+  }
+  const engine_scope scope(&at);
+  return async(from_node, fn<&copy_from_here>, from.address, from.tag, to_node, to.address, to.tag,
+               static_cast<std::uint64_t>(bytes));
+}
+
+}  // namespace ham::offload::detail

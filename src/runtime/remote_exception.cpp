@@ -1,0 +1,211 @@
+// Encoding of exceptions: a code for standard types, the name of others, their what(), and what registered types add.
+#include "runtime/remote_exception.hpp"
+
+#include <any>
+#include <cxxabi.h>
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <ios>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <regex>
+#include <stdexcept>
+#include <system_error>
+#include <tuple>
+#include <typeinfo>
+#include <variant>
+
+#include "ham/error.hpp"
+#include "ham/msg/codec.hpp"
+#include "ham/msg/names.hpp"
+#include "ham/offload/exceptions.hpp"
+
+namespace ham::detail {
+namespace {
+
+/// Code on the wire, type, and how to make one from its text. The order is part of the wire format.
+struct standard_type {
+  const std::type_info& type;
+  std::exception_ptr (*make)(const std::string& what);
+};
+template <class E>
+std::exception_ptr with_text(const std::string& what) {
+  return std::make_exception_ptr(E(what));
+}
+template <class E>
+std::exception_ptr without_text(const std::string&) {
+  return std::make_exception_ptr(E());
+}
+const standard_type standard_types[] = {
+    {typeid(std::logic_error), with_text<std::logic_error>},
+    {typeid(std::invalid_argument), with_text<std::invalid_argument>},
+    {typeid(std::domain_error), with_text<std::domain_error>},
+    {typeid(std::length_error), with_text<std::length_error>},
+    {typeid(std::out_of_range), with_text<std::out_of_range>},
+    {typeid(std::runtime_error), with_text<std::runtime_error>},
+    {typeid(std::range_error), with_text<std::range_error>},
+    {typeid(std::overflow_error), with_text<std::overflow_error>},
+    {typeid(std::underflow_error), with_text<std::underflow_error>},
+    {typeid(std::bad_alloc), without_text<std::bad_alloc>},
+    {typeid(std::bad_array_new_length), without_text<std::bad_array_new_length>},
+    {typeid(std::bad_cast), without_text<std::bad_cast>},
+    {typeid(std::bad_typeid), without_text<std::bad_typeid>},
+    {typeid(std::bad_exception), without_text<std::bad_exception>},
+    {typeid(std::bad_function_call), without_text<std::bad_function_call>},
+    {typeid(std::bad_optional_access), without_text<std::bad_optional_access>},
+    {typeid(std::bad_variant_access), without_text<std::bad_variant_access>},
+    {typeid(std::bad_any_cast), without_text<std::bad_any_cast>},
+    {typeid(std::bad_weak_ptr), without_text<std::bad_weak_ptr>},
+    {typeid(buffer_error), with_text<buffer_error>},
+    {typeid(call_error), with_text<call_error>},
+    {typeid(config_error), with_text<config_error>},
+    {typeid(deadline_exceeded), with_text<deadline_exceeded>},
+};
+constexpr std::uint8_t standard_count = sizeof standard_types / sizeof standard_types[0];
+constexpr std::uint8_t system_code = 250;   // std::system_error: value and category cross
+constexpr std::uint8_t user_code = 251;     // registered
+constexpr std::uint8_t unknown_code = 252;  // anything else
+constexpr std::uint8_t plain_code = 253;    // exactly std::exception
+
+/// code, type, what, extra
+using encoded = std::tuple<std::uint8_t, std::string, std::string, std::string>;
+
+std::mutex registered_mutex;
+std::vector<exception_codec>& registered() {
+  static std::vector<exception_codec> all;
+  return all;
+}
+
+std::optional<exception_codec> find_registered(const std::type_info& type) {
+  std::lock_guard guard(registered_mutex);
+  for (const exception_codec& one : registered()) {
+    if (*one.type == type) return one;
+  }
+  return std::nullopt;
+}
+std::optional<exception_codec> find_registered(const std::string& name) {
+  std::lock_guard guard(registered_mutex);
+  for (const exception_codec& one : registered()) {
+    if (one.name == name) return one;
+  }
+  return std::nullopt;
+}
+
+std::string category_and_value(const std::error_code& code) {
+  return std::to_string(code.value()) + ":" + code.category().name();
+}
+
+encoded take_apart() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  const std::string name = type == nullptr ? "foreign exception" : msg::canonical_name(type->name());
+  if (type != nullptr) {
+    if (const auto user = find_registered(*type)) {
+      std::string what;
+      try {
+        throw;
+      } catch (const std::exception& thrown) {
+        what = thrown.what();
+      } catch (...) {
+        what.clear();
+      }
+      return {user_code, user->name, what, user->encode(std::current_exception())};
+    }
+  }
+  try {
+    throw;
+  } catch (const std::system_error& thrown) {
+    if (typeid(thrown) == typeid(std::system_error)) {
+      return {system_code, name, thrown.what(), category_and_value(thrown.code())};
+    }
+    return {unknown_code, name, thrown.what(), {}};
+  } catch (const std::exception& thrown) {
+    if (typeid(thrown) == typeid(std::exception)) return {plain_code, name, thrown.what(), {}};
+    for (std::uint8_t code = 0; code < standard_count; ++code) {
+      if (standard_types[code].type == typeid(thrown)) return {code, name, thrown.what(), {}};
+    }
+    return {unknown_code, name, thrown.what(), {}};
+  } catch (const std::string& thrown) {
+    return {unknown_code, name, thrown, {}};
+  } catch (const char* thrown) {
+    return {unknown_code, name, thrown, {}};
+  } catch (...) {
+    return {unknown_code, name, {}, {}};
+  }
+}
+
+encoded read(std::span<const std::byte> bytes) {
+  msg::reader from(bytes);
+  encoded result = msg::decode<encoded>(from);
+  from.expect_end();
+  return result;
+}
+
+std::exception_ptr make_system_error(const std::string& what, const std::string& extra) {
+  const std::size_t colon = extra.find(':');
+  if (colon == std::string::npos) throw protocol_error("a system error without its code");
+  const int value = std::stoi(extra.substr(0, colon));
+  const std::string category = extra.substr(colon + 1);
+  const std::error_category& known = category == "system" ? std::system_category() : std::generic_category();
+  const std::error_code code(value, known);
+  // The constructor appends the category's message, which what() has already.
+  const std::string suffix = ": " + code.message();
+  return std::make_exception_ptr(what.ends_with(suffix)
+                                     ? std::system_error(code, what.substr(0, what.size() - suffix.size()))
+                                     : std::system_error(code));
+}
+
+}  // namespace
+
+void add_exception_codec(exception_codec codec) {
+  std::lock_guard guard(registered_mutex);
+  registered().push_back(std::move(codec));
+}
+
+std::vector<std::byte> encode_current_exception() noexcept {
+  try {
+    const encoded all = take_apart();
+    std::vector<std::byte> bytes(msg::encoded_size(all));
+    msg::writer to(bytes.data(), bytes.size());
+    msg::encode(to, all);
+    return bytes;
+  } catch (...) {
+    return {};  // no memory to say more: the caller gets a remote_error without details
+  }
+}
+
+std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std::string& function,
+                                    const offload::node_descriptor::facts& from) {
+  const auto [code, type, what, extra] = bytes.empty() ? encoded{unknown_code, "unknown", {}, {}} : read(bytes);
+  if (code < standard_count) return standard_types[code].make(what);
+  if (code == system_code) return make_system_error(what, extra);
+  if (code == user_code) {
+    if (const auto user = find_registered(type)) {
+      try {
+        msg::reader payload(reinterpret_cast<const std::byte*>(extra.data()), extra.size());
+        user->rethrow(payload);
+      } catch (...) {
+        return std::current_exception();
+      }
+    }
+  }
+  remote_error::origin origin{from.node, from.name, from.pid, function,
+                              code == user_code ? msg::canonical_name(type.c_str()) : type, what};
+  std::string message = origin.type + " was thrown by " + function + " on node " + std::to_string(from.node) + " (" +
+                        from.name + ", pid " + std::to_string(from.pid) + ")";
+  if (!what.empty()) message += ": " + what;
+  return std::make_exception_ptr(remote_error(message, std::move(origin)));
+}
+
+std::string describe_exception(std::span<const std::byte> bytes) noexcept {
+  try {
+    const auto [code, type, what, extra] = read(bytes);
+    return what.empty() ? type : type + ": " + what;
+  } catch (...) {
+    return "an exception";
+  }
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,25 @@
+// Exceptions on their way from a target to the caller.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ham/offload/node.hpp"
+
+namespace ham::detail {
+
+/// Bytes of the exception that is being handled.
+[[nodiscard]] std::vector<std::byte> encode_current_exception() noexcept;
+
+/// The exception again: standard and registered types as themselves, others as ham::remote_error.
+/// Throws ham::protocol_error if the bytes are not those of an exception.
+[[nodiscard]] std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std::string& function,
+                                                  const offload::node_descriptor::facts& from);
+
+/// "std::runtime_error: no more paper".
+[[nodiscard]] std::string describe_exception(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace ham::detail

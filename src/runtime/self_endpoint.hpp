@@ -1,0 +1,62 @@
+// The endpoint by which a node calls itself.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace ham::detail {
+
+/// A queue of messages in this process. Sending is serialised by the runtime as for every endpoint.
+class self_endpoint final : public transport::endpoint {
+ public:
+  explicit self_endpoint(node_t self) : endpoint(self) {}
+
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
+    if (queued_.load(std::memory_order_relaxed) >= most_queued) return nullptr;
+    building_.assign(size, std::byte{});
+    return building_.data();
+  }
+  void commit(const transport::frame_head& head) noexcept override {
+    std::lock_guard guard(mutex_);
+    messages_.push_back({head, std::move(building_)});
+    queued_.fetch_add(1, std::memory_order_release);
+  }
+  [[nodiscard]] std::uint64_t sent() const noexcept override { return 0; }
+  [[nodiscard]] std::uint64_t taken() const noexcept override { return 1; }
+
+  [[nodiscard]] bool empty() const noexcept { return queued_.load(std::memory_order_acquire) == 0; }
+  [[nodiscard]] bool poll(transport::frame& out) noexcept override {
+    if (empty()) return false;
+    std::lock_guard guard(mutex_);
+    taken_ = std::move(messages_.front());
+    messages_.pop_front();
+    queued_.fetch_sub(1, std::memory_order_release);
+    out.head = taken_.head;
+    out.payload = taken_.bytes;
+    return true;
+  }
+  void release() noexcept override {}
+  [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::open; }
+  [[nodiscard]] std::string reason() const override { return {}; }
+  void close(const std::string&) noexcept override {}
+
+ private:
+  static constexpr std::size_t most_queued = 4096;
+  struct message {
+    transport::frame_head head;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<std::byte> building_;
+  std::mutex mutex_;
+  std::deque<message> messages_;
+  std::atomic<std::size_t> queued_{0};
+  message taken_;
+};
+
+}  // namespace ham::detail

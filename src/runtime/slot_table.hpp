@@ -1,0 +1,80 @@
+// The table of pending calls: preallocated in chunks, found by id in two array accesses.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include "base/biased_lock.hpp"
+#include "ham/offload/detail/slot.hpp"
+
+namespace ham::detail {
+
+class slot_table {
+ public:
+  static constexpr unsigned index_bits = 20;
+  static constexpr std::uint32_t index_mask = (1U << index_bits) - 1;
+  static constexpr std::size_t chunk_slots = 1024;
+  static constexpr std::size_t most_chunks = (std::size_t{1} << index_bits) / chunk_slots;
+
+  explicit slot_table(engine* owner) : owner_(owner) {}
+  ~slot_table();
+  slot_table(const slot_table&) = delete;
+  slot_table& operator=(const slot_table&) = delete;
+
+  /// A free slot, or nullptr if a million calls are pending. State and contents are the caller's to set.
+  [[nodiscard]] call_slot* claim() {
+    lock_.lock();
+    if (free_ == nullptr && !grow()) [[unlikely]] {
+      lock_.unlock();
+      return nullptr;
+    }
+    call_slot* slot = free_;
+    free_ = reinterpret_cast<call_slot*>(slot->then);
+    slot->then = nullptr;
+    lock_.unlock();
+    return slot;
+  }
+
+  /// Takes a slot back; its id never names it again until the generation wraps.
+  void release(call_slot& slot) noexcept {
+    slot.state.store(slot_state::free, std::memory_order_relaxed);
+    slot.orphan = false;
+    slot.reply_due = false;
+    lock_.lock();
+    slot.id += 1U << index_bits;
+    slot.then = reinterpret_cast<continuation*>(free_);
+    free_ = &slot;
+    lock_.unlock();
+  }
+
+  /// The slot of an id from a peer, or nullptr.
+  [[nodiscard]] call_slot* find(std::uint32_t id) const noexcept {
+    const std::uint32_t index = id & index_mask;
+    call_slot* chunk = chunks_[index / chunk_slots].load(std::memory_order_acquire);
+    if (chunk == nullptr) return nullptr;
+    call_slot& slot = chunk[index % chunk_slots];
+    return slot.id == id ? &slot : nullptr;
+  }
+
+  /// Calls visit(slot) for every slot that ever was in use.
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (auto& chunk : chunks_) {
+      call_slot* slots = chunk.load(std::memory_order_acquire);
+      if (slots == nullptr) return;
+      for (std::size_t i = 0; i < chunk_slots; ++i) visit(slots[i]);
+    }
+  }
+
+ private:
+  bool grow();
+
+  engine* owner_;
+  base::biased_lock lock_;
+  call_slot* free_ = nullptr;
+  std::size_t used_chunks_ = 0;
+  std::array<std::atomic<call_slot*>, most_chunks> chunks_{};
+};
+
+}  // namespace ham::detail

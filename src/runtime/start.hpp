@@ -1,0 +1,16 @@
+// Start and end of the job that belongs to the whole process; used by the wrapped main.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ham::detail {
+
+/// The command that starts this program again.
+[[nodiscard]] std::vector<std::string> command_line(int argc, char** argv);
+/// Reads options and starts the targets. Throws ham::config_error.
+void start_process_job(int& argc, char**& argv);
+/// Ends it; does nothing the second time.
+void end_process_job() noexcept;
+
+}  // namespace ham::detail
