@@ -1,0 +1,37 @@
+#!/bin/sh
+# Checks one compile-failure case: check.sh SOURCE COMPILER [FLAGS...]. The first line of SOURCE is "// expect: TEXT":
+# compiling must fail and print TEXT (taken literally); "// expect: compiles" asks for the opposite.
+set -eu
+source=$1
+shift
+LC_ALL=C
+export LC_ALL
+
+expected=$(sed -n '1s|^// expect: ||p' "$source")
+if [ -z "$expected" ]; then
+  echo "$source: the first line is not '// expect: TEXT'" >&2
+  exit 1
+fi
+
+# Without quoted source lines in the diagnostics: TEXT must be said by the compiler, not merely stand in the source.
+case $("$1" --version) in
+  *clang*) quiet=-fno-caret-diagnostics ;;
+  *) quiet=-fno-diagnostics-show-caret ;;
+esac
+status=0
+output=$("$@" -std=c++20 -fsyntax-only "$quiet" "$source" 2>&1) || status=$?
+
+if [ "$expected" = compiles ]; then
+  [ "$status" -eq 0 ] && exit 0
+  printf '%s\n%s\n' "$output" "$source: does not compile, but should" >&2
+  exit 1
+fi
+if [ "$status" -eq 0 ]; then
+  echo "$source: compiles, but should not" >&2
+  exit 1
+fi
+case $output in
+  *"$expected"*) exit 0 ;;
+esac
+printf '%s\n%s\n' "$output" "$source: fails to compile, but without saying: $expected" >&2
+exit 1

@@ -1,0 +1,32 @@
+# Tests that install HAM into the build folder and use it from there by find_package and by pkg-config, and by
+# add_subdirectory from the source tree.
+
+set(prefix "${CMAKE_CURRENT_BINARY_DIR}/prefix")
+
+# Into an empty prefix: a header that is no longer installed must not be found there.
+add_test(NAME consumer.clean COMMAND ${CMAKE_COMMAND} -E rm -rf "${prefix}")
+set_tests_properties(consumer.clean PROPERTIES LABELS consumer FIXTURES_SETUP ham_prefix_empty)
+add_test(NAME consumer.install COMMAND ${CMAKE_COMMAND} --install "${PROJECT_BINARY_DIR}" --prefix "${prefix}")
+set_tests_properties(consumer.install PROPERTIES LABELS consumer TIMEOUT 120 FIXTURES_REQUIRED ham_prefix_empty
+                                               FIXTURES_SETUP ham_installed)
+
+function(consumer_build_and_test name)
+  add_test(NAME consumer.${name}
+           COMMAND ${CMAKE_CTEST_COMMAND}
+                   --build-and-test "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/${name}"
+                   --build-generator ${CMAKE_GENERATOR}
+                   --build-options "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" -DCMAKE_BUILD_TYPE=Release ${ARGN}
+                   --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure --no-tests=error --timeout 60)
+  set_tests_properties(consumer.${name} PROPERTIES LABELS consumer TIMEOUT 600 PROCESSORS 2)
+endfunction()
+
+consumer_build_and_test(find_package -DCONSUMER_OF=package "-DCMAKE_PREFIX_PATH=${prefix}")
+set_tests_properties(consumer.find_package PROPERTIES FIXTURES_REQUIRED ham_installed)
+
+consumer_build_and_test(add_subdirectory -DCONSUMER_OF=subdirectory "-DHAM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+
+add_test(NAME consumer.pkg_config
+         COMMAND ${HAM_SH} "${CMAKE_CURRENT_SOURCE_DIR}/pkg_config.sh" "${CMAKE_CXX_COMPILER}"
+                 "${prefix}/${CMAKE_INSTALL_LIBDIR}" "${CMAKE_CURRENT_BINARY_DIR}/pkg_config")
+set_tests_properties(consumer.pkg_config PROPERTIES LABELS consumer TIMEOUT 300 FIXTURES_REQUIRED ham_installed
+                                                    SKIP_RETURN_CODE 77)

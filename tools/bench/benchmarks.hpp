@@ -1,0 +1,30 @@
+// The benchmarks of ham-bench, one per subcommand.
+#pragma once
+
+#include "report.hpp"
+#include "session.hpp"
+
+namespace ham::bench {
+
+/// Empty call, and calls with 1 to 65536 bytes of arguments, beside the bounce of a cache line.
+[[nodiscard]] report run_latency(const settings& how);
+
+/// Calls per second: the four tests of AVEO (paper 2) for 1 to 100 000 calls, and batches.
+[[nodiscard]] report run_rate(const settings& how);
+
+/// put, get and copy of 1 byte to 256 MiB beside memcpy.
+[[nodiscard]] report run_bandwidth(const settings& how);
+
+/// 1 to 128 targets started, called once and ended; private memory of each.
+[[nodiscard]] report run_startup(const settings& how);
+
+/// Processor time of a waiting target, and the first call after a second of silence beside a futex ping-pong.
+[[nodiscard]] report run_idle(const settings& how);
+
+/// Latency to one target while up to 200 others are connected and idle.
+[[nodiscard]] report run_scale(const settings& how);
+
+/// Calls from one to four host threads at once.
+[[nodiscard]] report run_threads(const settings& how);
+
+}  // namespace ham::bench

@@ -1,0 +1,35 @@
+// The page that the host and the floor's partner share, and the futex calls on it.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace ham::bench {
+
+/// What the partner shall do now.
+enum class floor_command : std::uint32_t { sleep, bounce, futex, quit };
+
+/// Request number that ends a block.
+inline constexpr std::uint32_t end_of_block = 0xffffffffU;
+
+/// Every word has a cache line of its own, and the pairs do not share the 128 bytes that prefetchers fetch together.
+struct floor_page {
+  alignas(128) std::atomic<std::uint32_t> command;
+  alignas(128) std::atomic<std::uint32_t> active;  ///< the command that the partner is at
+  alignas(128) std::atomic<std::uint32_t> request;
+  alignas(128) std::atomic<std::uint32_t> reply;
+};
+
+inline void futex_wait_shared(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAIT, expected, nullptr, nullptr, 0);
+}
+
+inline void futex_wake_shared(std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace ham::bench

@@ -1,0 +1,102 @@
+// The floors of latency, the host's half.
+#include "floor_partner.hpp"
+
+#include "floor_page.hpp"
+#include "process_facts.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+
+namespace ham::bench {
+
+floor_partner::floor_partner(const core_pair& cores) {
+  const int fd = memfd_create("ham-bench-floor", MFD_CLOEXEC);
+  if (fd < 0 || ftruncate(fd, sizeof(floor_page)) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot create the memory of the floor");
+  }
+  void* memory = mmap(nullptr, sizeof(floor_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED)
+    throw std::system_error(errno, std::generic_category(), "cannot map the memory of the floor");
+  page_ = ::new (memory) floor_page{};
+  pid_ = spawn_self({std::string(floor_partner_argument), "3", std::to_string(cores.target)}, fd);
+  close(fd);
+}
+
+floor_partner::~floor_partner() {
+  page_->command = static_cast<std::uint32_t>(floor_command::quit);
+  futex_wake_shared(page_->command);
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  munmap(page_, sizeof(floor_page));
+}
+
+void floor_partner::begin(unsigned command) {
+  page_->request = 0;
+  page_->reply = 0;
+  page_->command = command;
+  futex_wake_shared(page_->command);
+  while (page_->active.load() != command) {
+    if (waitpid(pid_, nullptr, WNOHANG) == pid_) throw std::runtime_error("the floor's partner process has died");
+    usleep(50);
+  }
+}
+
+void floor_partner::finish() {
+  page_->command = static_cast<std::uint32_t>(floor_command::sleep);
+  page_->request = end_of_block;
+  futex_wake_shared(page_->request);
+  while (page_->active.load() != static_cast<std::uint32_t>(floor_command::sleep)) usleep(50);
+}
+
+block_times floor_partner::bounce(const block_plan& plan) {
+  begin(static_cast<unsigned>(floor_command::bounce));
+  floor_page& page = *page_;
+  std::uint32_t round = 0;
+  block_times result = time_block(
+      [&] {
+        page.request.store(++round, std::memory_order_release);
+        while (page.reply.load(std::memory_order_acquire) != round) {
+        }
+      },
+      plan);
+  finish();
+  return result;
+}
+
+void floor_partner::futex_round() {
+  const std::uint32_t round = page_->request.load(std::memory_order_relaxed) + 1;
+  page_->request.store(round);
+  futex_wake_shared(page_->request);
+  while (page_->reply.load() != round) futex_wait_shared(page_->reply, round - 1);
+}
+
+block_times floor_partner::futex_ping_pong(const block_plan& plan) {
+  begin(static_cast<unsigned>(floor_command::futex));
+  block_times result = time_block([&] { futex_round(); }, plan);
+  finish();
+  return result;
+}
+
+double floor_partner::futex_after_sleep_ns(std::chrono::nanoseconds idle) {
+  begin(static_cast<unsigned>(floor_command::futex));
+  futex_round();
+  std::this_thread::sleep_for(idle);
+  const std::int64_t before = now_ns();
+  futex_round();
+  const double taken = static_cast<double>(now_ns() - before) - clock_cost_ns();
+  finish();
+  return taken;
+}
+
+}  // namespace ham::bench

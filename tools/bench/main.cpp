@@ -1,0 +1,133 @@
+// ham-bench: what HAM costs on this machine, each figure beside the floor measured in the same run on the same cores.
+// link: ham::ham
+#include "benchmarks.hpp"
+
+#include <ham/offload.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace ham::bench;
+
+struct benchmark {
+  const char* name;
+  const char* description;
+  report (*run)(const settings&);
+};
+
+constexpr benchmark benchmarks[] = {
+    {"latency", "empty call, and calls with 1 B to 64 KiB of arguments", run_latency},
+    {"rate", "calls per second: AVEO's Tests 1 to 4 for 1 to 100000 calls, and batches", run_rate},
+    {"bandwidth", "put, get and copy of 1 B to 256 MiB", run_bandwidth},
+    {"startup", "1 to 128 targets started, called once and ended; memory of each", run_startup},
+    {"idle", "processor time of a waiting target; the first call after a second of silence", run_idle},
+    {"scale", "latency to one target with 1 to 200 connected", run_scale},
+    {"threads", "calls from 1 to 4 host threads", run_threads},
+};
+
+struct command_line {
+  settings how;
+  double largest_mib = 256;
+  bool json = false;
+  bool check = false;
+  std::vector<const benchmark*> chosen;
+};
+
+void describe(CLI::App& app, command_line& line) {
+  app.description("Measures HAM beside the floors of this machine. Best on an otherwise quiet machine.");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_option("--repetitions,-r", line.how.repetitions, "rounds of floor and measurement")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--block-ms", line.how.block_ms, "length of one block of either")
+      ->check(CLI::Range(1.0, 10'000.0))
+      ->capture_default_str();
+  app.add_option("--transport", line.how.transport, "transport to measure")->capture_default_str();
+  app.add_option("--largest", line.largest_mib, "largest transfer of bandwidth, in MiB")
+      ->check(CLI::Range(0.001, 65'536.0))
+      ->capture_default_str();
+  app.add_option("--most-targets", line.how.most_targets, "of startup (default 128) and scale (default 200)")
+      ->check(CLI::Range(1, 4096));
+  app.add_flag("--json", line.json, json_available() ? "print JSON" : "not available: built without nlohmann-json");
+  app.add_flag("--check", line.check, "end with 1 if a bar is missed");
+  for (const benchmark& one : benchmarks) {
+    app.add_subcommand(one.name, one.description)->callback([&line, &one] { line.chosen.push_back(&one); });
+  }
+  app.add_subcommand("all", "all of these")->callback([&line] {
+    line.chosen.clear();
+    for (const benchmark& one : benchmarks) line.chosen.push_back(&one);
+  });
+}
+
+// Options that every HAM application understands; a runtime answers them as it starts.
+bool asks_ham_itself(int argc, char** argv) {
+  return argc == 2 && (std::string_view(argv[1]) == "--ham-help" || std::string_view(argv[1]) == "--ham-list-handlers");
+}
+
+conditions conditions_of(const settings& how) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return {host,           how.transport,    static_cast<int>(how.all_cores.size()),
+          how.cores.host, how.cores.target, how.repetitions};
+}
+
+int run(const command_line& line) {
+  const conditions where = conditions_of(line.how);
+  std::vector<report> reports;
+  for (const benchmark* one : line.chosen) {
+    reports.push_back(one->run(line.how));
+    if (line.json) continue;
+    // Not before a runtime was up: processes that are started as targets come this way, too, and must not print.
+    if (reports.size() == 1) print(std::cout, where);
+    print(std::cout, reports.back());
+    std::cout.flush();
+  }
+  if (line.json) print_json(std::cout, where, reports);
+  const bool all_met = std::all_of(reports.begin(), reports.end(), [](const report& one) { return one.all_met(); });
+  return line.check && !all_met ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && argv[1] == floor_partner_argument) return run_floor_partner(argc, argv);
+  if (argc > 1 && argv[1] == floor_nothing_argument) return EXIT_SUCCESS;
+
+  if (asks_ham_itself(argc, argv)) {
+    const ham::runtime answers_and_ends(argc, argv);
+    return EXIT_SUCCESS;
+  }
+
+  CLI::App app;
+  command_line line;
+  line.how.argc = argc;
+  line.how.argv = argv;
+  describe(app, line);
+  CLI11_PARSE(app, argc, argv);
+  if (line.json && !json_available()) {
+    std::cerr << "ham-bench: --json is not available (this program was built without nlohmann-json); leave it out or "
+                 "rebuild with nlohmann-json installed\n";
+    return EXIT_FAILURE;
+  }
+  line.how.cores = choose_cores();
+  line.how.all_cores = allowed_cores();
+  line.how.largest_bytes = std::max<std::size_t>(1, static_cast<std::size_t>(line.largest_mib * (1 << 20)));
+  try {
+    return run(line);
+  } catch (const std::exception& problem) {
+    std::cerr << "ham-bench: " << problem.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,129 @@
+// ham-bench rate: the tests of AVEO (paper 2), here with N futures in place of N request ids.
+#include "benchmarks.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ham::bench {
+
+namespace {
+
+using futures = std::vector<offload::future<void>>;
+
+// Test 1: submit N calls, then wait for N results.
+void submit_then_wait(std::size_t calls, futures& pending) {
+  for (std::size_t i = 0; i < calls; ++i) pending.push_back(offload::async(1, fn<&nothing>));
+  for (auto& one : pending) one.get();
+  pending.clear();
+}
+
+// Test 2: submit one call and wait for its result, N times.
+void submit_and_wait_each(std::size_t calls, futures&) {
+  for (std::size_t i = 0; i < calls; ++i) offload::async(1, fn<&nothing>).get();
+}
+
+// Test 3: submit N calls and wait only for the last result.
+void wait_for_last(std::size_t calls, futures&) {
+  for (std::size_t i = 1; i < calls; ++i) offload::async(1, fn<&nothing>).detach();
+  offload::async(1, fn<&nothing>).get();
+}
+
+// Test 4: N synchronous calls.
+void synchronous(std::size_t calls, futures&) {
+  for (std::size_t i = 0; i < calls; ++i) offload::sync(1, fn<&nothing>);
+}
+
+// Not in AVEO: N calls as one message, N results as one.
+void as_batch(std::size_t calls, futures& pending) {
+  offload::batch together(1);
+  together.reserve(calls);
+  for (std::size_t i = 0; i < calls; ++i) pending.push_back(together.add(fn<&nothing>));
+  together.submit();
+  for (auto& one : pending) one.get();
+  pending.clear();
+}
+
+struct test_case {
+  std::string name;
+  void (*run)(std::size_t, futures&);
+};
+
+const std::vector<test_case>& all_tests() {
+  static const std::vector<test_case> tests{{"Test 1", submit_then_wait},
+                                            {"Test 2", submit_and_wait_each},
+                                            {"Test 3", wait_for_last},
+                                            {"Test 4", synchronous},
+                                            {"batch", as_batch}};
+  return tests;
+}
+
+// Times of one call within a test of `calls` calls: the futures' memory is there before the clock starts.
+block_times time_test(const test_case& test, std::size_t calls, const settings& how, futures& pending) {
+  block_plan plan = how.plan();
+  plan.group = std::max<std::size_t>(1, 64 / calls);
+  plan.length_ns /= 2;
+  plan.min_rounds = 1;
+  block_times result = time_block([&] { test.run(calls, pending); }, plan);
+  result.typical_ns /= static_cast<double>(calls);
+  result.single_ns.clear();
+  return result;
+}
+
+}  // namespace
+
+report run_rate(const settings& how) {
+  session with(how);
+  const std::vector<test_case>& tests = all_tests();
+  const std::vector<std::size_t> counts{1, 10, 100, 1000, 10'000, 100'000};
+  std::vector<std::vector<std::vector<double>>> cost(counts.size(), std::vector<std::vector<double>>(tests.size()));
+  std::vector<std::vector<double>> floor(counts.size());
+  futures pending;
+  pending.reserve(counts.back());
+  for (int round = 0; round < how.repetitions; ++round) {
+    for (std::size_t n = 0; n < counts.size(); ++n) {
+      floor[n].push_back(with.bounce().typical_ns);
+      for (std::size_t t = 0; t < tests.size(); ++t) {
+        cost[n][t].push_back(time_test(tests[t], counts[n], how, pending).typical_ns);
+      }
+    }
+  }
+
+  table per_call{
+      "nanoseconds per call, results included; floor: a cache line bounced between two processes", {"calls"}, {}};
+  table rates{"million calls per second", {"calls"}, {}};
+  table ratios{"cost of a call / floor", {"calls"}, {}};
+  for (const test_case& one : tests) {
+    for (table* each : {&per_call, &rates, &ratios}) each->columns.push_back(one.name);
+  }
+  per_call.columns.emplace_back("floor");
+  report result{"rate", {}, {}, {}};
+  for (std::size_t n = 0; n < counts.size(); ++n) {
+    auto& cost_row = per_call.rows.emplace_back(std::vector<cell>{count(counts[n])});
+    auto& rate_row = rates.rows.emplace_back(std::vector<cell>{count(counts[n])});
+    auto& ratio_row = ratios.rows.emplace_back(std::vector<cell>{count(counts[n])});
+    for (std::size_t t = 0; t < tests.size(); ++t) {
+      const comparison found = compare(cost[n][t], floor[n]);
+      cost_row.emplace_back(found.measured, 1);
+      rate_row.emplace_back(1e3 / found.measured, 2);
+      ratio_row.emplace_back(found.median_of_ratios, 3);
+    }
+    cost_row.emplace_back(median(floor[n]), 1);
+    if (counts[n] == 1000) {
+      result.bars = {
+          {"Test 1 with 1000 calls", 1e3 / median(cost[n][0]), bar::direction::at_least, 10, "million/s"},
+          {"batch of 1000 empty calls", 1e3 / median(cost[n][4]), bar::direction::at_least, 20, "million/s"}};
+    }
+  }
+  result.tables = {std::move(per_call), std::move(rates), std::move(ratios)};
+  result.remarks = {
+      "Test 1: submit N, wait for N; Test 2: submit one and wait, N times; Test 3: submit N, wait for the last; "
+      "Test 4: N synchronous calls; batch: N calls in one message, N results in one"};
+  with.add_remarks(result);
+  return result;
+}
+
+}  // namespace ham::bench

@@ -1,0 +1,83 @@
+// Reports as text.
+#include "report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <iomanip>
+#include <ostream>
+
+namespace ham::bench {
+
+namespace {
+
+std::string to_text(double number, int digits) {
+  if (!std::isfinite(number)) return "-";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, number);
+  return text;
+}
+
+std::string to_text(const cell& what) {
+  if (const auto* text = std::get_if<std::string>(&what.value)) return *text;
+  return to_text(std::get<double>(what.value), what.digits);
+}
+
+void print_row(std::ostream& out, const std::vector<std::string>& texts, const std::vector<std::size_t>& widths) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    out << "  ";
+    if (i == 0) {
+      out << std::left << std::setw(static_cast<int>(widths[i])) << texts[i] << std::right;
+    } else {
+      out << std::setw(static_cast<int>(widths[i])) << texts[i];
+    }
+  }
+  out << '\n';
+}
+
+void print(std::ostream& out, const table& what) {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::size_t> widths;
+  for (const std::string& column : what.columns) widths.push_back(column.size());
+  for (const auto& row : what.rows) {
+    auto& texts = rows.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      texts.push_back(to_text(row[i]));
+      widths[i] = std::max(widths[i], texts.back().size());
+    }
+  }
+  if (!what.title.empty()) out << what.title << '\n';
+  print_row(out, what.columns, widths);
+  for (const auto& texts : rows) print_row(out, texts, widths);
+  out << '\n';
+}
+
+}  // namespace
+
+std::string quartiles_text(const comparison& of) { return to_text(of.ratio_low, 2) + ".." + to_text(of.ratio_high, 2); }
+
+bool report::all_met() const noexcept {
+  return std::all_of(bars.begin(), bars.end(), [](const bar& one) { return one.met(); });
+}
+
+void print(std::ostream& out, const report& what) {
+  out << "== " << what.name << " ==\n";
+  for (const table& one : what.tables) print(out, one);
+  for (const bar& one : what.bars) {
+    const char* relation = one.wanted == bar::direction::at_most ? "<=" : ">=";
+    const std::string unit = one.unit.empty() ? "" : " " + one.unit;
+    out << "  " << std::left << std::setw(66) << one.name << std::right << std::setw(9) << to_text(one.value, 2) << unit
+        << "  (" << relation << ' ' << to_text(one.limit, 2) << unit << ")  " << (one.met() ? "ok" : "MISSED") << '\n';
+  }
+  for (const std::string& remark : what.remarks) out << "  note: " << remark << '\n';
+  out << '\n';
+}
+
+void print(std::ostream& out, const conditions& what) {
+  out << "ham-bench on " << what.host << ", transport " << what.transport << ", " << what.cores << " core"
+      << (what.cores == 1 ? "" : "s") << ", host on core " << what.host_core << ", target on core " << what.target_core
+      << ", " << what.repetitions << " repetitions\n\n";
+}
+
+}  // namespace ham::bench

@@ -1,0 +1,74 @@
+// Runtime and floor side by side.
+#include "session.hpp"
+
+#include "process_facts.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace ham::bench {
+
+std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning where) {
+  runtime_options options;
+  options.nodes = how.transport + ":" + std::to_string(targets);
+  if (where == pinning::two_cores && how.cores.distinct()) {
+    options.cpu_affinity = std::to_string(how.cores.host);
+    for (int i = 0; i < targets; ++i) options.cpu_affinity += "," + std::to_string(how.cores.target);
+  }
+  int argc = how.argc;
+  char** argv = how.argv;
+  return std::make_unique<runtime>(argc, argv, std::move(options));
+}
+
+void nothing() {}
+
+session::session(const settings& how, int targets)
+    : how_(how), runtime_(start_job(how, targets, pinning::two_cores)), partner_(how.cores) {
+  pin_this_thread(how.cores.host);
+  for (node_t node = 1; node <= targets; ++node) {
+    offload::sync(node, fn<&nothing>);
+    const auto pid = static_cast<pid_t>(offload::get_node_descriptor(node).pid());
+    if (pid > 0 && pid != getpid()) pids_.push_back(pid);
+  }
+}
+
+pid_t session::pid_of(node_t node) const { return static_cast<pid_t>(offload::get_node_descriptor(node).pid()); }
+
+void session::let_targets_sleep() {
+  for (const pid_t pid : pids_) {
+    if (!wait_until_asleep(pid, std::chrono::milliseconds(200))) ++restless_;
+  }
+}
+
+block_times session::bounce() {
+  let_targets_sleep();
+  return partner_.bounce(how_.plan());
+}
+
+void session::add_remarks(report& to) const {
+  if (!how_.cores.distinct()) to.remarks.push_back("one core only: host and target take turns, the ratios say little");
+  if (restless_ > 0) {
+    to.remarks.push_back("a target was still running 200 ms after its last call, " + std::to_string(restless_) +
+                         " time(s): it disturbed the floor");
+  }
+}
+
+void paired_rounds::add(const block_times& measured_block, const block_times& floor_block) {
+  measured.push_back(measured_block.typical_ns);
+  floor.push_back(floor_block.typical_ns);
+  singles.insert(singles.end(), measured_block.single_ns.begin(), measured_block.single_ns.end());
+  floor_singles.insert(floor_singles.end(), floor_block.single_ns.begin(), floor_block.single_ns.end());
+}
+
+void take_round(paired_rounds& into, int round, const std::function<block_times()>& floor,
+                const std::function<block_times()>& measured) {
+  if (round % 2 == 0) {
+    const block_times below = floor();
+    into.add(measured(), below);
+  } else {
+    const block_times above = measured();
+    into.add(above, floor());
+  }
+}
+
+}  // namespace ham::bench

@@ -1,0 +1,123 @@
+// ham-bench startup.
+#include "benchmarks.hpp"
+
+#include "process_facts.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ham::bench {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+struct start_times {
+  double up_ms = 0;
+  double called_ms = 0;
+  double ended_ms = 0;
+  double private_mib = unknown;  ///< of the biggest target
+  [[nodiscard]] double total_ms() const noexcept { return up_ms + called_ms + ended_ms; }
+};
+
+double ms_since(std::int64_t& mark) {
+  const std::int64_t now = now_ns();
+  return static_cast<double>(now - std::exchange(mark, now)) / 1e6;
+}
+
+double biggest_private_mib(int targets) {
+  double biggest = unknown;
+  for (node_t node = 1; node <= targets; ++node) {
+    const auto bytes = private_bytes(static_cast<pid_t>(offload::get_node_descriptor(node).pid()));
+    if (bytes) biggest = std::fmax(biggest, static_cast<double>(*bytes) / (1 << 20));
+  }
+  return biggest;
+}
+
+// Starts, calls once and ends; reading the memory is not timed.
+start_times start_and_end(const settings& how, int targets) {
+  start_times result;
+  std::int64_t mark = now_ns();
+  std::unique_ptr<runtime> up = start_job(how, targets, pinning::none);
+  result.up_ms = ms_since(mark);
+  for (node_t node = 1; node <= targets; ++node) offload::sync(node, fn<&nothing>);
+  result.called_ms = ms_since(mark);
+  result.private_mib = biggest_private_mib(targets);
+  mark = now_ns();
+  up.reset();
+  result.ended_ms = ms_since(mark);
+  return result;
+}
+
+// The floor: as many processes of this same program that end at once.
+double bare_processes_ms(int count) {
+  std::int64_t mark = now_ns();
+  std::vector<pid_t> pids;
+  for (int i = 0; i < count; ++i) pids.push_back(spawn_self({std::string(floor_nothing_argument)}));
+  for (const pid_t pid : pids) {
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  return ms_since(mark);
+}
+
+}  // namespace
+
+report run_startup(const settings& how) {
+  pin_this_thread(how.all_cores);
+  // A process that was started as a target must come to a runtime before it does anything else; it warms up as well.
+  (void)start_and_end(how, 1);
+  const int most = how.most_targets > 0 ? how.most_targets : 128;
+  report result{"startup", {}, {}, {}};
+  table times{
+      "targets started, called once each and ended; floor: as many bare processes of this program started and ended",
+      {"targets", "up ms", "called ms", "ended ms", "total ms", "floor ms", "ratio", "private MiB"},
+      {}};
+  for (int targets = 1; targets <= most; targets *= 2) {
+    std::vector<double> up;
+    std::vector<double> called;
+    std::vector<double> ended;
+    std::vector<double> total;
+    std::vector<double> floor;
+    double private_mib = unknown;
+    for (int round = 0; round < how.repetitions; ++round) {
+      floor.push_back(bare_processes_ms(targets));
+      const start_times found = start_and_end(how, targets);
+      up.push_back(found.up_ms);
+      called.push_back(found.called_ms);
+      ended.push_back(found.ended_ms);
+      total.push_back(found.total_ms());
+      private_mib = std::fmax(private_mib, found.private_mib);
+    }
+    const comparison whole = compare(total, floor);
+    times.rows.push_back({count(targets),
+                          {median(std::move(up)), 2},
+                          {median(std::move(called)), 2},
+                          {median(std::move(ended)), 2},
+                          {whole.measured, 2},
+                          {whole.floor, 2},
+                          {whole.median_of_ratios, 2},
+                          {private_mib, 2}});
+    if (targets == 128) {
+      result.bars = {
+          {"128 targets started, called once and ended", whole.measured / 1e3, bar::direction::at_most, 3, "s"},
+          {"private memory of the biggest of 128 targets", private_mib, bar::direction::at_most, 3, "MiB"}};
+    }
+  }
+  result.tables.push_back(std::move(times));
+  result.remarks.emplace_back(
+      "private: the biggest Private_Clean + Private_Dirty of any target, /proc/PID/smaps_rollup; "
+      "no target is pinned here");
+  return result;
+}
+
+}  // namespace ham::bench

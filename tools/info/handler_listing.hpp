@@ -1,0 +1,36 @@
+// The handlers of another binary, as that binary itself lists them.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace ham::info {
+
+struct handler_line {
+  std::string key;
+  std::string kind;
+  std::string name;
+  std::string layout;
+  bool ambiguous = false;  ///< several functions of the binary have this name; calls to it are refused
+};
+
+/// How another binary is run.
+struct listing_request {
+  std::string binary;
+  std::vector<std::string> runner;  ///< program and arguments to run it under, for example an emulator; may be empty
+  int patience_ms = 10'000;
+};
+
+/// Runs the binary with --ham-list-handlers, with which every HAM application prints its handlers and ends before its
+/// main. A file that holds no HAM is not run. Throws std::runtime_error that says what went wrong.
+[[nodiscard]] std::vector<handler_line> list_handlers(const listing_request& what);
+
+/// Parses what --ham-list-handlers prints: key, kind, name, layout, perhaps "ambiguous", with tabs between. Lines of
+/// other forms (output of static initialisers) are left out.
+[[nodiscard]] std::vector<handler_line> parse_listing(const std::string& text);
+
+void print_handlers(std::ostream& out, const std::vector<handler_line>& handlers);
+void print_handlers_json(std::ostream& out, const std::string& binary, const std::vector<handler_line>& handlers);
+
+}  // namespace ham::info

@@ -1,0 +1,87 @@
+// Just enough JSON for what ham-info prints: nested objects and lists of strings, numbers and truth values.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace ham::info {
+
+/// Writes one JSON value to a stream, member by member. Names of members are given inside objects and left empty in
+/// lists.
+class json_text {
+ public:
+  explicit json_text(std::ostream& out) : out_(out) {}
+
+  json_text& open_object(std::string_view name = {}) { return open(name, '{'); }
+  json_text& open_list(std::string_view name = {}) { return open(name, '['); }
+  json_text& close_object() { return close('}'); }
+  json_text& close_list() { return close(']'); }
+
+  template <class Value>
+  json_text& value(std::string_view name, const Value& what) {
+    begin(name);
+    if constexpr (std::is_same_v<Value, bool>) {
+      out_ << (what ? "true" : "false");
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+      out_ << what;
+    } else {
+      quote(what);
+    }
+    return *this;
+  }
+
+ private:
+  json_text& open(std::string_view name, char bracket) {
+    begin(name);
+    out_ << bracket;
+    ++depth_;
+    first_ = true;
+    return *this;
+  }
+
+  json_text& close(char bracket) {
+    --depth_;
+    if (!first_) new_line();
+    out_ << bracket;
+    first_ = false;
+    if (depth_ == 0) out_ << '\n';
+    return *this;
+  }
+
+  void begin(std::string_view name) {
+    if (!first_) out_ << ',';
+    if (depth_ > 0) new_line();
+    first_ = false;
+    if (!name.empty()) {
+      quote(name);
+      out_ << ": ";
+    }
+  }
+
+  void new_line() { out_ << '\n' << std::string(static_cast<std::size_t>(depth_) * 2, ' '); }
+
+  void quote(std::string_view text) {
+    static constexpr char digits[] = "0123456789abcdef";
+    out_ << '"';
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (c == '"' || c == '\\') {
+        out_ << '\\' << c;
+      } else if (byte < 0x20) {
+        out_ << "\\u00" << digits[byte >> 4] << digits[byte & 15];
+      } else {
+        out_ << c;
+      }
+    }
+    out_ << '"';
+  }
+
+  std::ostream& out_;
+  int depth_ = 0;
+  bool first_ = true;
+};
+
+}  // namespace ham::info

@@ -1,0 +1,28 @@
+// The machine and the build: versions, cores, and the limits of the system that bound a job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ham::info {
+
+/// A name and what it is; `remark` says what it means for HAM, if that is not plain.
+struct fact {
+  std::string name;
+  std::string value;
+  std::string remark;
+};
+
+/// HAM, compiler, standard library, C library, kernel, data layout.
+[[nodiscard]] std::vector<fact> versions();
+
+/// Host name, cores that may be used and which of them share a cache, memory.
+[[nodiscard]] std::vector<fact> machine();
+
+/// What bounds the number of nodes, of calls and the size of messages here.
+[[nodiscard]] std::vector<fact> limits();
+
+/// Services of the kernel that shared memory and the detection of death rest on, each tried: "yes", or why not.
+[[nodiscard]] std::vector<fact> kernel_services();
+
+}  // namespace ham::info

@@ -1,0 +1,134 @@
+// ham-info: nodes and transports available here, why one is not, limits, versions; the handlers of a given binary.
+// link: ham::ham
+#include "handler_diff.hpp"
+#include "handler_listing.hpp"
+#include "overview.hpp"
+
+#include <exception>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace ham::info;
+
+constexpr const char* usage =
+    "usage: ham-info [--json]                          nodes, transports, limits, versions of this machine\n"
+    "       ham-info [--json] --handlers BINARY        the handlers of a HAM application\n"
+    "       ham-info [--json] --diff BINARY BINARY     which functions two applications can call of each other;\n"
+    "                                                  ends with 0 if all, 1 if not, 2 if it could not be found out\n"
+    "       --runner \"PROGRAM ARGUMENTS\"               run the binaries under this program, for example an emulator\n"
+    "       ham-info --help\n";
+
+constexpr int trouble = 2;
+
+enum class task { overview, handlers, diff, help };
+
+struct command_line {
+  task what = task::overview;
+  bool json = false;
+  std::vector<std::string> binaries;
+  std::vector<std::string> runner;
+};
+
+class argument_reader {
+ public:
+  argument_reader(int argc, char** argv) : argc_(argc), argv_(argv) {}
+
+  [[nodiscard]] bool done() const noexcept { return next_ >= argc_; }
+
+  [[nodiscard]] std::string take(const char* what) {
+    if (done()) throw std::invalid_argument(std::string(what) + " is missing");
+    return argv_[next_++];
+  }
+
+ private:
+  int argc_;
+  char** argv_;
+  int next_ = 1;
+};
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+// "--name=value" counts as "--name value".
+void read_option(argument_reader& rest, command_line& into) {
+  const std::string argument = rest.take("an argument");
+  const std::size_t sign = argument.find('=');
+  const std::string name = argument.substr(0, sign);
+  const auto value = [&](const char* what) {
+    return sign == std::string::npos ? rest.take(what) : argument.substr(sign + 1);
+  };
+  if (argument == "--json") {
+    into.json = true;
+  } else if (argument == "--help" || argument == "-h") {
+    into.what = task::help;
+  } else if (name == "--handlers") {
+    into.what = task::handlers;
+    into.binaries = {value("the binary of --handlers")};
+  } else if (name == "--diff") {
+    into.what = task::diff;
+    into.binaries = {value("the first binary of --diff")};
+    into.binaries.push_back(rest.take("the second binary of --diff"));
+  } else if (name == "--runner") {
+    into.runner = words_of(value("the program of --runner"));
+  } else {
+    throw std::invalid_argument("unknown argument " + argument);
+  }
+}
+
+std::vector<handler_line> handlers_of(const command_line& line, std::size_t which) {
+  listing_request request;
+  request.binary = line.binaries[which];
+  request.runner = line.runner;
+  return list_handlers(request);
+}
+
+int run(const command_line& line) {
+  switch (line.what) {
+    case task::help: std::cout << usage; return 0;
+    case task::overview: {
+      const overview found = look_around();
+      line.json ? print_json(std::cout, found) : print(std::cout, found);
+      return 0;
+    }
+    case task::handlers: {
+      const auto handlers = handlers_of(line, 0);
+      line.json ? print_handlers_json(std::cout, line.binaries[0], handlers) : print_handlers(std::cout, handlers);
+      return 0;
+    }
+    case task::diff: {
+      const handler_diff found = compare(handlers_of(line, 0), handlers_of(line, 1));
+      (line.json ? print_diff_json : print_diff)(std::cout, line.binaries[0], line.binaries[1], found);
+      return found.same() ? 0 : 1;
+    }
+  }
+  return trouble;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  command_line line;
+  try {
+    argument_reader rest(argc, argv);
+    while (!rest.done()) read_option(rest, line);
+  } catch (const std::invalid_argument& problem) {
+    std::cerr << "ham-info: " << problem.what() << '\n' << usage;
+    return trouble;
+  }
+  try {
+    return run(line);
+  } catch (const std::exception& problem) {
+    std::cerr << "ham-info: " << problem.what() << '\n';
+    return trouble;
+  }
+}

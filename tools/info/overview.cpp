@@ -1,0 +1,115 @@
+// The overview, as text and as JSON.
+#include "overview.hpp"
+
+#include "json_text.hpp"
+#include "text_table.hpp"
+
+#include <ostream>
+#include <string>
+
+namespace ham::info {
+
+namespace {
+
+void print_facts(std::ostream& out, const char* title, const std::vector<fact>& facts) {
+  out << title << '\n';
+  std::vector<std::vector<std::string>> rows;
+  for (const fact& one : facts) {
+    rows.push_back({one.name, one.value});
+    if (!one.remark.empty()) rows.back().push_back(one.remark);
+  }
+  print_table(out, rows);
+  out << '\n';
+}
+
+void write_facts(json_text& json, const char* name, const std::vector<fact>& facts) {
+  json.open_object(name);
+  for (const fact& one : facts) json.value(one.name, one.value);
+  json.close_object();
+}
+
+std::string setting_text(const node_list& nodes) {
+  return nodes.setting.empty() ? "HAM_NODES is not set: the default" : "HAM_NODES=" + nodes.setting;
+}
+
+void print_nodes(std::ostream& out, const node_list& nodes) {
+  out << "nodes of an application here (" << setting_text(nodes) << ")\n";
+  if (!nodes.problem.empty()) {
+    out << "  none: " << nodes.problem << "\n\n";
+    return;
+  }
+  std::vector<std::vector<std::string>> rows{{"node", "role", "transport", "host", "device", "ISA", "cores", "memory"}};
+  for (const offload::node_descriptor& one : nodes.nodes) {
+    rows.push_back({std::to_string(one.node()), one.node() == 0 ? "host" : "target", one.transport(), one.name(),
+                    one.device_type(), one.isa(), std::to_string(one.cores()),
+                    std::to_string(one.memory_bytes() >> 20) + " MiB"});
+  }
+  print_table(out, rows);
+  out << '\n';
+}
+
+void write_nodes(json_text& json, const node_list& nodes) {
+  json.value("ham_nodes", nodes.setting).value("nodes_problem", nodes.problem).open_list("nodes");
+  for (const offload::node_descriptor& one : nodes.nodes) {
+    json.open_object()
+        .value("node", one.node())
+        .value("transport", one.transport())
+        .value("host", one.name())
+        .value("device", one.device_type())
+        .value("isa", one.isa())
+        .value("cores", one.cores())
+        .value("memory_bytes", one.memory_bytes())
+        .close_object();
+  }
+  json.close_list();
+}
+
+}  // namespace
+
+overview look_around() {
+  overview result;
+  result.transports = try_transports();
+  result.nodes = start_nodes();
+  result.versions = versions();
+  result.machine = machine();
+  result.limits = limits();
+  result.services = kernel_services();
+  return result;
+}
+
+void print(std::ostream& out, const overview& what) {
+  print_facts(out, "versions", what.versions);
+  print_facts(out, "machine", what.machine);
+  out << "transports\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const transport_state& one : what.transports) {
+    rows.push_back({one.name, one.available ? "available" : "not available", one.reason});
+  }
+  print_table(out, rows);
+  out << '\n';
+  print_nodes(out, what.nodes);
+  print_facts(out, "limits", what.limits);
+  print_facts(out, "services of the kernel", what.services);
+}
+
+void print_json(std::ostream& out, const overview& what) {
+  json_text json(out);
+  json.open_object();
+  write_facts(json, "versions", what.versions);
+  write_facts(json, "machine", what.machine);
+  json.open_list("transports");
+  for (const transport_state& one : what.transports) {
+    json.open_object()
+        .value("name", one.name)
+        .value("available", one.available)
+        .value("reason", one.reason)
+        .close_object();
+  }
+  json.close_list();
+  write_nodes(json, what.nodes);
+  write_facts(json, "limits", what.limits);
+  write_facts(json, "kernel_services", what.services);
+  json.close_object();
+}
+
+}  // namespace ham::info
