@@ -49,9 +49,9 @@ class deadline_exceeded : public error {
 
 /// What is known of a call whose node failed.
 enum class call_outcome : std::uint8_t {
-  not_run,      ///< the target never took the message: safe to repeat elsewhere
-  may_have_run, ///< the target took the message and died before it answered
-  ran           ///< the call was executed, its result was lost on the way back
+  not_run,       ///< the target never took the message: safe to repeat elsewhere
+  may_have_run,  ///< the target took the message and died before it answered
+  ran            ///< the call was executed, its result was lost on the way back
 };
 
 /// Text of an outcome: "not run", "may have run", "ran".

@@ -22,11 +22,15 @@ namespace ham::base {
 class biased_lock {
  public:
   [[nodiscard]] bool try_lock() noexcept {
-    if (owner_.load(std::memory_order_relaxed) == thread_identity() && !revoked_.load(std::memory_order_relaxed)) {
-      if (busy_.load(std::memory_order_relaxed) != 0) return false;
+    if (owner_.load(std::memory_order_relaxed) == thread_identity() && !revoked_.load(std::memory_order_relaxed))
+        [[likely]] {
+      if (busy_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        return false;
       busy_.store(1, std::memory_order_relaxed);
-      if (!fenced_) light_fence();
-      else std::atomic_thread_fence(std::memory_order_seq_cst);
+      if (!fenced_) [[likely]]
+        light_fence();
+      else
+        std::atomic_thread_fence(std::memory_order_seq_cst);
       if (!revoked_.load(std::memory_order_relaxed)) [[likely]] {
         std::atomic_thread_fence(std::memory_order_acquire);
         return true;
@@ -37,14 +41,12 @@ class biased_lock {
   }
 
   void lock() noexcept {
-    for (int i = 0; !try_lock(); ++i) {
-      if (i < 200) relax();
-      else ::sched_yield();
-    }
+    if (!try_lock()) [[unlikely]]
+      wait();
   }
 
   void unlock() noexcept {
-    if (spin_held_) {
+    if (spin_held_) [[unlikely]] {
       spin_held_ = false;
       spin_.store(0, std::memory_order_release);
     } else {
@@ -53,7 +55,16 @@ class biased_lock {
   }
 
  private:
-  bool try_lock_shared_mode() noexcept {
+  [[gnu::noinline]] void wait() noexcept {
+    for (int i = 0; !try_lock(); ++i) {
+      if (i < 200)
+        relax();
+      else
+        ::sched_yield();
+    }
+  }
+
+  [[gnu::noinline]] bool try_lock_shared_mode() noexcept {
     if (spin_.exchange(1, std::memory_order_acquire) != 0) return false;
     if (!revoked_.load(std::memory_order_relaxed)) {
       const void* nobody = nullptr;

@@ -8,7 +8,8 @@ namespace ham::base {
 
 /// Nanoseconds since an arbitrary start; comparable within one machine.
 [[nodiscard]] inline std::int64_t now_ns() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Later than every deadline.

@@ -102,8 +102,10 @@ heap::allocation heap::allocate(std::size_t size) {
     throw std::bad_alloc();
   }
   const std::uint64_t offset = take_extent(extent);
-  if (index == records_.size()) records_.emplace_back();
-  else free_indices_.pop_back();
+  if (index == records_.size())
+    records_.emplace_back();
+  else
+    free_indices_.pop_back();
   const allocation_tag tag = (++generation_ << heap_index_bits) | index;
   records_[index] = {tag, offset, size, extent};
   live_.emplace(offset, index);
@@ -175,8 +177,7 @@ std::byte* heap_view::translate(std::uint64_t address, allocation_tag tag, std::
   const std::uint64_t length = entry.size.load(std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_acquire);
   if (entry.tag.load(std::memory_order_relaxed) != tag) return nullptr;
-  const std::uint64_t begin =
-      reinterpret_cast<heap_header*>(base)->owner_base.load(std::memory_order_acquire) + offset;
+  const std::uint64_t begin = reinterpret_cast<heap_header*>(base)->owner_base.load(std::memory_order_acquire) + offset;
   why = heap_check::out_of_range;
   if (address < begin || address - begin > length || size > length - (address - begin)) return nullptr;
   const std::uint64_t at = offset + (address - begin);

@@ -32,9 +32,9 @@ struct heap_entry {
 
 inline constexpr std::uint64_t heap_index_bits = 20;
 inline constexpr std::uint64_t heap_table_offset = 4096;
-inline constexpr std::uint64_t heap_data_offset =
-    heap_table_offset + (std::uint64_t{1} << heap_index_bits) * sizeof(heap_entry) + 4096 -
-    ((std::uint64_t{1} << heap_index_bits) * sizeof(heap_entry)) % 4096;
+inline constexpr std::uint64_t heap_data_offset = heap_table_offset +
+                                                  (std::uint64_t{1} << heap_index_bits) * sizeof(heap_entry) + 4096 -
+                                                  ((std::uint64_t{1} << heap_index_bits) * sizeof(heap_entry)) % 4096;
 
 /// The owner's side. Thread-safe.
 class heap {
@@ -77,7 +77,7 @@ class heap {
   unique_fd file_;
   mapping window_;
   mutable std::mutex mutex_;
-  std::vector<record> records_;              // by index
+  std::vector<record> records_;  // by index
   std::vector<std::uint32_t> free_indices_;
   std::map<std::uint64_t, std::uint64_t> free_extents_;  // offset -> size
   std::map<std::uint64_t, std::uint64_t> live_;          // offset -> index

@@ -103,14 +103,17 @@ class life_watch::group {
       while (value != 0 && !died(value) && (value & FUTEX_WAITERS) == 0) {
         if (one.word->compare_exchange_weak(value, value | FUTEX_WAITERS)) value |= FUTEX_WAITERS;
       }
-      if (died(value)) dead.push_back(one.cookie);
-      else entries.push_back(entry_for(*one.word, value));
+      if (died(value))
+        dead.push_back(one.cookie);
+      else
+        entries.push_back(entry_for(*one.word, value));
     }
     if (!dead.empty()) {
       forget(dead);
       return;
     }
-    if (::syscall(SYS_futex_waitv, entries.data(), entries.size(), 0, nullptr, CLOCK_MONOTONIC) < 0 && errno == ENOSYS) {
+    if (::syscall(SYS_futex_waitv, entries.data(), entries.size(), 0, nullptr, CLOCK_MONOTONIC) < 0 &&
+        errno == ENOSYS) {
       const timespec pause{0, 20'000'000};
       ::nanosleep(&pause, nullptr);
     }

@@ -47,7 +47,7 @@ mapping::~mapping() {
 }
 
 std::size_t file_size(int fd) noexcept {
-  struct stat status{};
+  struct stat status {};
   return ::fstat(fd, &status) == 0 && status.st_size > 0 ? static_cast<std::size_t>(status.st_size) : 0;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -18,6 +19,14 @@
 
 namespace ham::base {
 namespace {
+
+/// Read before anything pins this process to one of them.
+const unsigned cores_at_start = [] {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1U;
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&cpus)));
+}();
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
@@ -73,8 +82,13 @@ process start_process(const process_request& what) {
   for (int cpu : what.cpus) {
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
   }
-  child_plan plan{arguments[0], arguments.data(), variables.data(), what.inherited_fd,
-                  what.cpus.empty() ? nullptr : &cpus, ::getpid(), 0};
+  child_plan plan{arguments[0],
+                  arguments.data(),
+                  variables.data(),
+                  what.inherited_fd,
+                  what.cpus.empty() ? nullptr : &cpus,
+                  ::getpid(),
+                  0};
   const pid_t pid = ::vfork();
   if (pid == 0) become(plan);
   const int error = pid < 0 ? errno : plan.error;
@@ -105,16 +119,13 @@ std::string wait_for_end(const process& child, std::chrono::milliseconds patienc
 }
 
 void kill_process(const process& child) noexcept {
-  if (child.pid_fd) ::syscall(SYS_pidfd_send_signal, child.pid_fd.get(), SIGKILL, nullptr, 0);
-  else if (child.pid > 0) ::kill(child.pid, SIGKILL);
+  if (child.pid_fd)
+    ::syscall(SYS_pidfd_send_signal, child.pid_fd.get(), SIGKILL, nullptr, 0);
+  else if (child.pid > 0)
+    ::kill(child.pid, SIGKILL);
 }
 
-unsigned usable_cores() noexcept {
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&cpus)));
-}
+unsigned usable_cores() noexcept { return cores_at_start; }
 
 void raise_file_limit() noexcept {
   rlimit limit{};

@@ -12,10 +12,10 @@
 namespace ham::base {
 
 struct process_request {
-  std::vector<std::string> command;           ///< path and arguments; a bare name is looked up in PATH
-  std::vector<std::string> extra_environment; ///< NAME=value, in addition to this process's own
-  int inherited_fd = -1;                      ///< stays open in the child under the same number
-  std::vector<int> cpus;                      ///< cores the child may run on; empty: as the parent
+  std::vector<std::string> command;            ///< path and arguments; a bare name is looked up in PATH
+  std::vector<std::string> extra_environment;  ///< NAME=value, in addition to this process's own
+  int inherited_fd = -1;                       ///< stays open in the child under the same number
+  std::vector<int> cpus;                       ///< cores the child may run on; empty: as the parent
 };
 
 struct process {
@@ -34,7 +34,7 @@ struct process {
 /// SIGKILL. Harmless if the child has ended.
 void kill_process(const process& child) noexcept;
 
-/// Number of cores this process may run on.
+/// Number of cores that this process could run on when it started.
 [[nodiscard]] unsigned usable_cores() noexcept;
 
 /// Allows as many open files as the hard limit permits.

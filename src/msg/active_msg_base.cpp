@@ -13,7 +13,8 @@ namespace {
 const handler_entry& message_handler(std::uint32_t key) {
   const handler_table& table = handler_table::local();
   const handler_entry* entry = table.find(key);
-  if (entry != nullptr && entry->kind == handler_kind::message) [[likely]] return *entry;
+  if (entry != nullptr && entry->kind == handler_kind::message) [[likely]]
+    return *entry;
   if (table.duplicate(key)) {
     throw protocol_error("cannot execute an active message: " + table.pretty_name(key) +
                          " names several handlers of this program; rename one of them");

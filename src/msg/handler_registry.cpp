@@ -21,8 +21,10 @@ void msg_handler_registry::print_handler_map(std::ostream& out) {
   for (const std::uint32_t key : keys) {
     out << table.name(key) << " -> ";
     const handler_entry* entry = table.find(key);
-    if (entry == nullptr) out << "duplicate, unusable\n";
-    else out << reinterpret_cast<const void*>(entry->handler) << '\n';
+    if (entry == nullptr)
+      out << "duplicate, unusable\n";
+    else
+      out << reinterpret_cast<const void*>(entry->handler) << '\n';
   }
 }
 

@@ -149,8 +149,6 @@ handler_kind handler_table::kind(std::uint32_t key) const noexcept {
   return key < slot_count_ ? rows_[key].entries.front()->kind : handler_kind::message;
 }
 
-bool handler_table::duplicate(std::uint32_t key) const noexcept {
-  return key < slot_count_ && rows_[key].duplicate;
-}
+bool handler_table::duplicate(std::uint32_t key) const noexcept { return key < slot_count_ && rows_[key].duplicate; }
 
 }  // namespace ham::msg

@@ -142,9 +142,7 @@ void unify_addresses(string& text) {
   replace_all(text, "{anonymous}", "(anonymous namespace)");
 }
 
-bool is_operator_before(string_view text, std::size_t at) {
-  return at >= 8 && text.substr(at - 8, 8) == "operator";
-}
+bool is_operator_before(string_view text, std::size_t at) { return at >= 8 && text.substr(at - 8, 8) == "operator"; }
 
 /// "&f(int)" becomes "&f": demanglers write the parameters of some functions only, and not of the same ones. The type
 /// of the function, which comes first in fn_t, has them.

@@ -41,8 +41,10 @@ std::vector<shm::target_plan> plans_for(const std::vector<node_group>& groups, c
       shm::target_plan plan;
       plan.node = static_cast<node_t>(plans.size() + 1);
       plan.command = command;
-      if (!group.cpus.empty()) plan.cpus = {group.cpus[i % group.cpus.size()]};
-      else if (!affinity.empty()) plan.cpus = {affinity[(plans.size() + 1) % affinity.size()]};
+      if (!group.cpus.empty())
+        plan.cpus = {group.cpus[i % group.cpus.size()]};
+      else if (!affinity.empty())
+        plan.cpus = {affinity[(plans.size() + 1) % affinity.size()]};
       plans.push_back(std::move(plan));
     }
   }

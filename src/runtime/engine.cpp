@@ -16,12 +16,16 @@ namespace {
 constexpr std::int64_t longest_spin_ns = 60'000;  // about what a wake-up by the kernel costs both sides together
 constexpr std::int64_t shortest_spin_ns = 3'000;
 constexpr std::int64_t crowded_spin_ns = 1'500;
+constexpr int most_frames = 64;            // handled under one hold of the receiving lock
+constexpr unsigned looks_while_idle = 64;  // at the transport, before the rest is looked at again
+constexpr unsigned rounds_per_clock = 32;  // of fruitless progress, between looks at the clock
 
-constinit thread_local engine* thread_engine = nullptr;
-constinit thread_local unsigned thread_depth = 0;
 constinit std::atomic<engine*> the_process_engine{nullptr};
 
 }  // namespace
+
+constinit thread_local engine* thread_engine = nullptr;
+constinit thread_local unsigned thread_depth = 0;
 
 engine* current_or_null() noexcept {
   return thread_engine != nullptr ? thread_engine : the_process_engine.load(std::memory_order_acquire);
@@ -32,8 +36,9 @@ engine* process_engine() noexcept { return the_process_engine.load(std::memory_o
 engine& current() {
   engine* at = current_or_null();
   if (at == nullptr) [[unlikely]] {
-    throw config_error("no HAM runtime is up (main was not wrapped, or it has ended already); link ham::offload, or make "
-                       "a ham::runtime before the first call");
+    throw config_error(
+        "no HAM runtime is up (main was not wrapped, or it has ended already); link ham::offload, or make "
+        "a ham::runtime before the first call");
   }
   return *at;
 }
@@ -44,16 +49,16 @@ engine_scope::engine_scope(engine* at) noexcept : before_(std::exchange(thread_e
 engine_scope::~engine_scope() { thread_engine = before_; }
 
 template <class Done>
-bool engine::wait_until(Done done, std::int64_t until_ns) {
+bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* awaited) {
   std::int64_t idle_since = 0;
   for (unsigned round = 1;; ++round) {
     if (done()) return true;
-    if (progress()) {
+    if (progress(awaited)) {
       idle_since = 0;
       round = 0;
       continue;
     }
-    if (round % 128 != 0) continue;
+    if (round % rounds_per_clock != 0) continue;
     const std::int64_t now = base::now_ns();
     if (now >= until_ns) return done();
     if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
@@ -90,6 +95,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   for (std::size_t i = 0; i < nodes_; ++i) peers_.push_back(std::make_unique<peer>(static_cast<node_t>(i)));
   peer& me = *peers_[static_cast<std::size_t>(self_)];
   me.to = &self_endpoint_;
+  me.max_payload = self_endpoint_.max_payload();
   me.hello_seen = true;
   me.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &me;
@@ -146,30 +152,36 @@ void engine::leave() {
 void engine::take_receiving() noexcept {
   for (int i = 0; !receiving_.try_lock(); ++i) {
     if (sleeping_.load(std::memory_order_acquire)) kick();
-    if (i < 100) base::relax();
-    else ::sched_yield();
+    if (i < 100)
+      base::relax();
+    else
+      ::sched_yield();
   }
 }
 
-transport::endpoint* engine::next_frame(transport::frame& out) {
-  if (transport_ != nullptr) {
-    if (transport::endpoint* from = transport_->poll(out)) return from;
+transport::endpoint* engine::next_frame(transport::frame& out, unsigned looks) {
+  if (transport_ != nullptr) [[likely]] {
+    if (transport::endpoint* from = transport_->poll(out, looks)) return from;
   }
   return self_endpoint_.poll(out) ? &self_endpoint_ : nullptr;
 }
 
-bool engine::progress() {
+bool engine::progress(const call_slot* awaited) {
   if (!receiving_.try_lock()) return false;
   bool any = false;
-  if (has_events_.load(std::memory_order_acquire)) [[unlikely]] any = handle_events();
-  if (outboxes_.load(std::memory_order_relaxed) != 0) [[unlikely]] flush_outboxes();
-  if (deferred_ != 0) [[unlikely]] any = run_deferred() || any;
-  for (int i = 0; i < 64; ++i) {
+  if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
+    any = handle_events();
+  if (outboxes_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    flush_outboxes();
+  if (deferred_ != 0) [[unlikely]]
+    any = run_deferred() || any;
+  for (int i = 0; i < most_frames; ++i) {
     transport::frame frame;
-    transport::endpoint* const from = next_frame(frame);
+    transport::endpoint* const from = next_frame(frame, any ? 1 : looks_while_idle);
     if (from == nullptr) break;
     receive(*from, frame);
     any = true;
+    if (awaited != nullptr && awaited->settled()) break;
   }
   finish_progress();
   return any;
@@ -180,7 +192,8 @@ void engine::finish_progress() {
   continuation* next = std::exchange(ready_first_, nullptr);
   ready_last_ = nullptr;
   receiving_.unlock();
-  if (next == nullptr) [[likely]] return;
+  if (next == nullptr) [[likely]]
+    return;
   const engine_scope scope(this);
   while (next != nullptr) {
     continuation* const now = next;
@@ -197,19 +210,9 @@ void engine::poll_once() {
   if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
 }
 
-bool engine::must_wait(const peer& from) const noexcept {
-  return thread_depth >= most_depth || (from.executor != nullptr && from.executor != base::thread_identity());
-}
-
-/// Runs a call with the receiving lock given up meanwhile; calls of one peer begin in order.
+/// Calls of one peer begin in order.
 void engine::execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  const void* const before = std::exchange(from.executor, base::thread_identity());
-  ++thread_depth;
-  finish_progress();
-  run_one(from, head, payload);
-  --thread_depth;
-  if (!receiving_.try_lock()) [[unlikely]] take_receiving();
-  from.executor = before;
+  run_released(from, [&] { run_one(from, head, payload); });
 }
 
 bool engine::run_deferred() {
@@ -238,7 +241,7 @@ void engine::await_greeting(peer& who) {
 }
 
 bool engine::wait(call_slot& slot, std::int64_t until_ns) {
-  return wait_until([&slot] { return slot.settled(); }, until_ns);
+  return wait_until([&slot] { return slot.settled(); }, until_ns, &slot);
 }
 
 void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {

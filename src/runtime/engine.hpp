@@ -27,6 +27,10 @@
 
 namespace ham::detail {
 
+/// The engine that the calling thread works for, and how deep it is in calls that it executes.
+extern constinit thread_local engine* thread_engine;
+extern constinit thread_local unsigned thread_depth;
+
 /// One node of a job. All members may be called from any thread unless said otherwise.
 ///
 /// Two kinds of lock: `receiving_`, held by whoever makes progress (polls transports, settles slots), and one `sending`
@@ -81,13 +85,14 @@ class engine final : public transport::observer {
   void attach(call_slot& slot, continuation* what);
 
   // ---- progress and waiting (engine.cpp)
-  /// Handles what has arrived, at most a bounded number of frames. True if something was done.
-  bool progress();
+  /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
+  /// something was done.
+  bool progress(const call_slot* awaited = nullptr);
   /// The same, and what is due by the clock.
   void poll_once();
   /// Makes progress until done() or the time has come.
   template <class Done>
-  bool wait_until(Done done, std::int64_t until_ns);
+  bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr);
   bool wait(call_slot& slot, std::int64_t until_ns);
   void await_greeting(peer& who);
 
@@ -110,19 +115,36 @@ class engine final : public transport::observer {
   static constexpr unsigned most_depth = 512;
 
   peer& peer_for(node_t node);
-  peer& ready_peer(node_t node);
+  /// The peer, connected and greeted.
+  peer& ready_peer(node_t node) {
+    if (node >= 0 && static_cast<std::size_t>(node) < nodes_) [[likely]] {
+      peer& who = *peers_[static_cast<std::size_t>(node)];
+      if (who.state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
+        return who;
+    }
+    return make_ready(node);
+  }
+  peer& make_ready(node_t node);
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
   std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call, call_outcome outcome);
-  std::uint32_t key_for(peer& to, msg::handler_entry& function);
+  /// The key under which the peer knows the function.
+  std::uint32_t key_for(peer& to, msg::handler_entry& function) {
+    const std::uint32_t key = function.key();
+    const bool as_is = to.translation == nullptr && key != msg::invalid_key && !function.duplicate();
+    if (as_is) [[likely]]
+      return key;
+    return translate_key(to, function);
+  }
+  std::uint32_t translate_key(peer& to, msg::handler_entry& function);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
-  void make_room(peer& to);
+  void make_room(peer& to, unsigned& fruitless);
   void enqueue(peer& to, transport::frame_head head, std::vector<std::byte> bytes);
   bool flush(peer& to);
   void flush_outboxes();
 
   void take_receiving() noexcept;
   void finish_progress();
-  transport::endpoint* next_frame(transport::frame& out);
+  transport::endpoint* next_frame(transport::frame& out, unsigned looks);
   void receive(transport::endpoint& from, const transport::frame& frame);
   void receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void receive_reply(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
@@ -130,9 +152,16 @@ class engine final : public transport::observer {
   void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
   void receive_hello(peer& from, std::span<const std::byte> payload);
   void receive_manifest(peer& from, std::span<const std::byte> payload);
-  bool must_wait(const peer& from) const noexcept;
+  /// Whether a call of this peer must not begin on the calling thread now.
+  [[nodiscard]] bool must_wait(const peer& from) const noexcept {
+    return thread_depth >= most_depth || (from.executor != nullptr && from.executor != base::thread_identity());
+  }
   void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
-  void run_call(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry);
+  /// Runs `what`, user code on behalf of `from`, with the receiving lock given up meanwhile.
+  template <class What>
+  void run_released(peer& from, What what);
+  [[nodiscard]] const msg::handler_entry& callable_entry(std::uint32_t key) const;
   void run_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
@@ -180,7 +209,7 @@ class engine final : public transport::observer {
 
   std::atomic<std::uint32_t> outboxes_{0};  ///< peers whose outbox is not empty
   std::atomic<bool> has_events_{false};
-  mutable std::mutex mutex_;                ///< events_, peers' facts and loss, deadlines_
+  mutable std::mutex mutex_;  ///< events_, peers' facts and loss, deadlines_
   std::vector<event> events_;
   std::vector<std::pair<std::int64_t, std::uint32_t>> deadlines_;  ///< a heap
   std::atomic<std::int64_t> next_deadline_;
@@ -196,6 +225,20 @@ class engine final : public transport::observer {
 
   std::atomic<std::uint64_t> calls_executed_{0}, bytes_put_{0}, bytes_got_{0}, sleeps_{0};
 };
+
+template <class What>
+void engine::run_released(peer& from, What what) {
+  const void* const before = std::exchange(from.executor, base::thread_identity());
+  engine* const worked_for = std::exchange(thread_engine, this);
+  ++thread_depth;
+  finish_progress();
+  what();
+  --thread_depth;
+  thread_engine = worked_for;
+  if (!receiving_.try_lock()) [[unlikely]]
+    take_receiving();
+  from.executor = before;
+}
 
 /// Stands for a whole batch where a function is asked for; is never executed.
 [[nodiscard]] msg::handler_entry& batch_entry();

@@ -63,6 +63,7 @@ void engine::connected(transport::endpoint& with) {
   peer& who = *peers_[static_cast<std::size_t>(with.peer())];
   if (who.to != nullptr || who.state.load() == peer_state::lost) return;
   who.to = &with;
+  who.max_payload = with.max_payload();
   with.user = &who;
   who.state.store(peer_state::greeting, std::memory_order_release);
   send_hello(who);
@@ -73,8 +74,8 @@ void engine::connected(transport::endpoint& with) {
 void engine::send_hello(peer& to) {
   const offload::node_descriptor::facts me = local_facts(self_);
   const msg::digest& digest = local_manifest().id();
-  const hello text{hello_magic, protocol_version, digest.lo, digest.hi,       me.name,
-                   me.device_type, me.isa,        me.cores,  me.memory_bytes, me.pid};
+  const hello text{hello_magic,    protocol_version, digest.lo, digest.hi,       me.name,
+                   me.device_type, me.isa,           me.cores,  me.memory_bytes, me.pid};
   std::vector<std::byte> bytes(msg::encoded_size(text));
   msg::writer writer(bytes.data(), bytes.size());
   msg::encode(writer, text);
@@ -88,14 +89,15 @@ void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
   reader.expect_end();
   if (std::get<0>(text) != hello_magic) throw protocol_error("a greeting that is not HAM's");
   if (std::get<1>(text) != protocol_version) {
-    throw protocol_error("version " + std::to_string(std::get<1>(text)) + " of the protocol; this node speaks version " +
-                         std::to_string(protocol_version) + ". Build both from the same release");
+    throw protocol_error("version " + std::to_string(std::get<1>(text)) +
+                         " of the protocol; this node speaks version " + std::to_string(protocol_version) +
+                         ". Build both from the same release");
   }
   from.hello_seen = true;
   {
     std::lock_guard guard(mutex_);
-    from.facts = {std::get<4>(text),  std::get<5>(text), std::get<6>(text), transport_->name(),
-                  std::get<7>(text),  std::get<8>(text), std::get<9>(text), from.node};
+    from.facts = {std::get<4>(text), std::get<5>(text), std::get<6>(text), transport_->name(),
+                  std::get<7>(text), std::get<8>(text), std::get<9>(text), from.node};
   }
   if (msg::digest{std::get<2>(text), std::get<3>(text)} == local_manifest().id()) {
     become_ready(from);
@@ -136,8 +138,10 @@ void engine::lost(peer& who, const std::string& reason) {
     transport::frame frame;
     for (int i = 0; i < 100'000 && who.to->poll(frame); ++i) {
       const auto kind = static_cast<wire_kind>(frame.head.kind);
-      if (kind == wire_kind::call || kind == wire_kind::batch || kind == wire_kind::goodbye) who.to->release();
-      else receive(*who.to, frame);
+      if (kind == wire_kind::call || kind == wire_kind::batch || kind == wire_kind::goodbye)
+        who.to->release();
+      else
+        receive(*who.to, frame);
     }
     if (who.state.load() == peer_state::lost) return;
   }
@@ -185,10 +189,11 @@ std::exception_ptr engine::loss_of(peer& who, const msg::handler_entry* function
   facts.outcome = outcome;
   std::string message = "node " + std::to_string(who.node) + " failed: " + (reason.empty() ? "lost" : reason) +
                         " (host " + facts.host + ", pid " + std::to_string(facts.pid) + ")";
-  if (function != nullptr) message += "; the call of " + facts.function + " has " +
-                                      (outcome == call_outcome::not_run        ? "not run"
-                                       : outcome == call_outcome::may_have_run ? "perhaps run"
-                                                                               : "run, but its result is lost");
+  if (function != nullptr)
+    message += "; the call of " + facts.function + " has " +
+               (outcome == call_outcome::not_run        ? "not run"
+                : outcome == call_outcome::may_have_run ? "perhaps run"
+                                                        : "run, but its result is lost");
   return std::make_exception_ptr(node_failure(message, std::move(facts)));
 }
 

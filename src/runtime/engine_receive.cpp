@@ -14,7 +14,7 @@
 namespace ham::detail {
 namespace {
 
-constexpr std::size_t small_payload = 48;
+constexpr std::size_t small_payload = transport::readable_payload;
 constexpr std::size_t record_head_bytes = 12;
 constexpr std::uint32_t failed_bit = 0x80000000;
 
@@ -25,7 +25,8 @@ std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t offset) noex
 }  // namespace
 
 void engine::receive(transport::endpoint& from, const transport::frame& frame) {
-  if (from.user == nullptr) [[unlikely]] handle_events();
+  if (from.user == nullptr) [[unlikely]]
+    handle_events();
   peer* const who = static_cast<peer*>(from.user);
   if (who == nullptr || who->state.load(std::memory_order_relaxed) == peer_state::lost) [[unlikely]] {
     from.release();
@@ -46,9 +47,16 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
         if (frame.payload.size() <= small_payload) [[likely]] {
           alignas(16) std::array<std::byte, small_payload> copy;
           const std::span<const std::byte> payload(copy.data(), frame.payload.size());
-          std::memcpy(copy.data(), frame.payload.data(), frame.payload.size());
+          std::memcpy(copy.data(), frame.payload.data(), small_payload);
+          const transport::frame_head head = frame.head;
           from.release();
-          receive_message(*who, frame.head, payload);
+          const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->deferred.empty();
+          if (at_once && !must_wait(*who)) [[likely]] {
+            const msg::handler_entry& entry = callable_entry(head.key);
+            run_released(*who, [&] { run_call(*who, head.call, payload, entry); });
+          } else {
+            receive_message(*who, head, payload);
+          }
           return;
         }
         std::vector<std::byte> copy;
@@ -92,8 +100,9 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
       if ((head.kind & in_context) != 0) {
         const std::uint32_t context = word_at(payload, 0);
         if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
-          refuse_message(from, head, payload, "context " + std::to_string(context) + " is not open on node " +
-                                                  std::to_string(self_) + " (it was closed, or is another node's)");
+          refuse_message(from, head, payload,
+                         "context " + std::to_string(context) + " is not open on node " + std::to_string(self_) +
+                             " (it was closed, or is another node's)");
         }
       } else if (must_wait(from) || !from.deferred.empty()) [[unlikely]] {
         from.deferred.push_back({&from, head, {payload.begin(), payload.end()}});
@@ -120,26 +129,29 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
   throw protocol_error("a frame of unknown kind " + std::to_string(head.kind));
 }
 
+/// The function of a key from a peer.
+const msg::handler_entry& engine::callable_entry(std::uint32_t key) const {
+  const msg::handler_entry* const entry = table_->find(key);
+  if (entry == nullptr || entry->kind != msg::handler_kind::call) [[unlikely]] {
+    throw protocol_error("a call with key " + std::to_string(key) + ", which names no function of this node");
+  }
+  return *entry;
+}
+
 /// Nothing of a message runs unless all of it is well-formed.
 void engine::check_message(const transport::frame_head& head, std::span<const std::byte> payload) const {
-  const auto check_key = [this](std::uint32_t key) {
-    const msg::handler_entry* const entry = table_->find(key);
-    if (entry == nullptr || entry->kind != msg::handler_kind::call || key == batch_entry().key()) [[unlikely]] {
-      throw protocol_error("a call with key " + std::to_string(key) + ", which names no function of this node");
-    }
-  };
   if ((head.kind & in_context) != 0) {
     if (payload.size() < sizeof(std::uint32_t)) throw protocol_error("a call in a context without its number");
     payload = payload.subspan(sizeof(std::uint32_t));
   }
   if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
-    check_key(head.key);
+    static_cast<void>(callable_entry(head.key));
     return;
   }
   for (std::uint32_t i = 0; i < head.key; ++i) {
     if (payload.size() < record_head_bytes) throw protocol_error("a batch is shorter than it says");
     const std::size_t size = word_at(payload, 8);
-    check_key(word_at(payload, 0));
+    static_cast<void>(callable_entry(word_at(payload, 0)));
     if (payload.size() - record_head_bytes < size) throw protocol_error("a call of a batch is longer than the batch");
     payload = payload.subspan(record_head_bytes + size);
   }
@@ -170,18 +182,21 @@ void engine::refuse_message(peer& from, const transport::frame_head& head, std::
 
 void engine::run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
   if ((head.kind & in_context) != 0) payload = payload.subspan(sizeof(std::uint32_t));
-  if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) [[likely]] run_call(from, head, payload);
-  else run_batch(from, head, payload);
+  if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
+    run_call(from, head.call, payload, *table_->find(head.key));
+  } else {
+    run_batch(from, head, payload);
+  }
 }
 
 void engine::run_stored(stored_message& message) { run_one(*message.from, message.head, message.bytes); }
 
-void engine::run_call(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  const msg::handler_entry* const entry = table_->find(head.key);
-  incoming_call call{this, &from, payload, head.call, 0, entry, nullptr};
+void engine::run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload,
+                      const msg::handler_entry& entry) {
+  incoming_call call{this, &from, payload, id, 0, &entry, nullptr};
   calls_executed_.store(calls_executed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   try {
-    entry->handler(&call);
+    entry.handler(&call);
   } catch (...) {
     reply_exception(call);  // of an execution policy of the user's own
   }
@@ -192,8 +207,7 @@ void engine::run_batch(peer& from, const transport::frame_head& head, std::span<
   for (std::uint32_t i = 0; i < head.key; ++i) {
     const std::size_t size = word_at(payload, 8);
     const msg::handler_entry* const entry = table_->find(word_at(payload, 0));
-    incoming_call call{this,  &from, payload.subspan(record_head_bytes, size), word_at(payload, 4), 0,
-                       entry, collected};
+    incoming_call call{this, &from, payload.subspan(record_head_bytes, size), word_at(payload, 4), 0, entry, collected};
     try {
       entry->handler(&call);
     } catch (...) {
@@ -214,7 +228,8 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
     slots_.release(*slot);
     return;
   }
-  if (slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]] return;  // its deadline passed
+  if (slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]]
+    return;  // its deadline passed
   if (failed) [[unlikely]] {
     const std::string function = table_->pretty_name(slot->function->key());
     offload::node_descriptor::facts facts;
@@ -249,18 +264,36 @@ void engine::receive_batch_reply(peer& from, std::span<const std::byte> payload)
 // ---- what the handlers of calls use
 
 void begin_reply(incoming_call& call, std::size_t size, outgoing_reply& out) {
-  if (call.batch != nullptr) call.batch->begin(call.call, size, out);
-  else call.at->begin_reply(*static_cast<peer*>(call.from), size, out);
+  if (call.batch != nullptr)
+    call.batch->begin(call.call, size, out);
+  else
+    call.at->begin_reply(*static_cast<peer*>(call.from), size, out);
+}
+
+void reply_nothing(incoming_call& call) {
+  outgoing_reply out;
+  if (call.batch != nullptr) {
+    call.batch->begin(call.call, 0, out);
+    call.batch->finish();
+  } else {
+    peer& to = *static_cast<peer*>(call.from);
+    call.at->begin_reply(to, 0, out);
+    call.at->finish_reply(to, call.call, wire_kind::reply, out);
+  }
 }
 
 void finish_reply(incoming_call& call, outgoing_reply& out) noexcept {
-  if (call.batch != nullptr) call.batch->finish();
-  else call.at->finish_reply(*static_cast<peer*>(call.from), call.call, wire_kind::reply, out);
+  if (call.batch != nullptr)
+    call.batch->finish();
+  else
+    call.at->finish_reply(*static_cast<peer*>(call.from), call.call, wire_kind::reply, out);
 }
 
 void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept {
-  if (call.batch != nullptr) call.batch->cancel();
-  else call.at->cancel_reply(*static_cast<peer*>(call.from), out);
+  if (call.batch != nullptr)
+    call.batch->cancel();
+  else
+    call.at->cancel_reply(*static_cast<peer*>(call.from), out);
 }
 
 void share_call(incoming_call& call) noexcept {
@@ -275,15 +308,17 @@ void reply_exception(incoming_call& call) noexcept {
                  msg::handler_table::local().pretty_name(call.function->key()).c_str(), text.c_str());
     return;
   }
-  if (call.batch != nullptr) call.batch->fail(call.call, bytes);
-  else call.at->reply_with(*static_cast<peer*>(call.from), call.call, wire_kind::reply_error, bytes);
+  if (call.batch != nullptr)
+    call.batch->fail(call.call, bytes);
+  else
+    call.at->reply_with(*static_cast<peer*>(call.from), call.call, wire_kind::reply_error, bytes);
 }
 
 void reject_call(incoming_call& call, const char* why) noexcept {
   try {
-    call.at->condemn(*static_cast<peer*>(call.from),
-                     "arguments of " + msg::handler_table::local().pretty_name(call.function->key()) +
-                         " that cannot be read: " + why);
+    call.at->condemn(*static_cast<peer*>(call.from), "arguments of " +
+                                                         msg::handler_table::local().pretty_name(call.function->key()) +
+                                                         " that cannot be read: " + why);
   } catch (const std::bad_alloc&) {
     call.at->condemn(*static_cast<peer*>(call.from), "arguments that cannot be read");
   }

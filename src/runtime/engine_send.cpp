@@ -17,10 +17,9 @@ peer& engine::peer_for(node_t node) {
   return *peers_[static_cast<std::size_t>(node)];
 }
 
-/// The peer, connected and greeted.
-peer& engine::ready_peer(node_t node) {
+/// The peer, once it is connected and greeted.
+peer& engine::make_ready(node_t node) {
   peer& who = peer_for(node);
-  if (who.state.load(std::memory_order_acquire) == peer_state::ready) [[likely]] return who;
   peer_state expected = peer_state::unknown;
   if (who.state.compare_exchange_strong(expected, peer_state::connecting)) transport_->connect(node);
   await_greeting(who);
@@ -28,13 +27,13 @@ peer& engine::ready_peer(node_t node) {
   return who;
 }
 
-std::uint32_t engine::key_for(peer& to, msg::handler_entry& function) {
+std::uint32_t engine::translate_key(peer& to, msg::handler_entry& function) {
   const std::uint32_t key = function.resolve();
   if (function.duplicate()) [[unlikely]] {
     throw call_error("several functions of this program have the name " + table_->pretty_name(key) +
                      " (internal linkage in more than one file); rename them or use named<\"...\">");
   }
-  if (to.translation == nullptr) [[likely]] return key;
+  if (to.translation == nullptr) return key;
   const std::uint32_t theirs = (*to.translation)[key];
   if (theirs >= msg::translation::differs) [[unlikely]] {
     throw call_error(to.translation->explain(key, "node " + std::to_string(self_), "node " + std::to_string(to.node)));
@@ -57,15 +56,16 @@ call_slot& engine::claim_for(peer& to, msg::handler_entry& function, result_deco
   return *slot;
 }
 
-/// Waits a little for room in the queue to a peer: executes what arrives meanwhile.
-void engine::make_room(peer& to) {
-  static thread_local unsigned fruitless = 0;
+/// Waits a little for room in the queue to a peer: executes what arrives meanwhile. `fruitless` counts the attempts.
+void engine::make_room(peer& to, unsigned& fruitless) {
   if (to.state.load(std::memory_order_acquire) == peer_state::lost) return;
   if (progress()) {
     fruitless = 0;
-  } else if (++fruitless < 1000) {
+  } else if (++fruitless < 1000 && !crowded()) {
     base::relax();
-  } else {
+  } else if (fruitless < 2000) {
+    ::sched_yield();
+  } else {  // the peer computes, or is stopped
     const timespec pause{0, 50'000};
     ::nanosleep(&pause, nullptr);
   }
@@ -78,14 +78,14 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
   const std::size_t total = size + prefix;
   std::byte* room = nullptr;
-  for (;;) {
+  for (unsigned fruitless = 0;;) {
     who.sending.lock();
     if (who.state.load(std::memory_order_relaxed) != peer_state::ready) [[unlikely]] {
       who.sending.unlock();
       throw_lost(who, &function, call_outcome::not_run);
     }
     if (who.outbox.empty() || flush(who)) [[likely]] {
-      if (total > who.to->max_payload()) [[unlikely]] {
+      if (total > who.max_payload) [[unlikely]] {
         who.sending.unlock();
         auto* const big = new std::vector<std::byte>(total);
         who.sending.lock();
@@ -94,11 +94,12 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
         break;
       }
       room = who.to->reserve(total);
-      if (room != nullptr) [[likely]] break;
+      if (room != nullptr) [[likely]]
+        break;
     }
     who.sending.unlock();
     if (policy == when_full::refuse) return false;
-    make_room(who);
+    make_room(who, fruitless);
   }
   try {
     out.slot = decode == nullptr ? nullptr : &claim_for(who, function, decode, to.deadline_ns);
@@ -133,14 +134,17 @@ void engine::finish(outgoing& out) {
     enqueue(who, head, std::move(*bytes));
     bool gone = flush(who);
     who.sending.unlock();
-    while (!gone && who.state.load() != peer_state::lost) {  // back-pressure: the caller waits until its message has gone
-      make_room(who);
+    unsigned fruitless = 0;
+    while (!gone &&
+           who.state.load() != peer_state::lost) {  // back-pressure: the caller waits until its message has gone
+      make_room(who, fruitless);
       who.sending.lock();
       gone = who.outbox.empty() || flush(who);
       who.sending.unlock();
     }
   }
-  if (deadline != 0) [[unlikely]] add_deadline(call, deadline);
+  if (deadline != 0) [[unlikely]]
+    add_deadline(call, deadline);
 }
 
 void engine::cancel(outgoing& out) noexcept {
@@ -183,9 +187,10 @@ void engine::flush_outboxes() {
 
 void engine::begin_reply(peer& to, std::size_t size, outgoing_reply& out) {
   to.sending.lock();
-  if (to.outbox.empty() && size <= to.to->max_payload()) [[likely]] {
+  if (to.outbox.empty() && size <= to.max_payload) [[likely]] {
     out.data = to.to->reserve(size);
-    if (out.data != nullptr) [[likely]] return;
+    if (out.data != nullptr) [[likely]]
+      return;
   }
   to.sending.unlock();
   auto bytes = std::make_unique<std::vector<std::byte>>(size);

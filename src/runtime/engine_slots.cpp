@@ -9,12 +9,15 @@ void engine::settle(call_slot& slot, slot_state outcome) noexcept {
   continuation* const then = std::exchange(slot.then, nullptr);
   slot.state.store(outcome, std::memory_order_release);  // from here on its future may give it back
   if (then != nullptr) [[unlikely]] {
-    if (ready_last_ == nullptr) ready_first_ = then;
-    else ready_last_->next = then;
+    if (ready_last_ == nullptr)
+      ready_first_ = then;
+    else
+      ready_last_->next = then;
     ready_last_ = then;
     while (ready_last_->next != nullptr) ready_last_ = ready_last_->next;
   }
-  if (parked_.load(std::memory_order_relaxed) != 0) [[unlikely]] unpark();
+  if (parked_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    unpark();
 }
 
 void engine::fail(call_slot& slot, std::exception_ptr why) noexcept {
@@ -50,8 +53,10 @@ void engine::release(call_slot& slot) noexcept {
   }
   // It failed by its deadline: the slot waits for the late reply, so that this cannot be taken for another's.
   take_receiving();
-  if (slot.reply_due) slot.orphan = true;
-  else slots_.release(slot);
+  if (slot.reply_due)
+    slot.orphan = true;
+  else
+    slots_.release(slot);
   finish_progress();
 }
 
@@ -91,8 +96,10 @@ engine* owner_of(call_slot& slot) noexcept { return slot.owner; }
 call_slot* make_local_slot(engine& at) { return at.claim_local(); }
 
 void settle_local(call_slot& slot, slot_state outcome) noexcept {
-  if (engine* at = owner_of(slot)) at->settle_local(slot, outcome);
-  else slot.state.store(outcome, std::memory_order_release);
+  if (engine* at = owner_of(slot))
+    at->settle_local(slot, outcome);
+  else
+    slot.state.store(outcome, std::memory_order_release);
 }
 
 bool wait_slot(call_slot& slot, std::int64_t until_ns) {
@@ -116,8 +123,10 @@ bool abandon_slot(call_slot& slot) noexcept {
 }
 
 void attach(call_slot& slot, continuation* what) {
-  if (engine* at = owner_of(slot)) at->attach(slot, what);
-  else what->run(what);
+  if (engine* at = owner_of(slot))
+    at->attach(slot, what);
+  else
+    what->run(what);
 }
 
 }  // namespace ham::detail

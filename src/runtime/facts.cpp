@@ -36,8 +36,8 @@ offload::node_descriptor::facts local_facts(node_t self) {
   facts.isa = isa_name();
   facts.transport = "self";
   facts.cores = base::usable_cores();
-  facts.memory_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                       static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+  facts.memory_bytes =
+      static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
   facts.pid = ::getpid();
   facts.node = self;
   return facts;

@@ -143,15 +143,17 @@ void throw_too_large(std::size_t elements, std::size_t element_bytes) {
 
 raw_buffer allocate_bytes(engine& at, node_t node, std::size_t bytes) {
   const engine_scope scope(&at);
-  const auto [address, tag] = node == at.self() ? allocate_here(bytes)
-                                                : sync(node, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
+  const auto [address, tag] =
+      node == at.self() ? allocate_here(bytes) : sync(node, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
   return {address, tag};
 }
 
 void free_bytes(engine& at, node_t node, raw_buffer what) {
   const engine_scope scope(&at);
-  if (node == at.self()) free_here(what.address, what.tag);
-  else sync(node, fn<&free_here>, what.address, what.tag);
+  if (node == at.self())
+    free_here(what.address, what.tag);
+  else
+    sync(node, fn<&free_here>, what.address, what.tag);
 }
 
 future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes) {
@@ -204,9 +206,7 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
 future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
                         std::size_t bytes) {
   if (from_node == at.self() && from.tag != 0) {
-    return ready_or_failed(at, [&] {
-      copy_from_here(from.address, from.tag, to_node, to.address, to.tag, bytes);
-    });
+    return ready_or_failed(at, [&] { copy_from_here(from.address, from.tag, to_node, to.address, to.tag, bytes); });
   }
   if (to_node == at.self() && to.tag != 0) {
     return ready_or_failed(at, [&] {

@@ -63,8 +63,7 @@ void list_handlers() {
   const msg::handler_table& table = msg::handler_table::local();
   for (std::uint32_t key = 0; key < table.size(); ++key) {
     std::printf("%u\t%s\t%s\t%s%s\n", key, table.kind(key) == msg::handler_kind::call ? "call" : "message",
-                table.pretty_name(key).c_str(), table.layout(key).c_str(),
-                table.duplicate(key) ? "\tambiguous" : "");
+                table.pretty_name(key).c_str(), table.layout(key).c_str(), table.duplicate(key) ? "\tambiguous" : "");
   }
 }
 
@@ -138,9 +137,12 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
       std::exit(0);
     }
     const std::string option = argv[at];
-    if (const char* nodes = option_value("--ham-nodes", argc, argv, at)) options.nodes = nodes;
-    else if (const char* cores = option_value("--ham-cpu-affinity", argc, argv, at)) options.cpu_affinity = cores;
-    else throw config_error("unknown option " + option + " (options that begin with --ham- are HAM's; see --ham-help)");
+    if (const char* nodes = option_value("--ham-nodes", argc, argv, at))
+      options.nodes = nodes;
+    else if (const char* cores = option_value("--ham-cpu-affinity", argc, argv, at))
+      options.cpu_affinity = cores;
+    else
+      throw config_error("unknown option " + option + " (options that begin with --ham- are HAM's; see --ham-help)");
   }
   argc = kept;
   argv[kept] = nullptr;

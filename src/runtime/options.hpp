@@ -12,9 +12,9 @@ namespace ham::detail {
 
 /// Targets that are started the same way.
 struct node_group {
-  std::string transport;   ///< "shm" or "loopback"
+  std::string transport;  ///< "shm" or "loopback"
   std::size_t count = 1;
-  std::vector<int> cpus;   ///< one core per target, in turn; empty: anywhere
+  std::vector<int> cpus;  ///< one core per target, in turn; empty: anywhere
 };
 
 /// Reads HAM_NODES: groups separated by commas, each `shm[:COUNT][@CORE[+CORE...]]` or `loopback[:COUNT]`.

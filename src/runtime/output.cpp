@@ -73,20 +73,23 @@ class line_output::channel final : public std::streambuf {
   }
 
   void write_out(std::string_view text) const {
-    // A pipe takes up to PIPE_BUF bytes in one piece; longer lines need their turn.
-    const bool locked = text.size() > PIPE_BUF && lock(F_WRLCK);
+    // A pipe takes up to PIPE_BUF bytes in one piece. Longer lines need the pipe for themselves, so the short ones of
+    // all targets must not come in between.
+    static std::mutex one_of_this_process;  // flock does not tell the threads of a process apart
+    std::lock_guard guard(one_of_this_process);
+    const bool locked = lock(text.size() > PIPE_BUF ? LOCK_EX : LOCK_SH);
     while (!text.empty()) {
       const ssize_t written = ::write(fd_, text.data(), text.size());
       if (written < 0 && errno != EINTR && errno != EAGAIN) break;
       if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
     }
-    if (locked) lock(F_UNLCK);
+    if (locked) lock(LOCK_UN);
   }
 
-  /// A record lock between the targets, on a file that all of them can open: their own program.
-  static bool lock(short type) {
+  /// A lock between the targets, on a file that all of them can open: their own program.
+  static bool lock(int operation) {
     static const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    return file >= 0 && ::flock(file, type == F_UNLCK ? LOCK_UN : LOCK_EX) == 0;
+    return file >= 0 && ::flock(file, operation) == 0;
   }
 
   int fd_;

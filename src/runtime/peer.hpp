@@ -29,18 +29,19 @@ struct peer {
 
   const node_t node;
   std::atomic<peer_state> state{peer_state::unknown};
-  transport::endpoint* to = nullptr;                 ///< set before `greeting`
-  std::unique_ptr<msg::translation> translation;     ///< set before `ready`; nullptr: the same table on both sides
+  transport::endpoint* to = nullptr;              ///< set before `greeting`
+  std::size_t max_payload = 0;                    ///< of `to`
+  std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
 
   // Sending.
   base::biased_lock sending;
-  std::deque<transport::outbound> outbox;            ///< guarded by sending; behind it everything queues
+  std::deque<transport::outbound> outbox;  ///< guarded by sending; behind it everything queues
   std::uint32_t next_stream = 0;
   std::uint64_t calls_sent = 0;
 
   // Receiving, under the engine's receiving lock.
   transport::assembler fragments;
-  const void* executor = nullptr;                    ///< thread that executes a call of this peer right now
+  const void* executor = nullptr;  ///< thread that executes a call of this peer right now
   std::deque<stored_message> deferred;
   bool hello_seen = false;
   bool goodbye_seen = false;

@@ -1,8 +1,8 @@
 // Encoding of exceptions: a code for standard types, the name of others, their what(), and what registered types add.
 #include "runtime/remote_exception.hpp"
 
-#include <any>
 #include <cxxabi.h>
+#include <any>
 
 #include <cstdint>
 #include <functional>
@@ -191,8 +191,8 @@ std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std:
       }
     }
   }
-  remote_error::origin origin{from.node, from.name, from.pid, function,
-                              code == user_code ? msg::canonical_name(type.c_str()) : type, what};
+  remote_error::origin origin{
+      from.node, from.name, from.pid, function, code == user_code ? msg::canonical_name(type.c_str()) : type, what};
   std::string message = origin.type + " was thrown by " + function + " on node " + std::to_string(from.node) + " (" +
                         from.name + ", pid " + std::to_string(from.pid) + ")";
   if (!what.empty()) message += ": " + what;

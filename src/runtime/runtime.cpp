@@ -75,8 +75,10 @@ bool ham_init(int* argc, char*** argv) {
   int none = 0;
   char* empty[] = {nullptr};
   char** no_arguments = empty;
-  if (argc != nullptr && argv != nullptr) ham::detail::start_process_job(*argc, *argv);
-  else ham::detail::start_process_job(none, no_arguments);
+  if (argc != nullptr && argv != nullptr)
+    ham::detail::start_process_job(*argc, *argv);
+  else
+    ham::detail::start_process_job(none, no_arguments);
   std::atexit([] { ham::detail::end_process_job(); });
   return true;
 }

@@ -1,6 +1,7 @@
 // The endpoint by which a node calls itself.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <limits>
@@ -19,15 +20,15 @@ class self_endpoint final : public transport::endpoint {
   [[nodiscard]] std::size_t max_payload() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
     if (queued_.load(std::memory_order_relaxed) >= most_queued) return nullptr;
-    building_.assign(size, std::byte{});
+    building_.assign(std::max(size, transport::readable_payload), std::byte{});
+    size_ = size;
     return building_.data();
   }
   void commit(const transport::frame_head& head) noexcept override {
     std::lock_guard guard(mutex_);
-    messages_.push_back({head, std::move(building_)});
+    messages_.push_back({head, size_, std::move(building_)});
     queued_.fetch_add(1, std::memory_order_release);
   }
-  [[nodiscard]] std::uint64_t sent() const noexcept override { return 0; }
   [[nodiscard]] std::uint64_t taken() const noexcept override { return 1; }
 
   [[nodiscard]] bool empty() const noexcept { return queued_.load(std::memory_order_acquire) == 0; }
@@ -38,7 +39,7 @@ class self_endpoint final : public transport::endpoint {
     messages_.pop_front();
     queued_.fetch_sub(1, std::memory_order_release);
     out.head = taken_.head;
-    out.payload = taken_.bytes;
+    out.payload = {taken_.bytes.data(), taken_.size};
     return true;
   }
   void release() noexcept override {}
@@ -50,9 +51,11 @@ class self_endpoint final : public transport::endpoint {
   static constexpr std::size_t most_queued = 4096;
   struct message {
     transport::frame_head head;
+    std::size_t size = 0;
     std::vector<std::byte> bytes;
   };
   std::vector<std::byte> building_;
+  std::size_t size_ = 0;
   std::mutex mutex_;
   std::deque<message> messages_;
   std::atomic<std::size_t> queued_{0};

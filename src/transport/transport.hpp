@@ -21,6 +21,10 @@ struct frame_head {
   std::uint8_t kind = 0;  ///< 1 .. 127
 };
 
+/// Bytes at the begin of a payload that can be read even if the payload is shorter, so that small payloads are copied
+/// without a branch on their size.
+inline constexpr std::size_t readable_payload = 48;
+
 /// A received frame. The view is into the transport's memory and valid until endpoint::release().
 struct frame {
   frame_head head;
@@ -60,9 +64,9 @@ class endpoint {
   [[nodiscard]] virtual std::byte* reserve(std::size_t size) noexcept = 0;
   /// Sends what was reserved.
   virtual void commit(const frame_head& head) noexcept = 0;
-  /// Number of frames' end position sent so far, and the position up to which the peer has taken frames. A frame
-  /// beyond taken() was never seen by the peer.
-  [[nodiscard]] virtual std::uint64_t sent() const noexcept = 0;
+  /// End of what was sent so far, and of what the peer has taken, as positions in the stream. A frame that began at or
+  /// behind taken() was never seen by the peer.
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] virtual std::uint64_t taken() const noexcept = 0;
 
   // ---- receiving: under the transport's receiving lock
@@ -82,6 +86,9 @@ class endpoint {
 
   /// The runtime's record of this peer, opaque here; nullptr until the runtime has seen the endpoint.
   void* user = nullptr;
+
+ protected:
+  std::uint64_t sent_ = 0;  ///< kept by commit
 
  private:
   node_t peer_;
@@ -107,8 +114,9 @@ class transport {
   virtual void connect(node_t peer) = 0;
 
   // ---- receiving: one thread at a time
-  /// The next frame of any endpoint, or nullptr. Must be released before the next poll.
-  [[nodiscard]] virtual endpoint* poll(frame& out) = 0;
+  /// The next frame of any endpoint, or nullptr. Must be released before the next poll. Looks up to `looks` times where
+  /// looking is a matter of nanoseconds.
+  [[nodiscard]] virtual endpoint* poll(frame& out, unsigned looks) = 0;
   /// Announces that the caller is about to sleep on wake_fd(). False: something has arrived, do not sleep.
   [[nodiscard]] virtual bool arm() = 0;
   /// The caller is awake again.

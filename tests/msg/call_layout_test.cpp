@@ -19,7 +19,8 @@ TEST(CallLayout, IsCallableParametersResult) {
 }
 
 TEST(CallLayout, DoesNotNameTheCallable) {
-  const int captured = 0;
+  int captured = 0;
+  ++captured;
   const auto plain = ham::pooled(ham::named<"a">([] {}));
   const auto capturing = [captured] { return captured; };
   EXPECT_EQ((call_layout<std::remove_const_t<decltype(plain)>, void>()), "empty->void");

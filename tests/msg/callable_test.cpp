@@ -45,9 +45,7 @@ const std::string& reference() {
   static const std::string text = "text";
   return text;
 }
-int length(std::span<const int> values, std::string_view text) {
-  return static_cast<int>(values.size() + text.size());
-}
+int length(std::span<const int> values, std::string_view text) { return static_cast<int>(values.size() + text.size()); }
 
 }  // namespace things
 
@@ -139,8 +137,8 @@ TEST(Signature, SeesThroughNamesAndPolicies) {
   EXPECT_EQ(wrapped(2, 3), 5);
   static_assert(std::is_same_v<ham::msg::policy_of<std::remove_const_t<decltype(wrapped)>>::type<old_style>,
                                ham::msg::execution_policy_pooled<old_style>>);
-  static_assert(std::is_same_v<ham::msg::policy_of<old_style>::type<old_style>,
-                               ham::msg::execution_policy_direct<old_style>>);
+  static_assert(
+      std::is_same_v<ham::msg::policy_of<old_style>::type<old_style>, ham::msg::execution_policy_direct<old_style>>);
   using silent = decltype(ham::with_policy<silent_policy>(fn<&things::zero>));
   static_assert(std::is_same_v<ham::msg::policy_of<silent>::type<int>, silent_policy<int>>);
   static_assert(std::is_same_v<ham::msg::core_type_t<silent>, std::remove_cvref_t<decltype(fn<&things::zero>)>>);

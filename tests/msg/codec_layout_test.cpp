@@ -86,8 +86,8 @@ TEST(codec_layout, classes) {
 
 TEST(codec_layout, recursive_types_end) {
   const std::string particle_text = "fields<layout_test::particle:f8,str>";
-  EXPECT_EQ(layout_text<tree>(), "fields<layout_test::tree:vec<fields<layout_test::tree>>," + particle_text + "," +
-                                     particle_text + ">");
+  EXPECT_EQ(layout_text<tree>(),
+            "fields<layout_test::tree:vec<fields<layout_test::tree>>," + particle_text + "," + particle_text + ">");
   EXPECT_EQ(layout_text<tree>(), layout_text<tree>());
 }
 

@@ -156,7 +156,8 @@ TEST(codec_std, bitsets_and_paths_cross) {
 }
 
 TEST(codec_std, counts_larger_than_the_message_are_refused_before_any_allocation) {
-  for (const std::uint64_t count : {~std::uint64_t{0}, std::uint64_t{1} << 61, std::uint64_t{1} << 40, std::uint64_t{3}}) {
+  for (const std::uint64_t count :
+       {~std::uint64_t{0}, std::uint64_t{1} << 61, std::uint64_t{1} << 40, std::uint64_t{3}}) {
     for (const std::size_t extra : {0U, 1U, 2U}) {
       const bytes wire = count_only(count, extra);
       EXPECT_THROW((void)decoded<std::string>(wire), ham::protocol_error);

@@ -99,7 +99,8 @@ TEST(codec, numbers_cross) {
 
 TEST(codec, enumerations_cross) {
   expect_crosses(colour::green);
-  EXPECT_EQ(round_trip(second), second);  // no damage: without a fixed underlying type the language forbids other values
+  EXPECT_EQ(round_trip(second),
+            second);  // no damage: without a fixed underlying type the language forbids other values
   expect_truncations_refused(second);
   expect_crosses(yes_no::yes);
   EXPECT_THROW((void)decoded<yes_no>(bytes{std::byte{2}}), ham::protocol_error);

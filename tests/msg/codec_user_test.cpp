@@ -73,7 +73,8 @@ struct ham::codec<chain> {
 template <>
 class ham::migratable<text_in_place> {
  public:
-  migratable(const text_in_place& value) : size_(static_cast<unsigned char>(std::min(value.text.size(), sizeof(text_)))) {
+  migratable(const text_in_place& value)
+      : size_(static_cast<unsigned char>(std::min(value.text.size(), sizeof(text_)))) {
     value.text.copy(text_, sizeof(text_));
   }
   operator text_in_place() const { return {std::string(text_, std::min<std::size_t>(size_, sizeof(text_)))}; }
@@ -111,7 +112,7 @@ class secret {
 
  private:
   int value_ = 0;
-  HAM_FIELDS(value_)
+  HAM_FIELDS(value_);
 };
 
 template <class T>
@@ -165,7 +166,7 @@ struct boost_style {
   int a = 0;
   template <class Archive>
   void serialize(Archive& ar, const unsigned) {
-    ar & a;
+    ar& a;
   }
   bool operator==(const boost_style&) const = default;
 };
@@ -346,7 +347,8 @@ TEST(codec_user, nesting_has_a_limit_on_both_sides) {
   }
   EXPECT_THROW((void)decoded<tree>(hostile), ham::protocol_error);
   bytes counts;
-  for (int i = 0; i < 100000; ++i) counts.insert(counts.end(), {std::byte{0}, std::byte{1}, {}, {}, {}, {}, {}, {}, {}});
+  for (int i = 0; i < 100000; ++i)
+    counts.insert(counts.end(), {std::byte{0}, std::byte{1}, {}, {}, {}, {}, {}, {}, {}});
   EXPECT_THROW((void)decoded<archived_tree>(bytes(counts.begin() + 1, counts.end())), ham::protocol_error);
   EXPECT_THROW((void)decoded<chain>(bytes(counts.begin() + 1, counts.end())), ham::protocol_error);
 }

@@ -81,7 +81,7 @@ TEST(F2fUnqualified, TakesEveryKindOfFunction) {
   EXPECT_EQ(f2f((&sum<double, int>), 1.5, 2)(), 3.5);
   EXPECT_EQ(f2f(static_cast<int (*)(int)>(&over), 3)(), 3);
   EXPECT_EQ(f2f(static_cast<double (*)(double)>(&over), 3)(), 1.5);
-  EXPECT_EQ(f2f((int (*)(int) noexcept)&over, 3)(), 3);
+  EXPECT_EQ(f2f((int (*)(int) noexcept) & over, 3)(), 3);
   EXPECT_EQ(f2f(&tool::half, 8)(), 4);
   EXPECT_EQ(f2f(&other, colour::red)(), colour::green);
   EXPECT_TRUE(f2f(&is_null, nullptr)());
@@ -96,10 +96,12 @@ TEST(F2fUnqualified, TakesAnyNumberOfArguments) {
   EXPECT_EQ(f2f(&g3, 0, 1, 2)(), 3);
   EXPECT_EQ(f2f(&g7, 0, 1, 2, 3, 4, 5, 6)(), 21);
   EXPECT_EQ(f2f(&g16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)(), 120);
-  EXPECT_EQ(f2f(&g28, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
-                26, 27)(), 378);
-  EXPECT_EQ(f2f(&g29, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
-                26, 27, 28)(), 406);
+  EXPECT_EQ(
+      f2f(&g28, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27)(),
+      378);
+  EXPECT_EQ(f2f(&g29, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
+                27, 28)(),
+            406);
 }
 
 TEST(F2fQualified, FindsTheSameThing) {

@@ -54,8 +54,8 @@ TEST(CanonicalName, UnifiesAddressesOfFunctions) {
                            "t<void (*)(int), (&(void ns::h<int>(int)))>"}) {
     EXPECT_EQ(canonical_text(text), "t<void(*)(int),&void ns::h<int>>");
   }
-  for (const char* text : {"t<int (*)(ns::e), &ns::f>", "t<int (*)(ns::e), &(ns::f(ns::e))>",
-                           "t<int(*)(ns::e), &ns::f(ns::e)>"}) {
+  for (const char* text :
+       {"t<int (*)(ns::e), &ns::f>", "t<int (*)(ns::e), &(ns::f(ns::e))>", "t<int(*)(ns::e), &ns::f(ns::e)>"}) {
     EXPECT_EQ(canonical_text(text), "t<int(*)(ns::e),&ns::f>");
   }
   EXPECT_EQ(canonical_text("t<&ns::c::operator()(int) const, 3>"), "t<&ns::c::operator(),3>");

@@ -92,8 +92,10 @@ TEST(Translation, ExplainsWhichArgumentDiffers) {
 }
 
 TEST(Translation, RawStructsNeedEqualDataLayouts) {
-  const entries list{call("f", "empty,opaque<point,16,8>->i4"), call("g", "empty,i4,fields<point:f8,f8>->str"),
-                     call("h", "opaque<capture,8,8>->void"), call("k", "empty->opaque<point,16,8>"),
+  const entries list{call("f", "empty,opaque<point,16,8>->i4"),
+                     call("g", "empty,i4,fields<point:f8,f8>->str"),
+                     call("h", "opaque<capture,8,8>->void"),
+                     call("k", "empty->opaque<point,16,8>"),
                      {"message", "opaque<message,8,4>", handler_kind::message, false}};
   const translation alike(node(list), node(list));
   EXPECT_TRUE(alike.identity());

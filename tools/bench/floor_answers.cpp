@@ -13,14 +13,13 @@ namespace ham::bench {
 namespace {
 
 void answer_bounces(floor_page& page) {
-  std::uint32_t seen = 0;
-  for (;;) {
+  for (std::uint32_t round = 1;; ++round) {
+    floor_lines& lines = page.place(round);
     std::uint32_t request;
-    while ((request = page.request.load(std::memory_order_acquire)) == seen) {
+    while ((request = lines.request.load(std::memory_order_acquire)) != round) {
+      if (request == end_of_block) return;
     }
-    if (request == end_of_block) return;
-    seen = request;
-    page.reply.store(seen, std::memory_order_release);
+    lines.reply.store(round, std::memory_order_release);
   }
 }
 

@@ -44,6 +44,7 @@ floor_partner::~floor_partner() {
 void floor_partner::begin(unsigned command) {
   page_->request = 0;
   page_->reply = 0;
+  for (floor_lines& lines : page_->bounced) lines.request = lines.reply = 0;
   page_->command = command;
   futex_wake_shared(page_->command);
   while (page_->active.load() != command) {
@@ -55,6 +56,7 @@ void floor_partner::begin(unsigned command) {
 void floor_partner::finish() {
   page_->command = static_cast<std::uint32_t>(floor_command::sleep);
   page_->request = end_of_block;
+  for (floor_lines& lines : page_->bounced) lines.request = end_of_block;
   futex_wake_shared(page_->request);
   while (page_->active.load() != static_cast<std::uint32_t>(floor_command::sleep)) usleep(50);
 }
@@ -65,8 +67,9 @@ block_times floor_partner::bounce(const block_plan& plan) {
   std::uint32_t round = 0;
   block_times result = time_block(
       [&] {
-        page.request.store(++round, std::memory_order_release);
-        while (page.reply.load(std::memory_order_acquire) != round) {
+        floor_lines& lines = page.place(++round);
+        lines.request.store(round, std::memory_order_release);
+        while (lines.reply.load(std::memory_order_acquire) != round) {
         }
       },
       plan);

@@ -118,6 +118,10 @@ int run(const command_line& line) {
 
 int main(int argc, char** argv) {
   command_line line;
+  if (argc == 2 && std::string_view(argv[1]) == "--ham-list-handlers") {
+    const ham::runtime lists_and_ends(argc, argv);
+    return 0;
+  }
   try {
     argument_reader rest(argc, argv);
     while (!rest.done()) read_option(rest, line);

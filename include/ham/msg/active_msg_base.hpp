@@ -38,7 +38,8 @@ class active_msg_base {
   /// Takes the key of the entry. Throws call_error if another message type of this process has the same name.
   explicit active_msg_base(handler_entry& entry) {
     const std::uint32_t key = entry.resolve();
-    if (entry.duplicate()) [[unlikely]] throw_duplicate(entry);
+    if (entry.duplicate()) [[unlikely]]
+      throw_duplicate(entry);
     set_key(key);
   }
 

@@ -109,9 +109,13 @@ class layout_archive : public detail::saving_archive<layout_archive> {
 namespace detail {
 
 template <class T>
-concept has_serialize_member = requires(T& object, size_archive& to) { access::serialize(object, to); };
+concept has_serialize_member = requires(T& object, size_archive& to) {
+  access::serialize(object, to);
+};
 template <class T>
-concept has_versioned_serialize = requires(T& object, size_archive& to) { access::serialize_versioned(object, to); };
+concept has_versioned_serialize = requires(T& object, size_archive& to) {
+  access::serialize_versioned(object, to);
+};
 template <class T>
 concept has_save_and_load = requires(T& object, size_archive& to, read_archive& from) {
   access::save(object, to);
@@ -126,12 +130,15 @@ struct class_of_member<Member Class::*> {
   using type = Class;
 };
 template <class T>
-concept inherits_serialize =
-    requires { access::serialize_pointer<T, size_archive>(); } &&
-    !std::is_same_v<typename class_of_member<decltype(access::serialize_pointer<T, size_archive>())>::type, T>;
+concept inherits_serialize = requires {
+  access::serialize_pointer<T, size_archive>();
+}
+&&!std::is_same_v<typename class_of_member<decltype(access::serialize_pointer<T, size_archive>())>::type, T>;
 template <class T>
-concept inherits_save = requires { access::save_pointer<T, size_archive>(); } &&
-                        !std::is_same_v<typename class_of_member<decltype(access::save_pointer<T, size_archive>())>::type, T>;
+concept inherits_save = requires {
+  access::save_pointer<T, size_archive>();
+}
+&&!std::is_same_v<typename class_of_member<decltype(access::save_pointer<T, size_archive>())>::type, T>;
 
 template <class T>
 consteval bool has_serialize() {

@@ -31,8 +31,10 @@ template <class Callable, class Result, class... Params>
   std::string text = detail::without_type_name(layout_text<core_type_t<Callable>>());
   if constexpr (sizeof...(Params) > 0) (text += ',') += layout_text<Params...>();
   text += "->";
-  if constexpr (std::is_void_v<Result>) text += "void";
-  else text += layout_text<Result>();
+  if constexpr (std::is_void_v<Result>)
+    text += "void";
+  else
+    text += layout_text<Result>();
   return text;
 }
 

@@ -15,7 +15,7 @@ namespace ham {
 template <class Pointer, Pointer Function>
 struct fn_t {
   template <class... Args>
-    requires std::is_invocable_v<Pointer, Args...>
+  requires std::is_invocable_v<Pointer, Args...>
   constexpr std::invoke_result_t<Pointer, Args...> operator()(Args&&... args) const
       noexcept(std::is_nothrow_invocable_v<Pointer, Args...>) {
     return std::invoke(Function, std::forward<Args>(args)...);
@@ -73,7 +73,7 @@ struct named_callable {
   [[no_unique_address]] Callable callable;
 
   template <class... Args>
-    requires std::is_invocable_v<const Callable&, Args...>
+  requires std::is_invocable_v<const Callable&, Args...>
   constexpr std::invoke_result_t<const Callable&, Args...> operator()(Args&&... args) const {
     return std::invoke(callable, std::forward<Args>(args)...);
   }
@@ -85,7 +85,7 @@ struct policy_callable {
   [[no_unique_address]] Callable callable;
 
   template <class... Args>
-    requires std::is_invocable_v<const Callable&, Args...>
+  requires std::is_invocable_v<const Callable&, Args...>
   constexpr std::invoke_result_t<const Callable&, Args...> operator()(Args&&... args) const {
     return std::invoke(callable, std::forward<Args>(args)...);
   }
@@ -155,15 +155,15 @@ struct policy_of {
 /// nodes built by different compilers shall share. The name must be unique in the program; two callables under one
 /// name are duplicates: an error when one is used.
 template <msg::key_text Key, class Callable>
-  requires(!msg::is_bound_v<std::decay_t<Callable>>)
-[[nodiscard]] constexpr named_callable<Key, std::decay_t<Callable>> named(Callable&& callable) {
+requires(!msg::is_bound_v<std::decay_t<Callable>>)
+    [[nodiscard]] constexpr named_callable<Key, std::decay_t<Callable>> named(Callable&& callable) {
   return {std::forward<Callable>(callable)};
 }
 
 /// Selects the execution policy of an offloaded call: with_policy<my_policy>(fn<&f>).
 template <template <class> class Policy, class Callable>
-  requires(!msg::is_bound_v<std::decay_t<Callable>>)
-[[nodiscard]] constexpr policy_callable<Policy, std::decay_t<Callable>> with_policy(Callable&& callable) {
+requires(!msg::is_bound_v<std::decay_t<Callable>>)
+    [[nodiscard]] constexpr policy_callable<Policy, std::decay_t<Callable>> with_policy(Callable&& callable) {
   return {std::forward<Callable>(callable)};
 }
 

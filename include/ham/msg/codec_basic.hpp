@@ -33,12 +33,15 @@ struct varying_codec {
 
 // x87's long double has ten bytes of value, the rest of its object is padding.
 template <class T>
-inline constexpr std::size_t number_size_v = std::numeric_limits<T>::digits == 64 && std::is_floating_point_v<T> ? 10 : sizeof(T);
+inline constexpr std::size_t number_size_v = std::numeric_limits<T>::digits == 64 && std::is_floating_point_v<T>
+                                                 ? 10
+                                                 : sizeof(T);
 
 template <class T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 struct standard_codec<T> : fixed_codec<number_size_v<T>> {
-  static constexpr bool bulk = number_size_v<T> == sizeof(T) && !std::is_same_v<T, bool> && (little_endian || sizeof(T) == 1);
+  static constexpr bool bulk =
+      number_size_v<T> == sizeof(T) && !std::is_same_v<T, bool> && (little_endian || sizeof(T) == 1);
 
   static void write(writer& to, T value) noexcept {
     if constexpr (number_size_v<T> == sizeof(T)) {
@@ -64,11 +67,11 @@ struct standard_codec<T> : fixed_codec<number_size_v<T>> {
     } else if constexpr (std::is_same_v<T, char>) {
       to += "char";
     } else if constexpr (std::is_same_v<T, wchar_t>) {
-      to += "wchar" + std::to_string(sizeof(T));
+      append(to, "wchar", std::to_string(sizeof(T)));
     } else if constexpr (std::is_same_v<T, char8_t> || std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>) {
-      to += "char" + std::to_string(8 * sizeof(T));
+      append(to, "char", std::to_string(8 * sizeof(T)));
     } else if constexpr (std::is_integral_v<T>) {
-      to += (std::is_signed_v<T> ? "i" : "u") + std::to_string(sizeof(T));
+      append(to, std::is_signed_v<T> ? "i" : "u", std::to_string(sizeof(T)));
     } else if constexpr (std::numeric_limits<T>::digits == 64) {
       to += "f80";
     } else if constexpr (std::numeric_limits<T>::digits == 113) {
@@ -76,24 +79,20 @@ struct standard_codec<T> : fixed_codec<number_size_v<T>> {
     } else if constexpr (std::numeric_limits<T>::digits == 106) {
       to += "f128dd";
     } else {
-      to += "f" + std::to_string(sizeof(T));
+      append(to, "f", std::to_string(sizeof(T)));
     }
   }
 };
 
 template <class T>
-  requires std::is_enum_v<T>
+requires std::is_enum_v<T>
 struct standard_codec<T> : fixed_codec<sizeof(T)> {
   using number = std::underlying_type_t<T>;
   static constexpr bool bulk = standard_codec<number>::bulk;
 
   static void write(writer& to, T value) noexcept { to.number(static_cast<number>(value)); }
   static T read(reader& from) { return static_cast<T>(standard_codec<number>::read(from)); }
-  static void layout(std::string& to) {
-    to += "enum<";
-    standard_codec<number>::layout(to);
-    to += '>';
-  }
+  static void layout(std::string& to) { append(to, "enum<", layout_text<number>(), ">"); }
 };
 
 template <>
@@ -116,11 +115,7 @@ struct standard_codec<std::complex<T>> : fixed_codec<2 * number_size_v<T>> {
     const T real = standard_codec<T>::read(from);
     return {real, standard_codec<T>::read(from)};
   }
-  static void layout(std::string& to) {
-    to += "complex<";
-    standard_codec<T>::layout(to);
-    to += '>';
-  }
+  static void layout(std::string& to) { append(to, "complex<", layout_text<T>(), ">"); }
 };
 
 template <class T>
@@ -155,11 +150,7 @@ struct array_codec {
     for (std::size_t i = 0; i < N; ++i) sum += encoded_size(elements[i]);
     return sum;
   }
-  static void layout(std::string& to) {
-    to += "array<";
-    append_layout<T>(to);
-    to += ',' + std::to_string(N) + '>';
-  }
+  static void layout(std::string& to) { append(to, "array<", layout_text<T>(), ",", std::to_string(N), ">"); }
 };
 
 template <class T, std::size_t N>
@@ -187,7 +178,8 @@ struct standard_codec<std::array<T, N>> : array_codec<T, N> {
     } else {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::array<T, N>{{(static_cast<void>(I), decode<T>(from))...}};
-      }(std::make_index_sequence<N>());
+      }
+      (std::make_index_sequence<N>());
     }
   }
 };
@@ -219,9 +211,7 @@ template <class T>
 struct object_codec : fixed_codec<object_size_v<T>> {
   static constexpr bool bulk = std::is_trivially_copyable_v<T> && object_size_v<T> != 0;
 
-  static void write(writer& to, const T& value) noexcept {
-    to.bytes(std::addressof(value), object_size_v<T>);
-  }
+  static void write(writer& to, const T& value) noexcept { to.bytes(std::addressof(value), object_size_v<T>); }
   static T read(reader& from) {
     if constexpr (object_size_v<T> == 0) {
       constexpr std::array<std::byte, sizeof(T)> nothing{};
@@ -234,7 +224,7 @@ struct object_codec : fixed_codec<object_size_v<T>> {
     to += object_size_v<T> == 0 ? "empty<" : "opaque<";
     append_name<T>(to);
     if constexpr (object_size_v<T> != 0) {
-      to += ',' + std::to_string(sizeof(T)) + ',' + std::to_string(alignof(T));
+      append(to, ",", std::to_string(sizeof(T)), ",", std::to_string(alignof(T)));
     }
     to += '>';
   }

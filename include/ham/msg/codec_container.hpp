@@ -49,7 +49,7 @@ inline bool is_aligned_for(const std::byte* at) noexcept {
 
 // The functors and allocators of containers do not travel: the receiver's are new ones, so they must have no state.
 template <class... Functors>
-inline constexpr bool stateless_v = ((std::is_empty_v<Functors> && std::is_default_constructible_v<Functors>) && ...);
+inline constexpr bool stateless_v = ((std::is_empty_v<Functors> && std::is_default_constructible_v<Functors>)&&...);
 
 /// Sizes and writes any container by walking over it.
 template <class Container, class Element>
@@ -68,7 +68,7 @@ struct range_codec : varying_codec<8> {
   /// Number of elements that the bytes under the reader can really hold.
   static std::size_t read_count(reader& from) { return from.count(element_min_v<Element>); }
 
-  static void layout_as(std::string& to, const char* name) { ((to += name) += '<') += layout_text<Element>() + '>'; }
+  static void layout_as(std::string& to, const char* name) { append(to, name, "<", layout_text<Element>(), ">"); }
 };
 
 template <class T, class Allocator>
@@ -212,7 +212,7 @@ struct map_codec : range_codec<Map, std::pair<typename Map::key_type, typename M
     return value;
   }
   static void layout(std::string& to) {
-    (to += "map<") += layout_text<typename Map::key_type, typename Map::mapped_type>() + '>';
+    append(to, "map<", layout_text<typename Map::key_type, typename Map::mapped_type>(), ">");
   }
 };
 

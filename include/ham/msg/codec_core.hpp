@@ -35,9 +35,13 @@ template <class T, codec_kind Kind>
 struct codec_of_kind;
 
 template <class T>
-concept has_user_codec = requires { sizeof(codec<T>); };
+concept has_user_codec = requires {
+  sizeof(codec<T>);
+};
 template <class T>
-concept has_standard_codec = requires { sizeof(standard_codec<T>); };
+concept has_standard_codec = requires {
+  sizeof(standard_codec<T>);
+};
 
 template <class T>
 consteval bool has_own_fields();
@@ -102,7 +106,7 @@ concept crosses = !std::is_array_v<T> && detail::kind_of<T>() != detail::codec_k
 /// T may be the result of a call: as crosses, without views (`std::string_view`, `std::span<const U>`) of memory that
 /// would be gone; or void.
 template <class T>
-concept crosses_back = std::is_void_v<T> || (crosses<T> && !detail::is_view_v<T>);
+concept crosses_back = std::is_void_v<T> ||(crosses<T> && !detail::is_view_v<T>);
 
 /// Named by the compiler's message when a program tries to send a T that cannot cross.
 template <class T>
@@ -170,7 +174,8 @@ struct codec_of_kind<T, codec_kind::standard> : standard_codec<T> {};
 class sizing_nested {
  public:
   sizing_nested() {
-    if (depth_ == max_nesting) [[unlikely]] throw_too_deep();
+    if (depth_ == max_nesting) [[unlikely]]
+      throw_too_deep();
     ++depth_;
   }
   ~sizing_nested() { --depth_; }
@@ -195,7 +200,7 @@ template <class T>
 inline constexpr bool fixed_size_v = detail::codec_for<T>::fixed;
 
 template <class T>
-  requires fixed_size_v<T>
+requires fixed_size_v<T>
 inline constexpr std::size_t fixed_encoded_size_v = detail::codec_for<T>::fixed_size;
 
 /// Bytes that `value` takes on the wire. Throws ham::error for values that cannot be sent (valueless variant, nesting
@@ -273,7 +278,8 @@ inline void write_element(writer& to, const T& value) {
 template <class T>
 inline T read_element(reader& from) {
   if constexpr (needs_marker_v<T>) {
-    if (from.template number<std::uint8_t>() != 0) [[unlikely]] throw_malformed("an empty element is not marked so");
+    if (from.template number<std::uint8_t>() != 0) [[unlikely]]
+      throw_malformed("an empty element is not marked so");
   }
   return decode<T>(from);
 }

@@ -7,12 +7,13 @@
 
 namespace ham::msg {
 
-/// Whether arguments of these decayed parameter types always take the same number of bytes: fixed_pack_size_v<Types...>.
+/// Whether arguments of these decayed parameter types always take the same number of bytes:
+/// fixed_pack_size_v<Types...>.
 template <class... Types>
 inline constexpr bool fixed_pack_v = (fixed_size_v<Types> && ...);
 
 template <class... Types>
-  requires fixed_pack_v<Types...>
+requires fixed_pack_v<Types...>
 inline constexpr std::size_t fixed_pack_size_v = (std::size_t{0} + ... + fixed_encoded_size_v<Types>);
 
 /// Bytes that the arguments take on the wire; a constant if fixed_pack_v<Types...>.
@@ -31,10 +32,11 @@ template <class... Types>
   std::apply([&](const Types&... each) { (encode(to, each), ...); }, arguments);
 }
 
-/// Reads arguments of these decayed parameter types. The tuple's elements convert to them; it must outlive the call that
-/// they are used in, as must the bytes under the reader. Errors as decode().
+/// Reads arguments of these decayed parameter types. The tuple's elements convert to them; it must outlive the call
+/// that they are used in, as must the bytes under the reader. Errors as decode().
 template <class... Types>
-[[nodiscard, gnu::always_inline]] inline std::tuple<decode_result_t<Types>...> decode_pack([[maybe_unused]] reader& from) {
+[[nodiscard, gnu::always_inline]] inline std::tuple<decode_result_t<Types>...> decode_pack(
+    [[maybe_unused]] reader& from) {
   if constexpr (fixed_pack_v<Types...>) from.require(fixed_pack_size_v<Types...>);
   return std::tuple<decode_result_t<Types>...>{decode<Types>(from)...};
 }

@@ -50,8 +50,8 @@ struct standard_codec<std::basic_string<Char, Traits, Allocator>> : varying_code
 
 // Inside a tuple a raw pointer crosses as an opaque number, as applications of the published HAM expect.
 template <class T>
-inline constexpr bool opaque_pointer_v = std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>> &&
-                                         kind_of<T>() == codec_kind::none;
+inline constexpr bool opaque_pointer_v =
+    std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>> && kind_of<T>() == codec_kind::none;
 
 template <class T>
 struct opaque_pointer_codec : fixed_codec<8> {
@@ -80,7 +80,7 @@ struct tuple_element_codec<T, false> {
 template <class... Types>
 struct standard_codec<std::tuple<Types...>> {
   using tuple = std::tuple<Types...>;
-  static constexpr bool valid = ((storable_v<Types> || opaque_pointer_v<Types>) && ...);
+  static constexpr bool valid = ((storable_v<Types> || opaque_pointer_v<Types>)&&...);
   static constexpr bool fixed = (tuple_element_codec<Types>::fixed && ...);
   static constexpr std::size_t min_size = (std::size_t{0} + ... + tuple_element_codec<Types>::min_size);
   static constexpr std::size_t fixed_size = min_size;
@@ -88,14 +88,13 @@ struct standard_codec<std::tuple<Types...>> {
 
   static constexpr std::size_t size(const tuple& value) {
     return std::apply(
-        [](const Types&... element) { return (std::size_t{0} + ... + tuple_element_codec<Types>::size(element)); }, value);
+        [](const Types&... element) { return (std::size_t{0} + ... + tuple_element_codec<Types>::size(element)); },
+        value);
   }
   static void write(writer& to, const tuple& value) {
     std::apply([&](const Types&... element) { (tuple_element_codec<Types>::write(to, element), ...); }, value);
   }
-  static tuple read([[maybe_unused]] reader& from) {
-    return tuple{tuple_element_codec<Types>::read(from)...};
-  }
+  static tuple read([[maybe_unused]] reader& from) { return tuple{tuple_element_codec<Types>::read(from)...}; }
   static void layout(std::string& to) {
     [[maybe_unused]] const char* separator = "";
     to += "tuple<";
@@ -115,7 +114,9 @@ struct standard_codec<std::pair<First, Second>> {
   static constexpr std::size_t fixed_size = min_size;
   static constexpr bool bulk = false;
 
-  static constexpr std::size_t size(const pair& value) { return encoded_size(value.first) + encoded_size(value.second); }
+  static constexpr std::size_t size(const pair& value) {
+    return encoded_size(value.first) + encoded_size(value.second);
+  }
   static void write(writer& to, const pair& value) {
     encode(to, value.first);
     encode(to, value.second);
@@ -124,7 +125,7 @@ struct standard_codec<std::pair<First, Second>> {
     auto first = decode<first_type>(from);
     return pair(std::move(first), decode<second_type>(from));
   }
-  static void layout(std::string& to) { (to += "pair<") += layout_text<first_type, second_type>() + '>'; }
+  static void layout(std::string& to) { append(to, "pair<", layout_text<first_type, second_type>(), ">"); }
 };
 
 template <class T>
@@ -140,7 +141,7 @@ struct standard_codec<std::optional<T>> : varying_codec<1> {
     if (!from.flag()) return std::nullopt;
     return std::optional<T>(std::in_place, decode<T>(from));
   }
-  static void layout(std::string& to) { (to += "opt<") += layout_text<T>() + '>'; }
+  static void layout(std::string& to) { append(to, "opt<", layout_text<T>(), ">"); }
 };
 
 template <>
@@ -165,7 +166,7 @@ struct standard_codec<std::variant<Types...>> : varying_codec<1> {
     std::visit([&to](const auto& held) { encode(to, held); }, value);
   }
   static variant read(reader& from) { return read_alternative<0>(from, from.number<std::uint8_t>()); }
-  static void layout(std::string& to) { (to += "variant<") += layout_text<Types...>() + '>'; }
+  static void layout(std::string& to) { append(to, "variant<", layout_text<Types...>(), ">"); }
 
  private:
   template <std::size_t I>
@@ -193,7 +194,8 @@ struct standard_codec<std::chrono::duration<Rep, Period>> {
   static void write(writer& to, const duration& value) { encode(to, value.count()); }
   static duration read(reader& from) { return duration(decode<Rep>(from)); }
   static void layout(std::string& to) {
-    (to += "duration<") += layout_text<Rep>() + ',' + std::to_string(Period::num) + '/' + std::to_string(Period::den) + '>';
+    append(to, "duration<", layout_text<Rep>(), ",", std::to_string(Period::num), "/", std::to_string(Period::den),
+           ">");
   }
 };
 
@@ -210,7 +212,7 @@ struct standard_codec<std::chrono::time_point<Clock, Duration>> {
   static constexpr std::size_t size(const time_point& value) { return since_epoch::size(value.time_since_epoch()); }
   static void write(writer& to, const time_point& value) { since_epoch::write(to, value.time_since_epoch()); }
   static time_point read(reader& from) { return time_point(since_epoch::read(from)); }
-  static void layout(std::string& to) { (to += "time_point<") += layout_text<Duration>() + '>'; }
+  static void layout(std::string& to) { append(to, "time_point<", layout_text<Duration>(), ">"); }
 };
 
 template <std::size_t N>
@@ -230,7 +232,7 @@ struct standard_codec<std::bitset<N>> : fixed_codec<(N + 7) / 8> {
     }
     return value;
   }
-  static void layout(std::string& to) { (to += "bitset<") += std::to_string(N) + '>'; }
+  static void layout(std::string& to) { append(to, "bitset<", std::to_string(N), ">"); }
 };
 
 /// std::filesystem::path, told by what only it has: the header is a heavy one for those who do not use it.
@@ -239,7 +241,8 @@ concept path_like = requires(const T& path) {
   { path.native() } -> std::same_as<const typename T::string_type&>;
   { T::preferred_separator } -> std::convertible_to<typename T::value_type>;
   { path.root_directory() } -> std::same_as<T>;
-} && std::is_constructible_v<T, typename T::string_type>;
+}
+&&std::is_constructible_v<T, typename T::string_type>;
 
 template <path_like T>
 struct standard_codec<T> : varying_codec<8> {
@@ -248,7 +251,7 @@ struct standard_codec<T> : varying_codec<8> {
   static std::size_t size(const T& value) noexcept { return native::size(value.native()); }
   static void write(writer& to, const T& value) noexcept { native::write(to, value.native()); }
   static T read(reader& from) { return T(native::read(from)); }
-  static void layout(std::string& to) { (to += "path<") += layout_text<typename T::string_type>() + '>'; }
+  static void layout(std::string& to) { append(to, "path<", layout_text<typename T::string_type>(), ">"); }
 };
 
 }  // namespace ham::msg::detail

@@ -13,7 +13,9 @@ template <class T>
 using fields_owner_t = decltype(access::fields_owner(std::declval<const T&>()));
 
 template <class T>
-concept has_fields = requires { typename fields_owner_t<T>; };
+concept has_fields = requires {
+  typename fields_owner_t<T>;
+};
 
 template <class T>
 consteval bool has_own_fields() {
@@ -54,7 +56,7 @@ struct codec_of_kind<T, codec_kind::user> {
     to += "codec<";
     append_name<T>(to);
     if constexpr (requires { user::layout(); }) {
-      if (mark.first()) (to += ':') += user::layout();
+      if (mark.first()) append(to, ":", user::layout());
     }
     to += '>';
   }

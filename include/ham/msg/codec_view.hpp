@@ -27,7 +27,9 @@ class decoded_span {
   [[nodiscard]] std::span<const T> get() const noexcept {
     return owned_.empty() ? view_ : std::span<const T>(reinterpret_cast<const T*>(owned_.data()), owned_.size());
   }
-  operator std::span<const T, Extent>() const noexcept { return std::span<const T, Extent>(get().data(), get().size()); }
+  operator std::span<const T, Extent>() const noexcept {
+    return std::span<const T, Extent>(get().data(), get().size());
+  }
   [[nodiscard]] bool in_place() const noexcept { return owned_.empty(); }
 
  private:
@@ -119,7 +121,7 @@ struct standard_codec<std::span<const T, Extent>> : varying_codec<8> {
       return decoded_span<T, Extent>(standard_codec<std::vector<T>>::read_counted(from, count));
     }
   }
-  static void layout(std::string& to) { (to += "vec<") += layout_text<T>() + '>'; }
+  static void layout(std::string& to) { append(to, "vec<", layout_text<T>(), ">"); }
 };
 
 }  // namespace detail

@@ -23,8 +23,8 @@ namespace ham {
 ///
 /// `write` must write exactly what `size` announced. `read` sees bytes of a peer: decode() checks them, what they mean
 /// to the type is checked here (throw ham::protocol_error). Optional members:
-/// `static constexpr std::size_t fixed_size`: every value takes that many bytes; replaces `size` and makes calls faster;
-/// `static std::string layout()`: text that changes when the encoding changes, for example
+/// `static constexpr std::size_t fixed_size`: every value takes that many bytes; replaces `size` and makes calls
+/// faster; `static std::string layout()`: text that changes when the encoding changes, for example
 /// `ham::msg::layout_text<std::string>()`, compared between nodes. Called from any thread.
 template <class T>
 struct codec;
@@ -56,8 +56,9 @@ inline constexpr bool borrows_v<std::error_condition> = true;
 /// Whether a value crosses as the bytes of its object: by default, if it is trivially copyable and not a pointer (nor a
 /// member pointer, reference wrapper, mutable span or the like). Specialise it as std::true_type for a class that is
 /// not trivially copyable in the eyes of the compiler but may be moved by copying its bytes and copy-constructing from
-/// those, or for a pointer type whose values mean the same on both sides; as std::false_type to keep a type from crossing.
-/// Objects that cross so are not converted between nodes of different data layout: such calls are refused there.
+/// those, or for a pointer type whose values mean the same on both sides; as std::false_type to keep a type from
+/// crossing. Objects that cross so are not converted between nodes of different data layout: such calls are refused
+/// there.
 template <class T>
 struct is_bitwise_copyable : std::bool_constant<std::is_trivially_copyable_v<T> && !msg::detail::borrows_v<T>> {};
 
@@ -97,14 +98,20 @@ struct access {
 }  // namespace msg
 }  // namespace ham
 
-
-/// Lists the members of a class that make up its value: `struct particle { double x[3]; std::string name; HAM_FIELDS(x, name) };`
+/// Lists the members of a class that make up its value:
+///
+///     struct particle {
+///       double x[3];
+///       std::string name;
+///       HAM_FIELDS(x, name)
+///     };
+///
 /// The class then crosses field by field, also between nodes of different data layout. It must be default
 /// constructible; members not listed keep the value that the default constructor gives them. Any access section, local
 /// classes and C arrays are fine, bit-fields and references are not. A derived class needs a list of its own (which
 /// may name inherited members): the list of its base is not taken for it.
-#define HAM_FIELDS(...)                                                                       \
-  friend struct ::ham::msg::access;                                                           \
-  constexpr auto ham_fields_() { return ::std::tie(__VA_ARGS__); }                            \
-  constexpr auto ham_fields_() const { return ::std::tie(__VA_ARGS__); }                      \
-  auto ham_fields_owner_() const -> ::std::remove_cvref_t<decltype(*this)>*;
+#define HAM_FIELDS(...)                                                    \
+  friend struct ::ham::msg::access;                                        \
+  auto ham_fields_owner_() const->::std::remove_cvref_t<decltype(*this)>*; \
+  constexpr auto ham_fields_() { return ::std::tie(__VA_ARGS__); }         \
+  constexpr auto ham_fields_() const { return ::std::tie(__VA_ARGS__); }

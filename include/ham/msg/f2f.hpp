@@ -28,12 +28,12 @@ template <auto Function, class... Args>
 }
 using ::ham_f2f_;
 namespace msg {
-using ::ham::f2f;
 using ::ham_f2f_;
+using ::ham::f2f;
 }  // namespace msg
 namespace offload {
-using ::ham::f2f;
 using ::ham_f2f_;
+using ::ham::f2f;
 }  // namespace offload
 }  // namespace ham
 

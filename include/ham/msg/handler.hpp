@@ -36,7 +36,7 @@ class handler_entry {
   handler_entry(const handler_entry&) = delete;
   handler_entry& operator=(const handler_entry&) = delete;
 
-  const std::type_info& type;      ///< its name, in canonical form, is the name of the handler
+  const std::type_info& type;  ///< its name, in canonical form, is the name of the handler
   const handler_kind kind;
   const handler_function handler;
   const layout_function layout;    ///< text of what crosses, compared between nodes; see translation
@@ -58,7 +58,8 @@ class handler_entry {
   /// loaded later). Takes a lock only then.
   [[nodiscard]] std::uint32_t resolve() {
     const std::uint32_t known = key();
-    if (known != invalid_key) [[likely]] return known;
+    if (known != invalid_key) [[likely]]
+      return known;
     return resolve_slowly();
   }
 
@@ -69,7 +70,7 @@ class handler_entry {
 
   std::atomic<std::uint32_t> key_{invalid_key};
   std::atomic<bool> duplicate_{false};
-  bool linked_ = false;            // this and next_ are guarded by the lock of the list
+  bool linked_ = false;  // this and next_ are guarded by the lock of the list
   handler_entry* next_ = nullptr;
 };
 

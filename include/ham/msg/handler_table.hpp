@@ -23,7 +23,8 @@ class handler_table {
   /// The current table. Built by the first call, which should come after static initialisation; later ones are a load.
   [[nodiscard]] static const handler_table& local() {
     const handler_table* table = current_.load(std::memory_order_acquire);
-    if (table != nullptr) [[likely]] return *table;
+    if (table != nullptr) [[likely]]
+      return *table;
     return build();
   }
 

@@ -9,9 +9,9 @@
 
 namespace ham::msg {
 
-/// Whether values laid out so mean the same to nodes of different data layout: no object crosses as its bytes (unless it
-/// is one byte) and no floating-point number has a format that only some processors know. `text` may be that of several
-/// types, separated by commas or by "->".
+/// Whether values laid out so mean the same to nodes of different data layout: no object crosses as its bytes (unless
+/// it is one byte) and no floating-point number has a format that only some processors know. `text` may be that of
+/// several types, separated by commas or by "->".
 [[nodiscard]] constexpr bool layout_is_portable(std::string_view text) noexcept {
   const auto starts_token = [&](std::size_t at) {
     return at == 0 || text[at - 1] == '<' || text[at - 1] == ',' || text[at - 1] == '>' ||
@@ -35,6 +35,12 @@ namespace ham::msg {
 }
 
 namespace detail {
+
+/// Appends several texts. (GCC 12 warns wrongly of `"literal" + std::to_string(...)`.)
+template <class... Parts>
+void append(std::string& to, const Parts&... parts) {
+  ((to += parts), ...);
+}
 
 /// Appends a type's name with its brackets and commas replaced, so that those in a layout text are all structure.
 template <class T>

@@ -19,8 +19,8 @@ class migratable {
   using ham_primary_template = void;
 
   template <class... Compatible>
-    requires std::is_constructible_v<T, Compatible...>
-  migratable(Compatible&&... from) : value_(std::forward<Compatible>(from)...) {}
+  requires std::is_constructible_v<T, Compatible...> migratable(Compatible&&... from)
+      : value_(std::forward<Compatible>(from)...) {}
 
   operator const T&() const noexcept { return value_; }
 
@@ -31,7 +31,9 @@ class migratable {
 namespace msg::detail {
 
 template <class T>
-concept has_primary_migratable = requires { typename migratable<T>::ham_primary_template; };
+concept has_primary_migratable = requires {
+  typename migratable<T>::ham_primary_template;
+};
 
 template <class T>
 consteval bool has_own_migratable() {

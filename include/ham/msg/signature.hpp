@@ -21,10 +21,10 @@ template <class Function>
 struct function_shape;
 
 // Every way to qualify a function type; there is no way to match them together.
-#define HAM_FUNCTION_SHAPE(QUALIFIERS)                    \
-  template <class Result, class... Params>                \
-  struct function_shape<Result(Params...) QUALIFIERS> {   \
-    using type = call_shape<Result, Params...>;           \
+#define HAM_FUNCTION_SHAPE(QUALIFIERS)                  \
+  template <class Result, class... Params>              \
+  struct function_shape<Result(Params...) QUALIFIERS> { \
+    using type = call_shape<Result, Params...>;         \
   };
 HAM_FUNCTION_SHAPE()
 HAM_FUNCTION_SHAPE(const)
@@ -34,9 +34,9 @@ HAM_FUNCTION_SHAPE(&&)
 HAM_FUNCTION_SHAPE(const&&)
 HAM_FUNCTION_SHAPE(noexcept)
 HAM_FUNCTION_SHAPE(const noexcept)
-HAM_FUNCTION_SHAPE(& noexcept)
+HAM_FUNCTION_SHAPE(&noexcept)
 HAM_FUNCTION_SHAPE(const& noexcept)
-HAM_FUNCTION_SHAPE(&& noexcept)
+HAM_FUNCTION_SHAPE(&&noexcept)
 HAM_FUNCTION_SHAPE(const&& noexcept)
 #undef HAM_FUNCTION_SHAPE
 
@@ -60,16 +60,16 @@ struct shape_of {
 };
 
 template <class Callable>
-  requires requires { &Callable::operator(); }
+requires requires { &Callable::operator(); }
 struct shape_of<Callable> : function_shape<typename decltype(member_type(&Callable::operator()))::type> {};
 
 template <class Function, Function* Address>
 struct shape_of<fn_t<Function*, Address>> : function_shape<Function> {};
 
 template <class Object, class Member, Member Object::*Address>
-  requires std::is_function_v<Member>
-struct shape_of<fn_t<Member Object::*, Address>>
-    : with_object<const Object&, typename function_shape<Member>::type> {};
+requires std::is_function_v<Member>
+struct shape_of<fn_t<Member Object::*, Address>> : with_object<const Object&, typename function_shape<Member>::type> {
+};
 
 template <class Callable>
 struct declared_result {
@@ -77,7 +77,7 @@ struct declared_result {
   static constexpr bool present = false;
 };
 template <class Callable>
-  requires requires { typename Callable::result_type; }
+requires requires { typename Callable::result_type; }
 struct declared_result<Callable> {
   using type = typename Callable::result_type;
   static constexpr bool present = true;
@@ -91,8 +91,8 @@ using result_of_t = std::remove_cvref_t<std::conditional_t<
     typename declared_result<Callable>::type, Returned>>;
 
 template <class Param>
-inline constexpr bool can_cross_by_value = !std::is_lvalue_reference_v<Param> ||
-                                           std::is_const_v<std::remove_reference_t<Param>>;
+inline constexpr bool can_cross_by_value =
+    !std::is_lvalue_reference_v<Param> || std::is_const_v<std::remove_reference_t<Param>>;
 
 template <class Arg, class Param>
 inline constexpr bool argument_fits = std::is_convertible_v<Arg, std::decay_t<Param>>;
@@ -103,8 +103,8 @@ inline constexpr bool argument_count_fits = ArgCount == ParamCount;
 template <class Params, class... Args>
 inline constexpr bool arguments_fit = false;
 template <class... Params, class... Args>
-  requires(sizeof...(Params) == sizeof...(Args))
-inline constexpr bool arguments_fit<std::tuple<Params...>, Args...> = (argument_fits<Args, Params> && ...);
+requires(sizeof...(Params) == sizeof...(Args)) inline constexpr bool arguments_fit<std::tuple<Params...>, Args...> =
+    (argument_fits<Args, Params> && ...);
 
 template <class Callable, class Shape, class... Args>
 struct signature_of;

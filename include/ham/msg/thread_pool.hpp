@@ -46,8 +46,7 @@ class thread_pool {
   /// Appends a call of `function`, which is moved or copied into the job. One allocation. An exception that leaves
   /// `function` ends the process.
   template <class Function>
-    requires(std::is_invocable_v<std::decay_t<Function>&>)
-  void submit(Function&& function) {
+  requires(std::is_invocable_v<std::decay_t<Function>&>) void submit(Function&& function) {
     using wrapped = function_job<std::decay_t<Function>>;
     submit(std::unique_ptr<job>(std::make_unique<wrapped>(std::in_place, std::forward<Function>(function))));
   }
@@ -82,12 +81,12 @@ class thread_pool {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::mutex shutdown_mutex_;        // one shutdown or resize at a time
-  std::vector<std::thread> threads_; // guarded by mutex_
+  std::mutex shutdown_mutex_;         // one shutdown or resize at a time
+  std::vector<std::thread> threads_;  // guarded by mutex_
   job* first_ = nullptr;
   job* last_ = nullptr;
   std::size_t size_;
-  std::size_t busy_ = 0;             // jobs being executed
+  std::size_t busy_ = 0;  // jobs being executed
   bool stopping_ = false;
 };
 

@@ -79,10 +79,8 @@ class writer {
 
   /// Appends one arithmetic value, little-endian.
   template <class T>
-    requires std::is_arithmetic_v<T>
-  void number(T value) noexcept {
-    detail::store_little(take(sizeof(T)), value);
-  }
+  requires std::is_arithmetic_v<T>
+  void number(T value) noexcept { detail::store_little(take(sizeof(T)), value); }
 
   /// Appends the number of elements that follow.
   void count(std::size_t elements) noexcept { number(static_cast<std::uint64_t>(elements)); }
@@ -126,10 +124,8 @@ class reader {
 
   /// The next arithmetic value, little-endian.
   template <class T>
-    requires std::is_arithmetic_v<T>
-  [[nodiscard]] T number() {
-    return detail::load_little<T>(skip(sizeof(T)));
-  }
+  requires std::is_arithmetic_v<T>
+  [[nodiscard]] T number() { return detail::load_little<T>(skip(sizeof(T))); }
 
   /// A number of elements, each of which takes at least `min_bytes_per_element` (> 0) of what follows.
   [[nodiscard]] std::size_t count(std::size_t min_bytes_per_element) {
@@ -144,14 +140,16 @@ class reader {
   /// A byte that must be 0 or 1.
   [[nodiscard]] bool flag() {
     const auto byte = number<std::uint8_t>();
-    if (byte > 1) [[unlikely]] detail::throw_malformed("a truth value is neither 0 nor 1");
+    if (byte > 1) [[unlikely]]
+      detail::throw_malformed("a truth value is neither 0 nor 1");
     return byte == 1;
   }
 
   /// Throws ham::protocol_error unless `size` more bytes are there. Asked before several values of known size are read,
   /// it lets the compiler drop the checks of each.
   void require(std::size_t size) const {
-    if (size > remaining()) [[unlikely]] detail::throw_underrun(size, remaining());
+    if (size > remaining()) [[unlikely]]
+      detail::throw_underrun(size, remaining());
   }
 
   /// Bytes not yet read.
@@ -159,14 +157,16 @@ class reader {
 
   /// Throws ham::protocol_error unless everything has been read.
   void expect_end() const {
-    if (cursor_ != end_) [[unlikely]] detail::throw_malformed("bytes are left over after the last value");
+    if (cursor_ != end_) [[unlikely]]
+      detail::throw_malformed("bytes are left over after the last value");
   }
 
   /// Held while a value of a class with parts is read: guards against nesting that would exhaust the stack.
   class nested {
    public:
     explicit nested(reader& from) : reader_(from) {
-      if (reader_.depth_ == max_nesting) [[unlikely]] detail::throw_malformed("values are nested too deeply");
+      if (reader_.depth_ == max_nesting) [[unlikely]]
+        detail::throw_malformed("values are nested too deeply");
       ++reader_.depth_;
     }
     ~nested() { --reader_.depth_; }

@@ -20,8 +20,7 @@ class batch : private detail::batch_owner {
 
   /// Encodes one call into the batch. Errors as async.
   template <class Callable, class... Args>
-  [[nodiscard]] auto add(Callable&& callable, Args&&... args)
-      -> future<detail::result_of_call_t<Callable, Args...>> {
+  [[nodiscard]] auto add(Callable&& callable, Args&&... args) -> future<detail::result_of_call_t<Callable, Args...>> {
     using result = detail::result_of_call_t<Callable, Args...>;
     detail::call_slot* slot = nullptr;
     detail::with_call(

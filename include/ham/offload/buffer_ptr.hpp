@@ -35,9 +35,7 @@ class buffer_ptr {
       : address_(address), tag_(tag), node_(node) {}
   /// buffer_ptr<T> to buffer_ptr<const T>.
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr operator buffer_ptr<const T>() const noexcept
-    requires(!std::is_const_v<T>)
-  {
+  constexpr operator buffer_ptr<const T>() const noexcept requires(!std::is_const_v<T>) {
     return {address_, tag_, node_};
   }
 

@@ -45,8 +45,8 @@ template <class Callable, class... Args>
   detail::outgoing out;
   detail::with_call(
       [&]<class Call>(std::type_identity<Call>, const auto& core, const auto&... values) {
-        detail::send_call<Call>(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::wait, out,
-                                core, values...);
+        detail::send_call<Call>(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::wait,
+                                out, core, values...);
       },
       callable, std::forward<Args>(args)...);
   return future<result>(out.slot);

@@ -19,8 +19,8 @@ struct destination {
   constexpr destination(node_t on, std::uint32_t in_context) noexcept : node(on), context(in_context) {}
 
   node_t node;
-  std::uint32_t context = 0;      ///< 0: the node's main queue
-  std::int64_t deadline_ns = 0;   ///< on std::chrono::steady_clock; 0: none
+  std::uint32_t context = 0;     ///< 0: the node's main queue
+  std::int64_t deadline_ns = 0;  ///< on std::chrono::steady_clock; 0: none
 };
 
 /// `where` with a deadline from now: async(within(1, 10ms), ...). When it passes before the result is there, the

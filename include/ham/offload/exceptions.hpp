@@ -24,30 +24,29 @@ void add_exception_codec(exception_codec codec);
 /// before the first call, in all nodes: a namespace-scope `static const bool` initialised by it does.
 template <class E>
 bool register_exception() {
-  detail::add_exception_codec(
-      {&typeid(E), typeid(E).name(),
-       [](const std::exception_ptr& what) {
-         try {
-           std::rethrow_exception(what);
-         } catch (const E& thrown) {
-           if constexpr (msg::crosses<E>) {
-             std::string bytes(msg::encoded_size(thrown), '\0');
-             msg::writer to(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
-             msg::encode(to, thrown);
-             return bytes;
-           } else {
-             return std::string(thrown.what());
-           }
-         }
-       },
-       [](msg::reader& from) {
-         if constexpr (msg::crosses<E>) {
-           throw E(msg::decode<E>(from));
-         } else {
-           const auto bytes = from.view(from.remaining());
-           throw E(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-         }
-       }});
+  detail::add_exception_codec({&typeid(E), typeid(E).name(),
+                               [](const std::exception_ptr& what) {
+                                 try {
+                                   std::rethrow_exception(what);
+                                 } catch (const E& thrown) {
+                                   if constexpr (msg::crosses<E>) {
+                                     std::string bytes(msg::encoded_size(thrown), '\0');
+                                     msg::writer to(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
+                                     msg::encode(to, thrown);
+                                     return bytes;
+                                   } else {
+                                     return std::string(thrown.what());
+                                   }
+                                 }
+                               },
+                               [](msg::reader& from) {
+                                 if constexpr (msg::crosses<E>) {
+                                   throw E(msg::decode<E>(from));
+                                 } else {
+                                   const auto bytes = from.view(from.remaining());
+                                   throw E(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+                                 }
+                               }});
   return true;
 }
 

@@ -33,8 +33,10 @@ template <class T, class Make>
 void fulfil(call_slot& slot, Make&& make) noexcept {
   slot_state outcome = slot_state::value;
   try {
-    if constexpr (std::is_void_v<T>) std::forward<Make>(make)();
-    else slot_value<T>::construct(slot, std::forward<Make>(make)());
+    if constexpr (std::is_void_v<T>)
+      std::forward<Make>(make)();
+    else
+      slot_value<T>::construct(slot, std::forward<Make>(make)());
   } catch (...) {
     ::new (static_cast<void*>(slot.storage)) std::exception_ptr(std::current_exception());
     outcome = slot_state::failed;
@@ -85,22 +87,22 @@ class future {
   /// As wait(), but not longer than `time`. True if settled.
   template <class Rep, class Period>
   [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(std::chrono::steady_clock::now() +
-                      std::chrono::duration_cast<std::chrono::nanoseconds>(time));
+    return wait_until(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(time));
   }
   template <class Duration>
   [[nodiscard]] bool wait_until(std::chrono::time_point<std::chrono::steady_clock, Duration> until) const {
     require_valid();
     if (slot_->settled()) return true;
-    return detail::wait_slot(
-        *slot_, std::chrono::duration_cast<std::chrono::nanoseconds>(until.time_since_epoch()).count());
+    return detail::wait_slot(*slot_,
+                             std::chrono::duration_cast<std::chrono::nanoseconds>(until.time_since_epoch()).count());
   }
 
   /// Blocks until settled and takes the value, or throws what the operation failed with. Invalidates the future.
   T get() {
     wait();
     detail::call_slot& slot = *std::exchange(slot_, nullptr);
-    if (slot.state.load(std::memory_order_acquire) == detail::slot_state::failed) [[unlikely]] rethrow(slot);
+    if (slot.state.load(std::memory_order_acquire) == detail::slot_state::failed) [[unlikely]]
+      rethrow(slot);
     if constexpr (std::is_void_v<T>) {
       detail::release_slot(slot);
     } else {
@@ -192,8 +194,10 @@ class future {
   };
 
   void require_valid() const {
-    if (slot_ == nullptr) throw error("this future has no result (it was default-constructed, moved from, or read "
-                                      "already) keep the value that get() returned");
+    if (slot_ == nullptr)
+      throw error(
+          "this future has no result (it was default-constructed, moved from, or read "
+          "already) keep the value that get() returned");
   }
 
   [[noreturn]] static void rethrow(detail::call_slot& slot) {

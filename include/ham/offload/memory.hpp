@@ -68,18 +68,20 @@ future<void> put(const std::type_identity_t<T>* src, buffer_ptr<T> dst, std::siz
   return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<T>(n));
 }
 
-/// Reads `n` elements from `src` into local memory, which must not be touched until the future has settled. Else as put.
+/// Reads `n` elements from `src` into local memory, which must not be touched until the future has settled. Else as
+/// put.
 template <class T>
-  requires detail::transferable<std::remove_const_t<T>>
-future<void> get(buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
+requires detail::transferable<std::remove_const_t<T>> future<void> get(
+    buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
   return detail::get_bytes(detail::current(), src.node(), detail::raw(src), dst, detail::bytes_for<T>(n));
 }
 
 /// Copies `n` elements from `src` to `dst`, on any nodes; between two targets the bytes go directly from one to the
 /// other, orchestrated by the caller.
 template <class T>
-  requires detail::transferable<std::remove_const_t<T>>
-future<void> copy(buffer_ptr<T> src, buffer_ptr<std::remove_const_t<T>> dst, std::size_t n) {
+requires detail::transferable<std::remove_const_t<T>> future<void> copy(buffer_ptr<T> src,
+                                                                        buffer_ptr<std::remove_const_t<T>> dst,
+                                                                        std::size_t n) {
   return detail::copy_bytes(detail::current(), src.node(), detail::raw(src), dst.node(), detail::raw(dst),
                             detail::bytes_for<T>(n));
 }
@@ -90,12 +92,12 @@ void put_sync(const std::type_identity_t<T>* src, buffer_ptr<T> dst, std::size_t
   offload::put(src, dst, n).get();
 }
 template <class T>
-  requires detail::transferable<std::remove_const_t<T>>
+requires detail::transferable<std::remove_const_t<T>>
 void get_sync(buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
   offload::get(src, dst, n).get();
 }
 template <class T>
-  requires detail::transferable<std::remove_const_t<T>>
+requires detail::transferable<std::remove_const_t<T>>
 void copy_sync(buffer_ptr<T> src, buffer_ptr<std::remove_const_t<T>> dst, std::size_t n) {
   offload::copy(src, dst, n).get();
 }
@@ -106,8 +108,8 @@ future<void> write(node_t, buffer_ptr<T> dst, const std::type_identity_t<T>* src
   return offload::put(src, dst, n);
 }
 template <class T>
-  requires detail::transferable<std::remove_const_t<T>>
-future<void> read(node_t, buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
+requires detail::transferable<std::remove_const_t<T>> future<void> read(
+    node_t, buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
   return offload::get(src, dst, n);
 }
 

@@ -15,7 +15,7 @@ using ham::node_t;
 class node_descriptor {
  public:
   struct facts {
-    std::string name;                ///< host name
+    std::string name;  ///< host name
     std::string device_type = "cpu";
     std::string isa;                 ///< "x86-64", "aarch64", ...
     std::string transport;           ///< how this process reaches it: "shm", "loopback", "self"

@@ -64,10 +64,12 @@ template <class... T>
   auto kept = std::make_shared<all>(std::move(futures)...);
   const auto finish = [result, kept] { detail::fulfil<all>(*result, [&] { return std::move(*kept); }); };
   auto* const counter = new detail::countdown<decltype(finish)>(sizeof...(T), finish);
-  std::apply([&](auto&... each) {
-    std::size_t index = 0;
-    (each.on_settled(counter->mark(index++)), ...);
-  }, *kept);
+  std::apply(
+      [&](auto&... each) {
+        std::size_t index = 0;
+        (each.on_settled(counter->mark(index++)), ...);
+      },
+      *kept);
   counter->arrived();
   return future<all>(result);
 }

@@ -17,7 +17,7 @@ namespace ham::transport {
 
 /// What the two ends of a connection share: both directions' control words, then both directions' lines.
 struct ring_pair {
-  static constexpr unsigned lines_log2 = 11;  ///< 2048 lines, 128 KiB a direction
+  static constexpr unsigned lines_log2 = 12;  ///< 4096 lines, 256 KiB a direction
   static constexpr std::size_t bytes = 2 * sizeof(ring_control) + 2 * (line_bytes << lines_log2);
 
   std::byte* memory;
@@ -48,20 +48,24 @@ class ring_endpoint final : public endpoint {
         self_(static_cast<std::uint32_t>(self)),
         fenced_(!base::register_heavy_fence()) {}
 
-  [[nodiscard]] std::size_t max_payload() const noexcept override { return writer_.max_payload() / 4; }
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return writer_.max_payload(); }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override { return writer_.reserve(size); }
   void commit(const frame_head& head) noexcept override {
     writer_.commit({head.key, head.call, head.kind});
-    if (fenced_) std::atomic_thread_fence(std::memory_order_seq_cst);
-    else base::light_fence();
-    if (writer_.receiver_armed()) [[unlikely]] wake_peer();
+    sent_ = writer_.sent();
+    if (fenced_)
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    else
+      base::light_fence();
+    if (writer_.receiver_armed()) [[unlikely]]
+      wake_peer();
   }
-  [[nodiscard]] std::uint64_t sent() const noexcept override { return writer_.sent(); }
   [[nodiscard]] std::uint64_t taken() const noexcept override { return writer_.taken(); }
 
   [[nodiscard]] bool poll(frame& out) noexcept override {
     const ring_status status = reader_.poll(out);
-    if (status == ring_status::broken) [[unlikely]] malformed_ = true;
+    if (status == ring_status::broken) [[unlikely]]
+      malformed_ = true;
     return status == ring_status::frame;
   }
   void release() noexcept override { reader_.release(); }

@@ -11,12 +11,12 @@ namespace ham::transport {
 
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t head_bytes = 16;
-inline constexpr std::size_t first_line_payload = line_bytes - head_bytes;
+inline constexpr std::size_t first_line_payload = line_bytes - head_bytes;  // readable_payload of the contract
 
 /// First 16 bytes of a frame. `stamp` is written last and says in which lap of the ring the line was written.
 struct line_head {
   std::atomic<std::uint32_t> stamp;
-  std::uint32_t key;   ///< the handler key, mixed with the epoch of the connection
+  std::uint32_t key;  ///< the handler key, mixed with the epoch of the connection
   std::uint32_t call;
   std::uint32_t size_and_kind;  ///< size in the low 24 bits, kind above
 };
@@ -27,9 +27,9 @@ inline constexpr std::uint32_t size_mask = 0x00ffffff;
 
 /// Counters of one direction. The receiver writes the first line at every frame and the second one rarely.
 struct ring_control {
-  alignas(line_bytes) std::atomic<std::uint64_t> taken;     ///< lines of frames that the receiver has begun to handle
-  std::atomic<std::uint64_t> released;                      ///< lines that may be written again
-  alignas(line_bytes) std::atomic<std::uint32_t> armed;     ///< the receiver does not look: ring its bell after a send
+  alignas(line_bytes) std::atomic<std::uint64_t> taken;  ///< lines of frames that the receiver has begun to handle
+  std::atomic<std::uint64_t> released;                   ///< lines that may be written again
+  alignas(line_bytes) std::atomic<std::uint32_t> armed;  ///< the receiver does not look: ring its bell after a send
 };
 static_assert(sizeof(ring_control) == 2 * line_bytes);
 

@@ -18,6 +18,16 @@ class ring_reader {
     return head_at(position_)->stamp.load(std::memory_order_acquire) != stamp_of(position_, lines_log2_);
   }
 
+  /// Looks for the next frame up to `looks` times, as tightly as can be. True if it is there.
+  [[nodiscard]] bool spin(unsigned looks) const noexcept {
+    const std::atomic<std::uint32_t>& stamp = head_at(position_)->stamp;
+    const std::uint32_t expected = stamp_of(position_, lines_log2_);
+    for (; looks != 0; --looks) {
+      if (stamp.load(std::memory_order_acquire) == expected) return true;
+    }
+    return false;
+  }
+
   /// The next frame, valid until release().
   [[nodiscard]] ring_status poll(frame& out) noexcept {
     const line_head* first = head_at(position_);
@@ -26,7 +36,8 @@ class ring_reader {
     const std::size_t size = size_and_kind & size_mask;
     const auto kind = static_cast<std::uint8_t>(size_and_kind >> 24);
     const std::uint64_t rest = capacity() - (position_ & mask());
-    if (kind == pad_kind) [[unlikely]] return skip(size, rest, out);
+    if (kind == pad_kind) [[unlikely]]
+      return skip(size, rest, out);
     const std::uint64_t count = lines_of(size);
     if (count > rest || count > capacity() / 2) return ring_status::broken;
     out.head = {first->key ^ epoch_, first->call, kind};

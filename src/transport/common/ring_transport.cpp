@@ -20,8 +20,21 @@ void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
   wake();
 }
 
-endpoint* ring_transport::poll(frame& out) {
-  if (bell_.attention.load(std::memory_order_relaxed) != 0) [[unlikely]] answer_bell();
+endpoint* ring_transport::poll(frame& out, unsigned looks) {
+  if (bell_.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    answer_bell();
+  if (hot_.size() == 1 && limbo_.empty()) [[likely]] {
+    ring_endpoint& only = *hot_.front();
+    return only.reader().spin(looks) ? look_at(only, out) : nullptr;
+  }
+  for (; looks != 0; --looks) {
+    if (endpoint* found = look_around(out)) return found;
+  }
+  return nullptr;
+}
+
+/// One look at each hot ring and at one in limbo.
+endpoint* ring_transport::look_around(frame& out) {
   const std::size_t count = hot_.size();
   std::size_t at = cursor_;
   for (std::size_t i = 0; i < count; ++i, ++at) {
@@ -45,7 +58,8 @@ endpoint* ring_transport::look_at(ring_endpoint& one, frame& out) {
     one.last_hit = ++hits_;
     return &one;
   }
-  if (one.malformed()) [[unlikely]] drop(one);
+  if (one.malformed()) [[unlikely]]
+    drop(one);
   return nullptr;
 }
 
@@ -103,18 +117,17 @@ void ring_transport::cool_oldest() {
   one.reader().arm(true);
   one.watched = attention::limbo;
   limbo_.push_back(&one);
-  if (limbo_.size() > most_limbo) settle_limbo();
+  if (limbo_.size() > limbo_limit_) settle_limbo();
 }
 
 void ring_transport::settle_limbo() {
   base::heavy_fence();
-  std::vector<ring_endpoint*> busy;
-  for (ring_endpoint* one : limbo_) {
+  std::erase_if(limbo_, [](ring_endpoint* one) {
+    if (!one->reader().empty()) return false;  // has something: stays where it is looked at in turn
     one->watched = attention::cold;
-    if (!one->reader().empty()) busy.push_back(one);
-  }
-  limbo_.clear();
-  for (ring_endpoint* one : busy) promote(*one);
+    return true;
+  });
+  limbo_limit_ = limbo_.size() + most_limbo;
 }
 
 void ring_transport::drop(ring_endpoint& one) {
@@ -143,6 +156,7 @@ bool ring_transport::arm() {
   for (ring_endpoint* one : limbo_) one->watched = attention::cold;
   hot_.clear();
   limbo_.clear();
+  limbo_limit_ = most_limbo;
   return true;
 }
 

@@ -17,7 +17,7 @@ class ring_transport : public transport {
   /// `own` and `event_fd` belong to the derived class's node and outlive this object.
   ring_transport(bell& own, int event_fd, observer& to) : bell_(own), event_fd_(event_fd), observer_(to) {}
 
-  [[nodiscard]] endpoint* poll(frame& out) override;
+  [[nodiscard]] endpoint* poll(frame& out, unsigned looks) override;
   [[nodiscard]] bool arm() override;
   void disarm() noexcept override;
   [[nodiscard]] int wake_fd() const noexcept override { return event_fd_; }
@@ -38,6 +38,7 @@ class ring_transport : public transport {
   void promote(ring_endpoint& one);
   void cool_oldest();
   void settle_limbo();
+  endpoint* look_around(frame& out);
   endpoint* look_at(ring_endpoint& one, frame& out);
   endpoint* look_at_limbo(frame& out);
   void drop(ring_endpoint& one);
@@ -56,6 +57,7 @@ class ring_transport : public transport {
   std::vector<ring_endpoint*> limbo_;  // armed, but a sender may not have seen it yet: still looked at now and then
   std::size_t cursor_ = 0;
   std::size_t limbo_cursor_ = 0;
+  std::size_t limbo_limit_ = most_limbo;  // more than this many are settled together with one fence
   unsigned streak_ = 0;
   std::uint64_t hits_ = 0;
 };

@@ -23,7 +23,8 @@ class ring_writer {
     const std::uint64_t needed = lines_of(size);
     const std::uint64_t at = position_ & mask();
     const std::uint64_t padding = at + needed > capacity() ? capacity() - at : 0;
-    if (position_ + padding + needed > limit_ && !refresh(padding + needed)) [[unlikely]] return nullptr;
+    if (position_ + padding + needed > limit_ && !refresh(padding + needed)) [[unlikely]]
+      return nullptr;
     if (padding != 0) [[unlikely]] {
       write(position_, {0, 0, pad_kind}, 0);
       position_ += padding;

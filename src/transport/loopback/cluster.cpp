@@ -57,10 +57,10 @@ bool cluster::introduce(node_t first, node_t second) {
   if (!introduced_.insert(std::minmax(first, second)).second) return true;
   pairs_.push_back(std::make_unique<std::byte[]>(ring_pair::bytes + line_bytes));
   const ring_pair rings{align(pairs_.back().get()), ++epoch_};
-  auto mine = std::make_unique<ring_endpoint>(second, first, rings, 0U,
-                                              remote_bell{other.ring_me.get(), other.event.get()});
-  auto theirs = std::make_unique<ring_endpoint>(first, second, rings, 1U,
-                                                remote_bell{one.ring_me.get(), one.event.get()});
+  auto mine =
+      std::make_unique<ring_endpoint>(second, first, rings, 0U, remote_bell{other.ring_me.get(), other.event.get()});
+  auto theirs =
+      std::make_unique<ring_endpoint>(first, second, rings, 1U, remote_bell{one.ring_me.get(), one.event.get()});
   if (other.memory != nullptr) mine->set_memory(std::make_unique<local_memory>(*other.memory));
   if (one.memory != nullptr) theirs->set_memory(std::make_unique<local_memory>(*one.memory));
   other.here->adopt(std::move(theirs));

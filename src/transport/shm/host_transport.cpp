@@ -29,8 +29,9 @@ base::unique_fd make_event() {
 
 base::unique_fd duplicate(int fd) {
   base::unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
-  if (!copy) throw config_error(std::string("cannot duplicate a descriptor (") + std::strerror(errno) +
-                                "); raise the limit of open files (ulimit -n)");
+  if (!copy)
+    throw config_error(std::string("cannot duplicate a descriptor (") + std::strerror(errno) +
+                       "); raise the limit of open files (ulimit -n)");
   return copy;
 }
 
@@ -153,7 +154,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   welcome.nodes = nodes;
   welcome.side = 1;
   welcome.epoch = pair.epoch;
-  const std::array<int, 6> fds{job_file_.get(), pair_file.get(), one->heap.get(),
+  const std::array<int, 6> fds{job_file_.get(), pair_file.get(),  one->heap.get(),
                                heap_fd_,        one->event.get(), event_.get()};
   base::send_control(one->control.get(), bytes_of(welcome), fds);
 
@@ -169,8 +170,8 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   }
   job_->set_awake(static_cast<std::uint32_t>(plan.node), true);
 
-  auto connection = std::make_unique<ring_endpoint>(
-      plan.node, 0, pair, 0U, remote_bell{&job_->nodes[plan.node].ring_me, one->event.get()});
+  auto connection = std::make_unique<ring_endpoint>(plan.node, 0, pair, 0U,
+                                                    remote_bell{&job_->nodes[plan.node].ring_me, one->event.get()});
   connection->set_memory(std::make_unique<peer_memory>(duplicate(one->heap.get())));
   adopt(std::move(connection));
   watch_->watch(job_->nodes[plan.node].alive, static_cast<std::uint64_t>(plan.node));
@@ -202,8 +203,10 @@ void host_transport::wait_for_events() {
     }
     child* one = find(static_cast<node_t>(number / 2));
     if (one == nullptr) continue;
-    if (number % 2 == 0) read_control(*one);
-    else reap(*one);
+    if (number % 2 == 0)
+      read_control(*one);
+    else
+      reap(*one);
   }
 }
 

@@ -55,7 +55,7 @@ class host_transport final : public ring_transport {
 
   host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd, observer& to);
 
-  void keep();                       // the keeper thread
+  void keep();  // the keeper thread
   void start_one(const target_plan& plan, std::uint32_t nodes);
   void run_commands();
   void wait_for_events();
@@ -75,7 +75,7 @@ class host_transport final : public ring_transport {
 
   mutable std::mutex mutex_;
   std::condition_variable done_;
-  std::vector<target_plan> plans_;   // guarded by mutex_
+  std::vector<target_plan> plans_;  // guarded by mutex_
   std::uint32_t plan_nodes_ = 0;
   bool started_ = true;
   std::string start_error_;

@@ -17,8 +17,8 @@ struct control_text {
   std::uint32_t version = protocol;
   control_kind kind{};
   std::int32_t peer = 0;
-  std::int32_t node = 0;   ///< welcome: number of the receiver
-  std::uint32_t nodes = 0; ///< welcome: number of nodes of the job
+  std::int32_t node = 0;    ///< welcome: number of the receiver
+  std::uint32_t nodes = 0;  ///< welcome: number of nodes of the job
   std::uint32_t side = 0;
   std::uint32_t epoch = 0;
   std::uint32_t reserved = 0;

@@ -21,9 +21,11 @@ namespace {
 void check_credentials(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || (peer.uid != ::geteuid() && peer.uid != 0)) {
-    throw config_error("the process that started this target belongs to another user (a target obeys its own user "
-                       "only); start host and target as the same user");
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
+      (peer.uid != ::geteuid() && peer.uid != 0)) {
+    throw config_error(
+        "the process that started this target belongs to another user (a target obeys its own user "
+        "only); start host and target as the same user");
   }
 }
 
@@ -38,14 +40,16 @@ invitation invitation::accept(int control_fd) {
   auto message = base::receive_control(control_fd, true, closed);
   control_text text;
   if (!message || message->bytes.size() != sizeof text || message->fds.size() != 6) {
-    throw config_error("this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "
-                       "unset HAM_TARGET to run it by itself");
+    throw config_error(
+        "this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "
+        "unset HAM_TARGET to run it by itself");
   }
   std::memcpy(&text, message->bytes.data(), sizeof text);
   if (text.version != control_text::protocol || text.kind != control_kind::welcome || text.node <= 0 ||
       text.node >= static_cast<std::int32_t>(most_nodes)) {
-    throw config_error("the host of this target speaks another version of the start protocol; build both from the "
-                       "same release of HAM");
+    throw config_error(
+        "the host of this target speaks another version of the start protocol; build both from the "
+        "same release of HAM");
   }
   auto& fds = message->fds;
   result.job_file = std::move(fds[0]);
@@ -105,9 +109,8 @@ void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base
     return;
   }
   pairs_.emplace_back(pair.get(), ring_pair::bytes);
-  auto connection =
-      std::make_unique<ring_endpoint>(peer, self_, ring_pair{pairs_.back().data(), epoch}, side,
-                                      remote_bell{&job_->nodes[peer].ring_me, event.get()});
+  auto connection = std::make_unique<ring_endpoint>(peer, self_, ring_pair{pairs_.back().data(), epoch}, side,
+                                                    remote_bell{&job_->nodes[peer].ring_me, event.get()});
   connection->set_memory(std::make_unique<peer_memory>(std::move(heap)));
   peer_events_.push_back(std::move(event));
   adopt(std::move(connection));

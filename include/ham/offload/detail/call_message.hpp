@@ -4,7 +4,7 @@
 // function and sends its result back.
 #pragma once
 
-#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "ham/msg/call_layout.hpp"
 #include "ham/msg/callable.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/f2f.hpp"
@@ -28,45 +29,58 @@ struct call_message;
 template <class Callable, class Result, class... Params>
 class received_call {
  public:
-  explicit received_call(const incoming_call& call) noexcept : call_(call) {}
-  received_call(const received_call& other)
-      : call_(other.call_), bytes_(other.call_.payload.begin(), other.call_.payload.end()) {
-    call_.payload = bytes_;
-    share_call(call_);
+  explicit received_call(incoming_call& call) noexcept : call_(&call) {}
+  received_call(const received_call& other) : kept_(std::make_unique<kept>(*other.call_)), call_(&kept_->call) {
+    share_call(*call_);
   }
-  received_call(received_call&& other) noexcept : call_(other.call_), bytes_(std::move(other.bytes_)) {
-    if (!bytes_.empty()) call_.payload = bytes_;
-  }
+  received_call(received_call&&) noexcept = default;
   received_call& operator=(const received_call&) = delete;
   received_call& operator=(received_call&&) = delete;
   ~received_call() = default;
 
   void operator()() {
-    const engine_scope scope(call_.at);
-    msg::reader from(call_.payload);
-    std::optional<decoded> arguments;
-    try {
-      arguments.emplace(from);
-    } catch (const std::exception& problem) {
-      reject_call(call_, problem.what());
-      return;
-    }
-    try {
-      answer(*arguments);
-    } catch (...) {
-      reply_exception(call_);
+    if (kept_ == nullptr) {
+      run();
+    } else {  // on a thread that works for no runtime in particular
+      const engine_scope scope(call_->at);
+      run();
     }
   }
 
  private:
+  /// A call with its bytes, for copies.
+  struct kept {
+    explicit kept(const incoming_call& from) : call(from), bytes(from.payload.begin(), from.payload.end()) {
+      call.payload = bytes;
+    }
+    incoming_call call;
+    std::vector<std::byte> bytes;
+  };
+
   struct decoded {
     explicit decoded(msg::reader& from)
-        : callable(msg::decode<Callable>(from)), parameters{msg::decode<Params>(from)...} {
+        : callable(msg::decode<Callable>(from)), parameters(msg::decode_pack<Params...>(from)) {
       from.expect_end();
     }
     msg::decode_result_t<Callable> callable;
     std::tuple<msg::decode_result_t<Params>...> parameters;
   };
+
+  void run() {
+    msg::reader from(call_->payload);
+    std::optional<decoded> arguments;
+    try {
+      arguments.emplace(from);
+    } catch (const std::exception& problem) {
+      reject_call(*call_, problem.what());
+      return;
+    }
+    try {
+      answer(*arguments);
+    } catch (...) {
+      reply_exception(*call_);
+    }
+  }
 
   void answer(decoded& arguments) {
     const auto invoke = [&](auto&... values) -> Result {
@@ -74,29 +88,26 @@ class received_call {
     };
     if constexpr (std::is_void_v<Result>) {
       std::apply(invoke, arguments.parameters);
-      if (!wants_reply(call_)) return;
-      outgoing_reply reply;
-      begin_reply(call_, 0, reply);
-      finish_reply(call_, reply);
+      if (wants_reply(*call_)) reply_nothing(*call_);
     } else {
       const Result result = std::apply(invoke, arguments.parameters);
-      if (!wants_reply(call_)) return;
+      if (!wants_reply(*call_)) return;
       const std::size_t size = msg::encoded_size(result);
       outgoing_reply reply;
-      begin_reply(call_, size, reply);
+      begin_reply(*call_, size, reply);
       try {
         msg::writer to(reply.data, size);
         msg::encode(to, result);
       } catch (...) {
-        cancel_reply(call_, reply);
+        cancel_reply(*call_, reply);
         throw;
       }
-      finish_reply(call_, reply);
+      finish_reply(*call_, reply);
     }
   }
 
-  incoming_call call_;
-  std::vector<std::byte> bytes_;
+  std::unique_ptr<kept> kept_;
+  incoming_call* call_;
 };
 
 /// Registration of the handler and encoding of the arguments.
@@ -109,20 +120,12 @@ struct call_message {
   static constexpr msg::handler_kind kind = msg::handler_kind::call;
   static constexpr std::size_t message_size() noexcept { return 0; }
   static void handler(void* buffer) {
-    received call(*static_cast<const incoming_call*>(buffer));
+    received call(*static_cast<incoming_call*>(buffer));
     Policy<received>::handler(&call);
   }
-  static std::string layout() {
-    std::string text = msg::layout_text<Callable, Params...>();
-    text += "->";
-    if constexpr (std::is_void_v<Result>) text += "void";
-    else msg::append_layout<Result>(text);
-    return text;
-  }
+  static std::string layout() { return msg::call_layout<Callable, Result, Params...>(); }
 
-  [[nodiscard]] static msg::handler_entry& entry() noexcept {
-    return msg::handler_registrar<call_message>::entry();
-  }
+  [[nodiscard]] static msg::handler_entry& entry() noexcept { return msg::handler_registrar<call_message>::entry(); }
 
   [[nodiscard]] static constexpr std::size_t size(const Callable& callable, const Params&... values) {
     return (msg::encoded_size(callable) + ... + msg::encoded_size(values));
@@ -141,8 +144,8 @@ struct call_of {
   static_assert(msg::require_argument<core>());
   static_assert((msg::require_argument<Params>() && ...));
   static_assert(msg::require_result<result>());
-  using message = call_message<msg::tag_for<Callable, Params...>, msg::policy_of<Callable>::template type, core, result,
-                               Params...>;
+  using message =
+      call_message<msg::tag_for<Callable, Params...>, msg::policy_of<Callable>::template type, core, result, Params...>;
 };
 
 template <class Callable, class Parameters>
@@ -150,22 +153,19 @@ struct call_of_tuple;
 template <class Callable, class... Params>
 struct call_of_tuple<Callable, std::tuple<Params...>> : call_of<Callable, Params...> {};
 
-template <class T>
-inline constexpr bool is_bound_v = false;
-template <class Callable, class... Params>
-inline constexpr bool is_bound_v<bound<Callable, Params...>> = true;
-
 /// An argument as its parameter type: itself if it is one, else converted.
 template <class Param, class Arg>
 [[nodiscard]] decltype(auto) as_parameter(Arg&& arg) {
-  if constexpr (std::is_same_v<std::remove_cvref_t<Arg>, Param>) return static_cast<const Param&>(arg);
-  else return static_cast<Param>(std::forward<Arg>(arg));
+  if constexpr (std::is_same_v<std::remove_cvref_t<Arg>, Param>)
+    return static_cast<const Param&>(arg);
+  else
+    return static_cast<Param>(std::forward<Arg>(arg));
 }
 
 /// Brings all spellings of a call to one: use(message type, core callable, parameters...).
 template <class Use, class Callable, class... Args>
 decltype(auto) with_call(Use&& use, const Callable& callable, Args&&... args) {
-  if constexpr (is_bound_v<Callable>) {
+  if constexpr (msg::is_bound_v<Callable>) {
     static_assert(sizeof...(Args) == 0, "ham: a functor made by f2f has its arguments already");
     using call = call_of_tuple<typename Callable::callable_type, typename Callable::arguments_type>;
     return std::apply(

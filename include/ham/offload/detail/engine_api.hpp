@@ -37,7 +37,7 @@ struct outgoing {
   std::byte* data = nullptr;
   call_slot* slot = nullptr;
   void* peer = nullptr;
-  void* big = nullptr;       ///< a message that does not fit into one frame
+  void* big = nullptr;  ///< a message that does not fit into one frame
   msg::handler_entry* function = nullptr;
   std::uint32_t key = 0;
   std::uint8_t kind = 0;
@@ -95,6 +95,8 @@ struct outgoing_reply {
 void begin_reply(incoming_call& call, std::size_t size, outgoing_reply& out);
 void finish_reply(incoming_call& call, outgoing_reply& out) noexcept;
 void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept;
+/// begin and finish of a reply without a value.
+void reply_nothing(incoming_call& call);
 /// Sends the exception that is being handled back to the caller.
 void reply_exception(incoming_call& call) noexcept;
 /// The arguments were not what they should be: closes the endpoint.

@@ -38,17 +38,17 @@ using result_decoder = void (*)(call_slot& slot, msg::reader& reply);
 /// One entry of the table of pending calls. The first line is what a call touches; the second holds a small result.
 struct alignas(64) call_slot {
   std::atomic<slot_state> state{slot_state::free};
-  std::uint32_t id = 0;                   ///< index in the low 20 bits, generation above
-  result_decoder decode = nullptr;        ///< nullptr: the result is dropped
-  engine* owner = nullptr;                ///< nullptr once its runtime has ended
-  continuation* then = nullptr;           ///< also the link of the list of free slots
+  std::uint32_t id = 0;             ///< index in the low 20 bits, generation above
+  result_decoder decode = nullptr;  ///< nullptr: the result is dropped
+  engine* owner = nullptr;          ///< nullptr once its runtime has ended
+  continuation* then = nullptr;     ///< also the link of the list of free slots
   msg::handler_entry* function = nullptr;
-  std::uint64_t position = 0;             ///< end of the message in the stream to the node
+  std::uint64_t position = 0;  ///< end of the message in the stream to the node
   std::int64_t deadline_ns = 0;
   node_t node = -1;
-  bool orphan = false;                    ///< nobody holds it any more: free it when the reply arrives
-  bool reply_due = false;                 ///< a reply may still come
-  bool in_batch = false;                  ///< not sent yet: the storage holds the batch_owner that will send it
+  bool orphan = false;     ///< nobody holds it any more: free it when the reply arrives
+  bool reply_due = false;  ///< a reply may still come
+  bool in_batch = false;   ///< not sent yet: the storage holds the batch_owner that will send it
 
   static constexpr std::size_t storage_bytes = 64;
   alignas(64) std::byte storage[storage_bytes];
@@ -63,20 +63,28 @@ struct slot_value {
 
   template <class... Args>
   static void construct(call_slot& slot, Args&&... args) {
-    if constexpr (in_place) ::new (static_cast<void*>(slot.storage)) T(std::forward<Args>(args)...);
-    else ::new (static_cast<void*>(slot.storage)) T*(new T(std::forward<Args>(args)...));
+    if constexpr (in_place)
+      ::new (static_cast<void*>(slot.storage)) T(std::forward<Args>(args)...);
+    else
+      ::new (static_cast<void*>(slot.storage)) T*(new T(std::forward<Args>(args)...));
   }
   static T& get(call_slot& slot) noexcept {
-    if constexpr (in_place) return *std::launder(reinterpret_cast<T*>(slot.storage));
-    else return **std::launder(reinterpret_cast<T**>(slot.storage));
+    if constexpr (in_place)
+      return *std::launder(reinterpret_cast<T*>(slot.storage));
+    else
+      return **std::launder(reinterpret_cast<T**>(slot.storage));
   }
   static void destroy(call_slot& slot) noexcept {
-    if constexpr (in_place) get(slot).~T();
-    else delete &get(slot);
+    if constexpr (in_place)
+      get(slot).~T();
+    else
+      delete &get(slot);
   }
   static void decode(call_slot& slot, msg::reader& reply) {
-    if constexpr (in_place) ::new (static_cast<void*>(slot.storage)) T(msg::decode<T>(reply));
-    else ::new (static_cast<void*>(slot.storage)) T*(new T(msg::decode<T>(reply)));
+    if constexpr (in_place)
+      ::new (static_cast<void*>(slot.storage)) T(msg::decode<T>(reply));
+    else
+      ::new (static_cast<void*>(slot.storage)) T*(new T(msg::decode<T>(reply)));
   }
 };
 
@@ -89,9 +97,7 @@ struct slot_value<void> {
 };
 
 /// The batch of a slot that was not sent yet.
-inline batch_owner*& slot_batch(call_slot& slot) noexcept {
-  return *reinterpret_cast<batch_owner**>(slot.storage);
-}
+inline batch_owner*& slot_batch(call_slot& slot) noexcept { return *reinterpret_cast<batch_owner**>(slot.storage); }
 
 /// The error of a failed slot.
 inline std::exception_ptr& slot_error(call_slot& slot) noexcept {

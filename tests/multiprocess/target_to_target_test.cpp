@@ -1,0 +1,182 @@
+// Targets call each other, the host, and move memory among themselves; each process is on its own.
+// link: ham::ham
+#include "support.hpp"
+
+#include <numeric>
+#include <sys/resource.h>
+
+using namespace ham;
+using namespace ham::test;
+
+namespace {
+
+pid_t my_pid() { return ::getpid(); }
+pid_t pid_of(node_t node) { return offload::sync(node, fn<&my_pid>); }
+/// Goes through all nodes of a list, one after the other, nested.
+std::vector<pid_t> tour(const std::vector<node_t>& way, std::size_t at) {
+  std::vector<pid_t> result{::getpid()};
+  if (at == way.size()) return result;
+  const auto rest = offload::sync(way[at], fn<&tour>, way, at + 1);
+  result.insert(result.end(), rest.begin(), rest.end());
+  return result;
+}
+int ping_pong(node_t partner, int depth) {
+  if (depth == 0) return 0;
+  return 1 + offload::sync(partner, fn<&ping_pong>, offload::this_node(), depth - 1);
+}
+long sum(offload::buffer_ptr<int> at, std::size_t n) { return std::accumulate(at.get(), at.get() + n, 0L); }
+void fill(offload::buffer_ptr<int> at, std::size_t n, int start) { std::iota(at.get(), at.get() + n, start); }
+
+TEST(target_to_target, calls_in_every_direction) {
+  runtime rt(nodes("shm:3"));
+  std::vector<pid_t> pids{::getpid()};
+  for (node_t node = 1; node <= 3; ++node) pids.push_back(offload::sync(node, fn<&my_pid>));
+  for (node_t from = 0; from <= 3; ++from) {
+    for (node_t to = 0; to <= 3; ++to) {
+      EXPECT_EQ(offload::sync(from, fn<&pid_of>, to), pids[static_cast<std::size_t>(to)]) << from << " to " << to;
+    }
+  }
+  const std::vector<node_t> way{1, 2, 3, 0, 3, 1, 1, 2, 0, 1};
+  std::vector<pid_t> expected{::getpid()};
+  for (const node_t node : way) expected.push_back(pids[static_cast<std::size_t>(node)]);
+  EXPECT_EQ(tour(way, 0), expected);
+}
+
+TEST(target_to_target, deep_nesting) {
+  runtime rt(nodes("shm:2"));
+  EXPECT_EQ(offload::sync(1, fn<&ping_pong>, 2, 100), 100);
+  EXPECT_EQ(offload::sync(1, fn<&ping_pong>, 0, 100), 100);
+}
+
+TEST(target_to_target, all_call_all_at_once) {
+  constexpr int count = 6;
+  runtime rt(nodes("shm:" + std::to_string(count)));
+  std::vector<offload::future<int>> all;
+  for (node_t node = 1; node <= count; ++node) {
+    all.push_back(offload::async(node, [] {
+      int good = 0;
+      const auto self = offload::this_node();
+      for (int round = 0; round < 50; ++round) {
+        std::vector<offload::future<node_t>> answers;
+        for (std::size_t other = 0; other < offload::num_nodes(); ++other) {
+          answers.push_back(offload::async(other, [](node_t from) { return from; }, self));
+        }
+        for (auto& one : answers) good += one.get() == self ? 1 : 0;
+      }
+      return good;
+    }));
+  }
+  for (auto& one : all) EXPECT_EQ(one.get(), 50 * (count + 1));
+}
+
+TEST(target_to_target, copy_of_memory) {
+  runtime rt(nodes("shm:3"));
+  constexpr std::size_t n = 3'000'001;
+  offload::buffer<int> on[] = {{0, n}, {1, n}, {2, n}, {3, n}};
+  for (int from = 0; from <= 3; ++from) {
+    for (int to = 0; to <= 3; ++to) {
+      if (from == to) continue;
+      const int start = 100 * from + to;
+      offload::sync(from, fn<&fill>, on[from].ptr(), n, start);
+      offload::copy_sync(on[from].ptr(), on[to].ptr(), n);
+      EXPECT_EQ(offload::sync(to, fn<&sum>, on[to].ptr(), n),
+                static_cast<long>(n) * start + static_cast<long>(n) * (static_cast<long>(n) - 1) / 2)
+          << from << " to " << to;
+    }
+  }
+}
+
+TEST(target_to_target, copy_from_inside_a_target) {
+  runtime rt(nodes("shm:2"));
+  offload::buffer<int> there(2, 1000);
+  const long got = offload::sync(
+      1,
+      [](offload::buffer_ptr<int> other) {
+        offload::buffer<int> mine(offload::this_node(), 1000);
+        fill(mine.ptr(), 1000, 1);
+        offload::copy_sync(mine.ptr(), other, 1000);
+        std::vector<int> back(1000);
+        offload::get_sync(other, back.data(), 1000);
+        return std::accumulate(back.begin(), back.end(), 0L);
+      },
+      there.ptr());
+  EXPECT_EQ(got, 500500);
+}
+
+TEST(target_to_target, the_death_of_a_target_reaches_the_others) {
+  runtime rt(nodes("shm:3"));
+  EXPECT_GT(offload::sync(1, fn<&pid_of>, 2), 0);  // 1 knows 2
+  auto waiting = offload::async(1, [] {
+    try {
+      offload::sync(2, [] { std::this_thread::sleep_for(std::chrono::hours(1)); });
+    } catch (const node_failure& failure) {
+      return failure.node();
+    }
+    return node_t{-1};
+  });
+  EXPECT_FALSE(waiting.wait_for(50ms));
+  ::kill(static_cast<pid_t>(offload::get_node_descriptor(2).pid()), SIGKILL);
+  EXPECT_EQ(waiting.get(), 2);
+  // One that never talked to it before gets told as well.
+  const auto late = [] {
+    try {
+      offload::sync(2, fn<&my_pid>);
+    } catch (const node_failure& failure) {
+      return failure.node();
+    }
+    return node_t{-1};
+  };
+  EXPECT_EQ(offload::sync(3, late), 2);
+  EXPECT_EQ(offload::sync(1, fn<&pid_of>, 3), offload::get_node_descriptor(3).pid());
+}
+
+TEST(target_to_target, statics_are_each_process_s_own) {
+  runtime rt(nodes("shm:2"));
+  const auto next = [] {
+    static int counter = 0;
+    return ++counter;
+  };
+  EXPECT_EQ(offload::sync(1, next), 1);
+  EXPECT_EQ(offload::sync(1, next), 2);
+  EXPECT_EQ(offload::sync(2, next), 1);
+  EXPECT_EQ(next(), 1);
+}
+
+TEST(target_to_target, idle_targets_use_no_cpu) {
+  const auto cpu_ms = [] {
+    rusage use{};
+    ::getrusage(RUSAGE_SELF, &use);
+    return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000.0 +
+           (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000.0;
+  };
+  runtime rt(nodes("shm:4"));
+  std::vector<double> before;
+  for (node_t node = 1; node <= 4; ++node) before.push_back(offload::sync(node, cpu_ms));
+  const double host_before = cpu_ms();
+  std::this_thread::sleep_for(1s);
+  EXPECT_LT(cpu_ms() - host_before, 50) << "the host's own threads are quiet as well";
+  for (node_t node = 1; node <= 4; ++node) {
+    const double used = offload::sync(node, cpu_ms) - before[static_cast<std::size_t>(node - 1)];
+    EXPECT_LT(used, sanitized() ? 100 : 30) << "milliseconds in a second of idleness; the bar is 10";
+  }
+}
+
+TEST(target_to_target, a_waiting_host_uses_no_cpu) {
+  runtime rt(nodes("shm:1"));
+  auto slow = offload::async(1, [] { std::this_thread::sleep_for(1s); });
+  timespec before{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+  slow.get();
+  timespec after{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+  const double ms = static_cast<double>(after.tv_sec - before.tv_sec) * 1e3 +
+                    static_cast<double>(after.tv_nsec - before.tv_nsec) / 1e6;
+  EXPECT_LT(ms, 50);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) runtime rt(argc, argv);
+  return run(argc, argv);
+}
