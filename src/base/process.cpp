@@ -55,6 +55,7 @@ struct child_plan {
   const cpu_set_t* cpus;
   pid_t parent;
   volatile int error;
+  volatile bool pinning;
 };
 
 /// Runs in the child on the parent's memory: system calls only.
@@ -65,7 +66,11 @@ struct child_plan {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent) ::_exit(127);
   if (plan.inherited_fd >= 0) ::fcntl(plan.inherited_fd, F_SETFD, 0);
-  if (plan.cpus != nullptr) ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus);
+  if (plan.cpus != nullptr && ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus) != 0) {
+    plan.error = errno;
+    plan.pinning = true;
+    ::_exit(127);
+  }
   ::execvpe(plan.path, plan.arguments, plan.environment);
   plan.error = errno;
   ::_exit(127);
@@ -88,12 +93,17 @@ process start_process(const process_request& what) {
                   what.inherited_fd,
                   what.cpus.empty() ? nullptr : &cpus,
                   ::getpid(),
-                  0};
+                  0,
+                  false};
   const pid_t pid = ::vfork();
   if (pid == 0) become(plan);
   const int error = pid < 0 ? errno : plan.error;
   if (what.inherited_fd >= 0) ::fcntl(what.inherited_fd, F_SETFD, FD_CLOEXEC);
   if (pid > 0 && error != 0) ::waitpid(pid, nullptr, 0);
+  if (error != 0 && plan.pinning) {
+    throw config_error("cannot run a target on the cores asked for (" + std::string(std::strerror(error)) +
+                       "); this process may use fewer cores, see HAM_NODES and --ham-cpu-affinity");
+  }
   if (error != 0) {
     throw config_error("cannot start '" + what.command.front() + "' as a target (" + std::strerror(error) +
                        "); check the path, that it is executable, and the limit of processes (ulimit -u)");

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -16,6 +17,12 @@ namespace {
 constexpr std::int64_t longest_spin_ns = 60'000;  // about what a wake-up by the kernel costs both sides together
 constexpr std::int64_t shortest_spin_ns = 3'000;
 constexpr std::int64_t crowded_spin_ns = 1'500;
+/// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.
+const msg::handler_table& all_handlers() {
+  msg::handler_table::refresh();
+  return msg::handler_table::local();
+}
+
 constexpr int most_frames = 64;            // handled under one hold of the receiving lock
 constexpr unsigned looks_while_idle = 64;  // at the transport, before the rest is looked at again
 constexpr unsigned rounds_per_clock = 32;  // of fruitless progress, between looks at the clock
@@ -85,10 +92,14 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
     : self_(self),
       nodes_(nodes),
       heap_(std::move(memory)),
-      self_endpoint_(self),
+      self_endpoint_(self,
+                     [this] {
+                       if (sleeping_.load(std::memory_order_seq_cst)) kick();
+                     }),
       slots_(this),
       contexts_(*this),
-      table_(&msg::handler_table::local()),
+      table_(&all_handlers()),
+      known_keys_(static_cast<std::uint32_t>(table_->size())),
       next_deadline_(base::never_ns),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       spin_ns_(longest_spin_ns) {
@@ -253,8 +264,10 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
   if (idle && transport_ != nullptr) {
     sleeping_.store(true, std::memory_order_seq_cst);
     if (transport_->arm()) {
-      sleeps_.fetch_add(1, std::memory_order_relaxed);
-      sleep_armed(until_ns);
+      if (self_endpoint_.empty()) {
+        sleeps_.fetch_add(1, std::memory_order_relaxed);
+        sleep_armed(until_ns);
+      }
       transport_->disarm();
     }
     sleeping_.store(false, std::memory_order_relaxed);
@@ -274,7 +287,11 @@ void engine::sleep_armed(std::int64_t until_ns) {
     left = {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
   }
   epoll_event event{};
-  ::epoll_pwait2(epoll_.get(), &event, 1, wake_at == base::never_ns ? nullptr : &left, nullptr);
+  const bool for_ever = wake_at == base::never_ns;
+  if (::epoll_pwait2(epoll_.get(), &event, 1, for_ever ? nullptr : &left, nullptr) >= 0 || errno != ENOSYS) return;
+  // Kernels before 5.11 and emulators: milliseconds, rounded up.
+  const long ms = std::min<long>(left.tv_sec, 3600) * 1000 + (left.tv_nsec + 999'999) / 1'000'000;
+  ::epoll_wait(epoll_.get(), &event, 1, for_ever ? -1 : static_cast<int>(ms));
 }
 
 /// Another thread makes progress for us. It tells us when it stops; the time limit covers the moment in between.
@@ -325,7 +342,9 @@ void engine::expire_deadlines(std::int64_t now) {
   }
   for (const std::uint32_t call : due) {
     call_slot* const slot = slots_.find(call);
-    if (slot == nullptr || slot->state.load() != slot_state::pending || slot->deadline_ns == 0) continue;
+    if (slot == nullptr || slot->state.load() != slot_state::pending) continue;
+    // Detached: the late reply will free it. Another deadline: the id was used again since.
+    if (slot->orphan || slot->deadline_ns == 0 || slot->deadline_ns > now) continue;
     const std::string function =
         slot->function != nullptr ? table_->pretty_name(slot->function->key()) : std::string("a call");
     fail(*slot, std::make_exception_ptr(deadline_exceeded(

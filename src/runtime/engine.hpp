@@ -34,7 +34,8 @@ extern constinit thread_local unsigned thread_depth;
 /// One node of a job. All members may be called from any thread unless said otherwise.
 ///
 /// Two kinds of lock: `receiving_`, held by whoever makes progress (polls transports, settles slots), and one `sending`
-/// per peer. User code runs under neither, except codecs that encode arguments (under `sending`).
+/// per peer. User code runs under neither, except codecs: writing runs under `sending`, reading of results under
+/// `receiving_`. A codec must not use the offload API.
 class engine final : public transport::observer {
  public:
   engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
@@ -104,12 +105,14 @@ class engine final : public transport::observer {
 
   // ---- transport::observer
   void on_connected(transport::endpoint& with) override;
+  void on_broken(node_t peer, const std::string& reason) override;
   void on_lost(node_t peer, const std::string& reason) override;
 
  private:
   struct event {
     transport::endpoint* connected;  // or nullptr:
-    node_t lost;
+    node_t lost = -1;
+    bool gone = false;  // not only broken
     std::string reason;
   };
   static constexpr unsigned most_depth = 512;
@@ -130,7 +133,7 @@ class engine final : public transport::observer {
   /// The key under which the peer knows the function.
   std::uint32_t key_for(peer& to, msg::handler_entry& function) {
     const std::uint32_t key = function.key();
-    const bool as_is = to.translation == nullptr && key != msg::invalid_key && !function.duplicate();
+    const bool as_is = to.translation == nullptr && key < known_keys_ && !function.duplicate();
     if (as_is) [[likely]]
       return key;
     return translate_key(to, function);
@@ -158,6 +161,10 @@ class engine final : public transport::observer {
   }
   void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry);
+  /// The receiving lock is held.
+  void count_executed(std::uint32_t calls) noexcept {
+    calls_executed_.store(calls_executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
+  }
   /// Runs `what`, user code on behalf of `from`, with the receiving lock given up meanwhile.
   template <class What>
   void run_released(peer& from, What what);
@@ -195,6 +202,7 @@ class engine final : public transport::observer {
   slot_table slots_;
   contexts contexts_;
   const msg::handler_table* table_;
+  const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind
   bool one_sided_ = true;
 
   base::biased_lock receiving_;
@@ -240,7 +248,7 @@ void engine::run_released(peer& from, What what) {
   from.executor = before;
 }
 
-/// Stands for a whole batch where a function is asked for; is never executed.
+/// Stands for a whole batch where a function is asked for; does nothing.
 [[nodiscard]] msg::handler_entry& batch_entry();
 /// The engine that the calling thread works for, or nullptr.
 [[nodiscard]] engine* current_or_null() noexcept;

@@ -1,6 +1,7 @@
 // Peers come and go: greeting, agreement on handlers, loss.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <tuple>
 
 #include "ham/msg/codec.hpp"
@@ -38,8 +39,9 @@ void engine::post(event what) {
   if (transport_ != nullptr) transport_->wake();
 }
 
-void engine::on_connected(transport::endpoint& with) { post({&with, -1, {}}); }
-void engine::on_lost(node_t peer, const std::string& reason) { post({nullptr, peer, reason}); }
+void engine::on_connected(transport::endpoint& with) { post({&with, -1, false, {}}); }
+void engine::on_broken(node_t peer, const std::string& reason) { post({nullptr, peer, false, reason}); }
+void engine::on_lost(node_t peer, const std::string& reason) { post({nullptr, peer, true, reason}); }
 
 bool engine::handle_events() {
   std::vector<event> events;
@@ -53,6 +55,8 @@ bool engine::handle_events() {
       connected(*one.connected);
     } else if (one.lost >= 0 && static_cast<std::size_t>(one.lost) < nodes_) {
       lost(*peers_[static_cast<std::size_t>(one.lost)], one.reason);
+      // A host that only sent nonsense is not served any more, but this process ends with it and not before.
+      if (one.gone && one.lost == 0 && self_ != 0) stop_.store(true, std::memory_order_release);
     }
   }
   return !events.empty();
@@ -120,11 +124,16 @@ void engine::become_ready(peer& who) {
 // ---- loss
 
 void engine::condemn(peer& who, const std::string& why) noexcept {
+  if (who.node != self_ && who.condemned.exchange(true)) return;
   try {
     const std::string reason = "the connection was closed because it sent " + why;
     if (!leaving_.load()) std::fprintf(stderr, "ham: node %d: node %d: %s\n", self_, who.node, reason.c_str());
-    if (who.to != nullptr && who.node != self_) who.to->close(reason);
-    if (who.node != self_) on_lost(who.node, reason);
+    if (who.node == self_) return;
+    // It is told, so that its pending calls settle.
+    std::vector<std::byte> farewell(why.size());
+    std::memcpy(farewell.data(), why.data(), why.size());
+    if (who.state.load() != peer_state::lost) reply_with(who, no_reply, wire_kind::goodbye, farewell);
+    on_broken(who.node, reason);
   } catch (const std::bad_alloc&) {
     if (who.to != nullptr) who.to->close({});
   }
@@ -169,7 +178,6 @@ void engine::lost(peer& who, const std::string& reason) {
       fail(slot, loss_of(who, slot.function, slot.id, outcome));
     }
   });
-  if (who.node == 0 && self_ != 0) stop_.store(true, std::memory_order_release);
   if (parked_.load() != 0) unpark();
 }
 

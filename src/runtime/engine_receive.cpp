@@ -28,7 +28,8 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
   if (from.user == nullptr) [[unlikely]]
     handle_events();
   peer* const who = static_cast<peer*>(from.user);
-  if (who == nullptr || who->state.load(std::memory_order_relaxed) == peer_state::lost) [[unlikely]] {
+  if (who == nullptr || who->condemned.load(std::memory_order_relaxed) ||
+      who->state.load(std::memory_order_relaxed) == peer_state::lost) [[unlikely]] {
     from.release();
     return;
   }
@@ -52,6 +53,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
           from.release();
           const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->deferred.empty();
           if (at_once && !must_wait(*who)) [[likely]] {
+            count_executed(1);
             const msg::handler_entry& entry = callable_entry(head.key);
             run_released(*who, [&] { run_call(*who, head.call, payload, entry); });
           } else {
@@ -97,6 +99,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
     case wire_kind::batch: {
       if (!from.hello_seen) throw protocol_error("a call before the greeting");
       check_message(head, payload);
+      count_executed((head.kind & ~in_context) == to_byte(wire_kind::batch) ? head.key : 1);
       if ((head.kind & in_context) != 0) {
         const std::uint32_t context = word_at(payload, 0);
         if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
@@ -120,9 +123,13 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
     case wire_kind::hello: receive_hello(from, payload); return;
     case wire_kind::manifest: receive_manifest(from, payload); return;
     case wire_kind::goodbye:
-      from.goodbye_seen = true;
       if (from.node == 0) stop_.store(true, std::memory_order_release);
-      lost(from, "its runtime has ended");
+      if (payload.empty()) {
+        lost(from, "its runtime has ended");
+      } else {
+        lost(from, "it closed the connection because it was sent " +
+                       std::string(reinterpret_cast<const char*>(payload.data()), payload.size()));
+      }
       return;
     case wire_kind::fragment: break;
   }
@@ -194,7 +201,6 @@ void engine::run_stored(stored_message& message) { run_one(*message.from, messag
 void engine::run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload,
                       const msg::handler_entry& entry) {
   incoming_call call{this, &from, payload, id, 0, &entry, nullptr};
-  calls_executed_.store(calls_executed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   try {
     entry.handler(&call);
   } catch (...) {
@@ -215,7 +221,6 @@ void engine::run_batch(peer& from, const transport::frame_head& head, std::span<
     }
     payload = payload.subspan(record_head_bytes + size);
   }
-  calls_executed_.fetch_add(head.key, std::memory_order_relaxed);
 }
 
 void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
@@ -237,7 +242,14 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
       std::lock_guard guard(mutex_);
       facts = from.facts;
     }
-    fail(*slot, decode_exception(payload, function, facts));
+    std::exception_ptr thrown;
+    try {
+      thrown = decode_exception(payload, function, facts);
+    } catch (const std::exception& problem) {
+      fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
+      throw protocol_error(std::string("an exception that cannot be read: ") + problem.what());
+    }
+    fail(*slot, std::move(thrown));
     return;
   }
   try {

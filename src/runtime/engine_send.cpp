@@ -29,6 +29,11 @@ peer& engine::make_ready(node_t node) {
 
 std::uint32_t engine::translate_key(peer& to, msg::handler_entry& function) {
   const std::uint32_t key = function.resolve();
+  if (key >= known_keys_) {
+    throw call_error(msg::handler_table::local().pretty_name(key) +
+                     " is unknown to the other nodes (its library was loaded after the runtime started); load it "
+                     "before the start, in all nodes");
+  }
   if (function.duplicate()) [[unlikely]] {
     throw call_error("several functions of this program have the name " + table_->pretty_name(key) +
                      " (internal linkage in more than one file); rename them or use named<\"...\">");
@@ -87,10 +92,14 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     if (who.outbox.empty() || flush(who)) [[likely]] {
       if (total > who.max_payload) [[unlikely]] {
         who.sending.unlock();
-        auto* const big = new std::vector<std::byte>(total);
+        auto big = std::make_unique<std::vector<std::byte>>(total);
         who.sending.lock();
-        out.big = big;
+        if (who.state.load(std::memory_order_relaxed) != peer_state::ready) [[unlikely]] {  // lost meanwhile
+          who.sending.unlock();
+          throw_lost(who, &function, call_outcome::not_run);
+        }
         room = big->data();
+        out.big = big.release();
         break;
       }
       room = who.to->reserve(total);
@@ -104,6 +113,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   try {
     out.slot = decode == nullptr ? nullptr : &claim_for(who, function, decode, to.deadline_ns);
   } catch (...) {
+    if (out.big == nullptr) who.to->cancel();
     delete static_cast<std::vector<std::byte>*>(out.big);
     who.sending.unlock();
     throw;
@@ -148,13 +158,15 @@ void engine::finish(outgoing& out) {
 }
 
 void engine::cancel(outgoing& out) noexcept {
+  peer& who = *static_cast<peer*>(out.peer);
+  if (out.big == nullptr) who.to->cancel();
   delete static_cast<std::vector<std::byte>*>(out.big);
   if (out.slot != nullptr) {
     out.slot->reply_due = false;
     slots_.release(*out.slot);
     out.slot = nullptr;
   }
-  static_cast<peer*>(out.peer)->sending.unlock();
+  who.sending.unlock();
 }
 
 // ---- long messages and full queues; the peer's sending lock is held
@@ -214,6 +226,7 @@ void engine::finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing
 }
 
 void engine::cancel_reply(peer& to, outgoing_reply& out) noexcept {
+  if (out.big == nullptr) to.to->cancel();
   delete static_cast<std::vector<std::byte>*>(out.big);
   to.sending.unlock();
 }

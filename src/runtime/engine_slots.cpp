@@ -21,8 +21,8 @@ void engine::settle(call_slot& slot, slot_state outcome) noexcept {
 }
 
 void engine::fail(call_slot& slot, std::exception_ptr why) noexcept {
-  if (slot.orphan) {
-    slots_.release(slot);
+  if (slot.orphan) {  // nobody asks any more; with its deadline passed it still waits for the late reply
+    if (!slot.reply_due) slots_.release(slot);
     return;
   }
   ::new (static_cast<void*>(slot.storage)) std::exception_ptr(std::move(why));

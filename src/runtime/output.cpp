@@ -2,6 +2,7 @@
 #include "runtime/output.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -80,7 +81,12 @@ class line_output::channel final : public std::streambuf {
     const bool locked = lock(text.size() > PIPE_BUF ? LOCK_EX : LOCK_SH);
     while (!text.empty()) {
       const ssize_t written = ::write(fd_, text.data(), text.size());
-      if (written < 0 && errno != EINTR && errno != EAGAIN) break;
+      if (written < 0 && errno == EAGAIN) {
+        pollfd room{fd_, POLLOUT, 0};
+        ::poll(&room, 1, -1);
+      } else if (written < 0 && errno != EINTR) {
+        break;
+      }
       if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
     }
     if (locked) lock(LOCK_UN);

@@ -29,6 +29,7 @@ struct peer {
 
   const node_t node;
   std::atomic<peer_state> state{peer_state::unknown};
+  std::atomic<bool> condemned{false};             ///< broke the rules: nothing more of it is looked at
   transport::endpoint* to = nullptr;              ///< set before `greeting`
   std::size_t max_payload = 0;                    ///< of `to`
   std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
@@ -44,7 +45,6 @@ struct peer {
   const void* executor = nullptr;  ///< thread that executes a call of this peer right now
   std::deque<stored_message> deferred;
   bool hello_seen = false;
-  bool goodbye_seen = false;
 
   // Guarded by the engine's mutex.
   offload::node_descriptor::facts facts;

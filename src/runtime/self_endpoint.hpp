@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <vector>
@@ -15,7 +16,8 @@ namespace ham::detail {
 /// A queue of messages in this process. Sending is serialised by the runtime as for every endpoint.
 class self_endpoint final : public transport::endpoint {
  public:
-  explicit self_endpoint(node_t self) : endpoint(self) {}
+  /// `on_commit` is called after every message, on the thread that sends it.
+  self_endpoint(node_t self, std::function<void()> on_commit) : endpoint(self), on_commit_(std::move(on_commit)) {}
 
   [[nodiscard]] std::size_t max_payload() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
@@ -24,10 +26,12 @@ class self_endpoint final : public transport::endpoint {
     size_ = size;
     return building_.data();
   }
+  void cancel() noexcept override {}
   void commit(const transport::frame_head& head) noexcept override {
     std::lock_guard guard(mutex_);
     messages_.push_back({head, size_, std::move(building_)});
-    queued_.fetch_add(1, std::memory_order_release);
+    queued_.fetch_add(1, std::memory_order_seq_cst);
+    on_commit_();
   }
   [[nodiscard]] std::uint64_t taken() const noexcept override { return 1; }
 
@@ -54,6 +58,7 @@ class self_endpoint final : public transport::endpoint {
     std::size_t size = 0;
     std::vector<std::byte> bytes;
   };
+  std::function<void()> on_commit_;
   std::vector<std::byte> building_;
   std::size_t size_ = 0;
   std::mutex mutex_;

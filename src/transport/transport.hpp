@@ -57,11 +57,13 @@ class endpoint {
   [[nodiscard]] node_t peer() const noexcept { return peer_; }
 
   // ---- sending: one thread at a time
-  /// Largest payload of one frame in bytes; longer messages are cut by the caller (common/fragments.hpp).
+  /// Largest payload of one frame in bytes; longer messages are cut by the caller (fragments.hpp).
   [[nodiscard]] virtual std::size_t max_payload() const noexcept = 0;
   /// Room for a payload of `size` bytes in the transport's own memory; nullptr: no room now. Nothing is sent until
-  /// commit; a reservation that is not committed is given up by the next one.
+  /// commit. commit or cancel follows.
   [[nodiscard]] virtual std::byte* reserve(std::size_t size) noexcept = 0;
+  /// Gives the reservation back, whatever has been written there.
+  virtual void cancel() noexcept = 0;
   /// Sends what was reserved.
   virtual void commit(const frame_head& head) noexcept = 0;
   /// End of what was sent so far, and of what the peer has taken, as positions in the stream. A frame that began at or
@@ -100,6 +102,8 @@ class observer {
   virtual ~observer() = default;
   /// A new endpoint exists; the transport keeps owning it.
   virtual void on_connected(endpoint& with) = 0;
+  /// The peer broke the wire format: its endpoint is closed, its process may live on.
+  virtual void on_broken(node_t peer, const std::string& reason) = 0;
   /// The process behind the node is gone (`reason` for people), or the connection could not be made.
   virtual void on_lost(node_t peer, const std::string& reason) = 0;
 };

@@ -72,6 +72,7 @@ struct never_made : active_msg<never_made> {
 };
 
 TEST(HandlerTable, CodeThatIsOnlyCompiledRegisters) {
+  handler_table::refresh();
   EXPECT_NE(key_of("(anonymous namespace)::numbered<50>"), invalid_key);
   EXPECT_NE(key_of("(anonymous namespace)::never_made"), invalid_key);
 }
@@ -119,6 +120,7 @@ TEST(HandlerTable, MessagesOfADuplicateTypeCannotBeMade) {
 TEST(HandlerTable, LateHandlersGetKeysBehindTheOthers) {
   static constinit handler_entry late{typeid(numbered<100>), handler_kind::call, nullptr, [] { return std::string(); },
                                       0};
+  handler_table::refresh();
   const handler_table& before = handler_table::local();
   const std::uint32_t old_key = entry_of<1>().key();
   EXPECT_FALSE(handler_table::refresh());

@@ -156,6 +156,8 @@ class future {
       std::decay_t<Function> function;
     };
     detail::call_slot* const before = slot_;
+    if (before->owner == nullptr)
+      throw error("no continuation can run any more (the runtime of this future has ended)");
     detail::call_slot* const next = detail::make_local_slot(*before->owner);
     detail::attach(*before, new chain(std::move(*this), next, std::forward<Function>(function)));
     return future<result>(next);

@@ -50,6 +50,7 @@ class ring_endpoint final : public endpoint {
 
   [[nodiscard]] std::size_t max_payload() const noexcept override { return writer_.max_payload(); }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override { return writer_.reserve(size); }
+  void cancel() noexcept override { writer_.cancel(); }
   void commit(const frame_head& head) noexcept override {
     writer_.commit({head.key, head.call, head.kind});
     sent_ = writer_.sent();

@@ -136,7 +136,7 @@ void ring_transport::drop(ring_endpoint& one) {
   one.watched = attention::cold;
   if (one.state() != endpoint_state::open) return;
   one.close("it sent bytes that break the wire format");
-  observer_.on_lost(one.peer(), one.reason());
+  observer_.on_broken(one.peer(), one.reason());
 }
 
 bool ring_transport::arm() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cassert>
+#include <utility>
 
 #include "transport/common/ring_layout.hpp"
 
@@ -20,6 +21,8 @@ class ring_writer {
 
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept {
     assert(size <= max_payload());
+    if (reserved_lines_ > 1) [[unlikely]]
+      give_up();
     const std::uint64_t needed = lines_of(size);
     const std::uint64_t at = position_ & mask();
     const std::uint64_t padding = at + needed > capacity() ? capacity() - at : 0;
@@ -30,7 +33,15 @@ class ring_writer {
       position_ += padding;
     }
     reserved_ = size;
+    reserved_lines_ = needed;
     return line(position_) + head_bytes;
+  }
+
+  /// Payload may look like an arrival stamp: what was written into continuation lines must not stay.
+  void cancel() noexcept {
+    for (std::uint64_t i = 1; i < lines_of(reserved_); ++i) {
+      reinterpret_cast<line_head*>(line(position_ + i))->stamp.store(0, std::memory_order_relaxed);
+    }
   }
 
   struct head {
@@ -42,7 +53,7 @@ class ring_writer {
   /// Publishes the reserved frame.
   void commit(const head& what) noexcept {
     write(position_, what, reserved_);
-    position_ += lines_of(reserved_);
+    position_ += std::exchange(reserved_lines_, 0);
   }
 
   [[nodiscard]] bool receiver_armed() const noexcept { return control_->armed.load(std::memory_order_relaxed) != 0; }
@@ -63,6 +74,14 @@ class ring_writer {
     return position_ + needed <= limit_;
   }
 
+  /// What was written into a reservation that is not sent may look like a stamp to the reader, line by line.
+  void give_up() noexcept {
+    for (std::uint64_t i = 1; i < reserved_lines_; ++i) {
+      reinterpret_cast<line_head*>(line(position_ + i))->stamp.store(0, std::memory_order_relaxed);
+    }
+    reserved_lines_ = 0;
+  }
+
   void write(std::uint64_t position, const head& what, std::size_t size) noexcept {
     auto* first = reinterpret_cast<line_head*>(line(position));
     first->key = what.key ^ epoch_;
@@ -78,6 +97,7 @@ class ring_writer {
   std::uint64_t position_ = 0;
   std::uint64_t limit_ = 0;  // position that must not be passed before `released` is read again
   std::size_t reserved_ = 0;
+  std::uint64_t reserved_lines_ = 0;  // 0: nothing is reserved
 };
 
 }  // namespace ham::transport

@@ -71,8 +71,11 @@ class received_call {
     std::optional<decoded> arguments;
     try {
       arguments.emplace(from);
-    } catch (const std::exception& problem) {
+    } catch (const protocol_error& problem) {
       reject_call(*call_, problem.what());
+      return;
+    } catch (...) {  // of a user's codec
+      reply_exception(*call_);
       return;
     }
     try {
