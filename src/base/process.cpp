@@ -101,7 +101,9 @@ process start_process(const process_request& what) {
   if (what.inherited_fd >= 0) ::fcntl(what.inherited_fd, F_SETFD, FD_CLOEXEC);
   if (pid > 0 && error != 0) ::waitpid(pid, nullptr, 0);
   if (error != 0 && plan.pinning) {
-    throw config_error("cannot run a target on the cores asked for (" + std::string(std::strerror(error)) +
+    std::string cores;
+    for (const int cpu : what.cpus) cores += " " + std::to_string(cpu);
+    throw config_error("cannot run a target on the cores asked for," + cores + " (" + std::strerror(error) +
                        "); this process may use fewer cores, see HAM_NODES and --ham-cpu-affinity");
   }
   if (error != 0) {

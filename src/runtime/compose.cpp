@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/facts.hpp"
@@ -31,6 +32,22 @@ void pin_this_process(int core) {
     throw config_error("cannot run the host on core " + std::to_string(core) + " (" + std::strerror(errno) +
                        "); correct --ham-cpu-affinity or HAM_CPU_AFFINITY");
   }
+}
+
+/// The hosts of this process's jobs; the one made last that still lives is the process's engine.
+std::mutex hosts_mutex;
+std::vector<engine*> hosts;
+
+void enter(engine* host) {
+  std::lock_guard guard(hosts_mutex);
+  hosts.push_back(host);
+  set_process_engine(host);
+}
+
+void withdraw(engine* host) {
+  std::lock_guard guard(hosts_mutex);
+  std::erase(hosts, host);
+  set_process_engine(hosts.empty() ? nullptr : hosts.back());
 }
 
 std::vector<shm::target_plan> plans_for(const std::vector<node_group>& groups, const std::vector<int>& affinity,
@@ -111,14 +128,13 @@ std::unique_ptr<runtime_parts> start_host(const runtime_options& options, std::v
   }
   await_all(*parts->host);
   if (options.progress_thread) parts->host->start_progress_thread();
-  parts->before = process_engine();
-  set_process_engine(parts->host.get());
+  enter(parts->host.get());
   return parts;
 }
 
 runtime_parts::~runtime_parts() {
   if (host == nullptr) return;
-  if (process_engine() == host.get()) set_process_engine(before);
+  withdraw(host.get());
   host->leave();
   for (std::thread& one : target_threads) one.join();
   local_targets.clear();

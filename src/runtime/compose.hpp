@@ -17,7 +17,6 @@ struct runtime_parts {
   std::unique_ptr<engine> host;
   std::vector<std::unique_ptr<engine>> local_targets;  // loopback
   std::vector<std::thread> target_threads;
-  engine* before = nullptr;  ///< the process's engine until this one
 };
 
 /// Starts the targets that `options` ask for. `command` is this program with its arguments.

@@ -180,6 +180,7 @@ std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std:
                                     const offload::node_descriptor::facts& from) {
   const auto [code, type, what, extra] = bytes.empty() ? encoded{unknown_code, "unknown", {}, {}} : read(bytes);
   if (code < standard_count) return standard_types[code].make(what);
+  if (code == plain_code) return std::make_exception_ptr(std::exception());
   if (code == system_code) return make_system_error(what, extra);
   if (code == user_code) {
     if (const auto user = find_registered(type)) {

@@ -97,7 +97,10 @@ TEST_F(allocation, small_arguments_and_results) {
   expect_no_allocation(20000, [] { (void)offload::sync(1, fn<&turn>, parcel{}); });
   expect_no_allocation(20000, [] { (void)offload::sync(1, f2f(&add, 3, 4)); });
   const int base = 5;
-  expect_no_allocation(20000, [base] { (void)offload::sync(1, [base](int more) { return base + more; }, 2); });
+  expect_no_allocation(20000, [base] {
+    (void)offload::sync(
+        1, [base](int more) { return base + more; }, 2);
+  });
 }
 
 TEST_F(allocation, async_and_ping) {
@@ -118,7 +121,10 @@ TEST_F(allocation, arguments_larger_than_a_line_reuse_their_memory) {
   struct page {
     char bytes[1000];
   };
-  expect_no_allocation(5000, [] { (void)offload::sync(1, [](const page& what) { return what.bytes[0]; }, page{}); });
+  expect_no_allocation(5000, [] {
+    (void)offload::sync(
+        1, [](const page& what) { return what.bytes[0]; }, page{});
+  });
 }
 
 TEST_F(allocation, put_and_get) {

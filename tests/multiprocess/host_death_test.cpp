@@ -144,7 +144,9 @@ void kill_host(const std::string& name, int times, int signal = SIGKILL) {
 
 TEST(host_death, kill_9_targets_idle) { kill_host("wait_idle", rounds(20)); }
 TEST(host_death, kill_9_targets_compute) { kill_host("wait_busy", std::min(rounds(10), 200)); }
-TEST(host_death, kill_9_calls_under_way_and_targets_connected) { kill_host("wait_connected", std::min(rounds(10), 200)); }
+TEST(host_death, kill_9_calls_under_way_and_targets_connected) {
+  kill_host("wait_connected", std::min(rounds(10), 200));
+}
 TEST(host_death, sigterm_and_sigint) {
   kill_host("wait_idle", 1, SIGTERM);
   kill_host("wait_busy", 1, SIGINT);

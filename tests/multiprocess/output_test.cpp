@@ -53,7 +53,8 @@ int in_order_with_the_host() {
   for (int i = 0; i < 50; ++i) {
     std::printf("host %d\n", i);
     std::fflush(stdout);
-    offload::sync(1, [](int number) { std::printf("target %d\n", number); }, i);
+    offload::sync(
+        1, [](int number) { std::printf("target %d\n", number); }, i);
   }
   return 0;
 }

@@ -2,8 +2,8 @@
 // link: ham::ham
 #include "support.hpp"
 
-#include <numeric>
 #include <sys/resource.h>
+#include <numeric>
 
 using namespace ham;
 using namespace ham::test;
@@ -59,7 +59,8 @@ TEST(target_to_target, all_call_all_at_once) {
       for (int round = 0; round < 50; ++round) {
         std::vector<offload::future<node_t>> answers;
         for (std::size_t other = 0; other < offload::num_nodes(); ++other) {
-          answers.push_back(offload::async(other, [](node_t from) { return from; }, self));
+          answers.push_back(offload::async(
+              other, [](node_t from) { return from; }, self));
         }
         for (auto& one : answers) good += one.get() == self ? 1 : 0;
       }

@@ -103,8 +103,10 @@ TEST_F(batches, exceptions_stay_with_their_call) {
   calls.submit();
   for (int i = 0; i < 100; ++i) {
     auto& one = results[static_cast<std::size_t>(i)];
-    if (i % 2 == 1) EXPECT_EQ(one.get(), i);
-    else EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)one.get(); }), "even: " + std::to_string(i));
+    if (i % 2 == 1)
+      EXPECT_EQ(one.get(), i);
+    else
+      EXPECT_EQ(message_of<std::invalid_argument>([&] { (void)one.get(); }), "even: " + std::to_string(i));
   }
 }
 
@@ -113,14 +115,18 @@ TEST_F(batches, with_pooled_calls_among_them) {
     offload::batch calls(1);
     std::vector<offload::future<int>> results;
     for (int i = 0; i < 200; ++i) {
-      if (i % 3 == 0) results.push_back(calls.add(pooled(fn<&odd_only>), i));
-      else results.push_back(calls.add(fn<&odd_only>, i));
+      if (i % 3 == 0)
+        results.push_back(calls.add(pooled(fn<&odd_only>), i));
+      else
+        results.push_back(calls.add(fn<&odd_only>, i));
     }
     calls.submit();
     for (int i = 0; i < 200; ++i) {
       auto& one = results[static_cast<std::size_t>(i)];
-      if (i % 2 == 1) EXPECT_EQ(one.get(), i);
-      else EXPECT_THROW((void)one.get(), std::invalid_argument);
+      if (i % 2 == 1)
+        EXPECT_EQ(one.get(), i);
+      else
+        EXPECT_THROW((void)one.get(), std::invalid_argument);
     }
   }
 }
@@ -160,7 +166,8 @@ TEST_F(batches, to_oneself_and_from_a_target) {
 TEST_F(batches, members_may_call_back) {
   offload::batch calls(1);
   std::vector<offload::future<int>> results;
-  for (int i = 0; i < 50; ++i) results.push_back(calls.add([](int value) { return offload::sync(0, fn<&echo>, value); }, i));
+  for (int i = 0; i < 50; ++i)
+    results.push_back(calls.add([](int value) { return offload::sync(0, fn<&echo>, value); }, i));
   calls.submit();
   for (int i = 0; i < 50; ++i) EXPECT_EQ(results[static_cast<std::size_t>(i)].get(), i);
 }

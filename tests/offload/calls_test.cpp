@@ -55,31 +55,44 @@ TEST_F(calls, every_spelling_of_a_function) {
   EXPECT_EQ(offload::sync(1, pooled(fn<&add>), 1, 2), 3);
   const int more = 7;
   const std::string text = "captured";
-  EXPECT_EQ(offload::sync(1, [more](int value) { return value + more; }, 1), 8);
-  EXPECT_EQ(offload::sync(1, [](int value) { return value; }, 1), 1);
+  EXPECT_EQ(offload::sync(
+                1, [more](int value) { return value + more; }, 1),
+            8);
+  EXPECT_EQ(offload::sync(
+                1, [](int value) { return value; }, 1),
+            1);
 }
 
 TEST_F(calls, arguments_and_results_of_many_types) {
   using table = std::map<std::string, std::vector<std::optional<int>>>;
   const table sent{{"a", {1, std::nullopt}}, {"", {}}};
-  EXPECT_EQ(offload::sync(1, [](table what) { return what; }, sent), sent);
+  EXPECT_EQ(offload::sync(
+                1, [](table what) { return what; }, sent),
+            sent);
   const std::vector<double> values(1000, 2.0);
   EXPECT_EQ(offload::sync(1, fn<&total>, values, "text"), 1004U);
   using either = std::variant<int, std::string>;
-  EXPECT_EQ(offload::sync(1, [](either what) { return what; }, either("x")), either("x"));
+  EXPECT_EQ(offload::sync(
+                1, [](either what) { return what; }, either("x")),
+            either("x"));
   const auto pair = offload::sync(1, [] { return std::pair(std::string(100, 'y'), 5L); });
   EXPECT_EQ(pair.first.size(), 100U);
   EXPECT_EQ(pair.second, 5);
-  EXPECT_EQ(offload::sync(1, [](bool a, char b, long double c) { return a && b == 'b' && c == 0.5L; }, true, 'b', 0.5L),
+  EXPECT_EQ(offload::sync(
+                1, [](bool a, char b, long double c) { return a && b == 'b' && c == 0.5L; }, true, 'b', 0.5L),
             true);
 }
 
 TEST_F(calls, sizes_around_every_limit) {
   // One line, some lines, half of the ring, several fragments.
-  for (const std::size_t size : {0U, 1U, 39U, 40U, 41U, 47U, 48U, 49U, 111U, 112U, 113U, 4096U, 131000U, 131048U, 131056U,
-                                 131064U, 131072U, 131100U, 262144U, 1000000U}) {
+  for (const std::size_t size :
+       {0U,   1U,    39U,     40U,     41U,     47U,     48U,     49U,     111U,    112U,
+        113U, 4096U, 131000U, 131048U, 131056U, 131064U, 131072U, 131100U, 262144U, 1000000U}) {
     const std::string text(size, 'z');
-    EXPECT_EQ(offload::sync(1, [](const std::string& what) { return what + "!"; }, text), text + "!") << size;
+    EXPECT_EQ(offload::sync(
+                  1, [](const std::string& what) { return what + "!"; }, text),
+              text + "!")
+        << size;
   }
 }
 
@@ -99,7 +112,8 @@ TEST_F(calls, fifo_per_node) {
   order.clear();
   std::vector<offload::future<void>> all;
   for (int i = 0; i < 5000; ++i) {
-    all.push_back(offload::async(1, [](int number) { order.push_back(number); }, i));
+    all.push_back(offload::async(
+        1, [](int number) { order.push_back(number); }, i));
   }
   for (auto& one : all) one.get();
   std::vector<int> expected(5000);
@@ -113,7 +127,8 @@ TEST_F(calls, fifo_of_small_and_big_messages) {
   std::vector<offload::future<void>> all;
   for (int i = 0; i < 60; ++i) {
     const std::string ballast(i % 3 == 0 ? 300000 : 5, 'b');
-    all.push_back(offload::async(1, [](int number, const std::string&) { order.push_back(number); }, i, ballast));
+    all.push_back(offload::async(
+        1, [](int number, const std::string&) { order.push_back(number); }, i, ballast));
   }
   for (auto& one : all) one.get();
   std::vector<int> expected(60);
@@ -138,7 +153,9 @@ TEST_F(calls, a_node_calls_itself) {
   for (int i = 0; i < 6000; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].get(), i + 1);
   EXPECT_THROW(offload::sync(0, []() -> int { throw std::out_of_range("own"); }), std::out_of_range);
   const std::vector<int> big(1 << 20, 3);
-  EXPECT_EQ(offload::sync(0, [](const std::vector<int>& what) { return what; }, big), big);
+  EXPECT_EQ(offload::sync(
+                0, [](const std::vector<int>& what) { return what; }, big),
+            big);
 }
 
 TEST_F(calls, destinations_that_do_not_exist) {
@@ -191,8 +208,10 @@ TEST_F(calls, try_async_says_that_the_queue_is_full) {
   bool refused = false;
   for (int i = 0; i < 1'000'000 && !refused; ++i) {
     auto one = offload::try_async(1, fn<&add>, i, 1);
-    if (one) sent.push_back(std::move(*one));
-    else refused = true;
+    if (one)
+      sent.push_back(std::move(*one));
+    else
+      refused = true;
   }
   EXPECT_TRUE(refused);
   EXPECT_GT(sent.size(), 100U);
@@ -236,7 +255,8 @@ TEST_F(calls, both_sides_flood_each_other_with_big_messages) {
     const std::vector<char> big(400000, 'q');
     std::vector<offload::future<std::vector<char>>> sent;
     for (int i = 0; i < 10; ++i) {
-      sent.push_back(offload::async(to, [](const std::vector<char>& what) { return what; }, big));
+      sent.push_back(offload::async(
+          to, [](const std::vector<char>& what) { return what; }, big));
     }
     std::size_t sum = 0;
     for (auto& one : sent) sum += one.get().size();

@@ -26,10 +26,13 @@ TEST_F(context_calls, run_in_order_on_one_thread) {
   offload::context queue(1);
   std::vector<offload::future<std::size_t>> all;
   for (int i = 0; i < 2000; ++i) {
-    all.push_back(offload::async(queue, [](int number) {
-      order.push_back(number);
-      return thread_number();
-    }, i));
+    all.push_back(offload::async(
+        queue,
+        [](int number) {
+          order.push_back(number);
+          return thread_number();
+        },
+        i));
   }
   std::set<std::size_t> threads;
   for (auto& one : all) threads.insert(one.get());
@@ -66,7 +69,9 @@ TEST_F(context_calls, are_calls_like_others) {
   EXPECT_EQ(offload::sync(queue, [] { return offload::sync(1, fn<&echo>, 5); }), 5);
   EXPECT_EQ(offload::sync(queue, [] { return offload::sync(2, fn<&echo>, 6); }), 6) << "and its own node";
   const std::vector<int> big(500000, 1);
-  EXPECT_EQ(offload::sync(queue, [](const std::vector<int>& what) { return what; }, big), big);
+  EXPECT_EQ(offload::sync(
+                queue, [](const std::vector<int>& what) { return what; }, big),
+            big);
   EXPECT_THROW(offload::sync(offload::within(queue, 10ms), fn<&slow_ms>, 100), deadline_exceeded);
   offload::ping(queue, fn<&slow_ms>, 0);
   EXPECT_TRUE(offload::try_async(queue, fn<&echo>, 1).has_value());
@@ -124,16 +129,18 @@ TEST_F(context_calls, many_come_and_go) {
     std::vector<offload::context> all;
     for (int i = 0; i < 20; ++i) all.emplace_back(1 + i % 2);
     std::vector<offload::future<int>> results;
-    for (int i = 0; i < 200; ++i) results.push_back(offload::async(all[static_cast<std::size_t>(i % 20)], fn<&echo>, i));
+    for (int i = 0; i < 200; ++i)
+      results.push_back(offload::async(all[static_cast<std::size_t>(i % 20)], fn<&echo>, i));
     for (int i = 0; i < 200; ++i) EXPECT_EQ(results[static_cast<std::size_t>(i)].get(), i);
   }
 }
 
 TEST_F(context_calls, opened_by_a_target_and_for_oneself) {
-  EXPECT_EQ(offload::sync(1, [] {
-              offload::context queue(2);
-              return offload::sync(queue, fn<&echo>, 9);
-            }),
+  EXPECT_EQ(offload::sync(1,
+                          [] {
+                            offload::context queue(2);
+                            return offload::sync(queue, fn<&echo>, 9);
+                          }),
             9);
   offload::context own(0);
   EXPECT_EQ(offload::sync(own, fn<&echo>, 3), 3);

@@ -146,7 +146,8 @@ TEST_F(exceptions, of_no_class) {
 
 TEST_F(exceptions, through_several_nodes) {
   EXPECT_EQ(message_of<std::out_of_range>([] {
-              offload::sync(1, [] { offload::sync(2, [] { offload::sync(0, [] { throw std::out_of_range("deep"); }); }); });
+              offload::sync(
+                  1, [] { offload::sync(2, [] { offload::sync(0, [] { throw std::out_of_range("deep"); }); }); });
             }),
             "deep");
   EXPECT_THROW(offload::sync(1, [] { offload::sync(2, [] { throw unknown("deep"); }); }), remote_error);

@@ -115,7 +115,8 @@ TEST_P(memory, foreign_and_damaged) {
   offload::buffer<int> there(1, 100);
   const auto at = there.ptr();
   EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(at.address(), at.tag(), 2), 100), buffer_error);
-  EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(at.address(), at.tag() + 1, 1), 100), buffer_error);
+  EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(at.address(), at.tag() + 1, 1), 100),
+               buffer_error);
   EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(at.address(), ~0ULL, 1), 100), buffer_error);
   EXPECT_THROW(offload::get_sync(offload::buffer_ptr<int>(at.address(), at.tag(), 9), here.data(), 1), call_error);
   EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(), 1), call_error);

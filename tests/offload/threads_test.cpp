@@ -35,8 +35,9 @@ TEST_F(host_threads, async_of_all_sizes) {
     for (int round = 0; round < 20; ++round) {
       std::vector<offload::future<std::string>> all;
       for (std::size_t size : {0U, 10U, 100U, 5000U, 140000U}) {
-        all.push_back(offload::async(1 + thread % 2, [](const std::string& what) { return what; },
-                                     std::string(size, static_cast<char>('a' + thread))));
+        all.push_back(offload::async(
+            1 + thread % 2, [](const std::string& what) { return what; },
+            std::string(size, static_cast<char>('a' + thread))));
       }
       std::size_t at = 0;
       for (std::size_t size : {0U, 10U, 100U, 5000U, 140000U}) {
@@ -60,7 +61,8 @@ TEST_F(host_threads, everything_at_once) {
       offload::batch calls(node);
       auto in_batch = calls.add(fn<&echo>, i + 1);
       calls.submit();
-      auto nested = offload::async(node, [](int value) { return offload::sync(0, fn<&echo>, value); }, i + 2);
+      auto nested = offload::async(
+          node, [](int value) { return offload::sync(0, fn<&echo>, value); }, i + 2);
       auto chained = offload::async(3 - node, fn<&echo>, i).then([](int value) { return value + 3; });
       const bool late = offload::async(offload::within(node, 1h), fn<&echo>, i).get() != i;
       offload::get_sync(there.ptr(), back.data(), 1000);
@@ -80,7 +82,9 @@ TEST_F(host_threads, one_computes_while_others_are_called_back) {
     while (!stop.load()) offload::sync(2, fn<&echo>, 1);
   });
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(offload::sync(1, [](int value) { return offload::sync(0, fn<&echo>, value); }, i), i);
+    EXPECT_EQ(offload::sync(
+                  1, [](int value) { return offload::sync(0, fn<&echo>, value); }, i),
+              i);
   }
   stop = true;
   waiting.join();
@@ -133,12 +137,13 @@ TEST_P(big_messages, of_64_mib_there_and_back) {
 #endif
   std::vector<double> sent(n);
   std::iota(sent.begin(), sent.end(), 0.5);
-  const auto got = offload::sync(1,
-                                 [](std::vector<double> what) {
-                                   for (double& one : what) one = -one;
-                                   return what;
-                                 },
-                                 sent);
+  const auto got = offload::sync(
+      1,
+      [](std::vector<double> what) {
+        for (double& one : what) one = -one;
+        return what;
+      },
+      sent);
   ASSERT_EQ(got.size(), n);
   for (std::size_t i = 0; i < n; i += 1001) ASSERT_EQ(got[i], -sent[i]);
 }
@@ -148,7 +153,8 @@ TEST_P(big_messages, several_at_once_with_small_ones_between) {
   std::vector<offload::future<std::size_t>> all;
   std::vector<offload::future<int>> small;
   for (int i = 0; i < 8; ++i) {
-    all.push_back(offload::async(1 + i % 2, [](const std::vector<char>& what) { return what.size(); }, big));
+    all.push_back(offload::async(
+        1 + i % 2, [](const std::vector<char>& what) { return what.size(); }, big));
     small.push_back(offload::async(1 + i % 2, fn<&echo>, i));
   }
   for (auto& one : all) EXPECT_EQ(one.get(), big.size());
@@ -157,7 +163,9 @@ TEST_P(big_messages, several_at_once_with_small_ones_between) {
 
 TEST_P(big_messages, many_big_results_wait_for_the_reader) {
   std::vector<offload::future<std::vector<int>>> all;
-  for (int i = 0; i < 30; ++i) all.push_back(offload::async(1, [](int fill) { return std::vector<int>(200000, fill); }, i));
+  for (int i = 0; i < 30; ++i)
+    all.push_back(offload::async(
+        1, [](int fill) { return std::vector<int>(200000, fill); }, i));
   std::this_thread::sleep_for(20ms);
   for (int i = 0; i < 30; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].get(), std::vector<int>(200000, i));
 }
@@ -171,7 +179,8 @@ TEST(runtimes, side_by_side) {
   {
     const auto scope = first.use();
     EXPECT_EQ(offload::num_nodes(), 2U);
-    EXPECT_EQ(offload::sync(1, [] { return offload::num_nodes(); }), 2U) << "inside a function: the one that executes it";
+    EXPECT_EQ(offload::sync(1, [] { return offload::num_nodes(); }), 2U)
+        << "inside a function: the one that executes it";
     EXPECT_THROW(offload::sync(3, [] {}), call_error);
     {
       const auto inner = second.use();

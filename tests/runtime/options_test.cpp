@@ -38,13 +38,34 @@ TEST(parse_nodes, groups) {
 }
 
 TEST(parse_nodes, damaged_texts_are_shown_with_the_place) {
-  for (const char* text : {"", ",", "shm,", ",shm", "shm,,shm", "shm:", "shm:x", "shm:-1", "shm: 1", " shm", "shm:1 ", "SHM",
-                           "shm:1:2", "tcp://host:1", "shm:0x2", "shm:1e3", "shm:4001", "shm:4000,shm:1", "shm:99999999999999",
-                           "shm:99999999999999999999999999", "shm,loopback", "loopback@1", "shm;shm"}) {
+  for (const char* text : {"",
+                           ",",
+                           "shm,",
+                           ",shm",
+                           "shm,,shm",
+                           "shm:",
+                           "shm:x",
+                           "shm:-1",
+                           "shm: 1",
+                           " shm",
+                           "shm:1 ",
+                           "SHM",
+                           "shm:1:2",
+                           "tcp://host:1",
+                           "shm:0x2",
+                           "shm:1e3",
+                           "shm:4001",
+                           "shm:4000,shm:1",
+                           "shm:99999999999999",
+                           "shm:99999999999999999999999999",
+                           "shm,loopback",
+                           "loopback@1",
+                           "shm;shm"}) {
     const std::string what = problem_of(text);
     EXPECT_NE(what.find("HAM_NODES=\"" + std::string(text) + "\""), std::string::npos) << what;
   }
-  for (const char* text : {"shm@", "shm@x", "shm@1+", "shm@+1", "shm@3-1", "shm@-1", "shm@4096", "shm@1,2", "shm@0-99999"}) {
+  for (const char* text :
+       {"shm@", "shm@x", "shm@1+", "shm@+1", "shm@3-1", "shm@-1", "shm@4096", "shm@1,2", "shm@0-99999"}) {
     EXPECT_FALSE(problem_of(text).empty()) << text;
   }
   EXPECT_NE(problem_of("shm:2,smh:1").find("\"smh:1\""), std::string::npos);
@@ -54,7 +75,8 @@ TEST(parse_nodes, damaged_texts_are_shown_with_the_place) {
 TEST(parse_cores, lists_and_ranges) {
   EXPECT_EQ(parse_cores("0", ','), (std::vector<int>{0}));
   EXPECT_EQ(parse_cores("3,1-2,4095", ','), (std::vector<int>{3, 1, 2, 4095}));
-  for (const char* text : {"", ",", "1,", ",1", "a", "1-", "-1", "2-1", "4096", "0-4096", "1+2", "1 ", "99999999999999999999"}) {
+  for (const char* text :
+       {"", ",", "1,", ",1", "a", "1-", "-1", "2-1", "4096", "0-4096", "1+2", "1 ", "99999999999999999999"}) {
     EXPECT_THROW((void)parse_cores(text, ','), config_error) << text;
   }
 }
