@@ -35,7 +35,7 @@ build: configure
 
 demo: build
 	@test -x $(BUILD)/bin/applications/conjugate_gradient || { echo "demo: not built, see CMake's lines above"; exit 1; }
-	@$(BUILD)/bin/applications/conjugate_gradient $(MATRIX)
+	@$(BUILD)/bin/applications/conjugate_gradient $(if $(MATRIX),--file $(MATRIX))
 
 test: build
 	@ctest --preset $(PRESET) -j $(JOBS)

@@ -120,6 +120,7 @@ engine::~engine() {
     progress_thread_.join();
   }
   contexts_.stop();
+  while (elsewhere_.load(std::memory_order_acquire) != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   if (transport_) transport_->shutdown();
 }
 

@@ -63,6 +63,8 @@ class engine final : public transport::observer {
   /// One-sided access to a node's memory, or nullptr.
   [[nodiscard]] transport::remote_memory* memory_of(node_t node);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
+  /// Calls that run on threads which are not ours (pooled): the engine's end waits for them.
+  void count_elsewhere(int by) noexcept { elsewhere_.fetch_add(by, std::memory_order_acq_rel); }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
 
   // ---- sending (engine_send.cpp)
@@ -208,6 +210,7 @@ class engine final : public transport::observer {
   base::biased_lock receiving_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
+  std::atomic<int> elsewhere_{0};
 
   // Under receiving_.
   continuation* ready_first_ = nullptr;

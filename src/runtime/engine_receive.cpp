@@ -263,6 +263,7 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
 }
 
 void engine::receive_batch_reply(peer& from, std::span<const std::byte> payload) {
+  if (payload.empty()) throw protocol_error("a reply to a batch without a result");
   while (!payload.empty()) {
     if (payload.size() < 8) throw protocol_error("a reply to a batch is cut off");
     const std::uint32_t size_and_state = word_at(payload, 4);
@@ -308,7 +309,10 @@ void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept {
     call.at->cancel_reply(*static_cast<peer*>(call.from), out);
 }
 
+void unshare_call(incoming_call& call) noexcept { call.at->count_elsewhere(-1); }
+
 void share_call(incoming_call& call) noexcept {
+  call.at->count_elsewhere(1);
   if (call.batch != nullptr) call.batch->share();
 }
 

@@ -139,6 +139,8 @@ void engine::finish(outgoing& out) {
   if (out.big == nullptr) [[likely]] {
     who.to->commit(head);
     who.sending.unlock();
+    if (who.to == &self_endpoint_ && sleeping_.load(std::memory_order_seq_cst)) [[unlikely]]
+      kick();
   } else {
     const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
     enqueue(who, head, std::move(*bytes));
@@ -172,7 +174,7 @@ void engine::cancel(outgoing& out) noexcept {
 // ---- long messages and full queues; the peer's sending lock is held
 
 void engine::enqueue(peer& to, transport::frame_head head, std::vector<std::byte> bytes) {
-  if (to.outbox.empty()) outboxes_.fetch_add(1, std::memory_order_relaxed);
+  if (to.outbox.empty()) outboxes_.fetch_add(1, std::memory_order_seq_cst);
   to.outbox.push_back({head, std::move(bytes), to.next_stream++, 0});
 }
 
@@ -219,7 +221,8 @@ void engine::finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing
     const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
     if (to.state.load() != peer_state::lost) {
       enqueue(to, head, std::move(*bytes));
-      flush(to);
+      // A thread of a context or of the pool goes its way now; who sleeps must look after the rest.
+      if (!flush(to) && sleeping_.load(std::memory_order_seq_cst)) kick();
     }
   }
   to.sending.unlock();

@@ -114,7 +114,10 @@ void poll_slot(call_slot& slot) {
 }
 
 void release_slot(call_slot& slot) noexcept {
-  if (engine* at = owner_of(slot)) at->release(slot);
+  if (engine* at = owner_of(slot))
+    at->release(slot);
+  else
+    slot_table::release_left_over(slot);
 }
 
 bool abandon_slot(call_slot& slot) noexcept {

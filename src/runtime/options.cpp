@@ -157,6 +157,8 @@ void fill_from_environment(runtime_options& options) {
   fill(options.nodes, "HAM_NODES");
   fill(options.cpu_affinity, "HAM_CPU_AFFINITY");
   if (options.nodes.empty()) options.nodes = "shm:1";
+  const char* const progress = std::getenv("HAM_PROGRESS_THREAD");
+  if (progress != nullptr && std::strcmp(progress, "0") != 0 && *progress != '\0') options.progress_thread = true;
 }
 
 }  // namespace ham::detail

@@ -6,30 +6,38 @@ namespace ham::detail {
 bool slot_table::grow() {
   // The very last id means "no reply" on the wire, so the last chunk is never used.
   if (used_chunks_ + 1 >= most_chunks) return false;
-  auto* const slots = new call_slot[chunk_slots];
+  auto* const part = new chunk;
   const auto first = static_cast<std::uint32_t>(used_chunks_ * chunk_slots);
   for (std::size_t i = chunk_slots; i-- > 0;) {
-    slots[i].id = first + static_cast<std::uint32_t>(i);
-    slots[i].owner = owner_;
-    slots[i].then = reinterpret_cast<continuation*>(free_);
-    free_ = &slots[i];
+    call_slot& slot = part->slots[i];
+    slot.id = first + static_cast<std::uint32_t>(i);
+    slot.owner = owner_;
+    slot.then = reinterpret_cast<continuation*>(free_);
+    free_ = &slot;
   }
-  chunks_[used_chunks_++].store(slots, std::memory_order_release);
+  chunks_[used_chunks_++].store(part, std::memory_order_release);
   return true;
 }
 
 slot_table::~slot_table() {
-  for (auto& chunk : chunks_) {
-    call_slot* slots = chunk.load();
-    if (slots == nullptr) return;
-    bool in_use = false;
-    for (std::size_t i = 0; i < chunk_slots; ++i) {
-      slots[i].owner = nullptr;
-      in_use = in_use || slots[i].state.load() != slot_state::free;
+  for (auto& one : chunks_) {
+    chunk* const part = one.load();
+    if (part == nullptr) return;
+    // Futures may outlive their runtime; they still look into their slots.
+    std::size_t in_use = 0;
+    for (call_slot& slot : part->slots) {
+      slot.owner = nullptr;
+      if (slot.state.load() != slot_state::free) ++in_use;
     }
-    // Futures that outlive their runtime still look into their slots; those chunks are left to them.
-    if (!in_use) delete[] slots;
+    part->left_over.store(in_use);
+    if (in_use == 0) delete part;
   }
+}
+
+void slot_table::release_left_over(call_slot& slot) noexcept {
+  call_slot* const first = &slot - (slot.id & index_mask) % chunk_slots;
+  auto* const part = reinterpret_cast<chunk*>(first);
+  if (part->left_over.fetch_sub(1) == 1) delete part;
 }
 
 }  // namespace ham::detail

@@ -36,6 +36,9 @@ class slot_table {
     return slot;
   }
 
+  /// Takes back a slot whose table has gone: the last one of a chunk takes the chunk along.
+  static void release_left_over(call_slot& slot) noexcept;
+
   /// Takes a slot back; its id never names it again until the generation wraps.
   void release(call_slot& slot) noexcept {
     slot.state.store(slot_state::free, std::memory_order_relaxed);
@@ -51,30 +54,35 @@ class slot_table {
   /// The slot of an id from a peer, or nullptr.
   [[nodiscard]] call_slot* find(std::uint32_t id) const noexcept {
     const std::uint32_t index = id & index_mask;
-    call_slot* chunk = chunks_[index / chunk_slots].load(std::memory_order_acquire);
-    if (chunk == nullptr) return nullptr;
-    call_slot& slot = chunk[index % chunk_slots];
+    chunk* const part = chunks_[index / chunk_slots].load(std::memory_order_acquire);
+    if (part == nullptr) return nullptr;
+    call_slot& slot = part->slots[index % chunk_slots];
     return slot.id == id ? &slot : nullptr;
   }
 
   /// Calls visit(slot) for every slot that ever was in use.
   template <class Visit>
   void for_each(Visit visit) {
-    for (auto& chunk : chunks_) {
-      call_slot* slots = chunk.load(std::memory_order_acquire);
-      if (slots == nullptr) return;
-      for (std::size_t i = 0; i < chunk_slots; ++i) visit(slots[i]);
+    for (auto& one : chunks_) {
+      chunk* const part = one.load(std::memory_order_acquire);
+      if (part == nullptr) return;
+      for (call_slot& slot : part->slots) visit(slot);
     }
   }
 
  private:
+  struct chunk {
+    std::array<call_slot, chunk_slots> slots;  // first: a slot's place in it follows from its id
+    std::atomic<std::size_t> left_over{0};     // slots in use by futures that outlive the table
+  };
+
   bool grow();
 
   engine* owner_;
   base::biased_lock lock_;
   call_slot* free_ = nullptr;
   std::size_t used_chunks_ = 0;
-  std::array<std::atomic<call_slot*>, most_chunks> chunks_{};
+  std::array<std::atomic<chunk*>, most_chunks> chunks_{};
 };
 
 }  // namespace ham::detail

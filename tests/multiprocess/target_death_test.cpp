@@ -1,5 +1,6 @@
-// Targets that die: by kill -9 in mid-call, by themselves inside a handler. Every future settles and says what
-// happened. link: ham::ham timeout: 600
+// Targets that die: by kill -9 in mid-call, by themselves inside a handler. Every future settles.
+// link: ham::ham
+// timeout: 600
 #include "support.hpp"
 
 #include <csignal>

@@ -147,6 +147,34 @@ TEST_F(context_calls, opened_by_a_target_and_for_oneself) {
   EXPECT_NE(offload::sync(own, fn<&thread_number>), thread_number());
 }
 
+TEST_F(context_calls, big_results_leave_while_the_node_s_own_thread_sleeps) {
+  offload::context queue(1);
+  for (int i = 0; i < 20; ++i) {
+    // The node's receiving thread has gone to sleep when the context's thread answers with more than a queue holds.
+    const auto got = offload::sync(
+        queue,
+        [](int fill) {
+          std::this_thread::sleep_for(5ms);
+          return std::vector<int>(1 << 20, fill);
+        },
+        i);
+    ASSERT_EQ(got, std::vector<int>(1 << 20, i));
+  }
+}
+
+TEST_F(context_calls, a_message_to_the_own_node_wakes_its_sleeping_thread) {
+  static std::atomic<int> arrived{0};
+  arrived = 0;
+  offload::context queue(1);
+  for (int i = 1; i <= 20; ++i) {
+    offload::sync(queue, [] {
+      std::this_thread::sleep_for(5ms);
+      offload::ping(1, [] { ++arrived; });
+    });
+    ASSERT_TRUE(eventually([i] { return arrived.load() == i; }, 5s)) << i;
+  }
+}
+
 TEST(context_end, a_job_may_end_with_open_contexts) {
   offload::context left_over = [] {
     runtime job(loopback(1));
@@ -158,6 +186,17 @@ TEST(context_end, a_job_may_end_with_open_contexts) {
   EXPECT_TRUE(left_over.valid());
   runtime next(loopback(1));
   EXPECT_EQ(offload::sync(1, fn<&echo>, 1), 1);
+}
+
+TEST(pool_end, a_job_waits_for_its_pooled_calls) {
+  ran = 0;
+  {
+    runtime job(loopback(2));
+    for (int i = 0; i < 6; ++i) offload::async(1 + i % 2, pooled(fn<&slow_ms>), 50).detach();
+    offload::sync(1, fn<&echo>, 1);
+    offload::sync(2, fn<&echo>, 1);
+  }
+  EXPECT_EQ(ran.load(), 6) << "they would use a node that is gone";
 }
 
 }  // namespace context_test

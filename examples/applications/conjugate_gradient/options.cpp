@@ -15,7 +15,7 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   CLI::App app{
       "Solves A x = b by conjugate gradients, offloaded to all targets (HAM_NODES says which).\n"
       "b is chosen such that every element of x is 1. Without a file, A is the Poisson matrix of a square grid."};
-  const auto* file = app.add_option("--file", options.file, "Matrix Market file: coordinate, real or integer");
+  const auto* file = app.add_option("file,--file", options.file, "Matrix Market file: coordinate, real or integer");
   app.add_option("--grid", options.grid, "points per side of the Poisson grid")
       ->check(CLI::Range(2, 20000))
       ->excludes(app.get_option("--file"))

@@ -16,10 +16,11 @@ struct runtime_parts;
 
 /// Settings of a runtime. What is empty or unset is taken from the environment (HAM_NODES, ...), then from the default.
 struct runtime_options {
-  std::string nodes;             ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; default "shm:1"
-  std::string cpu_affinity;      ///< cores for node 0, 1, ... "0,1,2"; empty: as the system decides
-  bool progress_thread = false;  ///< a thread of the library executes arriving calls while the host computes
-  bool one_sided = true;         ///< false: put and get always travel in messages (tests)
+  std::string nodes;         ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; default "shm:1"
+  std::string cpu_affinity;  ///< cores for node 0, 1, ... "0,1,2"; empty: as the system decides
+  /// A thread of the library executes arriving calls while the host computes; also with HAM_PROGRESS_THREAD=1.
+  bool progress_thread = false;
+  bool one_sided = true;  ///< false: put and get always travel in messages (tests)
 };
 
 /// A job: this process as host and the targets it starts. Leaving its scope ends the targets.

@@ -21,8 +21,6 @@ class ring_writer {
 
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept {
     assert(size <= max_payload());
-    if (reserved_lines_ > 1) [[unlikely]]
-      give_up();
     const std::uint64_t needed = lines_of(size);
     const std::uint64_t at = position_ & mask();
     const std::uint64_t padding = at + needed > capacity() ? capacity() - at : 0;
@@ -39,9 +37,10 @@ class ring_writer {
 
   /// Payload may look like an arrival stamp: what was written into continuation lines must not stay.
   void cancel() noexcept {
-    for (std::uint64_t i = 1; i < lines_of(reserved_); ++i) {
+    for (std::uint64_t i = 1; i < reserved_lines_; ++i) {
       reinterpret_cast<line_head*>(line(position_ + i))->stamp.store(0, std::memory_order_relaxed);
     }
+    reserved_lines_ = 0;
   }
 
   struct head {
@@ -72,14 +71,6 @@ class ring_writer {
     if (released > position_) released = position_;  // a peer that lies gains nothing but its own confusion
     limit_ = released + capacity();
     return position_ + needed <= limit_;
-  }
-
-  /// What was written into a reservation that is not sent may look like a stamp to the reader, line by line.
-  void give_up() noexcept {
-    for (std::uint64_t i = 1; i < reserved_lines_; ++i) {
-      reinterpret_cast<line_head*>(line(position_ + i))->stamp.store(0, std::memory_order_relaxed);
-    }
-    reserved_lines_ = 0;
   }
 
   void write(std::uint64_t position, const head& what, std::size_t size) noexcept {

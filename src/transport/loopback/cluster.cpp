@@ -86,8 +86,15 @@ void node_transport::connect(node_t peer) {
 
 void node_transport::shutdown() noexcept {
   std::lock_guard guard(job_->mutex_);
+  if (job_->seats_[static_cast<std::size_t>(self_)].here != this) return;
   job_->seats_[static_cast<std::size_t>(self_)].here = nullptr;
   job_->seats_[static_cast<std::size_t>(self_)].memory = nullptr;
+  for (const auto& [first, second] : job_->introduced_) {
+    if (first != self_ && second != self_) continue;
+    const node_t other = first == self_ ? second : first;
+    node_transport* const there = job_->seats_[static_cast<std::size_t>(other)].here;
+    if (there != nullptr) there->observing().on_lost(self_, "it has left");
+  }
 }
 
 }  // namespace ham::transport::loopback

@@ -30,9 +30,7 @@ template <class Callable, class Result, class... Params>
 class received_call {
  public:
   explicit received_call(incoming_call& call) noexcept : call_(&call) {}
-  received_call(const received_call& other) : kept_(std::make_unique<kept>(*other.call_)), call_(&kept_->call) {
-    share_call(*call_);
-  }
+  received_call(const received_call& other) : kept_(std::make_unique<kept>(*other.call_)), call_(&kept_->call) {}
   received_call(received_call&&) noexcept = default;
   received_call& operator=(const received_call&) = delete;
   received_call& operator=(received_call&&) = delete;
@@ -52,7 +50,11 @@ class received_call {
   struct kept {
     explicit kept(const incoming_call& from) : call(from), bytes(from.payload.begin(), from.payload.end()) {
       call.payload = bytes;
+      share_call(call);
     }
+    kept(const kept&) = delete;
+    kept& operator=(const kept&) = delete;
+    ~kept() { unshare_call(call); }
     incoming_call call;
     std::vector<std::byte> bytes;
   };

@@ -103,6 +103,8 @@ void reply_exception(incoming_call& call) noexcept;
 void reject_call(incoming_call& call, const char* why) noexcept;
 /// A copy of this call will be answered by another thread.
 void share_call(incoming_call& call) noexcept;
+/// That copy has gone; until then the engine stays.
+void unshare_call(incoming_call& call) noexcept;
 [[nodiscard]] inline bool wants_reply(const incoming_call& call) noexcept { return call.call != 0xffffffff; }
 
 // ---- batches

@@ -1,0 +1,51 @@
+// Shared memory joins the conformance suite: the peer is this program, started again.
+#include <signal.h>
+
+#include <cstdlib>
+
+#include "conformance/subject.hpp"
+#include "transport/shm/host_transport.hpp"
+#include "transport/shm/target_transport.hpp"
+
+namespace ham::transport::conformance {
+namespace {
+
+class shm_subject final : public subject {
+ public:
+  shm_subject() : memory_(base::heap::make_file()), here_(shm::host_transport::make(memory_.fd(), news_)) {
+    std::vector<shm::target_plan> plans(1);
+    plans[0].node = 1;
+    plans[0].command = {"/proc/self/exe"};
+    here_->start(std::move(plans), 2);
+  }
+  [[nodiscard]] transport& here() override { return *here_; }
+  [[nodiscard]] node_t peer() override { return 1; }
+  [[nodiscard]] recorder& news() override { return news_; }
+  [[nodiscard]] bool mortal() const override { return true; }
+  void kill_peer() override { ::kill(static_cast<pid_t>(here_->peer_pid(1)), SIGKILL); }
+
+ private:
+  base::heap memory_;
+  recorder news_;
+  std::unique_ptr<shm::host_transport> here_;
+};
+
+const join shm_joins("shm", []() -> std::unique_ptr<subject> { return std::make_unique<shm_subject>(); });
+
+/// A process that was started as a target obeys and ends before any test begins.
+const bool is_no_target = [] {
+  const char* const text = std::getenv("HAM_TARGET");
+  if (text == nullptr) return true;
+  shm::invitation invitation = shm::invitation::accept(std::atoi(text + 4));
+  base::heap memory(std::move(invitation.own_heap));
+  recorder news;
+  {
+    const auto at = shm::target_transport::make(std::move(invitation), news);
+    at->join();
+    obey(*at, memory, [&] { return !news.lost(0).empty(); });
+  }
+  ::_exit(0);
+}();
+
+}  // namespace
+}  // namespace ham::transport::conformance
