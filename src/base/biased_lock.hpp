@@ -69,7 +69,9 @@ class biased_lock {
     if (!revoked_.load(std::memory_order_relaxed)) {
       const void* nobody = nullptr;
       if (owner_.compare_exchange_strong(nobody, thread_identity(), std::memory_order_relaxed)) {
-        // The lock is ours through the spin word this time; the bias counts from the next time on.
+        busy_.store(1, std::memory_order_relaxed);  // others see it once they have the spin word
+        spin_.store(0, std::memory_order_release);
+        return true;
       } else if (nobody != thread_identity()) {
         revoked_.store(true, std::memory_order_relaxed);
         heavy_fence_private();

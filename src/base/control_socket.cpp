@@ -42,7 +42,7 @@ bool send_control(int socket, std::span<const std::byte> message, std::span<cons
     std::memcpy(CMSG_DATA(rights), fds.data(), bytes);
   }
   ssize_t sent = -1;
-  do sent = ::sendmsg(socket, &header, MSG_NOSIGNAL);
+  do sent = ::sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
   while (sent < 0 && errno == EINTR);
   return sent == static_cast<ssize_t>(message.size());
 }

@@ -14,7 +14,7 @@ namespace ham::base {
 /// A connected pair without a name in any file system; both ends close on exec. Throws ham::config_error.
 [[nodiscard]] std::pair<unique_fd, unique_fd> make_control_pair();
 
-/// Sends one message with descriptors (at most 16). False if the peer is gone.
+/// Sends one message with descriptors (at most 16). False if the peer is gone or does not read; never blocks.
 bool send_control(int socket, std::span<const std::byte> message, std::span<const int> fds) noexcept;
 
 struct control_message {

@@ -182,7 +182,7 @@ std::byte* heap_view::translate(std::uint64_t address, allocation_tag tag, std::
   if (address < begin || address - begin > length || size > length - (address - begin)) return nullptr;
   const std::uint64_t at = offset + (address - begin);
   // The table is the peer's word; the file's real size is the kernel's.
-  if (at < heap_data_offset || at + size > window_.size()) return nullptr;
+  if (at < heap_data_offset || at > window_.size() || size > window_.size() - at) return nullptr;
   if (at + size > known_bytes_.load(std::memory_order_relaxed)) {
     known_bytes_.store(file_size(file_.get()), std::memory_order_relaxed);
     if (at + size > known_bytes_.load(std::memory_order_relaxed)) return nullptr;

@@ -6,12 +6,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstddef>
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
 #endif
+
+#include "base/thread.hpp"
 
 namespace ham::base {
 namespace {
@@ -36,7 +39,7 @@ bool died(std::uint32_t value) noexcept { return (value & FUTEX_OWNER_DIED) != 0
 /// One watching thread; the first one of a process also holds the process's own word.
 class life_watch::group {
  public:
-  group(life_watch& watch, life_word* own) : watch_(watch), own_(own), thread_([this] { run(); }) {
+  group(life_watch& watch, life_word* own) : watch_(watch), own_(own), thread_(start_thread([this] { run(); })) {
     if (own_ == nullptr) return;
     while (own_->load(std::memory_order_acquire) == 0 && !failed_.load(std::memory_order_acquire)) ::usleep(20);
   }
@@ -113,7 +116,7 @@ class life_watch::group {
       return;
     }
     if (::syscall(SYS_futex_waitv, entries.data(), entries.size(), 0, nullptr, CLOCK_MONOTONIC) < 0 &&
-        errno == ENOSYS) {
+        errno != EAGAIN && errno != EINTR) {
       const timespec pause{0, 20'000'000};
       ::nanosleep(&pause, nullptr);
     }

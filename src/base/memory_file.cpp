@@ -1,6 +1,7 @@
 // Anonymous shared memory by memfd_create(2).
 #include "base/memory_file.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -22,8 +23,10 @@ namespace {
 }  // namespace
 
 unique_fd make_memory_file(const char* name, std::size_t size_bytes) {
-  unique_fd fd(::memfd_create(name, MFD_CLOEXEC));
+  unique_fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) refuse("create", size_bytes);
+  // No peer can take mapped memory away from the others.
+  ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK);
   return fd;
 }
 

@@ -60,6 +60,16 @@ struct child_plan {
 
 /// Runs in the child on the parent's memory: system calls only.
 [[noreturn]] void become(child_plan& plan) noexcept {
+  // A handler of the application must not run here, on the parent's memory. (The caller has signals blocked.)
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
+      continue;
+    }
+    action = {};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(signal, &action, nullptr);
+  }
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -118,7 +128,10 @@ process start_process(const process_request& what) {
 
 std::string wait_for_end(const process& child, std::chrono::milliseconds patience) {
   pollfd waiting{child.pid_fd.get(), POLLIN, 0};
-  if (child.pid_fd && ::poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) return {};
+  int ready = 1;
+  while (child.pid_fd && (ready = ::poll(&waiting, 1, static_cast<int>(patience.count()))) < 0 && errno == EINTR) {
+  }
+  if (ready <= 0) return {};
   int status = 0;
   const pid_t got = ::waitpid(child.pid, &status, child.pid_fd ? 0 : WNOHANG);
   if (got == 0) return {};

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/thread.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/facts.hpp"
 #include "runtime/options.hpp"
@@ -101,10 +102,10 @@ void start_loopback(runtime_parts& parts, std::size_t nodes, bool one_sided) {
   parts.host = seat(0);
   for (std::size_t node = 1; node < nodes; ++node) parts.local_targets.push_back(seat(static_cast<node_t>(node)));
   for (auto& target : parts.local_targets) {
-    parts.target_threads.emplace_back([&target = *target] {
+    parts.target_threads.push_back(base::start_thread([&target = *target] {
       target.serve();
       target.leave();
-    });
+    }));
   }
 }
 
@@ -134,8 +135,15 @@ std::unique_ptr<runtime_parts> start_host(const runtime_options& options, std::v
 
 runtime_parts::~runtime_parts() {
   if (host == nullptr) return;
+  if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
+    static_cast<void>(host.release());
+    for (auto& target : local_targets) static_cast<void>(target.release());
+    for (std::thread& one : target_threads) one.detach();
+    return;
+  }
   withdraw(host.get());
   host->leave();
+  for (auto& target : local_targets) target->end();
   for (std::thread& one : target_threads) one.join();
   local_targets.clear();
   host.reset();

@@ -1,6 +1,8 @@
 // Puts a runtime together out of an engine and transports. The only room that names transports.
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,6 +16,7 @@ namespace ham::detail {
 /// A running job, seen from the host.
 struct runtime_parts {
   ~runtime_parts();
+  const pid_t owner = ::getpid();
   std::unique_ptr<engine> host;
   std::vector<std::unique_ptr<engine>> local_targets;  // loopback
   std::vector<std::thread> target_threads;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/thread.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -17,7 +18,7 @@ std::uint32_t contexts::open() {
   auto one = std::make_unique<worker>();
   worker& self = *one;
   self.id = next_++;
-  self.thread = std::thread([this, &self] { work(self); });
+  self.thread = base::start_thread([this, &self] { work(self); });
   workers_.emplace(self.id, std::move(one));
   return self.id;
 }

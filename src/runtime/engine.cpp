@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
+#include "base/thread.hpp"
 
 namespace ham::detail {
 namespace {
@@ -122,6 +123,30 @@ engine::~engine() {
   contexts_.stop();
   while (elsewhere_.load(std::memory_order_acquire) != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   if (transport_) transport_->shutdown();
+  settle_the_rest();
+}
+
+/// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.
+void engine::settle_the_rest() {
+  take_receiving();
+  slots_.for_each([this](call_slot& slot) {
+    if (slot.state.load() != slot_state::pending || slot.function == nullptr) return;
+    slot.reply_due = false;
+    slot.in_batch = false;
+    fail(slot, loss_of(*peers_[static_cast<std::size_t>(self_)], slot.function, slot.id, call_outcome::may_have_run));
+  });
+  finish_progress();
+  take_receiving();
+  slots_.for_each([this](call_slot& slot) {
+    if (slot.state.load() != slot_state::pending) return;
+    fail(slot, std::make_exception_ptr(error("the runtime of this future has ended")));
+  });
+  finish_progress();
+}
+
+void engine::end() noexcept {
+  stop_.store(true, std::memory_order_release);
+  kick();
 }
 
 void engine::use(std::unique_ptr<transport::transport> transport) {
@@ -131,7 +156,7 @@ void engine::use(std::unique_ptr<transport::transport> transport) {
 }
 
 void engine::start_progress_thread() {
-  progress_thread_ = std::thread([this] {
+  progress_thread_ = base::start_thread([this] {
     const engine_scope scope(this);
     wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
   });
@@ -261,7 +286,10 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
     park(until_ns);
     return;
   }
-  const bool idle = !done() && !has_events_.load() && self_endpoint_.empty();
+  const bool due = deferred_ != 0 && std::any_of(peers_.begin(), peers_.end(), [this](const auto& one) {
+                     return !one->deferred.empty() && !must_wait(*one);
+                   });
+  const bool idle = !due && !done() && !has_events_.load() && self_endpoint_.empty();
   if (idle && transport_ != nullptr) {
     sleeping_.store(true, std::memory_order_seq_cst);
     if (transport_->arm()) {
@@ -289,7 +317,9 @@ void engine::sleep_armed(std::int64_t until_ns) {
   }
   epoll_event event{};
   const bool for_ever = wake_at == base::never_ns;
-  if (::epoll_pwait2(epoll_.get(), &event, 1, for_ever ? nullptr : &left, nullptr) >= 0 || errno != ENOSYS) return;
+  if (::epoll_pwait2(epoll_.get(), &event, 1, for_ever ? nullptr : &left, nullptr) >= 0 ||
+      (errno != ENOSYS && errno != EPERM))
+    return;
   // Kernels before 5.11 and emulators: milliseconds, rounded up.
   const long ms = std::min<long>(left.tv_sec, 3600) * 1000 + (left.tv_nsec + 999'999) / 1'000'000;
   ::epoll_wait(epoll_.get(), &event, 1, for_ever ? -1 : static_cast<int>(ms));

@@ -47,6 +47,8 @@ class engine final : public transport::observer {
   void await_ready(node_t node);
   /// Executes calls until the host says goodbye or is gone.
   void serve();
+  /// Makes serve() return.
+  void end() noexcept;
   /// Tells all peers that this node ends, and settles what is pending.
   void leave();
   void start_progress_thread();
@@ -159,7 +161,7 @@ class engine final : public transport::observer {
   void receive_manifest(peer& from, std::span<const std::byte> payload);
   /// Whether a call of this peer must not begin on the calling thread now.
   [[nodiscard]] bool must_wait(const peer& from) const noexcept {
-    return thread_depth >= most_depth || (from.executor != nullptr && from.executor != base::thread_identity());
+    return from.executor != nullptr && from.executor != base::thread_identity();
   }
   void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry);
@@ -179,6 +181,7 @@ class engine final : public transport::observer {
   bool run_deferred();
   void settle(call_slot& slot, slot_state outcome) noexcept;
   void fail(call_slot& slot, std::exception_ptr why) noexcept;
+  void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
 
   bool handle_events();
   void connected(transport::endpoint& with);
@@ -186,6 +189,7 @@ class engine final : public transport::observer {
   void post(event what);
   void send_hello(peer& to);
   void become_ready(peer& who);
+  void settle_the_rest();
   void expire_deadlines(std::int64_t now);
   void add_deadline(std::uint32_t call, std::int64_t deadline_ns);
 

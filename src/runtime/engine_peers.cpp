@@ -24,6 +24,16 @@ const msg::manifest& local_manifest() {
 
 void batch_marker() {}
 
+/// Whether a frame is, or belongs to, an answer; what else a lost peer has sent is not executed any more.
+bool is_answer(wire_kind kind, std::span<const std::byte> payload) {
+  transport::fragment_head head{};
+  if (kind == wire_kind::fragment && payload.size() >= sizeof head) {
+    std::memcpy(&head, payload.data(), sizeof head);
+    kind = static_cast<wire_kind>(head.kind);
+  }
+  return kind == wire_kind::reply || kind == wire_kind::reply_error || kind == wire_kind::batch_reply;
+}
+
 }  // namespace
 
 msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marker>>::message::entry(); }
@@ -147,7 +157,7 @@ void engine::lost(peer& who, const std::string& reason) {
     transport::frame frame;
     for (int i = 0; i < 100'000 && who.to->poll(frame); ++i) {
       const auto kind = static_cast<wire_kind>(frame.head.kind);
-      if (kind == wire_kind::call || kind == wire_kind::batch || kind == wire_kind::goodbye)
+      if (!is_answer(kind, frame.payload))
         who.to->release();
       else
         receive(*who.to, frame);

@@ -51,7 +51,8 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
           std::memcpy(copy.data(), frame.payload.data(), small_payload);
           const transport::frame_head head = frame.head;
           from.release();
-          const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->deferred.empty();
+          const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->deferred.empty() &&
+                               thread_depth < most_depth;
           if (at_once && !must_wait(*who)) [[likely]] {
             count_executed(1);
             const msg::handler_entry& entry = callable_entry(head.key);
@@ -90,6 +91,9 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
   } catch (const std::exception& problem) {
     from.release();  // harmless if it was released
     condemn(*who, problem.what());
+  } catch (...) {
+    from.release();
+    condemn(*who, "something that a codec refused");
   }
 }
 
@@ -107,6 +111,11 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
                          "context " + std::to_string(context) + " is not open on node " + std::to_string(self_) +
                              " (it was closed, or is another node's)");
         }
+      } else if (thread_depth >= most_depth && !must_wait(from)) {
+        // Nobody else may run it before the thread returns, and that thread waits for it.
+        refuse_message(
+            from, head, payload,
+            "calls are nested more than " + std::to_string(most_depth) + " deep on node " + std::to_string(self_));
       } else if (must_wait(from) || !from.deferred.empty()) [[unlikely]] {
         from.deferred.push_back({&from, head, {payload.begin(), payload.end()}});
         ++deferred_;
@@ -159,6 +168,7 @@ void engine::check_message(const transport::frame_head& head, std::span<const st
     if (payload.size() < record_head_bytes) throw protocol_error("a batch is shorter than it says");
     const std::size_t size = word_at(payload, 8);
     static_cast<void>(callable_entry(word_at(payload, 0)));
+    if (word_at(payload, 4) == no_reply) throw protocol_error("a call of a batch that wants no reply");
     if (payload.size() - record_head_bytes < size) throw protocol_error("a call of a batch is longer than the batch");
     payload = payload.subspan(record_head_bytes + size);
   }
@@ -179,7 +189,7 @@ void engine::refuse_message(peer& from, const transport::frame_head& head, std::
     return;
   }
   auto* const collected = new batch_reply(*this, from, head.key);
-  payload = payload.subspan(sizeof(std::uint32_t));
+  if ((head.kind & in_context) != 0) payload = payload.subspan(sizeof(std::uint32_t));
   for (std::uint32_t i = 0; i < head.key; ++i) {
     const std::size_t size = word_at(payload, 8);
     collected->fail(word_at(payload, 4), error);
@@ -228,13 +238,15 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
   if (slot == nullptr || !slot->reply_due || slot->node != from.node) [[unlikely]] {
     throw protocol_error("a reply to no call");
   }
-  slot->reply_due = false;
   if (slot->orphan) [[unlikely]] {
     slots_.release(*slot);
     return;
   }
-  if (slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]]
-    return;  // its deadline passed
+  if (slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]] {
+    slot->reply_due.store(false, std::memory_order_release);  // its deadline passed; its holder may give it back now
+    return;
+  }
+  slot->reply_due = false;
   if (failed) [[unlikely]] {
     const std::string function = table_->pretty_name(slot->function->key());
     offload::node_descriptor::facts facts;
@@ -258,6 +270,9 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
   } catch (const std::exception& problem) {
     fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
     throw protocol_error(std::string("a result that cannot be read: ") + problem.what());
+  } catch (...) {  // of a user's codec
+    fail(*slot, std::current_exception());
+    return;
   }
   settle(*slot, slot_state::value);
 }

@@ -267,8 +267,7 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
   } catch (...) {
     for (call_slot* slot : slots) {
       slot->in_batch = false;
-      ::new (static_cast<void*>(slot->storage)) std::exception_ptr(std::current_exception());
-      settle_local(*slot, slot_state::failed);
+      fail_unsent(*slot, std::current_exception());
     }
     return;
   }
@@ -285,9 +284,12 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
   out.kind = static_cast<std::uint8_t>(to_byte(wire_kind::batch) | (out.kind & in_context));
   out.key = count;
   who.calls_sent += count - 1;
+  std::vector<std::uint32_t> ids;  // once it is sent, a slot may settle and be used again
+  if (to.deadline_ns != 0) {
+    for (call_slot* slot : slots) ids.push_back(slot->id);
+  }
   finish(out);
-  if (to.deadline_ns == 0) return;
-  for (call_slot* slot : slots) add_deadline(slot->id, to.deadline_ns);
+  for (const std::uint32_t id : ids) add_deadline(id, to.deadline_ns);
 }
 
 // ---- the API's way in

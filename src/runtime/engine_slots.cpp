@@ -29,6 +29,13 @@ void engine::fail(call_slot& slot, std::exception_ptr why) noexcept {
   settle(slot, slot_state::failed);
 }
 
+void engine::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
+  take_receiving();
+  slot.reply_due = false;
+  fail(slot, std::move(why));
+  finish_progress();
+}
+
 call_slot* engine::claim_local() {
   call_slot* const slot = slots_.claim();
   if (slot == nullptr) throw call_error("a million calls are pending on this node; read some of their results first");

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/thread.hpp"
 #include "runtime/compose.hpp"
 #include "runtime/options.hpp"
 #include "runtime/start.hpp"
@@ -38,7 +39,13 @@ void start_process_job(int& argc, char**& argv) {
   process_job() = start_host(options, command_line(argc, argv));
 }
 
-void end_process_job() noexcept { process_job().reset(); }
+void end_process_job() noexcept {
+  // A thread of the library cannot wait for itself; the kernel ends the targets with this process.
+  if (base::on_library_thread)
+    static_cast<void>(process_job().release());
+  else
+    process_job().reset();
+}
 
 }  // namespace detail
 

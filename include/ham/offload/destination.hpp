@@ -11,6 +11,21 @@ namespace ham::offload {
 
 using ham::node_t;
 
+namespace detail {
+
+/// Nanoseconds on steady_clock `time` from now; INT64_MAX if that is beyond what the clock can tell.
+template <class Rep, class Period>
+[[nodiscard]] std::int64_t time_from_now(std::chrono::duration<Rep, Period> time) noexcept {
+  const std::int64_t now =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const auto wanted = std::chrono::duration<long double, std::nano>(time).count();
+  if (wanted >= static_cast<long double>(INT64_MAX - now)) return INT64_MAX;
+  if (wanted <= 0) return now;
+  return now + static_cast<std::int64_t>(wanted);
+}
+
+}  // namespace detail
+
 /// A node, optionally a context on it, optionally a deadline. Implicitly made from a node number or a context.
 struct destination {
   // NOLINTNEXTLINE(google-explicit-constructor): async(1, ...) must read like the papers
@@ -27,8 +42,8 @@ struct destination {
 /// future settles with ham::deadline_exceeded; a result that arrives later is dropped.
 template <class Rep, class Period>
 [[nodiscard]] destination within(destination where, std::chrono::duration<Rep, Period> time) noexcept {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(time);
-  where.deadline_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(until.time_since_epoch()).count();
+  where.deadline_ns = detail::time_from_now(time);
+  if (where.deadline_ns == INT64_MAX) where.deadline_ns = 0;
   return where;
 }
 

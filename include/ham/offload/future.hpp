@@ -87,7 +87,8 @@ class future {
   /// As wait(), but not longer than `time`. True if settled.
   template <class Rep, class Period>
   [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(time));
+    require_valid();
+    return slot_->settled() || detail::wait_slot(*slot_, detail::time_from_now(time));
   }
   template <class Duration>
   [[nodiscard]] bool wait_until(std::chrono::time_point<std::chrono::steady_clock, Duration> until) const {

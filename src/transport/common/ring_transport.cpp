@@ -35,17 +35,20 @@ endpoint* ring_transport::poll(frame& out, unsigned looks) {
 
 /// One look at each hot ring and at one in limbo.
 endpoint* ring_transport::look_around(frame& out) {
+  if (streak_ >= 64) {  // the others get their turn, also those that have not rung the bell
+    streak_ = 0;
+    ++cursor_;
+    for (std::size_t i = 0; i < limbo_.size(); ++i) {
+      if (endpoint* found = look_at_limbo(out)) return found;
+    }
+  }
   const std::size_t count = hot_.size();
   std::size_t at = cursor_;
   for (std::size_t i = 0; i < count; ++i, ++at) {
     if (at >= hot_.size()) at = 0;
     if (endpoint* found = look_at(*hot_[at], out)) {
-      if (++streak_ < 64) {
-        cursor_ = at;
-      } else {  // the others get their turn
-        cursor_ = at + 1;
-        streak_ = 0;
-      }
+      ++streak_;
+      cursor_ = at;
       return found;
     }
     if (hot_.size() != count) return nullptr;  // a broken one was dropped

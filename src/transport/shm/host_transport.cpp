@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/thread.hpp"
 #include "transport/shm/memory.hpp"
 #include "transport/shm/messages.hpp"
 
@@ -74,7 +75,7 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
   });
   epoll_event interest{EPOLLIN, {.u64 = 0}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, command_event_.get(), &interest);
-  keeper_ = std::thread([this] { keep(); });
+  keeper_ = base::start_thread([this] { keep(); });
 }
 
 host_transport::~host_transport() { shutdown(); }
@@ -223,34 +224,45 @@ void host_transport::read_control(child& from) {
   if (message->bytes.size() != sizeof text) return;
   std::memcpy(&text, message->bytes.data(), sizeof text);
   if (text.version != control_text::protocol || text.kind != control_kind::connect) return;
-  introduce(from.node, text.peer);
+  try {
+    introduce(from.node, text.peer);
+  } catch (const std::exception&) {  // no descriptors or memory left for the connection
+    introduced_.erase(std::minmax<node_t>(from.node, text.peer));
+    refuse(from, text.peer);
+  }
+}
+
+void host_transport::refuse(child& asker, node_t peer) {
+  control_text text;
+  text.kind = control_kind::refused;
+  text.peer = peer;
+  base::send_control(asker.control.get(), bytes_of(text), {});
 }
 
 void host_transport::introduce(node_t first, node_t second) {
   child* one = find(first);
   child* other = find(second);
   if (one == nullptr || first == second) return;
-  control_text text;
   if (other == nullptr || other->ended || other->hung_up) {
-    text.kind = control_kind::refused;
-    text.peer = second;
-    base::send_control(one->control.get(), bytes_of(text), {});
+    refuse(*one, second);
     return;
   }
   if (!introduced_.insert(std::minmax(first, second)).second) return;
   base::unique_fd pair_file;
   const ring_pair pair = make_pair(pair_file);
   pairs_.pop_back();  // the host itself does not look into it
+  control_text text;
   text.kind = control_kind::connected;
   text.epoch = pair.epoch;
   text.peer = second;
   text.side = 0;
-  base::send_control(one->control.get(), bytes_of(text),
-                     std::array{pair_file.get(), other->heap.get(), other->event.get()});
+  const bool told = base::send_control(one->control.get(), bytes_of(text),
+                                       std::array{pair_file.get(), other->heap.get(), other->event.get()});
   text.peer = first;
   text.side = 1;
-  base::send_control(other->control.get(), bytes_of(text),
-                     std::array{pair_file.get(), one->heap.get(), one->event.get()});
+  const bool both_told = told && base::send_control(other->control.get(), bytes_of(text),
+                                                    std::array{pair_file.get(), one->heap.get(), one->event.get()});
+  if (!both_told) refuse(*one, second);
 }
 
 void host_transport::reap(child& one) {

@@ -61,6 +61,7 @@ class host_transport final : public ring_transport {
   void wait_for_events();
   void read_control(child& from);
   void introduce(node_t first, node_t second);
+  void refuse(child& asker, node_t peer);
   void reap(child& one);
   void stop_children();
   [[nodiscard]] child* find(node_t node) noexcept;

@@ -11,6 +11,7 @@
 
 #include <cstring>
 
+#include "base/thread.hpp"
 #include "transport/shm/memory.hpp"
 #include "transport/shm/messages.hpp"
 
@@ -99,7 +100,7 @@ void target_transport::end_with_host() noexcept {
 void target_transport::join() {
   add(0, 1, invitation_.epoch, std::move(invitation_.pair_file), std::move(invitation_.host_heap),
       std::move(invitation_.host_event));
-  keeper_ = std::thread([this] { keep(); });
+  keeper_ = base::start_thread([this] { keep(); });
 }
 
 void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base::unique_fd pair, base::unique_fd heap,
@@ -154,9 +155,17 @@ void target_transport::meet(const base::control_message& message) {
                     text.peer < static_cast<std::int32_t>(most_nodes);
   if (!sane) return;
   if (text.kind == control_kind::refused) observing().on_lost(text.peer, "its process has ended");
-  if (text.kind != control_kind::connected || message.fds.size() != 3 || text.side > 1) return;
+  if (text.kind != control_kind::connected) return;
+  if (message.fds.size() != 3 || text.side > 1) {
+    observing().on_lost(text.peer, "its descriptors did not arrive here; raise the limit of open files (ulimit -n)");
+    return;
+  }
   auto& fds = const_cast<base::control_message&>(message).fds;
-  add(text.peer, text.side, text.epoch, std::move(fds[0]), std::move(fds[1]), std::move(fds[2]));
+  try {
+    add(text.peer, text.side, text.epoch, std::move(fds[0]), std::move(fds[1]), std::move(fds[2]));
+  } catch (const std::exception& problem) {
+    observing().on_lost(text.peer, problem.what());
+  }
 }
 
 void target_transport::shutdown() noexcept {

@@ -1,0 +1,166 @@
+// The word that tells of the death of a process, however it ends.
+#include "base/life_word.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "base/memory_file.hpp"
+
+namespace ham::base {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Words shared with children.
+class life : public testing::Test {
+ protected:
+  life_word& word(std::size_t index) { return reinterpret_cast<life_word*>(memory_.data())[index * 16]; }
+
+  /// A child that holds word `index` and then does `what`.
+  template <class What>
+  pid_t child(std::size_t index, What what) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      {
+        life_watch mine(word(index), [](std::uint64_t) {});
+        what();
+      }
+      ::_exit(0);
+    }
+    while (word(index).load() == 0) std::this_thread::sleep_for(100us);
+    return pid;
+  }
+
+  bool eventually(std::size_t count) {
+    for (int i = 0; i < 100000; ++i) {
+      {
+        std::lock_guard guard(mutex_);
+        if (dead_.size() >= count) return true;
+      }
+      std::this_thread::sleep_for(100us);
+    }
+    return false;
+  }
+  life_watch::death_handler note() {
+    return [this](std::uint64_t cookie) {
+      std::lock_guard guard(mutex_);
+      dead_.insert(cookie);
+    };
+  }
+
+  static void hold_still() {
+    for (;;) ::pause();
+  }
+
+  unique_fd file_ = make_memory_file("test", 1 << 20);
+  mapping memory_{file_.get(), 1 << 20};
+  std::mutex mutex_;
+  std::multiset<std::uint64_t> dead_;
+};
+
+TEST_F(life, own_word_is_held_and_given_back) {
+  {
+    const life_watch mine(word(0), note());
+    EXPECT_NE(word(0).load(), 0U);
+  }
+  EXPECT_EQ(word(0).load(), 0U);
+}
+
+TEST_F(life, kill_9_is_told_once) {
+  life_watch mine(word(0), note());
+  for (std::size_t i = 1; i <= 10; ++i) {
+    const pid_t pid = child(i, hold_still);
+    mine.watch(word(i), i);
+    std::this_thread::sleep_for(i % 2 == 0 ? 2ms : 0ms);
+    ::kill(pid, SIGKILL);
+    ASSERT_TRUE(eventually(i)) << "nobody noticed";
+    ::waitpid(pid, nullptr, 0);
+  }
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(dead_, (std::multiset<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+}
+
+TEST_F(life, death_before_the_watch_is_told) {
+  const pid_t pid = child(1, hold_still);
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  life_watch mine(word(0), note());
+  mine.watch(word(1), 7);
+  EXPECT_TRUE(eventually(1));
+}
+
+TEST_F(life, sudden_exit_is_a_death) {
+  life_watch mine(word(0), note());
+  const pid_t pid = child(1, [] {
+    std::this_thread::sleep_for(50ms);
+    ::_exit(3);
+  });
+  mine.watch(word(1), 1);
+  EXPECT_TRUE(eventually(1));
+  ::waitpid(pid, nullptr, 0);
+}
+
+TEST_F(life, an_orderly_end_is_none) {
+  life_watch mine(word(0), note());
+  const pid_t pid = child(1, [] { std::this_thread::sleep_for(30ms); });
+  mine.watch(word(1), 1);
+  ::waitpid(pid, nullptr, 0);
+  std::this_thread::sleep_for(50ms);
+  std::lock_guard guard(mutex_);
+  EXPECT_TRUE(dead_.empty());
+}
+
+TEST_F(life, a_word_may_be_watched_before_it_is_held) {
+  life_watch mine(word(0), note());
+  mine.watch(word(1), 1);
+  std::this_thread::sleep_for(5ms);
+  const pid_t pid = child(1, hold_still);
+  std::this_thread::sleep_for(5ms);
+  ::kill(pid, SIGKILL);
+  EXPECT_TRUE(eventually(1));
+  ::waitpid(pid, nullptr, 0);
+}
+
+TEST_F(life, several_watchers_of_one_word) {
+  life_watch mine(word(0), note());
+  const pid_t pid = child(1, hold_still);
+  const pid_t watcher = ::fork();
+  if (watcher == 0) {
+    std::atomic<bool> told{false};
+    life_watch theirs(word(2), [&](std::uint64_t) { told = true; });
+    theirs.watch(word(1), 1);
+    for (int i = 0; i < 100000 && !told; ++i) std::this_thread::sleep_for(100us);
+    ::_exit(told ? 0 : 1);
+  }
+  while (word(2).load() == 0) std::this_thread::sleep_for(100us);
+  mine.watch(word(1), 1);
+  std::this_thread::sleep_for(10ms);
+  ::kill(pid, SIGKILL);
+  EXPECT_TRUE(eventually(1));
+  int status = 1;
+  ::waitpid(watcher, &status, 0);
+  EXPECT_EQ(status, 0) << "the other watcher was not told";
+  ::waitpid(pid, nullptr, 0);
+}
+
+TEST_F(life, more_words_than_one_thread_can_watch) {
+  life_watch mine(word(0), note());
+  std::vector<pid_t> pids;
+  for (std::size_t i = 1; i <= 160; ++i) {
+    pids.push_back(child(i, hold_still));
+    mine.watch(word(i), i);
+  }
+  for (const pid_t pid : pids) ::kill(pid, SIGKILL);
+  EXPECT_TRUE(eventually(160));
+  for (const pid_t pid : pids) ::waitpid(pid, nullptr, 0);
+  EXPECT_EQ(dead_.size(), 160U);
+}
+
+}  // namespace
+}  // namespace ham::base
