@@ -165,7 +165,8 @@ TEST(heap_view, believes_no_table_beyond_the_file) {
   auto& entry = reinterpret_cast<heap_entry*>(raw.data() + heap_table_offset)[one.tag & ((1U << heap_index_bits) - 1)];
   heap_check why{};
   const std::uint64_t base = number(one.address) - entry.offset.load();
-  for (const std::uint64_t offset : {std::uint64_t{0}, heap_table_offset, std::uint64_t{1} << 50, ~std::uint64_t{0} - 100}) {
+  for (const std::uint64_t offset :
+       {std::uint64_t{0}, heap_table_offset, std::uint64_t{1} << 50, ~std::uint64_t{0} - 100}) {
     for (const std::uint64_t size : {std::uint64_t{1000}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
       entry.offset.store(offset);
       entry.size.store(size);
@@ -174,7 +175,8 @@ TEST(heap_view, believes_no_table_beyond_the_file) {
   }
   entry.offset.store(heap_data_offset);
   entry.size.store(std::uint64_t{1} << 40);
-  EXPECT_EQ(view.translate(base + heap_data_offset, one.tag, std::size_t{1} << 36, why), nullptr) << "the kernel knows the file's size";
+  EXPECT_EQ(view.translate(base + heap_data_offset, one.tag, std::size_t{1} << 36, why), nullptr)
+      << "the kernel knows the file's size";
 }
 
 }  // namespace
