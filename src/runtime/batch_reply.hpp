@@ -18,7 +18,10 @@ struct batch_reply {
     bytes_.reserve(calls * std::size_t{16});
   }
 
-  void share() noexcept { shared_ = true; }
+  /// Called before the first copy is handed to another thread; later calls only read.
+  void share() noexcept {
+    if (!shared_) shared_ = true;
+  }
 
   void begin(std::uint32_t call, std::size_t size, outgoing_reply& out) {
     lock();

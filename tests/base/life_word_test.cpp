@@ -20,6 +20,13 @@ using namespace std::chrono_literals;
 /// Words shared with children.
 class life : public testing::Test {
  protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer does not support threads in a forked child";
+#endif
+  }
+
+ protected:
   life_word& word(std::size_t index) { return reinterpret_cast<life_word*>(memory_.data())[index * 16]; }
 
   /// A child that holds word `index` and then does `what`.
