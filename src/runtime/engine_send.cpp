@@ -139,8 +139,6 @@ void engine::finish(outgoing& out) {
   if (out.big == nullptr) [[likely]] {
     who.to->commit(head);
     who.sending.unlock();
-    if (who.to == &self_endpoint_ && sleeping_.load(std::memory_order_seq_cst)) [[unlikely]]
-      kick();
   } else {
     const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
     enqueue(who, head, std::move(*bytes));
