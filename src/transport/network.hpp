@@ -1,0 +1,91 @@
+// Transports that reach other machines: peers have addresses, connections have keys, the code is in a module.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/heap.hpp"
+#include "transport/transport.hpp"
+
+namespace ham::transport {
+
+/// A secret of 256 bits that both ends of a connection hold.
+using secret_key = std::array<std::byte, 32>;
+
+struct network_options {
+  node_t self = 0;
+  std::string bind = "127.0.0.1";           ///< address on which peers of the job may connect to this node
+  secret_key job_key{};                     ///< of this job; what targets show to each other
+  bool secure = true;                       ///< false: neither key nor encryption
+  std::chrono::milliseconds timeout{3000};  ///< a peer that the link does not reach for so long is lost
+};
+
+/// A transport whose peers are named by addresses: "10.0.0.7:7000", "[fe80::1]:7000", "node7:7000".
+class network : public transport {
+ public:
+  /// Connects to a process that waits for a host at `address` and makes it node `peer` of this job. `server_key` is the
+  /// key it was started with; none: without security. Returns at once; observer::on_connected or on_lost follows.
+  virtual void invite(node_t peer, const std::string& address, const std::optional<secret_key>& server_key) = 0;
+  /// Connects to node `peer` of this job, which listens at `address`. Returns at once, as invite.
+  virtual void reach(node_t peer, const std::string& address) = 0;
+  /// Where peers of the job reach this node, for their reach().
+  [[nodiscard]] virtual std::string address() const = 0;
+  /// Ends one connection in order, for good.
+  virtual void leave(node_t peer) noexcept = 0;
+};
+
+/// A host that has shown the right key, in the process that will serve its job.
+class arrival {
+ public:
+  virtual ~arrival() = default;
+  /// Number of this node in the job.
+  [[nodiscard]] virtual node_t node() const noexcept = 0;
+  [[nodiscard]] virtual const secret_key& job_key() const noexcept = 0;
+  /// Who came, for people.
+  [[nodiscard]] virtual std::string from() const = 0;
+  /// The transport of the job; observer::on_connected for node 0 follows. `memory`: what peers may put to and get from.
+  [[nodiscard]] virtual std::unique_ptr<network> join(base::heap* memory, observer& to) = 0;
+};
+
+/// Waits at an address for hosts. May be used in a child after fork.
+class listener {
+ public:
+  virtual ~listener() = default;
+  /// With the port that was really taken, if 0 was asked for.
+  [[nodiscard]] virtual std::string address() const = 0;
+  /// The next host that shows the key and offers a job. Whoever does not is turned away; at most a bounded number of
+  /// connections is open meanwhile. Blocks.
+  [[nodiscard]] virtual std::unique_ptr<arrival> wait() = 0;
+};
+
+struct listen_options {
+  std::string address;            ///< "ADDR:PORT"; port 0: any
+  std::optional<secret_key> key;  ///< none: without security
+  std::chrono::milliseconds timeout{3000};
+};
+
+/// What a module offers. Its functions throw ham::config_error with what to do.
+class network_module {
+ public:
+  virtual ~network_module() = default;
+  [[nodiscard]] virtual const char* name() const noexcept = 0;
+  /// Why secure connections cannot be made; empty: they can.
+  [[nodiscard]] virtual std::string why_insecure() const = 0;
+  /// A node's side of the job. `memory`: what peers may put to and get from; nullptr: nothing.
+  [[nodiscard]] virtual std::unique_ptr<network> open(const network_options& options, base::heap* memory,
+                                                      observer& to) = 0;
+  [[nodiscard]] virtual std::unique_ptr<listener> listen(const listen_options& options) = 0;
+};
+
+/// Changes when anything changes that a module and the library share.
+inline constexpr std::uint32_t module_interface = 1;
+
+/// The function that a module exports under the name "ham_network_module". nullptr: another interface than asked for.
+using network_module_entry = network_module* (*)(std::uint32_t interface_version);
+
+}  // namespace ham::transport
