@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ham::base {
 
@@ -15,6 +16,15 @@ inline void relax() noexcept {
   asm volatile("yield" ::: "memory");
 #else
   asm volatile("" ::: "memory");
+#endif
+}
+
+/// Asks for the cache line at `address` with the right to write it. Any address will do.
+inline void prefetch_for_write(std::uintptr_t address) noexcept {
+#if defined(__x86_64__)
+  asm volatile("prefetchw (%0)" : : "r"(address));  // the builtin only fetches for reading
+#else
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
 #endif
 }
 

@@ -33,6 +33,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
     from.release();
     return;
   }
+  from.expect_send();  // the reply, or the next call
   try {
     const auto kind = static_cast<wire_kind>(frame.head.kind & ~in_context);
     switch (kind) {

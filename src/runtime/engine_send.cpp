@@ -79,6 +79,7 @@ void engine::make_room(peer& to, unsigned& fruitless) {
 bool engine::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                    when_full policy, outgoing& out) {
   peer& who = ready_peer(to.node);
+  who.to->expect_send();
   const std::uint32_t key = key_for(who, function);
   const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
   const std::size_t total = size + prefix;

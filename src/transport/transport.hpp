@@ -4,12 +4,14 @@
 // receiving side (poll, arm, disarm) with one lock, and all sends through one endpoint with another.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "base/cpu.hpp"
 #include "ham/error.hpp"
 
 namespace ham::transport {
@@ -71,6 +73,14 @@ class endpoint {
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] virtual std::uint64_t taken() const noexcept = 0;
 
+  /// Something will probably be sent soon: takes the cache lines of the next message away from the peer, which looks at
+  /// them, while this side is still computing. A hint; any thread.
+  void expect_send() const noexcept {
+    const std::uintptr_t room = next_room_.load(std::memory_order_relaxed);
+    base::prefetch_for_write(room);
+    base::prefetch_for_write(room + base::cache_line_bytes);
+  }
+
   // ---- receiving: under the transport's receiving lock
   /// The next frame of this endpoint alone; used to drain what a lost peer had sent.
   [[nodiscard]] virtual bool poll(frame& out) noexcept = 0;
@@ -90,7 +100,8 @@ class endpoint {
   void* user = nullptr;
 
  protected:
-  std::uint64_t sent_ = 0;  ///< kept by commit
+  std::uint64_t sent_ = 0;                    ///< kept by commit
+  std::atomic<std::uintptr_t> next_room_{0};  ///< where the next message will be built; kept by commit if it is known
 
  private:
   node_t peer_;

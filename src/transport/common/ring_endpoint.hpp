@@ -54,6 +54,7 @@ class ring_endpoint final : public endpoint {
   void commit(const frame_head& head) noexcept override {
     writer_.commit({head.key, head.call, head.kind});
     sent_ = writer_.sent();
+    next_room_.store(reinterpret_cast<std::uintptr_t>(writer_.next()), std::memory_order_relaxed);
     if (fenced_)
       std::atomic_thread_fence(std::memory_order_seq_cst);
     else

@@ -55,6 +55,8 @@ class ring_writer {
     position_ += std::exchange(reserved_lines_, 0);
   }
 
+  /// Where the next frame will be built.
+  [[nodiscard]] const std::byte* next() const noexcept { return line(position_); }
   [[nodiscard]] bool receiver_armed() const noexcept { return control_->armed.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return position_; }
   [[nodiscard]] std::uint64_t taken() const noexcept { return control_->taken.load(std::memory_order_acquire); }
