@@ -2,6 +2,8 @@
 #include "base/life_word.hpp"
 
 #include <linux/futex.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +33,23 @@ struct waiter_entry {  // struct futex_waitv, spelled out for older headers
   std::uint32_t flags;
   std::uint32_t reserved;
 };
+
+struct slice_request {  // struct sched_attr up to its sixth member, of policy SCHED_OTHER
+  std::uint32_t size;
+  std::uint32_t policy;
+  std::uint64_t flags;
+  std::int32_t nice;
+  std::uint32_t priority;
+  std::uint64_t slice_ns;
+  std::uint64_t unused[2];
+};
+
+/// A thread that asks for short slices of time gets the core at once when it wakes (Linux 6.12; earlier ones take no
+/// notice). Else news of a death can wait for two ticks while the kernel takes the memory of the dead off that core.
+void ask_for_short_slices() noexcept {
+  slice_request wish{sizeof wish, SCHED_OTHER, 0, ::getpriority(PRIO_PROCESS, 0), 0, 100'000, {}};
+  static_cast<void>(::syscall(SYS_sched_setattr, 0, &wish, 0));
+}
 
 bool died(std::uint32_t value) noexcept { return (value & FUTEX_OWNER_DIED) != 0; }
 
@@ -66,6 +85,7 @@ class life_watch::group {
   };
 
   void run() {
+    ask_for_short_slices();
     struct {
       robust_list_head head;
       robust_list entry;

@@ -1,10 +1,13 @@
 // Life, progress and waiting of a node's runtime.
 #include "runtime/engine.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -104,6 +107,14 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       next_deadline_(base::never_ns),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       spin_ns_(longest_spin_ns) {
+  int kick[2];
+  if (!epoll_ || ::pipe2(kick, O_CLOEXEC | O_NONBLOCK) != 0) {
+    throw config_error(std::string("cannot make the descriptors that a runtime waits on (") + std::strerror(errno) +
+                       "); raise the limit of open files (ulimit -n)");
+  }
+  kick_out_.reset(kick[0]);
+  kick_in_.reset(kick[1]);
+  wait_on(kick_out_.get());
   for (std::size_t i = 0; i < nodes_; ++i) peers_.push_back(std::make_unique<peer>(static_cast<node_t>(i)));
   peer& me = *peers_[static_cast<std::size_t>(self_)];
   me.to = &self_endpoint_;
@@ -151,8 +162,13 @@ void engine::end() noexcept {
 
 void engine::use(std::unique_ptr<transport::transport> transport) {
   transport_ = std::move(transport);
-  epoll_event interest{EPOLLIN, {.u64 = 0}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, transport_->wake_fd(), &interest);
+  wait_on(transport_->wake_fd());
+}
+
+/// Sleep ends when `fd` is readable.
+void engine::wait_on(int fd) {
+  epoll_event interest{EPOLLIN, {.fd = fd}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &interest);
 }
 
 void engine::start_progress_thread() {
@@ -187,6 +203,8 @@ void engine::leave() {
 // ---- progress
 
 void engine::take_receiving() noexcept {
+  if (receiving_.try_lock()) return;
+  wanted_.fetch_add(1);  // nobody goes to sleep with it now
   for (int i = 0; !receiving_.try_lock(); ++i) {
     if (sleeping_.load(std::memory_order_acquire)) kick();
     if (i < 100)
@@ -194,6 +212,7 @@ void engine::take_receiving() noexcept {
     else
       ::sched_yield();
   }
+  wanted_.fetch_sub(1);
 }
 
 transport::endpoint* engine::next_frame(transport::frame& out, unsigned looks) {
@@ -210,7 +229,7 @@ bool engine::progress(const call_slot* awaited) {
     any = handle_events();
   if (outboxes_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     flush_outboxes();
-  if (deferred_ != 0) [[unlikely]]
+  if (deferred_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     any = run_deferred() || any;
   for (int i = 0; i < most_frames; ++i) {
     transport::frame frame;
@@ -283,21 +302,27 @@ bool engine::wait(call_slot& slot, std::int64_t until_ns) {
 
 void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
   if (!receiving_.try_lock()) {
-    park(until_ns);
+    if (thread_depth == 0 || deferred_.load() == 0) {
+      park(until_ns);
+      return;
+    }
+    take_receiving();  // a message may be waiting that only this thread may execute
+  } else if (wanted_.load() != 0) {
+    finish_progress();
+    ::sched_yield();
     return;
   }
-  const bool due = deferred_ != 0 && std::any_of(peers_.begin(), peers_.end(), [this](const auto& one) {
+  const bool due = deferred_.load() != 0 && std::any_of(peers_.begin(), peers_.end(), [this](const auto& one) {
                      return !one->deferred.empty() && !must_wait(*one);
                    });
-  const bool idle = !due && !done() && !has_events_.load() && self_endpoint_.empty();
+  const bool idle = !due && !done();
   if (idle && transport_ != nullptr) {
     sleeping_.store(true, std::memory_order_seq_cst);
-    if (transport_->arm()) {
-      if (self_endpoint_.empty()) {
-        sleeps_.fetch_add(1, std::memory_order_relaxed);
-        sleep_armed(until_ns);
-      }
+    if (!has_events_.load() && self_endpoint_.empty() && !stop_.load() && transport_->arm()) {
+      sleeps_.fetch_add(1, std::memory_order_relaxed);
+      sleep_armed(until_ns);
       transport_->disarm();
+      quieten();
     }
     sleeping_.store(false, std::memory_order_relaxed);
   }
@@ -327,10 +352,8 @@ void engine::sleep_armed(std::int64_t until_ns) {
 
 /// Another thread makes progress for us. It tells us when it stops; the time limit covers the moment in between.
 void engine::park(std::int64_t until_ns) {
-  if (sleeping_.load(std::memory_order_acquire) && parked_.load() == 0) {
-    // The other thread sleeps in the kernel; for a while this one looks instead, which is quicker.
-    kick();
-  }
+  // The other thread sleeps in the kernel; for a while this one looks instead, which is quicker.
+  if (sleeping_.load(std::memory_order_acquire) && parked_.load() == 0) kick();
   parked_.fetch_add(1);
   std::unique_lock lock(park_mutex_);
   const std::int64_t left = std::min<std::int64_t>(until_ns - base::now_ns(), 1'000'000);
@@ -344,8 +367,17 @@ void engine::unpark() noexcept {
   parked_threads_.notify_all();
 }
 
+/// Ends the sleep of the thread that makes progress. Through a pipe, whose writer hands its core to the reader: a
+/// thread that brings news sleeps again at once, and other cores may be busy for milliseconds.
 void engine::kick() noexcept {
-  if (transport_ != nullptr) transport_->wake();
+  const char any = 0;
+  static_cast<void>(!::write(kick_in_.get(), &any, 1));  // a full pipe does as well
+}
+
+void engine::quieten() noexcept {
+  std::array<char, 64> any{};
+  while (::read(kick_out_.get(), any.data(), any.size()) == static_cast<ssize_t>(any.size())) {
+  }
 }
 
 // ---- deadlines

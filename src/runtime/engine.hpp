@@ -197,6 +197,8 @@ class engine final : public transport::observer {
   void sleep_armed(std::int64_t until_ns);
   void park(std::int64_t until_ns);
   void kick() noexcept;
+  void quieten() noexcept;
+  void wait_on(int fd);
   void unpark() noexcept;
 
   const node_t self_;
@@ -219,7 +221,7 @@ class engine final : public transport::observer {
   // Under receiving_.
   continuation* ready_first_ = nullptr;
   continuation* ready_last_ = nullptr;
-  std::size_t deferred_ = 0;
+  std::atomic<std::size_t> deferred_{0};  ///< read by all
   std::vector<std::vector<std::byte>> spare_buffers_;
 
   std::atomic<std::uint32_t> outboxes_{0};  ///< peers whose outbox is not empty
@@ -231,8 +233,10 @@ class engine final : public transport::observer {
 
   // Waiting.
   base::unique_fd epoll_;
+  base::unique_fd kick_in_, kick_out_;  ///< a pipe
   std::atomic<bool> sleeping_{false};
   std::atomic<int> parked_{0};
+  std::atomic<int> wanted_{0};  ///< threads that must have the receiving lock before anyone sleeps with it
   std::mutex park_mutex_;
   std::condition_variable parked_threads_;
   std::atomic<std::int64_t> spin_ns_;

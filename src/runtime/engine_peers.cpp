@@ -44,9 +44,9 @@ void engine::post(event what) {
   {
     std::lock_guard guard(mutex_);
     events_.push_back(std::move(what));
-    has_events_.store(true, std::memory_order_release);
+    has_events_.store(true, std::memory_order_seq_cst);
   }
-  if (transport_ != nullptr) transport_->wake();
+  if (sleeping_.load(std::memory_order_seq_cst)) kick();
 }
 
 void engine::on_connected(transport::endpoint& with) { post({&with, -1, false, {}}); }

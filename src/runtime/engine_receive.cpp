@@ -120,6 +120,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
       } else if (must_wait(from) || !from.deferred.empty()) [[unlikely]] {
         from.deferred.push_back({&from, head, {payload.begin(), payload.end()}});
         ++deferred_;
+        if (parked_.load(std::memory_order_relaxed) != 0) unpark();  // whoever may execute it
       } else {
         execute(from, head, payload);
       }
