@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/thread.hpp"
+
 namespace ham::msg {
 
 namespace {
@@ -59,7 +61,7 @@ void thread_pool::start_unlocked() {
   threads_.reserve(size_);
   while (threads_.size() < size_) {
     try {
-      threads_.emplace_back([this] { work(); });
+      threads_.push_back(base::start_thread([this] { work(); }));
     } catch (...) {
       if (threads_.empty()) throw;  // fewer threads than asked for still do the work
       return;

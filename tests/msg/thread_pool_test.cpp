@@ -2,6 +2,8 @@
 #include "ham/msg/thread_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <chrono>
@@ -102,6 +104,27 @@ TEST(ThreadPool, ManyThreadsSubmitWhileItIsShutDown) {
   for (auto& thread : threads) thread.join();
   pool.shutdown();
   EXPECT_EQ(done, 900);
+}
+
+TEST(ThreadPool, LeavesSignalsToTheApplicationsThreads) {
+  thread_pool pool(1);
+  std::atomic<bool> takes_none{false};
+  std::atomic<bool> takes_its_own_faults{false};
+  pool.submit([&] {
+    sigset_t blocked;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    takes_none = true;
+    for (const int one : {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGCHLD, SIGPROF, SIGRTMIN}) {
+      takes_none = takes_none && ::sigismember(&blocked, one) == 1;
+    }
+    takes_its_own_faults = ::sigismember(&blocked, SIGSEGV) == 0 && ::sigismember(&blocked, SIGFPE) == 0;
+  });
+  pool.shutdown();
+  EXPECT_TRUE(takes_none);
+  EXPECT_TRUE(takes_its_own_faults);
+  sigset_t mine;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &mine);
+  EXPECT_EQ(::sigismember(&mine, SIGTERM), 0) << "the thread that submits keeps its mask";
 }
 
 }  // namespace
