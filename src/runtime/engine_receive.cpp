@@ -212,7 +212,7 @@ void engine::run_stored(stored_message& message) { run_one(*message.from, messag
 
 void engine::run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload,
                       const msg::handler_entry& entry) {
-  incoming_call call{this, &from, payload, id, 0, &entry, nullptr};
+  incoming_call call{this, &from, payload, id, &entry, nullptr};
   try {
     entry.handler(&call);
   } catch (...) {
@@ -225,7 +225,7 @@ void engine::run_batch(peer& from, const transport::frame_head& head, std::span<
   for (std::uint32_t i = 0; i < head.key; ++i) {
     const std::size_t size = word_at(payload, 8);
     const msg::handler_entry* const entry = table_->find(word_at(payload, 0));
-    incoming_call call{this, &from, payload.subspan(record_head_bytes, size), word_at(payload, 4), 0, entry, collected};
+    incoming_call call{this, &from, payload.subspan(record_head_bytes, size), word_at(payload, 4), entry, collected};
     try {
       entry->handler(&call);
     } catch (...) {

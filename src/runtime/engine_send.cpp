@@ -120,7 +120,6 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     throw;
   }
   out.peer = &who;
-  out.function = &function;
   out.key = key;
   out.kind = to_byte(wire_kind::call);
   if (prefix != 0) {

@@ -128,6 +128,26 @@ future<void> join(engine& at, std::vector<future<void>> parts) {
   });
 }
 
+/// put and get: by this process itself, by one access to the node's memory, or in messages, each of one piece.
+template <class Here, class OneSided, class Piece>
+future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t bytes, Here here, OneSided one_sided,
+                      Piece send_piece) {
+  if (bytes == 0) return ready_or_failed(at, [] {});
+  if (node == at.self()) return ready_or_failed(at, here);
+  if (transport::remote_memory* const memory = there.tag == 0 ? nullptr : at.memory_of(node)) {
+    const transport::access_result result = one_sided(*memory);
+    return ready_or_failed(at, [&] {
+      if (result != transport::access_result::done) refuse(result, node, there, bytes);
+    });
+  }
+  const engine_scope scope(&at);
+  std::vector<future<void>> parts;
+  for (std::size_t done = 0; done < bytes; done += piece_bytes) {
+    parts.push_back(send_piece(done, std::min(piece_bytes, bytes - done)));
+  }
+  return join(at, std::move(parts));
+}
+
 }  // namespace
 
 std::uint64_t local_tag(const void* address, node_t node) noexcept {
@@ -159,48 +179,28 @@ void free_bytes(engine& at, node_t node, raw_buffer what) {
 future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes) {
   at.count_put(bytes);
   const auto* source = static_cast<const std::byte*>(from);
-  if (bytes == 0) return ready_or_failed(at, [] {});
-  if (node == at.self()) return ready_or_failed(at, [&] { store_local(at, to, from, bytes); });
-  transport::remote_memory* const memory = to.tag == 0 ? nullptr : at.memory_of(node);
-  if (memory != nullptr) {
-    const transport::access_result result = memory->put(to.address, to.tag, source, bytes);
-    return ready_or_failed(at, [&] {
-      if (result != transport::access_result::done) refuse(result, node, to, bytes);
-    });
-  }
-  const engine_scope scope(&at);
-  std::vector<future<void>> parts;
-  for (std::size_t done = 0; done < bytes; done += piece_bytes) {
-    const std::size_t piece = std::min(piece_bytes, bytes - done);
-    parts.push_back(
-        async(node, fn<&store_here>, to.address + done, to.tag, std::span<const std::byte>(source + done, piece)));
-  }
-  return join(at, std::move(parts));
+  return transfer(
+      at, node, to, bytes, [&] { store_local(at, to, from, bytes); },
+      [&](transport::remote_memory& memory) { return memory.put(to.address, to.tag, source, bytes); },
+      [&](std::size_t done, std::size_t piece) {
+        return async(node, fn<&store_here>, to.address + done, to.tag,
+                     std::span<const std::byte>(source + done, piece));
+      });
 }
 
 future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes) {
   at.count_got(bytes);
   auto* target = static_cast<std::byte*>(to);
-  if (bytes == 0) return ready_or_failed(at, [] {});
-  if (node == at.self()) return ready_or_failed(at, [&] { load_local(at, from, to, bytes); });
-  transport::remote_memory* const memory = from.tag == 0 ? nullptr : at.memory_of(node);
-  if (memory != nullptr) {
-    const transport::access_result result = memory->get(from.address, from.tag, target, bytes);
-    return ready_or_failed(at, [&] {
-      if (result != transport::access_result::done) refuse(result, node, from, bytes);
-    });
-  }
-  const engine_scope scope(&at);
-  std::vector<future<void>> parts;
-  for (std::size_t done = 0; done < bytes; done += piece_bytes) {
-    const std::size_t piece = std::min(piece_bytes, bytes - done);
-    parts.push_back(async(node, fn<&load_here>, from.address + done, from.tag, static_cast<std::uint64_t>(piece))
-                        .then([place = target + done, piece](const std::vector<std::byte>& data) {
-                          if (data.size() != piece) throw protocol_error("a get was answered with another size");
-                          std::memcpy(place, data.data(), piece);
-                        }));
-  }
-  return join(at, std::move(parts));
+  return transfer(
+      at, node, from, bytes, [&] { load_local(at, from, to, bytes); },
+      [&](transport::remote_memory& memory) { return memory.get(from.address, from.tag, target, bytes); },
+      [&](std::size_t done, std::size_t piece) {
+        return async(node, fn<&load_here>, from.address + done, from.tag, static_cast<std::uint64_t>(piece))
+            .then([place = target + done, piece](const std::vector<std::byte>& data) {
+              if (data.size() != piece) throw protocol_error("a get was answered with another size");
+              std::memcpy(place, data.data(), piece);
+            });
+      });
 }
 
 future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,

@@ -10,8 +10,23 @@ namespace {
 
 void answer() {}
 
+/// A transport of HAM, and why this release cannot have it; empty: it is tried.
+struct known_transport {
+  const char* name;
+  const char* missing;
+};
+
 // Shared memory comes first: a process started as its target must become one at the first runtime that it makes.
-constexpr const char* names[] = {"shm", "loopback", "tcp", "mpi", "ucx", "veo", "vedma", "cuda"};
+constexpr known_transport all[] = {
+    {"shm", ""},
+    {"loopback", ""},
+    {"tcp", "not part of this release; use shm on this machine, take a release with tcp for other ones"},
+    {"mpi", "not part of this release; take one with the module libham_mpi.so for programs under mpirun or srun"},
+    {"ucx", "not part of this release; take one with the module libham_ucx.so for InfiniBand and RoCE"},
+    {"veo", "not part of this release; take one with the transports for Vector Engines"},
+    {"vedma", "not part of this release; take one with the transports for Vector Engines"},
+    {"cuda", "not part of this release; take one with the module libham_cuda.so for NVIDIA GPUs"},
+};
 
 runtime_options options_for(std::string nodes) {
   runtime_options options;
@@ -23,10 +38,11 @@ runtime_options options_for(std::string nodes) {
 
 std::vector<transport_state> try_transports() {
   std::vector<transport_state> result;
-  for (const char* name : names) {
-    transport_state& state = result.emplace_back(transport_state{name, false, ""});
+  for (const known_transport& one : all) {
+    transport_state& state = result.emplace_back(transport_state{one.name, false, one.missing});
+    if (!state.reason.empty()) continue;
     try {
-      const runtime up(options_for(std::string(name) + ":1"));
+      const runtime up(options_for(state.name + ":1"));
       offload::sync(1, fn<&answer>);
       state.available = true;
     } catch (const std::exception& problem) {

@@ -12,10 +12,10 @@ namespace ham::info {
 struct transport_state {
   std::string name;
   bool available = false;
-  std::string reason;  ///< why not
+  std::string reason;  ///< why not, and how to get it
 };
 
-/// Tries every transport. In a process that is itself started as a target this does not return.
+/// Tries every transport that this release has. In a process that is itself started as a target this does not return.
 [[nodiscard]] std::vector<transport_state> try_transports();
 
 /// The nodes that HAM_NODES, or its default, gives an application here.

@@ -38,7 +38,6 @@ struct outgoing {
   call_slot* slot = nullptr;
   void* peer = nullptr;
   void* big = nullptr;  ///< a message that does not fit into one frame
-  msg::handler_entry* function = nullptr;
   std::uint32_t key = 0;
   std::uint8_t kind = 0;
 };
@@ -81,7 +80,6 @@ struct incoming_call {
   void* from = nullptr;
   std::span<const std::byte> payload;
   std::uint32_t call = 0;
-  std::uint32_t context = 0;
   const msg::handler_entry* function = nullptr;
   batch_reply* batch = nullptr;
 };
