@@ -179,11 +179,14 @@ void engine::lost(peer& who, const std::string& reason) {
   }
   const std::uint64_t taken = who.to == nullptr ? 0 : who.to->taken();
   slots_.for_each([&](call_slot& slot) {
-    if (slot.node != who.node || !slot.reply_due) return;
-    slot.reply_due = false;
+    // Other threads claim, fill and release slots of other nodes meanwhile.
+    if (!slot.reply_due.load(std::memory_order_acquire) || slot.node != who.node) return;
     if (slot.orphan) {
       slots_.release(slot);
-    } else if (slot.state.load() == slot_state::pending) {
+    } else if (slot.state.load() != slot_state::pending) {
+      slot.reply_due.store(false, std::memory_order_release);  // from here on its holder may give it back
+    } else {
+      slot.reply_due = false;
       const auto outcome = taken <= slot.position ? call_outcome::not_run : call_outcome::may_have_run;
       fail(slot, loss_of(who, slot.function, slot.id, outcome));
     }

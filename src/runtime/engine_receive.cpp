@@ -237,7 +237,8 @@ void engine::run_batch(peer& from, const transport::frame_head& head, std::span<
 
 void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
   call_slot* const slot = slots_.find(call);
-  if (slot == nullptr || !slot->reply_due || slot->node != from.node) [[unlikely]] {
+  if (slot == nullptr || !slot->reply_due.load(std::memory_order_acquire) ||
+      slot->node.load(std::memory_order_relaxed) != from.node) [[unlikely]] {
     throw protocol_error("a reply to no call");
   }
   if (slot->orphan) [[unlikely]] {
@@ -248,7 +249,7 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
     slot->reply_due.store(false, std::memory_order_release);  // its deadline passed; its holder may give it back now
     return;
   }
-  slot->reply_due = false;
+  slot->reply_due.store(false, std::memory_order_relaxed);
   if (failed) [[unlikely]] {
     const std::string function = table_->pretty_name(slot->function->key());
     offload::node_descriptor::facts facts;

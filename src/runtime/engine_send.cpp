@@ -55,9 +55,9 @@ call_slot& engine::claim_for(peer& to, msg::handler_entry& function, result_deco
   slot->function = &function;
   slot->position = to.to->sent();
   slot->deadline_ns = deadline_ns;
-  slot->node = to.node;
-  slot->reply_due = true;
+  slot->node.store(to.node, std::memory_order_relaxed);
   slot->state.store(slot_state::pending, std::memory_order_release);
+  slot->reply_due.store(true, std::memory_order_release);
   return *slot;
 }
 
@@ -132,7 +132,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
 
 void engine::finish(outgoing& out) {
   peer& who = *static_cast<peer*>(out.peer);
-  const std::uint32_t call = out.slot == nullptr ? no_reply : out.slot->id;
+  const std::uint32_t call = out.slot == nullptr ? no_reply : out.slot->id.load(std::memory_order_relaxed);
   const std::int64_t deadline = out.slot == nullptr ? 0 : out.slot->deadline_ns;
   const transport::frame_head head{out.key, call, out.kind};
   ++who.calls_sent;
@@ -162,7 +162,7 @@ void engine::cancel(outgoing& out) noexcept {
   if (out.big == nullptr) who.to->cancel();
   delete static_cast<std::vector<std::byte>*>(out.big);
   if (out.slot != nullptr) {
-    out.slot->reply_due = false;
+    out.slot->reply_due.store(false, std::memory_order_relaxed);
     slots_.release(*out.slot);
     out.slot = nullptr;
   }
@@ -249,7 +249,7 @@ batch_slot engine::begin_batched(node_t node, msg::handler_entry& function, resu
   slot->decode = decode;
   slot->function = &function;
   slot->deadline_ns = 0;
-  slot->node = self_;  // not the peer's to fail before it is sent
+  slot->node.store(self_, std::memory_order_relaxed);  // not the peer's to fail before it is sent
   slot->in_batch = true;
   slot_batch(*slot) = &owner;
   slot->state.store(slot_state::pending, std::memory_order_release);
@@ -275,8 +275,8 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
     slot->in_batch = false;
     slot->position = position;
     slot->deadline_ns = to.deadline_ns;
-    slot->reply_due = true;
-    slot->node = who.node;
+    slot->node.store(who.node, std::memory_order_relaxed);
+    slot->reply_due.store(true, std::memory_order_release);
   }
   std::memcpy(out.data, records.data(), records.size());
   out.kind = static_cast<std::uint8_t>(to_byte(wire_kind::batch) | (out.kind & in_context));

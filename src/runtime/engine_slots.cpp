@@ -31,15 +31,17 @@ void engine::fail(call_slot& slot, std::exception_ptr why) noexcept {
 
 void engine::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
   take_receiving();
-  slot.reply_due = false;
-  fail(slot, std::move(why));
+  if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {  // else its node was lost meanwhile
+    slot.reply_due = false;
+    fail(slot, std::move(why));
+  }
   finish_progress();
 }
 
 call_slot* engine::claim_local() {
   call_slot* const slot = slots_.claim();
   if (slot == nullptr) throw call_error("a million calls are pending on this node; read some of their results first");
-  slot->node = self_;
+  slot->node.store(self_, std::memory_order_relaxed);
   slot->function = nullptr;
   slot->decode = nullptr;
   slot->deadline_ns = 0;
@@ -54,7 +56,7 @@ void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
 }
 
 void engine::release(call_slot& slot) noexcept {
-  if (!slot.reply_due) [[likely]] {
+  if (!slot.reply_due.load(std::memory_order_acquire)) [[likely]] {
     slots_.release(slot);
     return;
   }

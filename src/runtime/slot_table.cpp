@@ -10,7 +10,7 @@ bool slot_table::grow() {
   const auto first = static_cast<std::uint32_t>(used_chunks_ * chunk_slots);
   for (std::size_t i = chunk_slots; i-- > 0;) {
     call_slot& slot = part->slots[i];
-    slot.id = first + static_cast<std::uint32_t>(i);
+    slot.id.store(first + static_cast<std::uint32_t>(i), std::memory_order_relaxed);
     slot.owner = owner_;
     slot.then = reinterpret_cast<continuation*>(free_);
     free_ = &slot;
@@ -35,7 +35,7 @@ slot_table::~slot_table() {
 }
 
 void slot_table::release_left_over(call_slot& slot) noexcept {
-  call_slot* const first = &slot - (slot.id & index_mask) % chunk_slots;
+  call_slot* const first = &slot - (slot.id.load(std::memory_order_relaxed) & index_mask) % chunk_slots;
   auto* const part = reinterpret_cast<chunk*>(first);
   if (part->left_over.fetch_sub(1) == 1) delete part;
 }

@@ -43,9 +43,9 @@ class slot_table {
   void release(call_slot& slot) noexcept {
     slot.state.store(slot_state::free, std::memory_order_relaxed);
     slot.orphan = false;
-    slot.reply_due = false;
+    slot.reply_due.store(false, std::memory_order_relaxed);
     lock_.lock();
-    slot.id += 1U << index_bits;
+    slot.id.store(slot.id.load(std::memory_order_relaxed) + (1U << index_bits), std::memory_order_relaxed);
     slot.then = reinterpret_cast<continuation*>(free_);
     free_ = &slot;
     lock_.unlock();
@@ -57,7 +57,7 @@ class slot_table {
     chunk* const part = chunks_[index / chunk_slots].load(std::memory_order_acquire);
     if (part == nullptr) return nullptr;
     call_slot& slot = part->slots[index % chunk_slots];
-    return slot.id == id ? &slot : nullptr;
+    return slot.id.load(std::memory_order_relaxed) == id ? &slot : nullptr;
   }
 
   /// Calls visit(slot) for every slot that ever was in use.

@@ -63,7 +63,7 @@ class batch : private detail::batch_owner {
       records_.resize(before + record_head_bytes + size);
       msg::writer target(records_.data() + before, record_head_bytes + size);
       target.number(claimed.key);
-      target.number(claimed.slot->id);
+      target.number(claimed.slot->id.load(std::memory_order_relaxed));
       target.number(static_cast<std::uint32_t>(size));
       message::encode(target, callable, values...);
     } catch (...) {

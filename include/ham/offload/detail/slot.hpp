@@ -38,16 +38,16 @@ using result_decoder = void (*)(call_slot& slot, msg::reader& reply);
 /// One entry of the table of pending calls. The first line is what a call touches; the second holds a small result.
 struct alignas(64) call_slot {
   std::atomic<slot_state> state{slot_state::free};
-  std::uint32_t id = 0;             ///< index in the low 20 bits, generation above
-  result_decoder decode = nullptr;  ///< nullptr: the result is dropped
-  engine* owner = nullptr;          ///< nullptr once its runtime has ended
-  continuation* then = nullptr;     ///< also the link of the list of free slots
+  std::atomic<std::uint32_t> id{0};  ///< index in the low 20 bits, generation above
+  result_decoder decode = nullptr;   ///< nullptr: the result is dropped
+  engine* owner = nullptr;           ///< nullptr once its runtime has ended
+  continuation* then = nullptr;      ///< also the link of the list of free slots
   msg::handler_entry* function = nullptr;
   std::uint64_t position = 0;  ///< where the message begins in the stream to the node
   std::int64_t deadline_ns = 0;
-  node_t node = -1;
+  std::atomic<node_t> node{-1};
   bool orphan = false;                 ///< nobody holds it any more: free it when the reply arrives
-  std::atomic<bool> reply_due{false};  ///< a reply may still come
+  std::atomic<bool> reply_due{false};  ///< a reply may still come; set after, and looked at before, all other members
   bool in_batch = false;               ///< not sent yet: the storage holds the batch_owner that will send it
 
   static constexpr std::size_t storage_bytes = 64;
