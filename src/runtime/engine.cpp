@@ -382,8 +382,19 @@ void engine::quieten() noexcept {
 
 // ---- deadlines
 
+/// mutex_ is held. Its price is shared by as many calls with deadlines as it looks at.
+void engine::forget_settled_deadlines() {
+  std::erase_if(deadlines_, [this](const auto& one) {
+    const call_slot* const slot = slots_.find(one.second);
+    return slot == nullptr || slot->settled();
+  });
+  std::make_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
+  most_deadlines_ = std::max<std::size_t>(64, 2 * deadlines_.size());
+}
+
 void engine::add_deadline(std::uint32_t call, std::int64_t deadline_ns) {
   std::lock_guard guard(mutex_);
+  if (deadlines_.size() >= most_deadlines_) forget_settled_deadlines();
   deadlines_.emplace_back(deadline_ns, call);
   std::push_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
   const bool sooner = deadlines_.front().first < next_deadline_.load();

@@ -72,7 +72,8 @@ class engine final : public transport::observer {
   // ---- sending (engine_send.cpp)
   bool begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
              when_full policy, outgoing& out);
-  void finish(outgoing& out);
+  /// False: the deadline passed while there was no room; nothing was sent, and the slot, if there is one, has failed.
+  bool finish(outgoing& out);
   void cancel(outgoing& out) noexcept;
   batch_slot begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner);
   void send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
@@ -145,6 +146,9 @@ class engine final : public transport::observer {
   std::uint32_t translate_key(peer& to, msg::handler_entry& function);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
   void make_room(peer& to, unsigned& fruitless);
+  bool missed(peer& to, msg::handler_entry& function, result_decoder decode, outgoing& out);
+  bool finish_big(peer& to, const transport::frame_head& head, outgoing& out);
+  bool withdraw(peer& to, std::uint32_t stream);
   void enqueue(peer& to, transport::frame_head head, std::vector<std::byte> bytes);
   bool flush(peer& to);
   void flush_outboxes();
@@ -192,6 +196,7 @@ class engine final : public transport::observer {
   void settle_the_rest();
   void expire_deadlines(std::int64_t now);
   void add_deadline(std::uint32_t call, std::int64_t deadline_ns);
+  void forget_settled_deadlines();
 
   void block(const std::function<bool()>& done, std::int64_t until_ns);
   void sleep_armed(std::int64_t until_ns);
@@ -228,7 +233,8 @@ class engine final : public transport::observer {
   std::atomic<bool> has_events_{false};
   mutable std::mutex mutex_;  ///< events_, peers' facts and loss, deadlines_
   std::vector<event> events_;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> deadlines_;  ///< a heap
+  std::vector<std::pair<std::int64_t, std::uint32_t>> deadlines_;  ///< a heap; calls that have settled stay for a while
+  std::size_t most_deadlines_ = 64;                                ///< that many, and the settled ones are dropped
   std::atomic<std::int64_t> next_deadline_;
 
   // Waiting.

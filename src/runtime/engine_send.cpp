@@ -1,6 +1,7 @@
 // Sending calls and replies.
 #include <sched.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -8,6 +9,15 @@
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
+namespace {
+
+std::exception_ptr not_in_time(node_t node, const std::string& function) {
+  return std::make_exception_ptr(deadline_exceeded(
+      function + " has not run on node " + std::to_string(node) +
+      " (its deadline passed while the queue to that node was full); allow more time, or call less at once"));
+}
+
+}  // namespace
 
 peer& engine::peer_for(node_t node) {
   if (node < 0 || static_cast<std::size_t>(node) >= nodes_) {
@@ -76,6 +86,15 @@ void engine::make_room(peer& to, unsigned& fruitless) {
   }
 }
 
+/// The deadline of a call passed before there was room for it. A call without a future of its own throws.
+bool engine::missed(peer& to, msg::handler_entry& function, result_decoder decode, outgoing& out) {
+  std::exception_ptr why = not_in_time(to.node, table_->pretty_name(function.key()));
+  if (decode == nullptr) std::rethrow_exception(why);
+  out.slot = claim_local();
+  fail_unsent(*out.slot, std::move(why));
+  return false;
+}
+
 bool engine::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                    when_full policy, outgoing& out) {
   peer& who = ready_peer(to.node);
@@ -101,6 +120,8 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
         }
         room = big->data();
         out.big = big.release();
+        out.policy = policy;
+        out.deadline_ns = to.deadline_ns;
         break;
       }
       room = who.to->reserve(total);
@@ -109,6 +130,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     }
     who.sending.unlock();
     if (policy == when_full::refuse) return false;
+    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) return missed(who, function, decode, out);
     make_room(who, fruitless);
   }
   try {
@@ -130,7 +152,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   return true;
 }
 
-void engine::finish(outgoing& out) {
+bool engine::finish(outgoing& out) {
   peer& who = *static_cast<peer*>(out.peer);
   const std::uint32_t call = out.slot == nullptr ? no_reply : out.slot->id.load(std::memory_order_relaxed);
   const std::int64_t deadline = out.slot == nullptr ? 0 : out.slot->deadline_ns;
@@ -139,22 +161,40 @@ void engine::finish(outgoing& out) {
   if (out.big == nullptr) [[likely]] {
     who.to->commit(head);
     who.sending.unlock();
-  } else {
-    const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
-    enqueue(who, head, std::move(*bytes));
-    bool gone = flush(who);
-    who.sending.unlock();
-    unsigned fruitless = 0;
-    while (!gone &&
-           who.state.load() != peer_state::lost) {  // back-pressure: the caller waits until its message has gone
-      make_room(who, fruitless);
-      who.sending.lock();
-      gone = who.outbox.empty() || flush(who);
-      who.sending.unlock();
-    }
+  } else if (!finish_big(who, head, out)) {
+    return false;
   }
   if (deadline != 0) [[unlikely]]
     add_deadline(call, deadline);
+  return true;
+}
+
+/// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
+bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& out) {
+  const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
+  const std::uint32_t stream = to.next_stream;
+  enqueue(to, head, std::move(*bytes));
+  bool gone = flush(to);
+  to.sending.unlock();
+  if (out.policy == when_full::refuse) {
+    if (!gone && sleeping_.load(std::memory_order_seq_cst)) kick();  // who sleeps must look after the rest
+    return true;
+  }
+  for (unsigned fruitless = 0; !gone && to.state.load() != peer_state::lost;) {
+    const bool late = out.deadline_ns != 0 && base::now_ns() >= out.deadline_ns;
+    if (!late) make_room(to, fruitless);
+    to.sending.lock();
+    gone = flush(to);
+    const bool withdrawn = late && !gone && withdraw(to, stream);
+    to.sending.unlock();
+    if (withdrawn) {
+      if (out.slot != nullptr)
+        fail_unsent(*out.slot, not_in_time(to.node, table_->pretty_name(out.slot->function->key())));
+      return false;
+    }
+    if (late) break;
+  }
+  return true;
 }
 
 void engine::cancel(outgoing& out) noexcept {
@@ -184,6 +224,16 @@ bool engine::flush(peer& to) {
     to.outbox.pop_front();
   }
   outboxes_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+/// Takes a message back of which nothing has left. False: it is on its way.
+bool engine::withdraw(peer& to, std::uint32_t stream) {
+  const auto found = std::find_if(to.outbox.begin(), to.outbox.end(),
+                                  [stream](const transport::outbound& one) { return one.stream == stream; });
+  if (found == to.outbox.end() || found->sent != 0) return false;
+  to.outbox.erase(found);
+  if (to.outbox.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -286,8 +336,11 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
   if (to.deadline_ns != 0) {
     for (call_slot* slot : slots) ids.push_back(slot->id);
   }
-  finish(out);
-  for (const std::uint32_t id : ids) add_deadline(id, to.deadline_ns);
+  if (finish(out)) {
+    for (const std::uint32_t id : ids) add_deadline(id, to.deadline_ns);
+  } else {
+    for (call_slot* slot : slots) fail_unsent(*slot, not_in_time(who.node, table_->pretty_name(slot->function->key())));
+  }
 }
 
 // ---- the API's way in

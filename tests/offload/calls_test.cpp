@@ -224,6 +224,28 @@ TEST_F(calls, try_async_says_that_the_queue_is_full) {
   EXPECT_EQ(again->get(), 2);
 }
 
+TEST_F(calls, try_async_of_a_long_message_does_not_wait) {
+  gate_open = false;
+  auto blocker = offload::async(1, fn<&wait_at_gate>);
+  const std::vector<int> big(1 << 20, 3);  // sixteen times what the queue holds
+  const auto size_of = [](const std::vector<int>& what) { return what.size(); };
+  auto first = offload::try_async(1, size_of, big);
+  ASSERT_TRUE(first) << "nothing else waits";
+  EXPECT_FALSE(first->test());
+  for (int i = 0; i < 100; ++i) {  // no more of them are kept
+    EXPECT_FALSE(offload::try_async(1, size_of, big));
+    EXPECT_FALSE(offload::try_async(1, fn<&add>, 1, 1)) << "order is kept";
+  }
+  EXPECT_TRUE(offload::try_async(2, size_of, big).has_value());
+  gate_open = true;
+  EXPECT_EQ(first->get(), big.size());
+  auto again = offload::try_async(1, size_of, big);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(offload::sync(1, fn<&add>, 1, 1), 2) << "behind the long one";
+  EXPECT_EQ(again->get(), big.size());
+  blocker.get();
+}
+
 TEST_F(calls, async_waits_while_the_queue_is_full) {
   gate_open = false;
   auto blocker = offload::async(1, fn<&wait_at_gate>);

@@ -1,4 +1,6 @@
 // Futures: reading, waiting, letting go, chaining, combining, awaiting; deadlines.
+#include <malloc.h>
+
 #include <atomic>
 
 #include "offload/loopback_job.hpp"
@@ -274,6 +276,54 @@ TEST_F(futures, deadline_wakes_a_sleeping_waiter) {
   EXPECT_GE(took, 100ms);
   EXPECT_LT(took, 10s);
   gate = true;
+}
+
+std::atomic<int> counted{0};
+void count() { ++counted; }
+void count_long(const std::vector<int>&) { ++counted; }
+
+TEST_F(futures, deadline_bounds_the_wait_for_a_full_queue) {
+  counted = 0;
+  std::vector<offload::future<int>> sent;
+  sent.push_back(offload::async(1, fn<&held>, 1));
+  while (auto one = offload::try_async(1, fn<&echo>, 2)) sent.push_back(std::move(*one));
+  const auto has_not_run = [](auto what) {
+    const std::string text = message_of<deadline_exceeded>(what);
+    EXPECT_NE(text.find("has not run"), std::string::npos) << text;
+  };
+  auto late = offload::async(offload::within(1, 5ms), fn<&count>);
+  has_not_run([&] { late.get(); });
+  has_not_run([] { offload::sync(offload::within(1, 5ms), fn<&count_long>, std::vector<int>(1 << 20)); });
+  has_not_run([] { offload::ping(offload::within(1, 5ms), fn<&count>); });
+  for (const std::size_t size : {std::size_t{1}, std::size_t{1} << 18}) {
+    offload::batch calls(offload::within(1, 5ms));
+    auto first = calls.add(fn<&count>);
+    auto second = calls.add(fn<&count_long>, std::vector<int>(size));
+    calls.submit();
+    has_not_run([&] { first.get(); });
+    has_not_run([&] { second.get(); });
+  }
+  gate = true;
+  for (auto& one : sent) one.wait();
+  EXPECT_EQ(offload::sync(1, fn<&echo>, 3), 3);
+  EXPECT_EQ(counted.load(), 0);
+  offload::sync(offload::within(1, 1h), fn<&count_long>, std::vector<int>(1 << 20));
+  EXPECT_EQ(counted.load(), 1);
+}
+
+TEST_F(futures, deadlines_of_settled_calls_take_no_memory) {
+#ifdef HAM_TEST_SANITIZED
+  GTEST_SKIP() << "the sanitizer's allocator keeps no such books";
+#endif
+  gate = true;
+  const auto in_use = [] {
+    const struct mallinfo2 now = ::mallinfo2();
+    return now.uordblks + now.hblkhd;
+  };
+  for (int i = 0; i < 1000; ++i) offload::sync(offload::within(1, 1h), fn<&echo>, i);
+  const std::size_t before = in_use();
+  for (int i = 0; i < 200'000; ++i) offload::sync(offload::within(1, 1h), fn<&echo>, i);
+  EXPECT_LT(in_use(), before + 500'000) << "two hundred thousand entries would be 3.2 MB";
 }
 
 }  // namespace future_test

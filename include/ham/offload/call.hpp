@@ -14,7 +14,7 @@ namespace ham::offload {
 
 namespace detail {
 
-/// Encodes and sends one call. Nothing was sent if `out.slot` is null and a slot was wanted.
+/// Encodes and sends one call. False: it was not sent, see begin_call.
 template <class Call, class... Params>
 bool send_call(engine& at, const destination& to, result_decoder decode, when_full policy, outgoing& out,
                const typename Call::core& callable, const Params&... values) {
@@ -35,7 +35,8 @@ bool send_call(engine& at, const destination& to, result_decoder decode, when_fu
 }  // namespace detail
 
 /// Starts a call of `callable(args...)` on `to` and returns at once with a future of its result. Arguments are copied
-/// (or moved into the message) before it returns. Any thread. Blocks only while the queue to the node is full.
+/// (or moved into the message) before it returns. Any thread. Blocks only while the queue to the node is full, at most
+/// until the deadline of `to`.
 /// Throws ham::call_error if the node does not know the function, ham::node_failure if it is gone; what the function
 /// throws is thrown by get().
 template <class Callable, class... Args>
@@ -58,7 +59,8 @@ auto sync(destination to, Callable&& callable, Args&&... args) -> detail::result
   return offload::async(to, std::forward<Callable>(callable), std::forward<Args>(args)...).get();
 }
 
-/// As async, but returns nothing at once if the queue to the node is full.
+/// As async, but returns nothing at once if the queue to the node is full. One message that is longer than the queue is
+/// taken over if no other one waits; the rest of it leaves while this node makes progress.
 template <class Callable, class... Args>
 [[nodiscard]] auto try_async(destination to, Callable&& callable, Args&&... args)
     -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {

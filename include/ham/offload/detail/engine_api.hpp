@@ -40,10 +40,13 @@ struct outgoing {
   void* big = nullptr;  ///< a message that does not fit into one frame
   std::uint32_t key = 0;
   std::uint8_t kind = 0;
+  when_full policy = when_full::wait;  ///< of a big one
+  std::int64_t deadline_ns = 0;        ///< of a big one: how long finish may wait for room; 0: for ever
 };
 
 /// Checks the destination, claims a slot (none if `decode` is nullptr: fire and forget) and room for `size` bytes.
-/// Holds the lock of the peer's sending side until finish or cancel. False only with when_full::refuse.
+/// Holds the lock of the peer's sending side until finish or cancel. False: nothing will be sent, because there was no
+/// room with when_full::refuse, or until the deadline; then the slot has failed already.
 /// Throws call_error, node_failure, config_error.
 bool begin_call(engine& at, const destination& to, msg::handler_entry& function, std::size_t size,
                 result_decoder decode, when_full policy, outgoing& out);
