@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/program_file.hpp"
 #include "ham/error.hpp"
 
 namespace ham::base {
@@ -81,14 +82,24 @@ struct child_plan {
     plan.pinning = true;
     ::_exit(127);
   }
-  ::execvpe(plan.path, plan.arguments, plan.environment);
+  ::execve(plan.path, plan.arguments, plan.environment);
   plan.error = errno;
   ::_exit(127);
+}
+
+/// What to do about an exec that failed.
+std::string advice(int error, const std::string& path) {
+  if (error != ENOEXEC) return "check the path, that it is executable, and the limit of processes (ulimit -u)";
+  const std::string machine = elf_machine(path);
+  if (machine.empty()) return "it is neither a program nor a script that begins with #!";
+  return "it is a program for " + machine + "; put an emulator in front, as in exec:qemu-" +
+         (machine == "x86-64" ? "x86_64" : machine) + "-static -L SYSROOT " + path;
 }
 
 }  // namespace
 
 process start_process(const process_request& what) {
+  const std::string path = find_program(what.command.front());
   const std::vector<std::string> environment = environment_with(what.extra_environment);
   std::vector<char*> arguments = pointers(what.command);
   std::vector<char*> variables = pointers(environment);
@@ -97,7 +108,7 @@ process start_process(const process_request& what) {
   for (int cpu : what.cpus) {
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
   }
-  child_plan plan{arguments[0],
+  child_plan plan{path.c_str(),
                   arguments.data(),
                   variables.data(),
                   what.inherited_fd,
@@ -117,8 +128,8 @@ process start_process(const process_request& what) {
                        "); this process may use fewer cores, see HAM_NODES and --ham-cpu-affinity");
   }
   if (error != 0) {
-    throw config_error("cannot start '" + what.command.front() + "' as a target (" + std::strerror(error) +
-                       "); check the path, that it is executable, and the limit of processes (ulimit -u)");
+    throw config_error("cannot start '" + what.command.front() + "' as a target (" + std::strerror(error) + "); " +
+                       advice(error, path));
   }
   process child;
   child.pid = pid;

@@ -11,6 +11,7 @@
 #include "base/thread.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/facts.hpp"
+#include "runtime/node_list.hpp"
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
 #include "transport/loopback/cluster.hpp"
@@ -51,14 +52,26 @@ void withdraw(engine* host) {
   set_process_engine(hosts.empty() ? nullptr : hosts.back());
 }
 
+/// What starts a target of `group`: this program or the group's, with the application's own arguments.
+std::vector<std::string> command_of(const node_group& group, const std::vector<std::string>& own) {
+  if (group.transport != "exec") return own;
+  std::vector<std::string> command = group.command;
+  command.insert(command.end(), own.begin() + 1, own.end());
+  return command;
+}
+
 std::vector<shm::target_plan> plans_for(const std::vector<node_group>& groups, const std::vector<int>& affinity,
                                         const std::vector<std::string>& command) {
   std::vector<shm::target_plan> plans;
   for (const node_group& group : groups) {
+    if (group.transport == "tcp") {
+      throw config_error("cannot reach tcp://" + group.address +
+                         " (this build has no transport for other machines); use shm and exec: targets");
+    }
     for (std::size_t i = 0; i < group.count; ++i) {
       shm::target_plan plan;
       plan.node = static_cast<node_t>(plans.size() + 1);
-      plan.command = command;
+      plan.command = command_of(group, command);
       if (!group.cpus.empty())
         plan.cpus = {group.cpus[i % group.cpus.size()]};
       else if (!affinity.empty())

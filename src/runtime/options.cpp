@@ -1,7 +1,6 @@
-// Parsing of HAM_NODES, core lists and --ham-* options.
+// The --ham-* options and what the environment says instead.
 #include "runtime/options.hpp"
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,52 +11,16 @@
 namespace ham::detail {
 namespace {
 
-constexpr std::size_t most_targets = 4000;
-
 constexpr const char* help_text =
     R"(Options of HAM, for every program that uses it; they are removed from the command line:
-  --ham-nodes=LIST         targets to start: shm[:COUNT][@CORE[+CORE...]] or loopback[:COUNT], separated by commas;
+  --ham-nodes=LIST         targets, separated by commas: shm[:COUNT][@CORE[+CORE...]] (this program),
+                           exec:PROGRAM[*COUNT][@CORE[+CORE...]] (another build of it; words may stand in front, as in
+                           exec:qemu-aarch64-static ./app.aarch64), tcp://HOST:PORT[*COUNT], loopback[:COUNT];
                            default shm:1 (environment: HAM_NODES)
   --ham-cpu-affinity=LIST  cores for node 0, 1, 2, ...: numbers and ranges, 0,2-3 (environment: HAM_CPU_AFFINITY)
   --ham-list-handlers      print the functions that can be offloaded, and end
   --ham-help               print this, and end
 )";
-
-/// A number at the start of `text`, which it is removed from.
-bool take_number(std::string_view& text, std::size_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
-
-[[noreturn]] void bad_nodes(std::string_view all, std::string_view part, const std::string& why) {
-  throw config_error("HAM_NODES=\"" + std::string(all) + "\": cannot use \"" + std::string(part) + "\" (" + why +
-                     ") write groups like shm:2 or shm:2@2+3 or loopback:4, separated by commas");
-}
-
-node_group parse_group(std::string_view all, const std::string_view part) {
-  node_group group;
-  std::string_view rest = part;
-  const std::size_t name_end = rest.find_first_of(":@");
-  group.transport = std::string(rest.substr(0, name_end));
-  rest.remove_prefix(name_end == std::string_view::npos ? rest.size() : name_end);
-  if (group.transport != "shm" && group.transport != "loopback") {
-    bad_nodes(all, part, "this build knows the transports shm and loopback");
-  }
-  if (rest.starts_with(':')) {
-    rest.remove_prefix(1);
-    if (!take_number(rest, group.count)) bad_nodes(all, part, "a number of targets must follow the colon");
-    if (group.count > most_targets) bad_nodes(all, part, "at most " + std::to_string(most_targets) + " targets");
-  }
-  if (rest.starts_with('@')) {
-    if (group.transport != "shm") bad_nodes(all, part, "only shm targets can be given cores");
-    group.cpus = parse_cores(rest.substr(1), '+');
-    rest = {};
-  }
-  if (!rest.empty()) bad_nodes(all, part, "\"" + std::string(rest) + "\" is left over");
-  return group;
-}
 
 void list_handlers() {
   const msg::handler_table& table = msg::handler_table::local();
@@ -78,48 +41,6 @@ const char* option_value(const char* name, int argc, char** argv, int& at) {
 }
 
 }  // namespace
-
-std::vector<int> parse_cores(std::string_view text, char separator) {
-  std::vector<int> cores;
-  std::string_view rest = text;
-  for (;;) {
-    std::size_t first = 0;
-    bool good = take_number(rest, first);
-    std::size_t last = first;
-    if (good && rest.starts_with('-')) {
-      rest.remove_prefix(1);
-      good = take_number(rest, last);
-    }
-    good = good && first <= last && last < 4096;
-    if (!good) {
-      throw config_error("cannot read the list of cores \"" + std::string(text) +
-                         "\" (numbers from 0 to 4095 and ranges like 2-3 are expected)");
-    }
-    for (std::size_t core = first; core <= last; ++core) cores.push_back(static_cast<int>(core));
-    if (rest.empty()) return cores;
-    if (rest.front() != separator) {
-      throw config_error("cannot read the list of cores \"" + std::string(text) + "\" (entries are separated by '" +
-                         separator + "')");
-    }
-    rest.remove_prefix(1);
-  }
-}
-
-std::vector<node_group> parse_nodes(std::string_view text) {
-  std::vector<node_group> groups;
-  std::size_t total = 0;
-  for (std::string_view rest = text;;) {
-    const std::size_t comma = rest.find(',');
-    groups.push_back(parse_group(text, rest.substr(0, comma)));
-    total += groups.back().count;
-    if (total > most_targets) bad_nodes(text, rest, "at most " + std::to_string(most_targets) + " targets in all");
-    if (groups.back().transport != groups.front().transport) {
-      bad_nodes(text, rest, "loopback targets cannot be mixed with others");
-    }
-    if (comma == std::string_view::npos) return groups;
-    rest.remove_prefix(comma + 1);
-  }
-}
 
 void take_options(int& argc, char**& argv, runtime_options& options) {
   int kept = 0;

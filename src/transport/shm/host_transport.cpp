@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -40,6 +41,21 @@ std::span<const std::byte> bytes_of(const control_text& text) {
   return {reinterpret_cast<const std::byte*>(&text), sizeof text};
 }
 
+/// How long a started process may take to join, from HAM_START_TIMEOUT in seconds; 0: as long as it likes.
+std::int64_t start_limit_ns() noexcept {
+  constexpr std::int64_t second = 1'000'000'000;
+  const char* const text = std::getenv("HAM_START_TIMEOUT");
+  if (text == nullptr || *text == '\0') return 60 * second;
+  const long seconds = std::atol(text);
+  return seconds <= 0 || seconds > 1'000'000 ? 0 : seconds * second;
+}
+
+std::string words(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& one : command) text += (text.empty() ? "" : " ") + one;
+  return text;
+}
+
 std::uint32_t random_word() noexcept {
   std::uint32_t word = 0;
   if (::getrandom(&word, sizeof word, 0) != sizeof word) word = static_cast<std::uint32_t>(base::now_ns());
@@ -64,6 +80,7 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
       event_(std::move(event)),
       heap_fd_(heap_fd),
       next_epoch_(random_word()),
+      start_limit_ns_(start_limit_ns()),
       command_event_(make_event()),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   job_->magic = job_segment::magic_value;
@@ -165,6 +182,8 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   request.inherited_fd = theirs.get();
   request.extra_environment = {"HAM_TARGET=shm:" + std::to_string(theirs.get())};
   one->process = base::start_process(request);
+  one->program = words(plan.command);
+  one->join_by = start_limit_ns_ == 0 ? 0 : base::now_ns() + start_limit_ns_;
   {
     std::lock_guard guard(mutex_);
     pids_[plan.node] = one->process.pid;
@@ -194,7 +213,12 @@ host_transport::child* host_transport::find(node_t node) noexcept {
 
 void host_transport::wait_for_events() {
   std::array<epoll_event, 32> events{};
-  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+  // A start that hangs is seen late rather than by a timer of its own.
+  constexpr int look_again_ms = 200;
+  const bool limited =
+      std::any_of(children_.begin(), children_.end(), [](const auto& one) { return one->join_by != 0; });
+  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), limited ? look_again_ms : -1);
+  if (limited) give_up_late_ones();
   for (int i = 0; i < count; ++i) {
     const std::uint64_t number = events[static_cast<std::size_t>(i)].data.u64;
     if (number == 0) {
@@ -214,21 +238,68 @@ void host_transport::wait_for_events() {
 void host_transport::read_control(child& from) {
   bool closed = false;
   const auto message = base::receive_control(from.control.get(), false, closed);
-  if (closed && !from.hung_up) {
-    from.hung_up = true;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, from.control.get(), nullptr);
-    observing().on_lost(from.node, "its process closed the connection");
-  }
+  if (closed && !from.hung_up) hang_up(from);
   if (!message) return;
+  const std::string_view characters(reinterpret_cast<const char*>(message->bytes.data()), message->bytes.size());
+  if (!from.joined && characters.starts_with(declined)) {
+    from.last_words = characters.substr(declined.size());
+    return;
+  }
   control_text text;
   if (message->bytes.size() != sizeof text) return;
   std::memcpy(&text, message->bytes.data(), sizeof text);
-  if (text.version != control_text::protocol || text.kind != control_kind::connect) return;
+  if (text.version != control_text::protocol) return;
+  if (text.kind == control_kind::joined) {
+    from.joined = true;
+    from.join_by = 0;
+  }
+  if (text.kind != control_kind::connect) return;
   try {
     introduce(from.node, text.peer);
   } catch (const std::exception&) {  // no descriptors or memory left for the connection
     introduced_.erase(std::minmax<node_t>(from.node, text.peer));
     refuse(from, text.peer);
+  }
+}
+
+void host_transport::hang_up(child& one) {
+  one.hung_up = true;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.control.get(), nullptr);
+  if (!one.joined) {
+    // It most likely ends at this moment, and how it ends is worth more than that it hung up.
+    const std::string how = base::wait_for_end(one.process, std::chrono::seconds(2));
+    one.ended = !how.empty();
+    if (one.ended) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.process.pid_fd.get(), nullptr);
+    lose(one, how.empty() ? "closed the connection" : how);
+    return;
+  }
+  observing().on_lost(one.node, "its process closed the connection");
+}
+
+/// A process that has not joined gets an explanation.
+void host_transport::lose(child& one, const std::string& how) {
+  job_->set_awake(static_cast<std::uint32_t>(one.node), false);
+  if (one.joined) {
+    observing().on_lost(one.node, "its process " + how);
+    return;
+  }
+  one.join_by = 0;
+  if (!one.last_words.empty()) {
+    observing().on_lost(one.node, "it did not join: " + one.last_words);
+    return;
+  }
+  observing().on_lost(one.node, "its process '" + one.program + "' " + how +
+                                    " before it joined; what it wrote may say why. It must be a build of this "
+                                    "application with HAM");
+}
+
+void host_transport::give_up_late_ones() {
+  const std::int64_t now = base::now_ns();
+  for (auto& one : children_) {
+    if (one->join_by == 0 || now < one->join_by) continue;
+    base::kill_process(one->process);
+    lose(*one, "did not answer within " + std::to_string(start_limit_ns_ / 1'000'000'000) +
+                   " s (HAM_START_TIMEOUT) and was ended");
   }
 }
 
@@ -266,12 +337,13 @@ void host_transport::introduce(node_t first, node_t second) {
 }
 
 void host_transport::reap(child& one) {
+  if (!one.joined && !one.hung_up) read_control(one);  // it may have said why
+  if (one.ended) return;
   const std::string how = base::wait_for_end(one.process, std::chrono::milliseconds(0));
   if (how.empty()) return;
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.process.pid_fd.get(), nullptr);
   one.ended = true;
-  job_->set_awake(static_cast<std::uint32_t>(one.node), false);
-  observing().on_lost(one.node, "its process " + how);
+  lose(one, how);
 }
 
 void host_transport::stop_children() {

@@ -49,6 +49,10 @@ class host_transport final : public ring_transport {
     base::unique_fd control;
     base::unique_fd heap;
     base::unique_fd event;
+    std::string program;       // what was started, for people
+    std::string last_words;    // why it does not join
+    std::int64_t join_by = 0;  // base::now_ns(); 0: it has joined, or may take its time
+    bool joined = false;
     bool ended = false;
     bool hung_up = false;
   };
@@ -63,6 +67,9 @@ class host_transport final : public ring_transport {
   void introduce(node_t first, node_t second);
   void refuse(child& asker, node_t peer);
   void reap(child& one);
+  void hang_up(child& one);
+  void lose(child& one, const std::string& how);
+  void give_up_late_ones();
   void stop_children();
   [[nodiscard]] child* find(node_t node) noexcept;
   ring_pair make_pair(base::unique_fd& file);
@@ -84,6 +91,7 @@ class host_transport final : public ring_transport {
   std::map<node_t, std::int64_t> pids_;
 
   std::vector<std::unique_ptr<child>> children_;  // keeper thread only
+  std::int64_t start_limit_ns_;
   std::set<std::pair<node_t, node_t>> introduced_;
   std::vector<base::mapping> pairs_;
   base::unique_fd command_event_;

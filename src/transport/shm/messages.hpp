@@ -1,7 +1,9 @@
 // What host and targets say to each other over the control socket, with descriptors beside it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace ham::transport::shm {
 
@@ -10,10 +12,14 @@ enum class control_kind : std::uint32_t {
   connect,      ///< target to host: I want to talk to `peer`
   connected,    ///< host to target: fds pair, peer's heap, peer's event
   refused,      ///< host to target: `peer` is gone
+  joined,       ///< target to host: I have joined; what ends me from now on is no failed start
 };
 
+/// A target that cannot join says why in words that begin so: its numbers may have the other byte order.
+inline constexpr std::string_view declined = "ham: declined: ";
+
 struct control_text {
-  static constexpr std::uint32_t protocol = 1;
+  static constexpr std::uint32_t protocol = 2;
   std::uint32_t version = protocol;
   control_kind kind{};
   std::int32_t peer = 0;
@@ -23,6 +29,6 @@ struct control_text {
   std::uint32_t epoch = 0;
   std::uint32_t reserved = 0;
 };
-static_assert(sizeof(control_text) == 32);
+static_assert(sizeof(control_text) == 32 && offsetof(control_text, peer) == 8 && offsetof(control_text, epoch) == 24);
 
 }  // namespace ham::transport::shm

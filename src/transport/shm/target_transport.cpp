@@ -9,7 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstring>
+#include <span>
 
 #include "base/thread.hpp"
 #include "transport/shm/memory.hpp"
@@ -17,6 +19,8 @@
 
 namespace ham::transport::shm {
 namespace {
+
+constexpr int patience_after_host_ms = 500;
 
 /// Only a process of the same user may have started us.
 void check_credentials(int socket) {
@@ -30,6 +34,26 @@ void check_credentials(int socket) {
   }
 }
 
+[[noreturn]] void decline(int socket, const std::string& why) {
+  const std::string text = std::string(declined) + why;
+  base::send_control(socket, std::as_bytes(std::span(text)), {});
+  throw config_error(why);
+}
+
+/// Why this node cannot share memory with the host that wrote `text`; empty if it can.
+std::string obstacle(const control_text& text) {
+  if (text.version == __builtin_bswap32(control_text::protocol)) {
+    const std::string mine = std::endian::native == std::endian::little ? "little" : "big";
+    return "this target is " + mine +
+           "-endian and its host is not: nodes that share memory need the same byte order; reach it through tcp://";
+  }
+  const bool sane = text.version == control_text::protocol && text.kind == control_kind::welcome && text.node > 0 &&
+                    text.node < static_cast<std::int32_t>(most_nodes);
+  return sane ? ""
+              : "the host of this target speaks another version of the start protocol; build both from the same "
+                "release of HAM";
+}
+
 }  // namespace
 
 invitation invitation::accept(int control_fd) {
@@ -39,18 +63,17 @@ invitation invitation::accept(int control_fd) {
   check_credentials(control_fd);
   bool closed = false;
   auto message = base::receive_control(control_fd, true, closed);
-  control_text text;
-  if (!message || message->bytes.size() != sizeof text || message->fds.size() != 6) {
+  if (!message) {
     throw config_error(
         "this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "
         "unset HAM_TARGET to run it by itself");
   }
+  control_text text;
+  if (message->bytes.size() < sizeof text) decline(control_fd, "its host's first message is too short");
   std::memcpy(&text, message->bytes.data(), sizeof text);
-  if (text.version != control_text::protocol || text.kind != control_kind::welcome || text.node <= 0 ||
-      text.node >= static_cast<std::int32_t>(most_nodes)) {
-    throw config_error(
-        "the host of this target speaks another version of the start protocol; build both from the "
-        "same release of HAM");
+  if (const std::string why = obstacle(text); !why.empty()) decline(control_fd, why);
+  if (message->fds.size() != 6) {
+    decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
   }
   auto& fds = message->fds;
   result.job_file = std::move(fds[0]);
@@ -66,12 +89,13 @@ invitation invitation::accept(int control_fd) {
 }
 
 std::unique_ptr<target_transport> target_transport::make(invitation from, observer& to) {
+  const int control = from.control.get();
   if (base::file_size(from.job_file.get()) < sizeof(job_segment)) {
-    throw config_error("the job segment of this target's host is too small; build both from the same release of HAM");
+    decline(control, "the job segment of this target's host is too small; build both from the same release of HAM");
   }
   base::mapping job_memory(from.job_file.get(), sizeof(job_segment));
   if (reinterpret_cast<job_segment*>(job_memory.data())->magic != job_segment::magic_value) {
-    throw config_error("the job segment of this target's host has another layout; build both from the same release");
+    decline(control, "the job segment of this target's host has another layout; build both from the same release");
   }
   return std::unique_ptr<target_transport>(new target_transport(std::move(from), std::move(job_memory), to));
 }
@@ -100,6 +124,7 @@ void target_transport::end_with_host() noexcept {
 void target_transport::join() {
   add(0, 1, invitation_.epoch, std::move(invitation_.pair_file), std::move(invitation_.host_heap),
       std::move(invitation_.host_event));
+  tell(control_kind::joined, 0);
   keeper_ = base::start_thread([this] { keep(); });
 }
 
@@ -118,14 +143,16 @@ void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base
   if (peer != 0) watch_->watch(job_->nodes[peer].alive, static_cast<std::uint64_t>(peer));
 }
 
-void target_transport::connect(node_t peer) {
+bool target_transport::tell(control_kind kind, node_t peer) noexcept {
   control_text text;
-  text.kind = control_kind::connect;
+  text.kind = kind;
   text.peer = peer;
   text.node = self_;
-  const bool sent =
-      base::send_control(invitation_.control.get(), {reinterpret_cast<const std::byte*>(&text), sizeof text}, {});
-  if (!sent) observing().on_lost(peer, "the host is gone, which brings targets together");
+  return base::send_control(invitation_.control.get(), {reinterpret_cast<const std::byte*>(&text), sizeof text}, {});
+}
+
+void target_transport::connect(node_t peer) {
+  if (!tell(control_kind::connect, peer)) observing().on_lost(peer, "the host is gone, which brings targets together");
 }
 
 bool target_transport::crowded() const noexcept {
@@ -141,6 +168,8 @@ void target_transport::keep() {
     const auto message = base::receive_control(invitation_.control.get(), false, closed);
     if (closed) {
       if (!leaving_.load()) observing().on_lost(0, "the host closed the connection");
+      // A busy target behind a wrapper is not the host's child, so the host cannot end it.
+      if (::poll(&waiting[1], 1, patience_after_host_ms) == 0) end_with_host();
       return;
     }
     if (message) meet(*message);

@@ -10,6 +10,7 @@
 #include "base/heap.hpp"
 #include "transport/common/ring_transport.hpp"
 #include "transport/shm/job.hpp"
+#include "transport/shm/messages.hpp"
 
 namespace ham::transport::shm {
 
@@ -21,13 +22,13 @@ struct invitation {
   std::uint32_t nodes = 0;
   std::uint32_t epoch = 0;
 
-  /// Reads the welcome from an inherited control socket. Throws ham::config_error.
+  /// Reads the welcome from an inherited control socket. Throws ham::config_error, after telling the host why.
   static invitation accept(int control_fd);
 };
 
 class target_transport final : public ring_transport {
  public:
-  /// The invitation's own_heap has been taken by the caller.
+  /// The invitation's own_heap has been taken by the caller. Throws as accept() does.
   static std::unique_ptr<target_transport> make(invitation from, observer& to);
   ~target_transport() override;
 
@@ -46,6 +47,7 @@ class target_transport final : public ring_transport {
   target_transport(invitation from, base::mapping job_memory, observer& to);
 
   void keep();
+  bool tell(control_kind kind, node_t peer) noexcept;
   void meet(const base::control_message& message);
   void add(node_t peer, unsigned side, std::uint32_t epoch, base::unique_fd pair, base::unique_fd heap,
            base::unique_fd event);

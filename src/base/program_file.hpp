@@ -1,0 +1,15 @@
+// Files with programs: finding one as a shell would, and telling for which processor it is.
+#pragma once
+
+#include <string>
+
+namespace ham::base {
+
+/// The file that `name` starts: itself if it has a slash, else the first match in PATH. Throws ham::config_error if
+/// there is none, or none that this user may execute.
+[[nodiscard]] std::string find_program(const std::string& name);
+
+/// The processor that an ELF file was built for, like "aarch64" or "s390x"; empty for other files.
+[[nodiscard]] std::string elf_machine(const std::string& path);
+
+}  // namespace ham::base
