@@ -28,6 +28,8 @@ const msg::handler_table& all_handlers() {
 }
 
 constexpr int most_frames = 64;            // handled under one hold of the receiving lock
+constexpr unsigned longest_warmth = 512;   // looks at a transport behind the first after it had something
+constexpr unsigned looks_skipped = 16;     // in place of which it gets one look when it has cooled
 constexpr unsigned looks_while_idle = 64;  // at the transport, before the rest is looked at again
 constexpr unsigned rounds_per_clock = 32;  // of fruitless progress, between looks at the clock
 
@@ -94,8 +96,8 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
 
 engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory)
     : self_(self),
-      nodes_(nodes),
       heap_(std::move(memory)),
+      peers_(nodes),
       self_endpoint_(self,
                      [this] {
                        if (sleeping_.load(std::memory_order_seq_cst)) kick();
@@ -115,8 +117,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   kick_out_.reset(kick[0]);
   kick_in_.reset(kick[1]);
   wait_on(kick_out_.get());
-  for (std::size_t i = 0; i < nodes_; ++i) peers_.push_back(std::make_unique<peer>(static_cast<node_t>(i)));
-  peer& me = *peers_[static_cast<std::size_t>(self_)];
+  peer& me = peers_[self_];
   me.to = &self_endpoint_;
   me.max_payload = self_endpoint_.max_payload();
   me.hello_seen = true;
@@ -133,7 +134,7 @@ engine::~engine() {
   }
   contexts_.stop();
   while (elsewhere_.load(std::memory_order_acquire) != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
-  if (transport_) transport_->shutdown();
+  for (const auto& one : transports()) one->shutdown();
   settle_the_rest();
 }
 
@@ -144,7 +145,7 @@ void engine::settle_the_rest() {
     if (slot.state.load() != slot_state::pending || slot.function == nullptr) return;
     slot.reply_due = false;
     slot.in_batch = false;
-    fail(slot, loss_of(*peers_[static_cast<std::size_t>(self_)], slot.function, slot.id, call_outcome::may_have_run));
+    fail(slot, loss_of(peers_[self_], slot.function, slot.id, call_outcome::may_have_run));
   });
   finish_progress();
   take_receiving();
@@ -161,8 +162,15 @@ void engine::end() noexcept {
 }
 
 void engine::use(std::unique_ptr<transport::transport> transport) {
-  transport_ = std::move(transport);
-  wait_on(transport_->wake_fd());
+  take_receiving();
+  const std::size_t at = transport_count_.load(std::memory_order_relaxed);
+  if (at < most_transports) {
+    wait_on(transport->wake_fd());
+    transports_[at] = std::move(transport);
+    transport_count_.store(at + 1, std::memory_order_release);
+  }
+  finish_progress();
+  if (transport != nullptr) throw config_error("a job uses at most " + std::to_string(most_transports) + " transports");
 }
 
 /// Sleep ends when `fd` is readable.
@@ -187,14 +195,14 @@ void engine::serve() {
 
 void engine::leave() {
   leaving_.store(true);
-  for (auto& one : peers_) {
+  for (peer* const one : peers_) {
     if (one->node == self_ || one->state.load() != peer_state::ready) continue;
     reply_with(*one, no_reply, wire_kind::goodbye, {});
   }
   const std::int64_t until = base::now_ns() + 100'000'000;
   wait_until([this] { return outboxes_.load() == 0; }, until);
   take_receiving();
-  for (auto& one : peers_) {
+  for (peer* const one : peers_) {
     if (one->node != self_) lost(*one, "this node's runtime has ended");
   }
   finish_progress();
@@ -216,10 +224,28 @@ void engine::take_receiving() noexcept {
 }
 
 transport::endpoint* engine::next_frame(transport::frame& out, unsigned looks) {
-  if (transport_ != nullptr) [[likely]] {
-    if (transport::endpoint* from = transport_->poll(out, looks)) return from;
+  const std::size_t count = transport_count_.load(std::memory_order_relaxed);
+  if (count != 0) [[likely]] {
+    if (transport::endpoint* from = transports_[0]->poll(out, looks)) return from;
+    if (count > 1) [[unlikely]] {
+      if (transport::endpoint* from = next_frame_elsewhere(out)) return from;
+    }
   }
   return self_endpoint_.poll(out) ? &self_endpoint_ : nullptr;
+}
+
+/// To look at a socket is a system call: done at every turn only while there is something to be expected.
+transport::endpoint* engine::next_frame_elsewhere(transport::frame& out) {
+  if (warmth_ == 0 && ++skipped_ < looks_skipped) return nullptr;
+  skipped_ = 0;
+  for (const auto& one : transports().subspan(1)) {
+    if (transport::endpoint* from = one->poll(out, 1)) {
+      warmth_ = longest_warmth;
+      return from;
+    }
+  }
+  if (warmth_ != 0) --warmth_;
+  return nullptr;
 }
 
 bool engine::progress(const call_slot* awaited) {
@@ -273,7 +299,7 @@ void engine::execute(peer& from, const transport::frame_head& head, std::span<co
 
 bool engine::run_deferred() {
   bool any = false;
-  for (auto& one : peers_) {
+  for (peer* const one : peers_) {
     while (!one->deferred.empty() && !must_wait(*one)) {
       stored_message message = std::move(one->deferred.front());
       one->deferred.pop_front();
@@ -287,13 +313,13 @@ bool engine::run_deferred() {
 
 // ---- waiting
 
-void engine::await_greeting(peer& who) {
-  wait_until(
+bool engine::await_greeting(peer& who, std::int64_t until_ns) {
+  return wait_until(
       [&who] {
         const peer_state now = who.state.load(std::memory_order_acquire);
         return now == peer_state::ready || now == peer_state::lost;
       },
-      base::never_ns);
+      until_ns);
 }
 
 bool engine::wait(call_slot& slot, std::int64_t until_ns) {
@@ -312,23 +338,42 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
     ::sched_yield();
     return;
   }
-  const bool due = deferred_.load() != 0 && std::any_of(peers_.begin(), peers_.end(), [this](const auto& one) {
-                     return !one->deferred.empty() && !must_wait(*one);
-                   });
+  const bool due = deferred_.load() != 0 && has_runnable();
   const bool idle = !due && !done();
-  if (idle && transport_ != nullptr) {
+  const bool connected = transport_count_.load() != 0;
+  if (idle && connected) {
     sleeping_.store(true, std::memory_order_seq_cst);
-    if (!has_events_.load() && self_endpoint_.empty() && !stop_.load() && transport_->arm()) {
+    if (!has_events_.load() && self_endpoint_.empty() && !stop_.load() && arm_all()) {
       sleeps_.fetch_add(1, std::memory_order_relaxed);
       sleep_armed(until_ns);
-      transport_->disarm();
+      for (const auto& one : transports()) one->disarm();
       quieten();
+      warmth_ = longest_warmth;
     }
     sleeping_.store(false, std::memory_order_relaxed);
   }
   finish_progress();
   unpark();
-  if (idle && transport_ == nullptr) ::sched_yield();
+  if (idle && !connected) ::sched_yield();
+}
+
+/// Whether a message that was set aside may begin on this thread.
+bool engine::has_runnable() const {
+  for (const peer* one : peers_) {
+    if (!one->deferred.empty() && !must_wait(*one)) return true;
+  }
+  return false;
+}
+
+/// Announces to all transports that this node goes to sleep. False: one of them has something.
+bool engine::arm_all() {
+  const auto all = transports();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i]->arm()) continue;
+    while (i-- > 0) all[i]->disarm();
+    return false;
+  }
+  return true;
 }
 
 void engine::sleep_armed(std::int64_t until_ns) {
@@ -430,9 +475,18 @@ void engine::expire_deadlines(std::int64_t now) {
 
 // ---- facts
 
+bool engine::crowded() const noexcept {
+  return std::ranges::any_of(transports(), [](const auto& one) { return one->crowded(); });
+}
+
+std::string engine::address_of(node_t node) const {
+  std::lock_guard guard(mutex_);
+  return peers_.has(node) ? peers_[node].address : std::string();
+}
+
 offload::statistics engine::statistics() const {
   offload::statistics result;
-  for (const auto& one : peers_) result.calls_sent += one->calls_sent;
+  for (const peer* one : peers_) result.calls_sent += one->calls_sent;
   result.calls_executed = calls_executed_.load();
   result.bytes_put = bytes_put_.load();
   result.bytes_got = bytes_got_.load();
@@ -441,7 +495,7 @@ offload::statistics engine::statistics() const {
 }
 
 offload::node_descriptor engine::describe(node_t node) {
-  peer& who = node == self_ ? *peers_[static_cast<std::size_t>(node)] : ready_peer(node);
+  peer& who = node == self_ ? peers_[node] : ready_peer(node);
   std::lock_guard guard(mutex_);
   return offload::node_descriptor(who.facts);
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,7 +21,8 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/contexts.hpp"
-#include "runtime/peer.hpp"
+#include "runtime/job.hpp"
+#include "runtime/peer_table.hpp"
 #include "runtime/self_endpoint.hpp"
 #include "runtime/slot_table.hpp"
 #include "runtime/wire.hpp"
@@ -42,7 +44,26 @@ class engine final : public transport::observer {
   ~engine() override;
 
   // ---- set-up and end
+  /// Adds a transport; the first one is looked at most often. Also while the engine runs.
   void use(std::unique_ptr<transport::transport> transport);
+  /// `whole` outlives the engine's last call.
+  void belong_to(job* whole) noexcept { job_ = whole; }
+  [[nodiscard]] job* whole() const noexcept { return job_; }
+  /// Makes room for more nodes of the job.
+  bool grow_to(std::size_t nodes) { return peers_.grow_to(nodes); }
+  /// What this node tells others in its greeting about where they can connect to it.
+  void set_address(std::string address) { address_ = std::move(address); }
+  /// What `node` has told of itself; empty: nothing.
+  [[nodiscard]] std::string address_of(node_t node) const;
+  /// Sends words to the job at another node.
+  void tell(node_t node, std::span<const std::byte> text) {
+    reply_with(ready_peer(node), no_reply, wire_kind::notice, text);
+  }
+  /// Ends the connection to `node` in order, for good.
+  void part_with(node_t node, const std::string& reason);
+  [[nodiscard]] bool ready(node_t node) const noexcept {
+    return peers_.has(node) && peers_[node].state.load(std::memory_order_acquire) == peer_state::ready;
+  }
   /// Waits until `node` can be called. Throws ham::node_failure.
   void await_ready(node_t node);
   /// Executes calls until the host says goodbye or is gone.
@@ -56,12 +77,12 @@ class engine final : public transport::observer {
 
   // ---- facts
   [[nodiscard]] node_t self() const noexcept { return self_; }
-  [[nodiscard]] std::size_t num_nodes() const noexcept { return nodes_; }
+  [[nodiscard]] std::size_t num_nodes() const noexcept { return peers_.size(); }
   [[nodiscard]] offload::node_descriptor describe(node_t node);
   [[nodiscard]] offload::statistics statistics() const;
   [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
   [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
-  [[nodiscard]] bool crowded() const noexcept { return transport_ != nullptr && transport_->crowded(); }
+  [[nodiscard]] bool crowded() const noexcept;
   /// One-sided access to a node's memory, or nullptr.
   [[nodiscard]] transport::remote_memory* memory_of(node_t node);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -100,7 +121,7 @@ class engine final : public transport::observer {
   template <class Done>
   bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr);
   bool wait(call_slot& slot, std::int64_t until_ns);
-  void await_greeting(peer& who);
+  bool await_greeting(peer& who, std::int64_t until_ns);
 
   // ---- receiving (engine_receive.cpp)
   /// Runs a message that was stored for later, on the calling thread.
@@ -125,8 +146,8 @@ class engine final : public transport::observer {
   peer& peer_for(node_t node);
   /// The peer, connected and greeted.
   peer& ready_peer(node_t node) {
-    if (node >= 0 && static_cast<std::size_t>(node) < nodes_) [[likely]] {
-      peer& who = *peers_[static_cast<std::size_t>(node)];
+    if (peers_.has(node)) [[likely]] {
+      peer& who = peers_[node];
       if (who.state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
         return who;
     }
@@ -134,6 +155,7 @@ class engine final : public transport::observer {
   }
   peer& make_ready(node_t node);
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
+  [[nodiscard]] std::int64_t pid_of(node_t node) const noexcept;
   std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call, call_outcome outcome);
   /// The key under which the peer knows the function.
   std::uint32_t key_for(peer& to, msg::handler_entry& function) {
@@ -156,6 +178,12 @@ class engine final : public transport::observer {
   void take_receiving() noexcept;
   void finish_progress();
   transport::endpoint* next_frame(transport::frame& out, unsigned looks);
+  transport::endpoint* next_frame_elsewhere(transport::frame& out);
+  [[nodiscard]] std::span<const std::unique_ptr<transport::transport>> transports() const noexcept {
+    return {transports_.data(), transport_count_.load(std::memory_order_acquire)};
+  }
+  [[nodiscard]] bool arm_all();
+  [[nodiscard]] bool has_runnable() const;
   void receive(transport::endpoint& from, const transport::frame& frame);
   void receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void receive_reply(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
@@ -207,10 +235,13 @@ class engine final : public transport::observer {
   void unpark() noexcept;
 
   const node_t self_;
-  const std::size_t nodes_;
   std::unique_ptr<base::heap> heap_;
-  std::unique_ptr<transport::transport> transport_;
-  std::vector<std::unique_ptr<peer>> peers_;
+  static constexpr std::size_t most_transports = 4;
+  std::array<std::unique_ptr<transport::transport>, most_transports> transports_;
+  std::atomic<std::size_t> transport_count_{0};
+  job* job_ = nullptr;
+  std::string address_;
+  peer_table peers_;
   self_endpoint self_endpoint_;
   slot_table slots_;
   contexts contexts_;
@@ -224,6 +255,8 @@ class engine final : public transport::observer {
   std::atomic<int> elsewhere_{0};
 
   // Under receiving_.
+  unsigned warmth_ = 0;  ///< of the transports behind the first: looked at often for a while after they had something
+  unsigned skipped_ = 0;
   continuation* ready_first_ = nullptr;
   continuation* ready_last_ = nullptr;
   std::atomic<std::size_t> deferred_{0};  ///< read by all

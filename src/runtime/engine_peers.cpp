@@ -13,9 +13,9 @@
 namespace ham::detail {
 namespace {
 
-/// magic, protocol version, digest, host name, device type, instruction set, cores, memory, pid
+/// magic, protocol version, digest, host name, device type, instruction set, cores, memory, pid, address for peers
 using hello = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::string, std::string,
-                         std::string, std::uint32_t, std::uint64_t, std::int64_t>;
+                         std::string, std::uint32_t, std::uint64_t, std::int64_t, std::string>;
 
 const msg::manifest& local_manifest() {
   static const msg::manifest manifest = msg::manifest::local();
@@ -63,8 +63,8 @@ bool engine::handle_events() {
   for (const event& one : events) {
     if (one.connected != nullptr) {
       connected(*one.connected);
-    } else if (one.lost >= 0 && static_cast<std::size_t>(one.lost) < nodes_) {
-      lost(*peers_[static_cast<std::size_t>(one.lost)], one.reason);
+    } else if (peers_.has(one.lost)) {
+      lost(peers_[one.lost], one.reason);
       // A host that only sent nonsense is not served any more, but this process ends with it and not before.
       if (one.gone && one.lost == 0 && self_ != 0) stop_.store(true, std::memory_order_release);
     }
@@ -73,8 +73,8 @@ bool engine::handle_events() {
 }
 
 void engine::connected(transport::endpoint& with) {
-  if (with.peer() < 0 || static_cast<std::size_t>(with.peer()) >= nodes_) return;
-  peer& who = *peers_[static_cast<std::size_t>(with.peer())];
+  if (with.peer() < 0 || !peers_.grow_to(static_cast<std::size_t>(with.peer()) + 1)) return;
+  peer& who = peers_[with.peer()];
   if (who.to != nullptr || who.state.load() == peer_state::lost) return;
   who.to = &with;
   who.max_payload = with.max_payload();
@@ -88,8 +88,8 @@ void engine::connected(transport::endpoint& with) {
 void engine::send_hello(peer& to) {
   const offload::node_descriptor::facts me = local_facts(self_);
   const msg::digest& digest = local_manifest().id();
-  const hello text{hello_magic,    protocol_version, digest.lo, digest.hi,       me.name,
-                   me.device_type, me.isa,           me.cores,  me.memory_bytes, me.pid};
+  const hello text{hello_magic, protocol_version, digest.lo,       digest.hi, me.name, me.device_type,
+                   me.isa,      me.cores,         me.memory_bytes, me.pid,    address_};
   std::vector<std::byte> bytes(msg::encoded_size(text));
   msg::writer writer(bytes.data(), bytes.size());
   msg::encode(writer, text);
@@ -110,8 +110,9 @@ void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
   from.hello_seen = true;
   {
     std::lock_guard guard(mutex_);
-    from.facts = {std::get<4>(text), std::get<5>(text), std::get<6>(text), transport_->name(),
+    from.facts = {std::get<4>(text), std::get<5>(text), std::get<6>(text), from.to->medium,
                   std::get<7>(text), std::get<8>(text), std::get<9>(text), from.node};
+    from.address = std::get<10>(text);
   }
   if (msg::digest{std::get<2>(text), std::get<3>(text)} == local_manifest().id()) {
     become_ready(from);
@@ -200,8 +201,8 @@ std::exception_ptr engine::loss_of(peer& who, const msg::handler_entry* function
   std::string reason;
   {
     std::lock_guard guard(mutex_);
-    facts.host = who.facts.name.empty() ? peers_[static_cast<std::size_t>(self_)]->facts.name : who.facts.name;
-    facts.pid = who.facts.pid >= 0 || transport_ == nullptr ? who.facts.pid : transport_->peer_pid(who.node);
+    facts.host = who.facts.name.empty() ? peers_[self_].facts.name : who.facts.name;
+    facts.pid = who.facts.pid >= 0 ? who.facts.pid : pid_of(who.node);
     reason = who.loss;
   }
   facts.node = who.node;
@@ -216,6 +217,21 @@ std::exception_ptr engine::loss_of(peer& who, const msg::handler_entry* function
                 : outcome == call_outcome::may_have_run ? "perhaps run"
                                                         : "run, but its result is lost");
   return std::make_exception_ptr(node_failure(message, std::move(facts)));
+}
+
+std::int64_t engine::pid_of(node_t node) const noexcept {
+  for (const auto& one : transports()) {
+    if (const std::int64_t pid = one->peer_pid(node); pid >= 0) return pid;
+  }
+  return -1;
+}
+
+void engine::part_with(node_t node, const std::string& reason) {
+  peer& who = peer_for(node);
+  if (who.state.load() == peer_state::ready) reply_with(who, no_reply, wire_kind::goodbye, {});
+  take_receiving();
+  lost(who, reason);
+  finish_progress();
 }
 
 void engine::throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {

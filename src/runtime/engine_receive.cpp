@@ -133,6 +133,10 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
     case wire_kind::batch_reply: receive_batch_reply(from, payload); return;
     case wire_kind::hello: receive_hello(from, payload); return;
     case wire_kind::manifest: receive_manifest(from, payload); return;
+    case wire_kind::notice:
+      if (!from.hello_seen || job_ == nullptr) throw protocol_error("a notice that was not to be expected");
+      job_->hear(from.node, payload);
+      return;
     case wire_kind::goodbye:
       if (from.node == 0) stop_.store(true, std::memory_order_release);
       if (payload.empty()) {

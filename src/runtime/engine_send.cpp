@@ -20,19 +20,26 @@ std::exception_ptr not_in_time(node_t node, const std::string& function) {
 }  // namespace
 
 peer& engine::peer_for(node_t node) {
-  if (node < 0 || static_cast<std::size_t>(node) >= nodes_) {
+  if (!peers_.has(node)) {
     throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
-                     std::to_string(nodes_ - 1) + ") ask for more with HAM_NODES or --ham-nodes");
+                     std::to_string(peers_.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes");
   }
-  return *peers_[static_cast<std::size_t>(node)];
+  return peers_[node];
 }
 
 /// The peer, once it is connected and greeted.
 peer& engine::make_ready(node_t node) {
   peer& who = peer_for(node);
   peer_state expected = peer_state::unknown;
-  if (who.state.compare_exchange_strong(expected, peer_state::connecting)) transport_->connect(node);
-  await_greeting(who);
+  std::int64_t until_ns = base::never_ns;
+  if (who.state.compare_exchange_strong(expected, peer_state::connecting)) {
+    if (job_ != nullptr)
+      until_ns = job_->connect(node);
+    else
+      transports_[0]->connect(node);
+  }
+  if (!await_greeting(who, until_ns)) on_lost(node, "it did not connect in time; look at its output");
+  await_greeting(who, base::never_ns);
   if (who.state.load() == peer_state::lost) throw_lost(who, nullptr, call_outcome::not_run);
   return who;
 }
@@ -238,7 +245,7 @@ bool engine::withdraw(peer& to, std::uint32_t stream) {
 }
 
 void engine::flush_outboxes() {
-  for (auto& one : peers_) {
+  for (peer* const one : peers_) {
     if (!one->sending.try_lock()) continue;
     flush(*one);
     one->sending.unlock();

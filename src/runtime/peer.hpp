@@ -49,6 +49,7 @@ struct peer {
   // Guarded by the engine's mutex.
   offload::node_descriptor::facts facts;
   std::string loss;
+  std::string address;
 };
 
 }  // namespace ham::detail

@@ -15,6 +15,7 @@ enum class wire_kind : std::uint8_t {
   hello,
   manifest,
   goodbye,
+  notice,  ///< words between the jobs of two nodes
 };
 
 /// Set beside call and batch: the payload begins with the number of a context.
@@ -22,7 +23,7 @@ inline constexpr std::uint8_t in_context = 0x40;
 /// Call id of a call that wants no reply.
 inline constexpr std::uint32_t no_reply = 0xffffffff;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 
 [[nodiscard]] constexpr std::uint8_t to_byte(wire_kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
 

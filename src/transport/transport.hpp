@@ -98,6 +98,8 @@ class endpoint {
 
   /// The runtime's record of this peer, opaque here; nullptr until the runtime has seen the endpoint.
   void* user = nullptr;
+  /// Name of the transport, set by it before observer::on_connected.
+  const char* medium = "";
 
  protected:
   std::uint64_t sent_ = 0;                    ///< kept by commit

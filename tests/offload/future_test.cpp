@@ -11,12 +11,14 @@ using namespace ham::test;
 namespace future_test {
 
 std::atomic<bool> gate{false};
+std::atomic<int> held_calls{0};
 std::atomic<int> ran{0};
 void hold() {
   while (!gate.load()) std::this_thread::sleep_for(50us);
   ++ran;
 }
 int held(int value) {
+  ++held_calls;
   hold();
   return value;
 }
@@ -88,7 +90,7 @@ TEST_F(futures, detached_calls_run) {
   offload::async(1, fn<&fail>, std::string("unseen")).detach();
   offload::async(1, fn<&echo>, 1).then([](int) { ++ran; }).detach();
   gate = true;
-  EXPECT_EQ(offload::sync(1, [] { return ran.load(); }), 100);
+  EXPECT_GE(offload::sync(1, [] { return ran.load(); }), 100) << "101 if the continuation was quick";
   EXPECT_TRUE(eventually([] {
     offload::sync(2, fn<&echo>, 0);
     return ran.load() == 101;
@@ -284,8 +286,10 @@ void count_long(const std::vector<int>&) { ++counted; }
 
 TEST_F(futures, deadline_bounds_the_wait_for_a_full_queue) {
   counted = 0;
+  held_calls = 0;
   std::vector<offload::future<int>> sent;
   sent.push_back(offload::async(1, fn<&held>, 1));
+  while (held_calls == 0) std::this_thread::yield();  // what it takes out of the queue would make room
   while (auto one = offload::try_async(1, fn<&echo>, 2)) sent.push_back(std::move(*one));
   const auto has_not_run = [](auto what) {
     const std::string text = message_of<deadline_exceeded>(what);

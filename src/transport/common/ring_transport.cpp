@@ -11,6 +11,7 @@ using attention = ring_endpoint::attention;
 
 void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
   ring_endpoint& one = *endpoint;
+  one.medium = name();
   observer_.on_connected(one);
   {
     std::lock_guard guard(adopt_mutex_);
@@ -27,6 +28,7 @@ endpoint* ring_transport::poll(frame& out, unsigned looks) {
     ring_endpoint& only = *hot_.front();
     return only.reader().spin(looks) ? look_at(only, out) : nullptr;
   }
+  if (hot_.empty() && limbo_.empty()) return nullptr;
   for (; looks != 0; --looks) {
     if (endpoint* found = look_around(out)) return found;
   }

@@ -1,0 +1,32 @@
+// What an engine asks of whoever put the job together: connections, and more nodes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "ham/error.hpp"
+
+namespace ham::detail {
+
+/// The job that a node belongs to. An engine without one has one transport, which finds all nodes.
+class job {
+ public:
+  virtual ~job() = default;
+
+  /// Begins a connection to `peer`; the observer is told how it ends. Gives how long that may take (nanoseconds on the
+  /// steady clock, base::never_ns: somebody will tell in any case). Any thread; does not wait.
+  virtual std::int64_t connect(node_t peer) = 0;
+
+  /// Words from another node's job; `text` is not trusted: throws ham::protocol_error. The receiving lock is held.
+  virtual void hear(node_t from, std::span<const std::byte> text) = 0;
+
+  /// Adds the targets of a HAM_NODES group on the host and waits until they can be called; gives the first one's
+  /// number. Throws ham::config_error.
+  virtual node_t add(const std::string& group) = 0;
+  /// Ends one target, or leaves it. Throws ham::config_error.
+  virtual void remove(node_t node) = 0;
+};
+
+}  // namespace ham::detail
