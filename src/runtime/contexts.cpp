@@ -1,7 +1,7 @@
 // Threads of contexts.
 #include "runtime/contexts.hpp"
 
-#include <vector>
+#include <iterator>
 
 #include "base/thread.hpp"
 #include "runtime/engine.hpp"
@@ -41,7 +41,7 @@ void contexts::work(worker& self) {
   std::unique_lock lock(self.mutex);
   for (;;) {
     self.wake.wait(lock, [&] { return !self.queue.empty() || self.closing; });
-    if (self.dropped || self.queue.empty()) break;
+    if (self.queue.empty()) break;
     stored_message message = std::move(self.queue.front());
     self.queue.pop_front();
     lock.unlock();
@@ -70,17 +70,26 @@ void contexts::join_finished() {
   });
 }
 
+std::vector<stored_message> contexts::close_all() {
+  std::vector<stored_message> left;
+  std::lock_guard guard(mutex_);
+  stopped_ = true;
+  for (auto& [id, one] : workers_) {
+    std::lock_guard queue_guard(one->mutex);
+    one->closing = true;
+    std::move(one->queue.begin(), one->queue.end(), std::back_inserter(left));
+    one->queue.clear();
+    one->wake.notify_one();
+  }
+  return left;
+}
+
 void contexts::stop() {
+  static_cast<void>(close_all());
   std::map<std::uint32_t, std::unique_ptr<worker>> ending;
   {
     std::lock_guard guard(mutex_);
-    stopped_ = true;
     ending.swap(workers_);
-  }
-  for (auto& [id, one] : ending) {
-    std::lock_guard guard(one->mutex);
-    one->closing = one->dropped = true;
-    one->wake.notify_one();
   }
   for (auto& [id, one] : ending) one->thread.join();
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "runtime/peer.hpp"
 
@@ -27,7 +28,9 @@ class contexts {
   [[nodiscard]] bool push(std::uint32_t context, stored_message message);
   /// Ends the calling context after what is queued; called on the context's own thread.
   void close_current();
-  /// Ends all threads; queued messages that have not begun are dropped.
+  /// Takes no messages from now on, and gives back those that have not begun.
+  [[nodiscard]] std::vector<stored_message> close_all();
+  /// Ends all threads. What has not begun is dropped.
   void stop();
 
  private:
@@ -36,7 +39,6 @@ class contexts {
     std::condition_variable wake;
     std::deque<stored_message> queue;
     bool closing = false;
-    bool dropped = false;
     std::thread thread;
     std::uint32_t id = 0;
     bool finished = false;

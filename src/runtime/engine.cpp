@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "base/thread.hpp"
+#include "runtime/facts.hpp"
 
 namespace ham::detail {
 namespace {
@@ -121,6 +122,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   me.to = &self_endpoint_;
   me.max_payload = self_endpoint_.max_payload();
   me.hello_seen = true;
+  me.facts = local_facts(self_);
   me.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &me;
 }
@@ -195,12 +197,13 @@ void engine::serve() {
 
 void engine::leave() {
   leaving_.store(true);
+  const bool own = refuse_queued();
   for (peer* const one : peers_) {
     if (one->node == self_ || one->state.load() != peer_state::ready) continue;
     reply_with(*one, no_reply, wire_kind::goodbye, {});
   }
   const std::int64_t until = base::now_ns() + 100'000'000;
-  wait_until([this] { return outboxes_.load() == 0; }, until);
+  wait_until([&] { return outboxes_.load() == 0 && (!own || self_endpoint_.empty()); }, until);
   take_receiving();
   for (peer* const one : peers_) {
     if (one->node != self_) lost(*one, "this node's runtime has ended");

@@ -209,7 +209,8 @@ class engine final : public transport::observer {
   void run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
   void refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
-                      const std::string& why);
+                      std::span<const std::byte> error);
+  bool refuse_queued();
   bool run_deferred();
   void settle(call_slot& slot, slot_state outcome) noexcept;
   void fail(call_slot& slot, std::exception_ptr why) noexcept;

@@ -14,6 +14,14 @@
 namespace ham::detail {
 namespace {
 
+std::vector<std::byte> encoded_call_error(const std::string& why) {
+  try {
+    throw call_error(why);
+  } catch (...) {
+    return encode_current_exception();
+  }
+}
+
 constexpr std::size_t small_payload = transport::readable_payload;
 constexpr std::size_t record_head_bytes = 12;
 constexpr std::uint32_t failed_bit = 0x80000000;
@@ -109,14 +117,14 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
         const std::uint32_t context = word_at(payload, 0);
         if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
           refuse_message(from, head, payload,
-                         "context " + std::to_string(context) + " is not open on node " + std::to_string(self_) +
-                             " (it was closed, or is another node's)");
+                         encoded_call_error("context " + std::to_string(context) + " is not open on node " +
+                                            std::to_string(self_) + " (it was closed, or is another node's)"));
         }
       } else if (thread_depth >= most_depth && !must_wait(from)) {
         // Nobody else may run it before the thread returns, and that thread waits for it.
-        refuse_message(
-            from, head, payload,
-            "calls are nested more than " + std::to_string(most_depth) + " deep on node " + std::to_string(self_));
+        refuse_message(from, head, payload,
+                       encoded_call_error("calls are nested more than " + std::to_string(most_depth) +
+                                          " deep on node " + std::to_string(self_)));
       } else if (must_wait(from) || !from.deferred.empty()) [[unlikely]] {
         from.deferred.push_back({&from, head, {payload.begin(), payload.end()}});
         ++deferred_;
@@ -181,15 +189,9 @@ void engine::check_message(const transport::frame_head& head, std::span<const st
   if (!payload.empty() || head.key == 0) throw protocol_error("a batch is longer than its calls");
 }
 
-/// Answers every call of a message with a call_error instead of running it.
+/// Answers every call of a message with an error instead of running it.
 void engine::refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
-                            const std::string& why) {
-  std::vector<std::byte> error;
-  try {
-    throw call_error(why);
-  } catch (...) {
-    error = encode_current_exception();
-  }
+                            std::span<const std::byte> error) {
   if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
     if (head.call != no_reply) reply_with(from, head.call, wire_kind::reply_error, error);
     return;
@@ -201,6 +203,20 @@ void engine::refuse_message(peer& from, const transport::frame_head& head, std::
     collected->fail(word_at(payload, 4), error);
     payload = payload.subspan(record_head_bytes + size);
   }
+}
+
+/// This node ends: calls that wait in its contexts will not run, and their callers are told. True if there were calls
+/// of its own.
+bool engine::refuse_queued() {
+  const std::vector<stored_message> queued = contexts_.close_all();
+  const auto error = encode_not_run("node " + std::to_string(self_) + " failed: its runtime has ended");
+  bool own = false;
+  for (const stored_message& one : queued) {
+    if (one.from->state.load() == peer_state::lost) continue;
+    refuse_message(*one.from, one.head, one.bytes, error);
+    own = own || one.from->node == self_;
+  }
+  return own;
 }
 
 void engine::run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {

@@ -65,6 +65,7 @@ const standard_type standard_types[] = {
     {typeid(deadline_exceeded), with_text<deadline_exceeded>},
 };
 constexpr std::uint8_t standard_count = sizeof standard_types / sizeof standard_types[0];
+constexpr std::uint8_t not_run_code = 249;  // the node ended first
 constexpr std::uint8_t system_code = 250;   // std::system_error: value and category cross
 constexpr std::uint8_t user_code = 251;     // registered
 constexpr std::uint8_t unknown_code = 252;  // anything else
@@ -136,6 +137,13 @@ encoded take_apart() {
   }
 }
 
+std::vector<std::byte> bytes_of(const encoded& all) {
+  std::vector<std::byte> bytes(msg::encoded_size(all));
+  msg::writer to(bytes.data(), bytes.size());
+  msg::encode(to, all);
+  return bytes;
+}
+
 encoded read(std::span<const std::byte> bytes) {
   msg::reader from(bytes);
   encoded result = msg::decode<encoded>(from);
@@ -164,13 +172,11 @@ void add_exception_codec(exception_codec codec) {
   registered().push_back(std::move(codec));
 }
 
+std::vector<std::byte> encode_not_run(const std::string& why) { return bytes_of({not_run_code, {}, why, {}}); }
+
 std::vector<std::byte> encode_current_exception() noexcept {
   try {
-    const encoded all = take_apart();
-    std::vector<std::byte> bytes(msg::encoded_size(all));
-    msg::writer to(bytes.data(), bytes.size());
-    msg::encode(to, all);
-    return bytes;
+    return bytes_of(take_apart());
   } catch (...) {
     return {};  // no memory to say more: the caller gets a remote_error without details
   }
@@ -182,6 +188,11 @@ std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std:
   if (code < standard_count) return standard_types[code].make(what);
   if (code == plain_code) return std::make_exception_ptr(std::exception());
   if (code == system_code) return make_system_error(what, extra);
+  if (code == not_run_code) {
+    return std::make_exception_ptr(node_failure(what + "; the call of " + function + " has not run (host " + from.name +
+                                                    ", pid " + std::to_string(from.pid) + ")",
+                                                {from.node, from.name, from.pid, function, 0, call_outcome::not_run}));
+  }
   if (code == user_code) {
     if (const auto user = find_registered(type)) {
       try {

@@ -14,6 +14,9 @@ namespace ham::detail {
 /// Bytes of the exception that is being handled.
 [[nodiscard]] std::vector<std::byte> encode_current_exception() noexcept;
 
+/// Stands for the result of a call that its node will not begin with: `why`, and ham::node_failure at the caller.
+[[nodiscard]] std::vector<std::byte> encode_not_run(const std::string& why);
+
 /// The exception again: standard and registered types as themselves, others as ham::remote_error.
 /// Throws ham::protocol_error if the bytes are not those of an exception.
 [[nodiscard]] std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std::string& function,

@@ -1,6 +1,7 @@
 // Contexts: ordered queues with a thread of their own.
 #include <atomic>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "offload/loopback_job.hpp"
@@ -186,6 +187,72 @@ TEST(context_end, a_job_may_end_with_open_contexts) {
   EXPECT_TRUE(left_over.valid());
   runtime next(loopback(1));
   EXPECT_EQ(offload::sync(1, fn<&echo>, 1), 1);
+}
+
+/// What a call that waited in a context at the end of its node settles with.
+template <class T>
+[[nodiscard]] std::optional<call_outcome> failed_as(offload::future<T>& one) {
+  try {
+    one.get();
+    return std::nullopt;
+  } catch (const node_failure& failure) {
+    EXPECT_EQ(failure.node(), 0);
+    EXPECT_NE(failure.function().find("slow_ms"), std::string::npos) << failure.what();
+    return failure.outcome();
+  }
+}
+
+TEST(context_end, calls_that_wait_in_the_own_node_s_contexts_have_not_run) {
+  ran = 0;
+  std::vector<offload::future<void>> waiting;
+  std::vector<offload::future<void>> in_batch;
+  std::optional<offload::context> left_over;
+  {
+    runtime job(loopback(1));
+    offload::context& queue = left_over.emplace(0);
+    offload::async(queue, fn<&slow_ms>, 200).detach();
+    for (int i = 0; i < 10; ++i) waiting.push_back(offload::async(queue, fn<&slow_ms>, 1));
+    offload::batch calls(queue);
+    for (int i = 0; i < 10; ++i) in_batch.push_back(calls.add(fn<&slow_ms>, 1));
+    calls.submit();
+    offload::ping(queue, fn<&slow_ms>, 1);
+    offload::sync(0, fn<&echo>, 1);  // they are in the context's queue now
+  }
+  EXPECT_LE(ran.load(), 1);
+  for (auto& one : waiting) EXPECT_EQ(failed_as(one), call_outcome::not_run);
+  for (auto& one : in_batch) EXPECT_EQ(failed_as(one), call_outcome::not_run);
+}
+
+TEST(context_end, callers_on_other_nodes_are_told_that_calls_have_not_run) {
+  static std::atomic<bool> sent{false};
+  static std::atomic<bool> let_go{false};
+  static std::atomic<int> not_run{0};
+  sent = let_go = false;
+  not_run = ran = 0;
+  {
+    runtime job(loopback(1));
+    offload::async(1, [] {
+      offload::context queue(0);
+      auto first = offload::async(queue, [] { (void)eventually([] { return let_go.load(); }); });
+      std::vector<offload::future<void>> waiting;
+      for (int i = 0; i < 5; ++i) waiting.push_back(offload::async(queue, fn<&slow_ms>, 0));
+      offload::sync(0, fn<&echo>, 1);
+      sent = true;
+      for (auto& one : waiting) not_run += failed_as(one) == call_outcome::not_run ? 1 : 0;
+      let_go = true;
+      try {
+        first.get();
+        queue.close();
+      } catch (const error&) {
+      }
+    }).detach();
+    EXPECT_TRUE(eventually([] {
+      offload::sync(0, fn<&echo>, 1);
+      return sent.load();
+    }));
+  }
+  EXPECT_EQ(not_run.load(), 5);
+  EXPECT_EQ(ran.load(), 0);
 }
 
 TEST(pool_end, a_job_waits_for_its_pooled_calls) {

@@ -116,18 +116,21 @@ TEST_F(exceptions, registered_ones_are_rethrown_as_themselves) {
 }
 
 TEST_F(exceptions, others_tell_all_about_themselves) {
-  try {
-    offload::sync(2, fn<&throw_with_text<unknown>>, std::string("the message"));
-    ADD_FAILURE();
-  } catch (const remote_error& caught) {
-    EXPECT_EQ(caught.node(), 2);
-    EXPECT_EQ(caught.pid(), ::getpid());
-    EXPECT_FALSE(caught.host().empty());
-    EXPECT_NE(caught.type().find("unknown"), std::string::npos) << caught.type();
-    EXPECT_EQ(caught.message(), "the message");
-    EXPECT_NE(caught.function().find("throw_with_text"), std::string::npos) << caught.function();
-    for (const char* part : {"the message", "unknown", "throw_with_text", "node 2"}) {
-      EXPECT_NE(std::string(caught.what()).find(part), std::string::npos) << part << " in " << caught.what();
+  for (const node_t node : {2, 0}) {
+    try {
+      offload::sync(node, fn<&throw_with_text<unknown>>, std::string("the message"));
+      ADD_FAILURE();
+    } catch (const remote_error& caught) {
+      EXPECT_EQ(caught.node(), node);
+      EXPECT_EQ(caught.pid(), ::getpid());
+      EXPECT_FALSE(caught.host().empty());
+      EXPECT_NE(caught.type().find("unknown"), std::string::npos) << caught.type();
+      EXPECT_EQ(caught.message(), "the message");
+      EXPECT_NE(caught.function().find("throw_with_text"), std::string::npos) << caught.function();
+      for (const char* part : {"the message", "unknown", "throw_with_text"}) {
+        EXPECT_NE(std::string(caught.what()).find(part), std::string::npos) << part << " in " << caught.what();
+      }
+      EXPECT_NE(std::string(caught.what()).find("node " + std::to_string(node)), std::string::npos) << caught.what();
     }
   }
 }
