@@ -38,6 +38,9 @@ thread_pool& thread_pool::process() {
     ~owner() { pool->shutdown(); }
   };
   static owner holder;
+  // The threads of the pool do not exist in a child that is forked: it gets another one.
+  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { holder.pool = new thread_pool; });
+  static_cast<void>(registered);
   return *holder.pool;
 }
 

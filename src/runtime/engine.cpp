@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "base/thread.hpp"
 #include "runtime/facts.hpp"
+#include "runtime/forks.hpp"
 
 namespace ham::detail {
 namespace {
@@ -50,6 +52,8 @@ engine* process_engine() noexcept { return the_process_engine.load(std::memory_o
 engine& current() {
   engine* at = current_or_null();
   if (at == nullptr) [[unlikely]] {
+    if (const std::string why = why_forked_away(); !why.empty())
+      throw config_error("no HAM runtime is up (" + why + "); make a ham::runtime here, or exec");
     throw config_error(
         "no HAM runtime is up (main was not wrapped, or it has ended already); link ham::offload, or make "
         "a ham::runtime before the first call");
@@ -125,9 +129,11 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   me.facts = local_facts(self_);
   me.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &me;
+  disown_in_forks(*this);
 }
 
 engine::~engine() {
+  forget(*this);
   leaving_.store(true);
   stop_.store(true);
   if (progress_thread_.joinable()) {
@@ -193,6 +199,7 @@ void engine::await_ready(node_t node) { ready_peer(node); }
 void engine::serve() {
   const engine_scope scope(this);
   wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
+  if (disowned_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
 }
 
 void engine::leave() {

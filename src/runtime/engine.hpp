@@ -73,6 +73,8 @@ class engine final : public transport::observer {
   /// Tells all peers that this node ends, and settles what is pending.
   void leave();
   void start_progress_thread();
+  /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
+  void disown() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
 
   // ---- facts
@@ -249,6 +251,7 @@ class engine final : public transport::observer {
   const msg::handler_table* table_;
   const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind
   bool one_sided_ = true;
+  bool disowned_ = false;
 
   base::biased_lock receiving_;
   std::atomic<bool> stop_{false};

@@ -50,6 +50,8 @@ class self_endpoint final : public transport::endpoint {
   [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::open; }
   [[nodiscard]] std::string reason() const override { return {}; }
   void close(const std::string&) noexcept override {}
+  /// In a child after fork: what waits here is the parent's to execute.
+  void disown() noexcept { queued_.store(0); }
 
  private:
   static constexpr std::size_t most_queued = 4096;

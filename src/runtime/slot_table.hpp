@@ -36,6 +36,9 @@ class slot_table {
     return slot;
   }
 
+  /// In a child after fork: whoever held the lock is not there.
+  void renew_lock() noexcept { ::new (static_cast<void*>(&lock_)) base::biased_lock; }
+
   /// Takes back a slot whose table has gone: the last one of a chunk takes the chunk along.
   static void release_left_over(call_slot& slot) noexcept;
 

@@ -1,0 +1,127 @@
+// Handlers of fork(). Only the thread that forked exists in the child, so nobody else is in the middle of anything, and
+// whatever other threads had locked stays locked unless it is made anew.
+#include "runtime/forks.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::detail {
+namespace {
+
+struct register_of_engines {
+  std::mutex mutex;
+  std::vector<engine*> alive;
+  pid_t process = ::getpid();
+  pid_t parent = 0;  ///< whose job was left behind; 0: none was
+};
+
+/// Never destroyed: a process may fork until its very end.
+register_of_engines& all() {
+  static auto* const made = new register_of_engines;
+  return *made;
+}
+
+void before_fork() { all().mutex.lock(); }
+void after_fork_here() { all().mutex.unlock(); }
+
+void after_fork_in_child() {
+  if (!all().alive.empty()) {
+    all().parent = all().process;
+    thread_engine = nullptr;
+    set_process_engine(nullptr);
+  }
+  all().process = ::getpid();
+  for (engine* one : all().alive) one->disown();
+  all().alive.clear();
+  all().mutex.unlock();
+}
+
+/// Takes messages, and nothing comes of them.
+class nowhere final : public transport::endpoint {
+ public:
+  using endpoint::endpoint;
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
+    dropped_.resize(size + transport::readable_payload);
+    return dropped_.data();
+  }
+  void cancel() noexcept override {}
+  void commit(const transport::frame_head&) noexcept override {}
+  [[nodiscard]] std::uint64_t taken() const noexcept override { return 0; }
+  [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
+  void release() noexcept override {}
+  [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::broken; }
+  [[nodiscard]] std::string reason() const override { return {}; }
+  void close(const std::string&) noexcept override {}
+
+ private:
+  std::vector<std::byte> dropped_;
+};
+
+/// The old one may be locked, or waited for, by a thread that does not exist here: it is not destroyed.
+template <class T>
+void renew(T& what) {
+  ::new (static_cast<void*>(&what)) T;
+}
+
+}  // namespace
+
+void disown_in_forks(engine& one) {
+  static const int registered = ::pthread_atfork(&before_fork, &after_fork_here, &after_fork_in_child);
+  if (registered != 0) throw std::bad_alloc();
+  std::lock_guard guard(all().mutex);
+  all().alive.push_back(&one);
+}
+
+void forget(engine& one) noexcept {
+  std::lock_guard guard(all().mutex);
+  std::erase(all().alive, &one);
+}
+
+std::string why_forked_away() {
+  if (all().parent == 0) return {};
+  return "this process was forked from process " + std::to_string(all().parent) + ", whose job it is";
+}
+
+void engine::disown() noexcept {
+  disowned_ = true;
+  static_cast<void>(transport_.release());  // its threads are not here, and its rings and processes are the parent's
+  renew(receiving_);
+  renew(mutex_);
+  renew(park_mutex_);
+  renew(parked_threads_);
+  slots_.renew_lock();
+  sleeping_.store(false);
+  parked_.store(0);
+  ready_first_ = ready_last_ = nullptr;
+  deferred_ = 0;
+  outboxes_.store(0);
+  has_events_.store(false);
+  next_deadline_.store(base::never_ns);
+  stop_.store(true);
+  self_endpoint_.disown();
+  for (auto& one : peers_) {
+    renew(one->sending);
+    one->to = new nowhere(one->node);
+    one->max_payload = one->to->max_payload();
+    one->loss = why_forked_away();
+    one->state.store(peer_state::lost);
+  }
+  const auto why = std::make_exception_ptr(error("no result comes here (" + why_forked_away() + ")"));
+  slots_.for_each([&](call_slot& slot) {
+    if (slot.state.load() != slot_state::pending || slot.orphan) return;
+    slot.then = nullptr;  // what follows has a slot of its own
+    slot.in_batch = false;
+    slot.reply_due = false;
+    fail(slot, why);
+  });
+}
+
+}  // namespace ham::detail
