@@ -9,6 +9,9 @@ function(ham_report_absence found name effect package)
   endif()
 endfunction()
 
+find_package(OpenSSL 3.0 QUIET)
+ham_report_absence("${OPENSSL_FOUND}" "OpenSSL 3" "the tcp module has no security: loopback addresses only" libssl-dev)
+
 if(HAM_BUILD_TESTS)
   find_package(GTest QUIET)
   ham_report_absence("${GTest_FOUND}" "GoogleTest" "unit, conformance and multi-process tests are off" libgtest-dev)

@@ -9,7 +9,7 @@ purpose=${1:-build}
 required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
 # What enlarges the build when it is there (commands, then libraries).
 optional_commands="pkg-config:pkg-config python3:python3"
-optional_libraries="libgtest-dev libcli11-dev nlohmann-json3-dev"
+optional_libraries="libssl-dev libgtest-dev libcli11-dev nlohmann-json3-dev"
 case $purpose in
   check) optional_commands="$optional_commands clang-format-14:clang-format-14" ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;

@@ -20,8 +20,9 @@ using secret_key = std::array<std::byte, 32>;
 struct network_options {
   node_t self = 0;
   std::string bind = "127.0.0.1";           ///< address on which peers of the job may connect to this node
-  secret_key job_key{};                     ///< of this job; what targets show to each other
-  bool secure = true;                       ///< false: neither key nor encryption
+  secret_key job_key{};                     ///< of this job; what targets show to each other. Not secret if !secure
+  bool secure = true;                       ///< false: neither key nor encryption; on loopback addresses only
+  bool force_insecure = false;              ///< without security also where others can connect
   std::chrono::milliseconds timeout{3000};  ///< a peer that the link does not reach for so long is lost
 };
 
@@ -65,7 +66,8 @@ class listener {
 
 struct listen_options {
   std::string address;            ///< "ADDR:PORT"; port 0: any
-  std::optional<secret_key> key;  ///< none: without security
+  std::optional<secret_key> key;  ///< none: without security; on loopback addresses only
+  bool force_insecure = false;    ///< without security also where others can connect
   std::chrono::milliseconds timeout{3000};
 };
 

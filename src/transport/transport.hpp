@@ -35,8 +35,8 @@ struct frame {
 
 enum class endpoint_state : std::uint8_t { open, closed, broken };
 
-/// Result of a one-sided access.
-enum class access_result : std::uint8_t { done, unsupported, stale, out_of_range };
+/// Result of a one-sided access. lost: the peer went meanwhile; observer::on_lost tells more.
+enum class access_result : std::uint8_t { done, unsupported, stale, out_of_range, lost };
 
 /// Memory of the peer that this process may read and write by itself.
 class remote_memory {

@@ -16,6 +16,7 @@ class contract : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     subject_ = subjects().at(GetParam())();
+    if (subject_ == nullptr) GTEST_SKIP() << "not in this build";
     const auto until = std::chrono::steady_clock::now() + 20s;
     while ((to_ = subject_->news().connected(subject_->peer())) == nullptr) {
       ASSERT_LT(std::chrono::steady_clock::now(), until) << "no connection";
@@ -92,7 +93,7 @@ class contract : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(contract, says_who_it_is) {
-  EXPECT_EQ(here().name(), GetParam());
+  EXPECT_EQ(GetParam().substr(0, GetParam().find('_')), here().name());
   EXPECT_EQ(to_->peer(), subject_->peer());
   EXPECT_EQ(to_->state(), endpoint_state::open);
   EXPECT_GE(to_->max_payload(), 4096U);
@@ -339,7 +340,8 @@ TEST_P(contract, shutdown_may_be_called_twice) {
   here().shutdown();
 }
 
-INSTANTIATE_TEST_SUITE_P(of, contract, testing::Values("loopback", "shm"), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(of, contract, testing::Values("loopback", "shm", "tcp", "tcp_plaintext"),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace ham::transport::conformance

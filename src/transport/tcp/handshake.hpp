@@ -1,0 +1,77 @@
+// One connection on its way, from the socket to the exchanged greeting. Non-blocking; takes nothing on trust.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/unique_fd.hpp"
+#include "transport/tcp/hello_format.hpp"
+#include "transport/tcp/tls_session.hpp"
+
+namespace ham::transport::tcp {
+
+/// A connection that both sides have agreed on.
+struct connection {
+  base::unique_fd socket;
+  std::unique_ptr<tls_session> tls;  ///< nullptr: plaintext
+  std::uint32_t epoch = 0;           ///< of its frames
+};
+
+/// Whoever owns one calls step() when the socket is ready for what wants() says.
+class handshake {
+ public:
+  enum class status : std::uint8_t { pending, greeted, failed };
+
+  /// The side that connects. `tls` nullptr: plaintext.
+  handshake(base::unique_fd socket, std::shared_ptr<const tls_context> tls, const hello& mine);
+  /// The side that was connected to.
+  handshake(base::unique_fd socket, std::shared_ptr<const tls_context> tls);
+
+  [[nodiscard]] status step() noexcept;
+  /// POLLIN or POLLOUT.
+  [[nodiscard]] short wants() const noexcept;
+  [[nodiscard]] int socket() const noexcept { return connected_.socket.get(); }
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  /// Whether it has said anything so far.
+  [[nodiscard]] bool silent() const noexcept { return silent_; }
+
+  // ---- once greeted
+  [[nodiscard]] const hello& theirs() const noexcept { return hello_; }      ///< of who connected
+  [[nodiscard]] const welcome& answer() const noexcept { return welcome_; }  ///< of who was connected to
+  /// Hands the connection out.
+  [[nodiscard]] connection take() noexcept { return std::move(connected_); }
+
+ private:
+  enum class stage : std::uint8_t { connecting, securing, greeting };
+
+  status go_on();
+  status connect();
+  status secure();
+  status greet();
+  status understand();
+  bool send_output(std::span<const std::byte> more);
+  /// Reads until `size_` bytes of greeting are there. Not necessarily at once.
+  status read_greeting();
+  status read_ciphertext(std::size_t most, std::size_t& got);
+  status fail(std::string why);
+  status lost(int error);
+
+  connection connected_;
+  bool client_;
+  bool silent_ = true;
+  stage stage_;
+  hello hello_;
+  welcome welcome_;
+  std::vector<std::byte> unsent_;
+  std::array<std::byte, hello::bytes> greeting_{};
+  std::size_t size_;
+  std::size_t have_ = 0;
+  std::string why_;
+};
+
+/// Sends the answer to a greeting; the socket has room for it, or is not worth waiting for.
+[[nodiscard]] bool send_welcome(connection& to, const welcome& what) noexcept;
+
+}  // namespace ham::transport::tcp

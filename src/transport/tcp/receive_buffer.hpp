@@ -1,0 +1,77 @@
+// Bytes that have arrived, in one piece, so that frames can be looked at in place.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "transport/tcp/frame_format.hpp"
+
+namespace ham::transport::tcp {
+
+/// Not thread-safe.
+class receive_buffer {
+ public:
+  static constexpr std::size_t normal_bytes = std::size_t{320} << 10;
+  static constexpr std::size_t slack_bytes = 64;  // readable behind the last payload
+
+  receive_buffer() { become(normal_bytes); }
+
+  [[nodiscard]] std::span<const std::byte> waiting() const noexcept { return {bytes_.get() + begin_, end_ - begin_}; }
+  /// Takes the first `bytes` of waiting(): they stay where they are until release().
+  void hold(std::size_t bytes) noexcept {
+    begin_ += bytes;
+    held_ = true;
+  }
+  void skip(std::size_t bytes) noexcept { begin_ += bytes; }
+  void release() noexcept {
+    held_ = false;
+    retired_.reset();
+  }
+
+  /// Where more can go; never empty if nothing is held.
+  [[nodiscard]] std::span<std::byte> room() noexcept {
+    if (!held_) {
+      if (begin_ == end_) {
+        if (size_ > normal_bytes) become(normal_bytes);
+        begin_ = end_ = 0;
+      } else if (size_ - end_ < head_bytes + largest_payload) {
+        std::memmove(bytes_.get(), bytes_.get() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+      }
+    }
+    return {bytes_.get() + end_, size_ - end_};
+  }
+  /// The same, whatever it takes: for the last words of a peer.
+  [[nodiscard]] std::span<std::byte> more_room() {
+    if (size_ - end_ < normal_bytes / 2) {
+      std::unique_ptr<std::byte[]> before = std::move(bytes_);
+      const std::size_t kept = end_ - begin_;
+      const std::size_t from = begin_;
+      become(2 * kept + normal_bytes);
+      std::memcpy(bytes_.get(), before.get() + from, kept);
+      begin_ = 0;
+      end_ = kept;
+      if (held_ && retired_ == nullptr) retired_ = std::move(before);
+    }
+    return {bytes_.get() + end_, size_ - end_};
+  }
+  void arrived(std::size_t bytes) noexcept { end_ += bytes; }
+
+ private:
+  void become(std::size_t bytes) {
+    bytes_ = std::make_unique<std::byte[]>(bytes + slack_bytes);
+    size_ = bytes;
+  }
+
+  std::unique_ptr<std::byte[]> bytes_;
+  std::unique_ptr<std::byte[]> retired_;  // holds a frame that was looked at when the buffer grew
+  std::size_t size_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool held_ = false;
+};
+
+}  // namespace ham::transport::tcp

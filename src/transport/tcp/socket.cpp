@@ -1,0 +1,83 @@
+// Socket options and the way to a listening or connecting socket.
+#include "transport/tcp/socket.hpp"
+
+#include <fcntl.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "ham/error.hpp"
+
+namespace ham::transport::tcp {
+namespace {
+
+constexpr int backlog = 1024;
+
+void set(int socket, int level, int option, int value) noexcept {
+  ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
+}  // namespace
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+base::unique_fd listen_at(const host_port& where, bool loopback_only) {
+  std::string why;
+  const auto candidates = resolve(where, true, why);
+  const std::string text = where.host + ":" + where.port;
+  for (const socket_address& at : candidates) {
+    if (loopback_only && !at.is_loopback()) {
+      throw config_error("cannot listen at " + text +
+                         " without security (others could reach it and run any function of this program); give a key, "
+                         "listen on a loopback address, or force it");
+    }
+  }
+  for (const socket_address& at : candidates) {
+    base::unique_fd result(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!result) {
+      why = error_text(errno);
+      continue;
+    }
+    set(result.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    if (::bind(result.get(), at.get(), at.size) == 0 && ::listen(result.get(), backlog) == 0) return result;
+    why = error_text(errno);
+  }
+  throw config_error("cannot listen at " + text + " (" + why + "); choose an address of this machine and a free port");
+}
+
+base::unique_fd begin_connect(const socket_address& to, std::string& why) {
+  base::unique_fd result(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (result && (::connect(result.get(), to.get(), to.size) == 0 || errno == EINPROGRESS)) return result;
+  why = error_text(errno);
+  return {};
+}
+
+int connect_error(int socket) noexcept {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0 ? errno : error;
+}
+
+void tune(int socket, std::chrono::milliseconds timeout) noexcept {
+  const int seconds = std::max<int>(2, static_cast<int>(timeout.count() / 1000));
+  // One probe a second: silent after the last sign of life for `seconds`, the link is taken for cut.
+  set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPCNT, seconds - 1);
+}
+
+void limit_silence(int socket, std::chrono::milliseconds timeout) noexcept {
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout.count()));
+}
+
+void make_blocking(int socket) noexcept {
+  const int flags = ::fcntl(socket, F_GETFL);
+  if (flags >= 0) ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+}  // namespace ham::transport::tcp

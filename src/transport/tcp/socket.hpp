@@ -1,0 +1,28 @@
+// Sockets as this transport wants them: non-blocking, closed on exec, without Nagle, watched by keepalive.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/unique_fd.hpp"
+#include "transport/tcp/address.hpp"
+
+namespace ham::transport::tcp {
+
+/// Listens at the first of `where` that can be had. Throws ham::config_error.
+[[nodiscard]] base::unique_fd listen_at(const host_port& where, bool loopback_only);
+/// Begins to connect. No descriptor: `why` says why.
+[[nodiscard]] base::unique_fd begin_connect(const socket_address& to, std::string& why);
+/// Error of a connection that was begun; 0: it stands.
+[[nodiscard]] int connect_error(int socket) noexcept;
+
+/// No Nagle; the kernel notices within `timeout` (whole seconds, at least 2) that an idle link is cut.
+void tune(int socket, std::chrono::milliseconds timeout) noexcept;
+/// How long sent bytes may stay without an acknowledgement before the kernel gives up; 0: for ever.
+void limit_silence(int socket, std::chrono::milliseconds timeout) noexcept;
+/// Makes a socket block, for lanes that a thread of their own serves.
+void make_blocking(int socket) noexcept;
+
+[[nodiscard]] std::string error_text(int error);
+
+}  // namespace ham::transport::tcp

@@ -1,0 +1,272 @@
+// Sending: at once when the line is idle, together in a burst, later when the wire is full.
+#include <linux/tcp.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "base/clock.hpp"
+#include "transport/tcp/socket.hpp"
+#include "transport/tcp/tcp_endpoint.hpp"
+
+namespace ham::transport::tcp {
+namespace {
+
+constexpr std::size_t most_gathered = std::size_t{16} << 10;
+constexpr std::int64_t longest_wait_ns = 50'000;
+constexpr unsigned sent_at_once = 2;  // frames of a burst before the rest is gathered
+constexpr std::size_t most_encrypted = std::size_t{64} << 10;
+/// With so much unread, the peer's window may close: silence is no sign of a cut link then.
+constexpr std::size_t small_under_way = std::size_t{16} << 10;
+
+bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
+
+}  // namespace
+
+std::byte* tcp_endpoint::reserve(std::size_t size) noexcept {
+  std::lock_guard guard(sending_);
+  if (dead_) [[unlikely]] {
+    queue_.clear();
+    return queue_.reserve(size);
+  }
+  std::byte* const room = queue_.reserve(size);
+  if (room != nullptr) [[likely]]
+    return room;
+  if (!blocked_) send_what_waits();
+  std::byte* const second = queue_.reserve(size);
+  refused_ = second == nullptr;
+  return second;
+}
+
+void tcp_endpoint::commit(const frame_head& head) noexcept {
+  std::lock_guard guard(sending_);
+  ++sent_;
+  if (dead_) [[unlikely]]
+    return;
+  committed_.store(sent_);
+  queue_.commit({0, head.kind, 1, head.key, head.call, static_cast<std::uint32_t>(taken_.load())});
+  if (blocked_) return;
+  const bool more_to_come =
+      more_here_.load(std::memory_order_relaxed) || streak_.fetch_add(1, std::memory_order_relaxed) >= sent_at_once;
+  if (!more_to_come || queue_.size() >= most_gathered) {
+    send_what_waits();
+    return;
+  }
+  const std::int64_t now = base::now_ns();
+  if (now - last_send_ns_ >= longest_wait_ns) {
+    send_what_waits();
+  } else if (!gathering_.load(std::memory_order_relaxed)) {
+    gathering_since_.store(now, std::memory_order_relaxed);
+    gathering_.store(true);
+    owner_.hurry();
+  }
+}
+
+void tcp_endpoint::push() noexcept {
+  if (!sending_.try_lock()) return;
+  const std::lock_guard guard(sending_, std::adopt_lock);
+  if (!dead_ && !blocked_) send_what_waits();
+}
+
+bool tcp_endpoint::push_aged(std::int64_t now_ns) noexcept {
+  if (!gathering()) return false;
+  if (now_ns - gathering_since_.load(std::memory_order_relaxed) >= longest_wait_ns) push();
+  return true;
+}
+
+void tcp_endpoint::tell_taken() noexcept {
+  if (!owes() || !sending_.try_lock()) return;
+  const std::lock_guard guard(sending_, std::adopt_lock);
+  const auto now = static_cast<std::uint32_t>(taken_.load());
+  if (taken_before_ == now && !dead_ && !blocked_) {
+    notice_due_ = true;
+    notice_ahead_ = 0;
+    send_what_waits();
+  }
+  taken_before_ = now;
+}
+
+bool tcp_endpoint::writable() noexcept {
+  std::lock_guard guard(sending_);
+  if (dead_) return false;
+  blocked_ = false;
+  send_what_waits();
+  return !blocked_ && std::exchange(refused_, false);
+}
+
+void tcp_endpoint::ask_for_lane() noexcept {
+  std::lock_guard guard(sending_);
+  if (dead_) return;
+  lane_due_ = true;
+  if (!blocked_) send_what_waits();
+}
+
+void tcp_endpoint::leave() noexcept {
+  {
+    std::lock_guard guard(reason_mutex_);
+    if (state_.load() != endpoint_state::open) return;
+    reason_ = "this node has left";
+    state_.store(endpoint_state::closed, std::memory_order_release);
+  }
+  owner_.dried_up(*this);
+  {
+    std::lock_guard guard(sending_);
+    farewell_due_ = true;
+    left_ = true;
+    if (!dead_ && !blocked_) send_what_waits();
+  }
+  owner_.closed(*this);
+}
+
+// ---- with sending_ held
+
+void tcp_endpoint::send_what_waits() noexcept {
+  const std::uint64_t before = queue_.handed();
+  try {
+    while (!dead_) {
+      if (wire_sent_ != wire_.size()) {
+        if (!send_wire()) break;
+        continue;
+      }
+      wire_.clear();
+      wire_sent_ = 0;
+      if (queue_.between_frames() && prepare_control()) continue;
+      if (queue_.empty()) break;
+      if (connected_.tls != nullptr) {
+        if (!encrypt_some()) break;
+        continue;
+      }
+      const std::span<const std::byte> next = queue_.next();
+      const ssize_t sent = ::send(socket(), next.data(), next.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) {
+        if (would_block(errno))
+          blocked_ = true;
+        else
+          sending_failed();
+        break;
+      }
+      queue_.sent(static_cast<std::size_t>(sent));
+      count_under_way(static_cast<std::size_t>(sent));
+    }
+  } catch (const std::bad_alloc&) {
+    sending_failed();
+  }
+  if (queue_.handed() != before) handed_.store(queue_.handed());
+  told_.store(queue_.told(), std::memory_order_relaxed);
+  allowed_.store(queue_.allowed(), std::memory_order_relaxed);
+  last_send_ns_ = base::now_ns();
+  gathering_.store(false, std::memory_order_relaxed);
+  const bool all_gone = queue_.empty() && wire_sent_ == wire_.size();
+  if (left_ && all_gone && !dead_) {
+    dead_ = true;
+    ::shutdown(socket(), SHUT_WR);
+  }
+}
+
+bool tcp_endpoint::send_wire() noexcept {
+  const ssize_t sent = ::send(socket(), wire_.data() + wire_sent_, wire_.size() - wire_sent_, MSG_NOSIGNAL);
+  if (sent < 0 && errno == EINTR) return true;
+  if (sent < 0) {
+    if (would_block(errno))
+      blocked_ = true;
+    else
+      sending_failed();
+    return false;
+  }
+  wire_sent_ += static_cast<std::size_t>(sent);
+  count_under_way(static_cast<std::size_t>(sent));
+  return true;
+}
+
+/// Frames of the transport's own, between two others. True if there were any.
+bool tcp_endpoint::prepare_control() {
+  const bool farewell = farewell_due_ && queue_.empty();
+  if (!notice_due_ && !lane_due_ && !farewell) return false;
+  std::vector<std::byte> control;
+  const auto add = [&](std::uint8_t kind, std::uint16_t ahead) {
+    control.resize(control.size() + head_bytes);
+    const auto taken = static_cast<std::uint32_t>(taken_.load());
+    store_head(control.data() + control.size() - head_bytes, {0, kind, ahead, 0, 0, taken}, epoch_);
+    queue_.told(taken, ahead);
+  };
+  if (std::exchange(notice_due_, false)) add(notice_kind, notice_ahead_);
+  if (std::exchange(lane_due_, false)) add(want_lane_kind, 0);
+  if (farewell) {
+    farewell_due_ = false;
+    add(farewell_kind, 0);
+  }
+  if (connected_.tls == nullptr) {
+    wire_ = std::move(control);
+    return true;
+  }
+  std::lock_guard guard(ciphering_);
+  if (!connected_.tls->write(control)) {
+    sending_failed();
+    return true;
+  }
+  wire_.swap(connected_.tls->output());
+  return true;
+}
+
+bool tcp_endpoint::encrypt_some() {
+  std::lock_guard guard(ciphering_);
+  std::size_t count = 0;
+  while (!queue_.empty() && count < most_encrypted) {
+    std::span<const std::byte> next = queue_.next();
+    next = next.first(std::min(next.size(), most_encrypted - count));
+    if (!connected_.tls->write(next)) {
+      sending_failed();
+      return false;
+    }
+    queue_.sent(next.size());
+    count += next.size();
+  }
+  wire_.swap(connected_.tls->output());
+  return true;
+}
+
+/// The end of the connection is reported by whoever reads it.
+void tcp_endpoint::sending_failed() noexcept {
+  dead_ = true;
+  queue_.clear();
+  wire_.clear();
+  wire_sent_ = 0;
+}
+
+// ---- is the peer's machine there?
+
+/// The kernel's limit on silence would take a peer that reads nothing for a while for a cut link. So it only serves
+/// while little is under way; else watch_silence() looks whether acknowledgements come.
+void tcp_endpoint::count_under_way(std::size_t bytes) noexcept {
+  if (!limited_) return;
+  if (peer_taken_.load(std::memory_order_relaxed) == handed_.load(std::memory_order_relaxed)) under_way_ = 0;
+  under_way_ += bytes;
+  if (under_way_ <= small_under_way) return;
+  limited_ = false;
+  limit_silence(socket(), std::chrono::milliseconds(0));
+  owner_.much_under_way();
+}
+
+bool tcp_endpoint::watch_silence() noexcept {
+  std::unique_lock guard(sending_);
+  if (limited_ || dead_ || socket() < 0) return false;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  const bool unacknowledged = info.tcpi_unacked != 0 || info.tcpi_notsent_bytes != 0;
+  if (!unacknowledged && queue_.empty()) {
+    limited_ = true;
+    under_way_ = 0;
+    limit_silence(socket(), timeout_);
+    return false;
+  }
+  const bool unanswered = info.tcpi_unacked != 0 ? info.tcpi_retransmits != 0 : info.tcpi_probes >= 2;
+  if (unacknowledged && unanswered && info.tcpi_last_ack_recv >= static_cast<std::uint32_t>(timeout_.count())) {
+    guard.unlock();
+    cut_off();
+    return false;
+  }
+  return true;
+}
+
+}  // namespace ham::transport::tcp

@@ -1,0 +1,84 @@
+// One thread, the caller's: looks at all that knock until one has shown the key and offers a job.
+#include "transport/tcp/tcp_listener.hpp"
+
+#include <poll.h>
+#include <string.h>
+
+#include <deque>
+
+#include "base/clock.hpp"
+#include "transport/tcp/socket.hpp"
+#include "transport/tcp/tcp_network.hpp"
+
+namespace ham::transport::tcp {
+namespace {
+
+std::shared_ptr<const tls_context> server_context(const listen_options& options) {
+  if (!options.key) return nullptr;
+  return std::make_shared<tls_context>(tls_role::server, *options.key, invite_identity);
+}
+
+}  // namespace
+
+tcp_arrival::tcp_arrival(connection with, const hello& theirs, std::chrono::milliseconds timeout, bool force_insecure)
+    : with_(std::move(with)),
+      hello_(theirs),
+      from_(remote_address(with_.socket.get()).text()),
+      timeout_(timeout),
+      force_insecure_(force_insecure) {}
+
+tcp_arrival::~tcp_arrival() { ::explicit_bzero(hello_.job_key.data(), hello_.job_key.size()); }
+
+std::unique_ptr<network> tcp_arrival::join(base::heap* memory, observer& to) {
+  network_options options;
+  options.self = hello_.to;
+  // Where the host came in, its other targets can come in as well.
+  socket_address here = local_address(with_.socket.get());
+  here.set_port(0);
+  options.bind = here.text();
+  options.job_key = hello_.job_key;
+  options.secure = with_.tls != nullptr;
+  options.force_insecure = force_insecure_;
+  options.timeout = timeout_;
+  auto made = std::make_unique<tcp_network>(options, hello_.job, memory, to);
+  made->join(hello_.from, std::move(with_), hello_);
+  return made;
+}
+
+tcp_listener::tcp_listener(const listen_options& options)
+    : options_(options),
+      reception_(listen_at(parse_address(options.address), !options.key && !options.force_insecure),
+                 server_context(options), options.timeout) {}
+
+std::string tcp_listener::address() const {
+  socket_address at = local_address(reception_.listening());
+  if (at.is_any()) {
+    const std::uint16_t port = at.port();
+    const socket_address seen = visible_address(at.family());
+    if (seen.size != 0) at = seen;
+    at.set_port(port);
+  }
+  return at.text();
+}
+
+std::unique_ptr<arrival> tcp_listener::wait() {
+  std::unique_ptr<arrival> result;
+  const auto greeted = [&](connection with, const hello& theirs) {
+    const bool welcome_here = theirs.what == purpose::invite && theirs.from == 0 && result == nullptr;
+    if (welcome_here) {
+      result = std::make_unique<tcp_arrival>(std::move(with), theirs, options_.timeout, options_.force_insecure);
+    } else {
+      static_cast<void>(send_welcome(with, {verdict::not_offered, 0, 0, 0, theirs.nonce}));
+    }
+  };
+  while (result == nullptr) {
+    const std::int64_t next = reception_.next_ns();
+    const std::int64_t left = next == base::never_ns ? -1 : std::max<std::int64_t>(0, next - base::now_ns());
+    pollfd waiting{reception_.fd(), POLLIN, 0};
+    ::poll(&waiting, 1, left < 0 ? -1 : static_cast<int>(left / 1'000'000 + 1));
+    reception_.turn(greeted);
+  }
+  return result;
+}
+
+}  // namespace ham::transport::tcp

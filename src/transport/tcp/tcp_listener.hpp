@@ -1,0 +1,42 @@
+// A process that waits for hosts, and a host that has come.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "transport/network.hpp"
+#include "transport/tcp/reception.hpp"
+
+namespace ham::transport::tcp {
+
+class tcp_arrival final : public arrival {
+ public:
+  tcp_arrival(connection with, const hello& theirs, std::chrono::milliseconds timeout, bool force_insecure);
+  ~tcp_arrival() override;
+
+  [[nodiscard]] node_t node() const noexcept override { return hello_.to; }
+  [[nodiscard]] const secret_key& job_key() const noexcept override { return hello_.job_key; }
+  [[nodiscard]] std::string from() const override { return from_; }
+  [[nodiscard]] std::unique_ptr<network> join(base::heap* memory, observer& to) override;
+
+ private:
+  connection with_;
+  hello hello_;
+  std::string from_;
+  std::chrono::milliseconds timeout_;
+  bool force_insecure_;
+};
+
+class tcp_listener final : public listener {
+ public:
+  explicit tcp_listener(const listen_options& options);
+
+  [[nodiscard]] std::string address() const override;
+  [[nodiscard]] std::unique_ptr<arrival> wait() override;
+
+ private:
+  listen_options options_;
+  reception reception_;
+};
+
+}  // namespace ham::transport::tcp

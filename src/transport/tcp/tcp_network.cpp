@@ -1,0 +1,295 @@
+// Life of a network, its peers' records, and what endpoints report.
+#include "transport/tcp/tcp_network.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+
+#include "base/clock.hpp"
+#include "base/thread.hpp"
+#include "transport/tcp/bulk_server.hpp"
+#include "transport/tcp/socket.hpp"
+#include "transport/tcp/tcp_attempt.hpp"
+
+namespace ham::transport::tcp {
+namespace {
+
+constexpr std::size_t most_lanes_served = 2 * bulk_client::most_lanes;
+
+base::unique_fd make_epoll() {
+  base::unique_fd made(::epoll_create1(EPOLL_CLOEXEC));
+  if (!made) throw config_error("cannot make an epoll descriptor; raise the limit of open files (ulimit -n)");
+  return made;
+}
+
+base::unique_fd make_event() {
+  base::unique_fd made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!made) throw config_error("cannot make an event descriptor; raise the limit of open files (ulimit -n)");
+  return made;
+}
+
+void watch(int epoll, int fd, std::uint32_t events, void* source) {
+  epoll_event interest{events, {.ptr = source}};
+  ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &interest);
+}
+
+std::string name_of(socket_address at, const std::string& bind) {
+  if (!at.is_any()) return at.text();
+  socket_address seen = visible_address(at.family());
+  if (seen.size == 0) seen = visible_address(AF_INET);
+  if (seen.size == 0) {
+    throw config_error("this machine has no address that others could use (bind is " + bind + "); bind to one");
+  }
+  seen.set_port(at.port());
+  return seen.text();
+}
+
+}  // namespace
+
+job_id id_of(const secret_key& key) noexcept {
+  job_id result{};
+  for (std::uint64_t half = 0; half < 2; ++half) {
+    std::uint64_t mixed = 0x9e3779b97f4a7c15 + half;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      mixed ^= static_cast<std::uint64_t>(key[i]);
+      mixed *= 0xbf58476d1ce4e5b9;
+      mixed ^= mixed >> 29;
+    }
+    store(result.data() + 8 * half, mixed);
+  }
+  return result;
+}
+
+tcp_network::tcp_network(const network_options& options, const job_id& job, base::heap* memory, observer& to)
+    : options_(options),
+      job_(job),
+      memory_(memory),
+      observer_(to),
+      sockets_(make_epoll()),
+      event_(make_event()),
+      keeper_epoll_(make_epoll()),
+      keeper_event_(make_event()) {
+  if (options_.secure) {
+    job_client_ = std::make_shared<tls_context>(tls_role::client, options_.job_key, job_identity);
+    job_server_ = std::make_shared<tls_context>(tls_role::server, options_.job_key, job_identity);
+  }
+  base::unique_fd socket = listen_at(parse_bind(options_.bind), !options_.secure && !options_.force_insecure);
+  listening_ = local_address(socket.get());
+  address_ = name_of(listening_, options_.bind);
+  reception_ = std::make_unique<reception>(std::move(socket), job_server_, options_.timeout);
+  watch(sockets_.get(), event_.get(), EPOLLIN, nullptr);
+  watch(keeper_epoll_.get(), keeper_event_.get(), EPOLLIN, nullptr);
+  watch(keeper_epoll_.get(), reception_->fd(), EPOLLIN, nullptr);
+  flusher_.start([this](bool long_round) { return flush(long_round); });
+  keeper_ = base::start_thread([this] { keep(); });
+}
+
+tcp_network::~tcp_network() { shutdown(); }
+
+void tcp_network::shutdown() noexcept {
+  {
+    std::lock_guard guard(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+  }
+  leave_all();
+  ring_keeper();
+  keeper_.join();
+  flusher_.stop();
+  for (auto& [node, peer] : peers_) {
+    if (peer->bulk != nullptr) peer->bulk->close();
+    for (const auto& served : peer->served) served->cut();
+  }
+  for (lane_thread& one : lane_threads_) {
+    one.on->cut();
+    one.thread.join();
+  }
+  for (std::thread& one : resolvers_) one.join();
+  for (auto& [node, peer] : peers_) peer->end->bury();
+}
+
+void tcp_network::leave_all() noexcept {
+  std::vector<tcp_endpoint*> open;
+  {
+    std::lock_guard guard(mutex_);
+    for (auto& [node, peer] : peers_) open.push_back(peer->end.get());
+  }
+  for (tcp_endpoint* const one : open) one->leave();
+}
+
+tcp_network::peer_record* tcp_network::record_of(node_t peer) {
+  const auto found = peers_.find(peer);
+  return found == peers_.end() ? nullptr : found->second.get();
+}
+
+void tcp_network::leave(node_t peer) noexcept {
+  tcp_endpoint* end = nullptr;
+  {
+    std::lock_guard guard(mutex_);
+    if (peer_record* const record = record_of(peer)) end = record->end.get();
+  }
+  if (end != nullptr) end->leave();
+}
+
+void tcp_network::connect(node_t peer) {
+  {
+    std::lock_guard guard(mutex_);
+    if (wanted_.contains(peer)) return;
+    const peer_record* const record = record_of(peer);
+    if (record != nullptr && record->end->state() == endpoint_state::open) return;
+  }
+  observer_.on_lost(peer, "no address of it is known here, and it has not connected by itself");
+}
+
+// ---- a connection that stands
+
+tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port) {
+  auto fresh = std::make_unique<peer_record>();
+  fresh->what = source::kind::peer;
+  if (port != 0) {
+    fresh->bulk_address = remote_address(with.socket.get());
+    fresh->bulk_address.set_port(port);
+  }
+  fresh->end =
+      std::make_unique<tcp_endpoint>(peer, std::move(with), options_.timeout, static_cast<endpoint_owner&>(*this));
+  if ((flags & has_memory) != 0) {
+    auto bulk = std::make_unique<bulk_client>([this, peer] { return open_lane(peer); });
+    fresh->bulk = bulk.get();
+    fresh->end->set_memory(std::move(bulk));
+  }
+  peer_record* const record = fresh.get();
+  tcp_endpoint* const end = record->end.get();
+  {
+    std::lock_guard guard(mutex_);
+    wanted_.erase(peer);
+    if (stopping_ || !peers_.emplace(peer, std::move(fresh)).second) return nullptr;
+  }
+  observer_.on_connected(*end);
+  watch(sockets_.get(), end->socket(), EPOLLIN, end);
+  {
+    std::lock_guard guard(mutex_);
+    fresh_.push_back(end);
+    has_fresh_.store(true, std::memory_order_release);
+  }
+  wake();
+  watch(keeper_epoll_.get(), end->socket(), EPOLLRDHUP | EPOLLOUT | EPOLLET, static_cast<source*>(record));
+  return end;
+}
+
+void tcp_network::join(node_t peer, connection with, const hello& theirs) {
+  welcome answer{verdict::accepted, 0, port_for(with.socket.get()), 0, theirs.nonce};
+  if (memory_ != nullptr) answer.flags = has_memory;
+  if (::getrandom(&answer.epoch, sizeof answer.epoch, 0) != sizeof answer.epoch) answer.epoch = 1;
+  with.epoch = answer.epoch;
+  if (!send_welcome(with, answer)) {
+    observer_.on_lost(peer, "it went before it was answered");
+    return;
+  }
+  adopt(peer, std::move(with), theirs.flags, theirs.port);
+}
+
+// ---- lanes
+
+void tcp_network::serve_lane(node_t peer, connection with) {
+  auto on = std::make_shared<lane>(std::move(with));
+  std::lock_guard guard(mutex_);
+  peer_record* const record = record_of(peer);
+  if (stopping_ || record == nullptr || record->end->state() != endpoint_state::open) return;
+  if (record->served.size() >= most_lanes_served) return;
+  record->served.push_back(on);
+  lane_threads_.push_back({on, base::start_thread([this, on] { serve_bulk(*on, memory_); })});
+}
+
+std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
+  socket_address to;
+  tcp_endpoint* end = nullptr;
+  {
+    std::lock_guard guard(mutex_);
+    const peer_record* const record = record_of(peer);
+    if (record == nullptr || stopping_) return nullptr;
+    to = record->bulk_address;
+    end = record->end.get();
+  }
+  if (to.size != 0) {
+    const std::int64_t deadline = base::now_ns() + std::chrono::nanoseconds(options_.timeout).count();
+    const hello mine = hello_for(peer, purpose::bulk, to.is_loopback());
+    if (auto with = connect_now(to, job_client_, mine, deadline)) return std::make_unique<lane>(std::move(*with));
+    std::lock_guard guard(mutex_);
+    record_of(peer)->bulk_address.size = 0;  // not reachable from here: from now on the peer is asked
+  }
+  end->ask_for_lane();
+  return nullptr;
+}
+
+// ---- what endpoints report
+
+void tcp_network::lost(tcp_endpoint& which, const std::string& reason) noexcept {
+  {
+    std::lock_guard guard(mutex_);
+    if (peer_record* const record = record_of(which.peer())) {
+      if (record->bulk != nullptr) record->bulk->close();
+      for (const auto& served : record->served) served->cut();
+    }
+  }
+  observer_.on_lost(which.peer(), reason);
+}
+
+void tcp_network::broken(tcp_endpoint& which, const std::string& reason) noexcept {
+  observer_.on_broken(which.peer(), reason);
+}
+
+void tcp_network::dried_up(tcp_endpoint& which) noexcept {
+  ::epoll_ctl(sockets_.get(), EPOLL_CTL_DEL, which.socket(), nullptr);
+}
+
+void tcp_network::closed(tcp_endpoint& which) noexcept {
+  const node_t peer = which.peer();
+  post([this, peer] {
+    std::lock_guard guard(mutex_);
+    peer_record* const record = record_of(peer);
+    if (record == nullptr || record->bury_ns != 0) return;
+    if (record->bulk != nullptr) record->bulk->close();
+    for (const auto& served : record->served) served->cut();
+    record->bury_ns = base::now_ns() + 1'000'000'000;
+    dying_.push_back(record);
+  });
+}
+
+void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
+  const node_t peer = which.peer();
+  post([this, peer] {
+    std::string address;
+    {
+      std::lock_guard guard(mutex_);
+      const peer_record* const record = record_of(peer);
+      if (record == nullptr || record->bulk_address.size == 0) return;
+      address = record->bulk_address.text();
+    }
+    begin(peer, address, job_client_, purpose::bulk_reversed);
+  });
+}
+
+void tcp_network::much_under_way() noexcept {
+  if (!watching_.exchange(true)) ring_keeper();
+}
+
+flusher::found tcp_network::flush(bool long_round) {
+  std::vector<tcp_endpoint*> all;
+  {
+    std::lock_guard guard(mutex_);
+    for (auto& [node, peer] : peers_) all.push_back(peer->end.get());
+  }
+  const std::int64_t now = base::now_ns();
+  auto result = flusher::found::nothing;
+  for (tcp_endpoint* const one : all) {
+    if (one->push_aged(now)) {
+      result = flusher::found::bytes_waiting;
+    } else if (one->owes() && result == flusher::found::nothing) {
+      result = flusher::found::something_owed;
+    }
+    if (long_round) one->tell_taken();
+  }
+  return result;
+}
+
+}  // namespace ham::transport::tcp

@@ -1,0 +1,71 @@
+// TLS 1.3 with a pre-shared key over any carrier of bytes. Not thread-safe. Absent from builds without OpenSSL.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/network.hpp"
+
+namespace ham::transport::tcp {
+
+enum class tls_role : std::uint8_t { client, server };
+
+/// Whose key it is; said in the clear, so it must tell nothing else.
+inline constexpr const char* invite_identity = "ham-server-1";
+inline constexpr const char* job_identity = "ham-job-1";
+
+/// Why sessions cannot be made; empty: they can.
+[[nodiscard]] std::string why_no_tls();
+
+/// What the sessions of one key have in common. Thread-safe.
+class tls_context {
+ public:
+  /// Throws ham::config_error.
+  tls_context(tls_role role, const secret_key& key, const char* identity);
+  ~tls_context();
+  tls_context(const tls_context&) = delete;
+  tls_context& operator=(const tls_context&) = delete;
+
+ private:
+  friend class tls_session;
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+class tls_session {
+ public:
+  enum class status : std::uint8_t { done, want_input, failed };
+
+  explicit tls_session(std::shared_ptr<const tls_context> context);
+  ~tls_session();
+  tls_session(const tls_session&) = delete;
+  tls_session& operator=(const tls_session&) = delete;
+
+  /// Goes on with the handshake. What it has to say is appended to output().
+  [[nodiscard]] status shake_hands();
+  /// Encrypts all of `plain`; ciphertext is appended to output(), or sent if a socket is attached. False: failed.
+  [[nodiscard]] bool write(std::span<const std::byte> plain);
+  /// Decrypts: number of bytes, 0: more input is needed, negative: failed or ended.
+  [[nodiscard]] long read(std::span<std::byte> into);
+
+  /// Where received ciphertext goes, at least `least` bytes; then feed() says how much it was.
+  [[nodiscard]] std::span<std::byte> input_room(std::size_t least);
+  void feed(std::size_t bytes) noexcept;
+  /// Whether read() may give more without further input.
+  [[nodiscard]] bool has_input() const noexcept;
+  [[nodiscard]] std::vector<std::byte>& output() noexcept;
+
+  /// From now on read() and write() use this blocking socket themselves.
+  void attach(int socket) noexcept;
+  /// What went wrong, for people.
+  [[nodiscard]] std::string failure() const;
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace ham::transport::tcp
