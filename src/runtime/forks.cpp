@@ -92,7 +92,10 @@ std::string why_forked_away() {
 
 void engine::disown() noexcept {
   disowned_ = true;
-  static_cast<void>(transport_.release());  // its threads are not here, and its rings and processes are the parent's
+  transport_count_.store(0);
+  for (auto& one : transports_)
+    static_cast<void>(one.release());  // its threads are not here, and its rings and processes are the parent's
+  job_ = nullptr;
   renew(receiving_);
   renew(mutex_);
   renew(park_mutex_);
@@ -100,6 +103,7 @@ void engine::disown() noexcept {
   slots_.renew_lock();
   sleeping_.store(false);
   parked_.store(0);
+  wanted_.store(0);
   ready_first_ = ready_last_ = nullptr;
   deferred_ = 0;
   outboxes_.store(0);
@@ -107,7 +111,7 @@ void engine::disown() noexcept {
   next_deadline_.store(base::never_ns);
   stop_.store(true);
   self_endpoint_.disown();
-  for (auto& one : peers_) {
+  for (peer* const one : peers_) {
     renew(one->sending);
     one->to = new nowhere(one->node);
     one->max_payload = one->to->max_payload();
