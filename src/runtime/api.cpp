@@ -19,6 +19,20 @@ node_descriptor get_node_descriptor(node_t node) {
 }
 node_descriptor get_node_description(node_t node) { return get_node_descriptor(node); }
 
+namespace {
+
+ham::detail::job& job_to_change() {
+  ham::detail::job* const whole = ham::detail::current().whole();
+  if (whole == nullptr)
+    throw config_error("the nodes of this job cannot change (they live in one process); start it with other HAM_NODES");
+  return *whole;
+}
+
+}  // namespace
+
+node_t add_node(const std::string& group) { return job_to_change().add(group); }
+void remove_node(node_t node) { job_to_change().remove(node); }
+
 statistics stats() { return ham::detail::current().statistics(); }
 
 namespace {

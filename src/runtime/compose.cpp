@@ -10,7 +10,7 @@
 
 #include "base/thread.hpp"
 #include "ham/msg/thread_pool.hpp"
-#include "runtime/facts.hpp"
+#include "runtime/links.hpp"
 #include "runtime/node_list.hpp"
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
@@ -52,56 +52,15 @@ void withdraw(engine* host) {
   set_process_engine(hosts.empty() ? nullptr : hosts.back());
 }
 
-/// What starts a target of `group`: this program or the group's, with the application's own arguments.
-std::vector<std::string> command_of(const node_group& group, const std::vector<std::string>& own) {
-  if (group.transport != "exec") return own;
-  std::vector<std::string> command = group.command;
-  command.insert(command.end(), own.begin() + 1, own.end());
-  return command;
-}
-
-std::vector<shm::target_plan> plans_for(const std::vector<node_group>& groups, const std::vector<int>& affinity,
-                                        const std::vector<std::string>& command) {
-  std::vector<shm::target_plan> plans;
-  for (const node_group& group : groups) {
-    if (group.transport == "tcp") {
-      throw config_error("cannot reach tcp://" + group.address +
-                         " (this build has no transport for other machines); use shm and exec: targets");
-    }
-    for (std::size_t i = 0; i < group.count; ++i) {
-      shm::target_plan plan;
-      plan.node = static_cast<node_t>(plans.size() + 1);
-      plan.command = command_of(group, command);
-      if (!group.cpus.empty())
-        plan.cpus = {group.cpus[i % group.cpus.size()]};
-      else if (!affinity.empty())
-        plan.cpus = {affinity[(plans.size() + 1) % affinity.size()]};
-      plans.push_back(std::move(plan));
-    }
-  }
-  return plans;
-}
-
-void await_all(engine& host) {
-  for (std::size_t node = 1; node < host.num_nodes(); ++node) {
-    try {
-      host.await_ready(static_cast<node_t>(node));
-    } catch (const node_failure& failure) {
-      throw config_error(std::string("target ") + std::to_string(node) + " could not be started (" + failure.what() +
-                         ")");
-    }
-  }
-}
-
-void start_shm(runtime_parts& parts, const std::vector<node_group>& groups, const std::vector<int>& affinity,
-               const std::vector<std::string>& command) {
-  std::vector<shm::target_plan> plans = plans_for(groups, affinity, command);
-  const std::size_t nodes = plans.size() + 1;
-  parts.host = std::make_unique<engine>(0, nodes, std::make_unique<base::heap>(base::heap::make_file()));
+void start_processes(runtime_parts& parts, const runtime_options& options, const std::vector<node_group>& groups,
+                     target_defaults defaults) {
+  parts.host = std::make_unique<engine>(0, 1, std::make_unique<base::heap>(base::heap::make_file()));
   auto transport = shm::host_transport::make(parts.host->memory().fd(), *parts.host);
-  shm::host_transport& starting = *transport;
+  parts.whole = std::make_unique<host_job>(*parts.host, *transport, options, std::move(defaults));
+  parts.host->belong_to(parts.whole.get());
   parts.host->use(std::move(transport));
-  if (!plans.empty()) starting.start(std::move(plans), static_cast<std::uint32_t>(nodes));
+  parts.host->set_one_sided(options.one_sided);
+  parts.whole->start(groups);
 }
 
 void start_loopback(runtime_parts& parts, std::size_t nodes, bool one_sided) {
@@ -120,6 +79,7 @@ void start_loopback(runtime_parts& parts, std::size_t nodes, bool one_sided) {
       target.leave();
     }));
   }
+  for (std::size_t node = 1; node < nodes; ++node) parts.host->await_ready(static_cast<node_t>(node));
 }
 
 }  // namespace
@@ -137,10 +97,8 @@ std::unique_ptr<runtime_parts> start_host(const runtime_options& options, std::v
   } else {
     // The kernel's name for this very program: also right after it was replaced, moved, or found in PATH.
     if (command.empty()) command = {"/proc/self/exe"};
-    start_shm(*parts, groups, affinity, command);
-    parts->host->set_one_sided(options.one_sided);
+    start_processes(*parts, options, groups, {std::move(command), affinity});
   }
-  await_all(*parts->host);
   if (options.progress_thread) parts->host->start_progress_thread();
   enter(parts->host.get());
   return parts;
@@ -150,6 +108,7 @@ runtime_parts::~runtime_parts() {
   if (host == nullptr) return;
   if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
     static_cast<void>(host.release());
+    static_cast<void>(whole.release());
     for (auto& target : local_targets) static_cast<void>(target.release());
     for (std::thread& one : target_threads) one.detach();
     return;
@@ -174,8 +133,11 @@ void run_target() {
   line_output output;
   auto heap = std::make_unique<base::heap>(std::move(invitation.own_heap));
   engine target(invitation.node, invitation.nodes, std::move(heap));
+  links whole(target, {});
+  target.belong_to(&whole);
   auto transport = shm::target_transport::make(std::move(invitation), target);
   shm::target_transport& joining = *transport;
+  whole.use_local(joining);
   target.use(std::move(transport));
   set_process_engine(&target);
   joining.join();

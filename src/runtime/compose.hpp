@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ham/offload/runtime.hpp"
+#include "runtime/compose_job.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -17,6 +18,7 @@ namespace ham::detail {
 struct runtime_parts {
   ~runtime_parts();
   const pid_t owner = ::getpid();
+  std::unique_ptr<host_job> whole;  // nullptr with loopback
   std::unique_ptr<engine> host;
   std::vector<std::unique_ptr<engine>> local_targets;  // loopback
   std::vector<std::thread> target_threads;

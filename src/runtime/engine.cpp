@@ -170,15 +170,17 @@ void engine::end() noexcept {
 }
 
 void engine::use(std::unique_ptr<transport::transport> transport) {
-  take_receiving();
+  locked([&] { adopt(std::move(transport)); });
+}
+
+void engine::adopt(std::unique_ptr<transport::transport> transport) {
   const std::size_t at = transport_count_.load(std::memory_order_relaxed);
-  if (at < most_transports) {
-    wait_on(transport->wake_fd());
-    transports_[at] = std::move(transport);
-    transport_count_.store(at + 1, std::memory_order_release);
+  if (at == most_transports) {
+    throw config_error("a node uses at most " + std::to_string(most_transports) + " transports");
   }
-  finish_progress();
-  if (transport != nullptr) throw config_error("a job uses at most " + std::to_string(most_transports) + " transports");
+  wait_on(transport->wake_fd());
+  transports_[at] = std::move(transport);
+  transport_count_.store(at + 1, std::memory_order_release);
 }
 
 /// Sleep ends when `fd` is readable.

@@ -46,6 +46,25 @@ class engine final : public transport::observer {
   // ---- set-up and end
   /// Adds a transport; the first one is looked at most often. Also while the engine runs.
   void use(std::unique_ptr<transport::transport> transport);
+  /// The same under the receiving lock.
+  void adopt(std::unique_ptr<transport::transport> transport);
+  /// Runs `what` under the receiving lock.
+  template <class What>
+  void locked(What what) {
+    take_receiving();
+    try {
+      what();
+    } catch (...) {
+      finish_progress();
+      throw;
+    }
+    finish_progress();
+  }
+  /// True if nobody has begun a connection to `node` yet; then the caller does.
+  [[nodiscard]] bool expect(node_t node) noexcept {
+    peer_state expected = peer_state::unknown;
+    return peers_.has(node) && peers_[node].state.compare_exchange_strong(expected, peer_state::connecting);
+  }
   /// `whole` outlives the engine's last call.
   void belong_to(job* whole) noexcept { job_ = whole; }
   [[nodiscard]] job* whole() const noexcept { return job_; }

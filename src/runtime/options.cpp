@@ -1,12 +1,13 @@
 // The --ham-* options and what the environment says instead.
 #include "runtime/options.hpp"
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "ham/msg/handler_table.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/key_file.hpp"
 
 namespace ham::detail {
 namespace {
@@ -18,6 +19,11 @@ constexpr const char* help_text =
                            exec:qemu-aarch64-static ./app.aarch64), tcp://HOST:PORT[*COUNT], loopback[:COUNT];
                            default shm:1 (environment: HAM_NODES)
   --ham-cpu-affinity=LIST  cores for node 0, 1, 2, ...: numbers and ranges, 0,2-3 (environment: HAM_CPU_AFFINITY)
+  --ham-key=FILE           key that tcp targets want to see, or that --ham-serve asks for; a file that only its owner can
+                           read, or fd:NUMBER, an inherited descriptor (environment: HAM_KEY)
+  --ham-make-key=FILE      make a new key, and end
+  --ham-serve=ADDR:PORT    wait for hosts there instead of being one
+  --ham-jobs=NUMBER        hosts to serve at once; default 1
   --ham-list-handlers      print the functions that can be offloaded, and end
   --ham-help               print this, and end
 )";
@@ -38,6 +44,16 @@ const char* option_value(const char* name, int argc, char** argv, int& at) {
   if (argv[at][length] != '\0') return nullptr;
   if (at + 1 >= argc) throw config_error(std::string("the option ") + name + " needs a value (see --ham-help)");
   return argv[++at];
+}
+
+std::size_t number_of_jobs(const char* text) {
+  std::size_t jobs = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, jobs);
+  if (error != std::errc{} || stop != end || jobs == 0 || jobs > 1000) {
+    throw config_error(std::string("--ham-jobs=") + text + " is no number from 1 to 1000");
+  }
+  return jobs;
 }
 
 }  // namespace
@@ -62,6 +78,15 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
       options.nodes = nodes;
     else if (const char* cores = option_value("--ham-cpu-affinity", argc, argv, at))
       options.cpu_affinity = cores;
+    else if (const char* file = option_value("--ham-key", argc, argv, at))
+      options.key = file;
+    else if (const char* fresh = option_value("--ham-make-key", argc, argv, at)) {
+      make_key_file(fresh);
+      std::exit(0);
+    } else if (const char* address = option_value("--ham-serve", argc, argv, at))
+      options.serve = address;
+    else if (const char* jobs = option_value("--ham-jobs", argc, argv, at))
+      options.jobs = number_of_jobs(jobs);
     else
       throw config_error("unknown option " + option + " (options that begin with --ham- are HAM's; see --ham-help)");
   }
@@ -77,9 +102,20 @@ void fill_from_environment(runtime_options& options) {
   };
   fill(options.nodes, "HAM_NODES");
   fill(options.cpu_affinity, "HAM_CPU_AFFINITY");
+  fill(options.key, "HAM_KEY");
   if (options.nodes.empty()) options.nodes = "shm:1";
   const char* const progress = std::getenv("HAM_PROGRESS_THREAD");
   if (progress != nullptr && std::strcmp(progress, "0") != 0 && *progress != '\0') options.progress_thread = true;
+}
+
+tcp_security security_of() {
+  const char* const text = std::getenv("HAM_TCP_SECURITY");
+  if (text == nullptr || *text == '\0' || std::strcmp(text, "on") == 0) return tcp_security::on;
+  if (std::strcmp(text, "off") == 0) return tcp_security::off;
+  if (std::strcmp(text, "force-off") == 0) return tcp_security::forced_off;
+  throw config_error(std::string("HAM_TCP_SECURITY=") + text +
+                     " is not understood; on is the default, off does without keys and encryption on loopback "
+                     "addresses, force-off everywhere");
 }
 
 }  // namespace ham::detail

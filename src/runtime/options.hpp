@@ -1,6 +1,8 @@
 // The --ham-* options of the command line.
 #pragma once
 
+#include <cstdint>
+
 #include "ham/offload/runtime.hpp"
 
 namespace ham::detail {
@@ -9,5 +11,10 @@ namespace ham::detail {
 /// --ham-help and --ham-list-handlers print and end the process.
 void take_options(int& argc, char**& argv, runtime_options& options);
 void fill_from_environment(runtime_options& options);
+
+/// Whether connections to other machines show keys and are encrypted: HAM_TCP_SECURITY. `off` is possible on loopback
+/// addresses only, `force-off` everywhere. Throws ham::config_error for anything else.
+enum class tcp_security : std::uint8_t { on, off, forced_off };
+[[nodiscard]] tcp_security security_of();
 
 }  // namespace ham::detail

@@ -7,6 +7,7 @@
 #include "base/thread.hpp"
 #include "runtime/compose.hpp"
 #include "runtime/options.hpp"
+#include "runtime/serve.hpp"
 #include "runtime/start.hpp"
 
 namespace ham {
@@ -33,9 +34,17 @@ std::vector<std::string> command_line(int argc, char** argv) {
   return command;
 }
 
+/// A program that waits for hosts comes here when a job that it served has ended.
+void leave_if_serving(const runtime_options& options) {
+  if (options.serve.empty()) return;
+  serve_hosts(options);
+  std::exit(0);
+}
+
 void start_process_job(int& argc, char**& argv) {
   runtime_options options;
   take_options(argc, argv, options);
+  leave_if_serving(options);
   process_job() = start_host(options, command_line(argc, argv));
 }
 
@@ -54,12 +63,14 @@ runtime::runtime(int& argc, char**& argv) : runtime(argc, argv, {}) {}
 runtime::runtime(int& argc, char**& argv, runtime_options options) {
   detail::leave_if_target();
   detail::take_options(argc, argv, options);
+  detail::leave_if_serving(options);
   parts_ = detail::start_host(options, detail::command_line(argc, argv));
 }
 
 runtime::runtime(runtime_options options) {
   detail::leave_if_target();
   detail::fill_from_environment(options);
+  detail::leave_if_serving(options);
   parts_ = detail::start_host(options, {});
 }
 

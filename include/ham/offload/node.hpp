@@ -54,6 +54,15 @@ class node_descriptor {
 /// The same under the name that applications of 2014 to 2019 use.
 [[nodiscard]] node_descriptor get_node_description(node_t node);
 
+/// Adds targets to the running job, written as in HAM_NODES: "shm:2", "exec:./app.aarch64", "tcp://10.0.0.7:7000".
+/// Waits until they can be called; gives the number of the first one, the others follow it. Other nodes learn of them
+/// before the next call from the host. On the host only; any thread. Throws ham::config_error with the reason.
+node_t add_node(const std::string& group);
+/// Ends a target, or leaves it if it waits for hosts. Its pending calls fail with ham::node_failure, its number is not
+/// used again. On the host only; any thread; does not wait for its process to end. Throws ham::config_error,
+/// ham::call_error.
+void remove_node(node_t node);
+
 /// Counters of this node's runtime since its start.
 struct statistics {
   std::uint64_t calls_sent = 0;      ///< calls, pings and members of batches

@@ -20,6 +20,10 @@ struct runtime_options {
   std::string cpu_affinity;  ///< cores for node 0, 1, ... "0,1,2"; empty: as the system decides
   /// A thread of the library executes arriving calls while the host computes; also with HAM_PROGRESS_THREAD=1.
   bool progress_thread = false;
+  /// Key that other machines have to show: a file, or "fd:NUMBER"; also --ham-key and HAM_KEY.
+  std::string key;
+  std::string serve;      ///< wait for hosts at this address instead of being one: "ADDR:PORT", --ham-serve
+  std::size_t jobs = 1;   ///< hosts served at once, --ham-jobs
   bool one_sided = true;  ///< false: put and get always travel in messages (tests)
 };
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/thread.hpp"
@@ -109,6 +110,15 @@ void host_transport::start(std::vector<target_plan> plans, std::uint32_t nodes) 
   if (!start_error_.empty()) throw config_error(start_error_);
 }
 
+void host_transport::end(node_t node) {
+  {
+    std::lock_guard guard(mutex_);
+    ending_.push_back(node);
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+}
+
 bool host_transport::crowded() const noexcept {
   return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
 }
@@ -134,6 +144,12 @@ void host_transport::run_commands() {
   std::vector<target_plan> plans;
   {
     std::lock_guard guard(mutex_);
+    for (const node_t node : std::exchange(ending_, {})) {
+      child* const one = find(node);
+      if (one == nullptr || one->ended) continue;
+      one->leaving = true;
+      one->join_by = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
+    }
     if (started_) return;
     plans.swap(plans_);
   }
@@ -298,6 +314,10 @@ void host_transport::give_up_late_ones() {
   for (auto& one : children_) {
     if (one->join_by == 0 || now < one->join_by) continue;
     base::kill_process(one->process);
+    if (one->leaving) {
+      one->join_by = 0;
+      continue;
+    }
     lose(*one, "did not answer within " + std::to_string(start_limit_ns_ / 1'000'000'000) +
                    " s (HAM_START_TIMEOUT) and was ended");
   }

@@ -32,6 +32,8 @@ class host_transport final : public ring_transport {
 
   /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
   void start(std::vector<target_plan> plans, std::uint32_t nodes);
+  /// Sees to it that a target which was told to end does so. Does not wait.
+  void end(node_t node);
 
   [[nodiscard]] const char* name() const noexcept override { return "shm"; }
   void connect(node_t) override {}  // every target is connected to the host from its start
@@ -53,6 +55,7 @@ class host_transport final : public ring_transport {
     std::string last_words;    // why it does not join
     std::int64_t join_by = 0;  // base::now_ns(); 0: it has joined, or may take its time
     bool joined = false;
+    bool leaving = false;  // killed at join_by if it is still there
     bool ended = false;
     bool hung_up = false;
   };
@@ -84,6 +87,7 @@ class host_transport final : public ring_transport {
   mutable std::mutex mutex_;
   std::condition_variable done_;
   std::vector<target_plan> plans_;  // guarded by mutex_
+  std::vector<node_t> ending_;      // guarded by mutex_
   std::uint32_t plan_nodes_ = 0;
   bool started_ = true;
   std::string start_error_;

@@ -1,0 +1,46 @@
+// The job as the host sees it: starts targets on this machine, reaches those on others, adds and removes.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ham/offload/runtime.hpp"
+#include "runtime/links.hpp"
+#include "runtime/node_list.hpp"
+#include "transport/shm/host_transport.hpp"
+
+namespace ham::detail {
+
+/// What starts a target: this program with its arguments, and the cores of nodes that nothing else is said of.
+struct target_defaults {
+  std::vector<std::string> command;
+  std::vector<int> affinity;
+};
+
+class host_job final : public links {
+ public:
+  /// `host` and `local`, which it owns, outlive this.
+  host_job(engine& host, transport::shm::host_transport& local, const runtime_options& options,
+           target_defaults defaults);
+
+  /// Starts or reaches the targets of `groups`, waits until they can be called, and tells all nodes of each other.
+  /// Gives the number of the first one. Throws ham::config_error; what had begun is ended then.
+  node_t start(const std::vector<node_group>& groups);
+
+  node_t add(const std::string& group) override;
+  void remove(node_t node) override;
+
+ private:
+  [[nodiscard]] transport::shm::target_plan plan_for(const node_group& group, std::size_t member, node_t node) const;
+  void invite(const node_group& group, node_t node);
+  void await(node_t node, const node_group& group);
+  void learn_address(node_t node, const node_group& group);
+
+  std::mutex one_at_a_time_;
+  transport::shm::host_transport& local_;
+  const runtime_options options_;
+  const target_defaults defaults_;
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,153 @@
+// Addresses between nodes, and calling back.
+#include "runtime/links.hpp"
+
+#include <array>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "ham/msg/codec.hpp"
+#include "runtime/network_loader.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::int64_t patience_ns = 10'000'000'000;  // for a connection that another node has to make
+
+enum class notice : std::uint8_t {
+  announcement = 1,  ///< host to all: who listens where
+  meet,              ///< to the host: have `node` connect to me; from the host: connect to `node`
+};
+
+/// kind, node
+using meeting = std::tuple<std::uint8_t, node_t>;
+/// kind, number of nodes, secure, force_insecure, job key, addresses
+using announcement = std::tuple<std::uint8_t, std::uint32_t, bool, bool, std::array<std::uint8_t, 32>,
+                                std::vector<std::pair<node_t, std::string>>>;
+
+template <class T>
+std::vector<std::byte> pack(const T& value) {
+  std::vector<std::byte> bytes(msg::encoded_size(value));
+  msg::writer to(bytes.data(), bytes.size());
+  msg::encode(to, value);
+  return bytes;
+}
+
+template <class T>
+T unpack(std::span<const std::byte> bytes) {
+  msg::reader from(bytes);
+  T value = msg::decode<T>(from);
+  from.expect_end();
+  return value;
+}
+
+}  // namespace
+
+std::int64_t links::connect(node_t peer) {
+  if (const auto address = address_of(peer)) {
+    node_.locked([&] { network().reach(peer, *address); });
+    return base::never_ns;
+  }
+  if (local_ != nullptr) {
+    local_->connect(peer);
+    return base::never_ns;
+  }
+  if (peer == 0 || !node_.ready(0)) {
+    node_.on_lost(peer, "nothing is known of where it is");
+    return base::never_ns;
+  }
+  node_.tell(0, pack(meeting{static_cast<std::uint8_t>(notice::meet), peer}));
+  return base::now_ns() + patience_ns;
+}
+
+void links::hear(node_t from, std::span<const std::byte> text) {
+  if (text.empty()) throw protocol_error("an empty notice");
+  switch (static_cast<notice>(text.front())) {
+    case notice::announcement:
+      if (from != 0) throw protocol_error("an announcement, which only the host makes");
+      hear_announcement(text);
+      return;
+    case notice::meet: meet(from, std::get<1>(unpack<meeting>(text))); return;
+  }
+  throw protocol_error("a notice of unknown kind " + std::to_string(static_cast<int>(text.front())));
+}
+
+void links::hear_announcement(std::span<const std::byte> text) {
+  const auto [kind, nodes, secure, force_insecure, key, listeners] = unpack<announcement>(text);
+  if (!node_.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
+  std::lock_guard guard(mutex_);
+  how_.secure = secure;
+  how_.force_insecure = force_insecure;
+  for (std::size_t i = 0; i < key.size(); ++i) how_.job_key[i] = std::byte{key[i]};
+  for (const auto& [node, address] : listeners) {
+    if (node != node_.self()) addresses_[node] = address;
+  }
+}
+
+/// The receiving lock is held.
+void links::meet(node_t from, node_t who) {
+  if (node_.self() == 0) {  // passed on
+    if (!node_.ready(who) || who == from || who == 0) return;
+    node_.tell(who, pack(meeting{static_cast<std::uint8_t>(notice::meet), from}));
+    return;
+  }
+  if (from != 0) throw protocol_error("a request to meet, which only the host passes on");
+  const auto address = address_of(who);
+  if (address && node_.expect(who)) network().reach(who, *address);
+}
+
+void links::announce(node_t to) {
+  announcement text;
+  {
+    std::lock_guard guard(mutex_);
+    std::array<std::uint8_t, 32> key{};
+    for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::to_integer<std::uint8_t>(how_.job_key[i]);
+    text = {static_cast<std::uint8_t>(notice::announcement),
+            static_cast<std::uint32_t>(node_.num_nodes()),
+            how_.secure,
+            how_.force_insecure,
+            key,
+            {addresses_.begin(), addresses_.end()}};
+  }
+  node_.tell(to, pack(text));
+}
+
+transport::network& links::network() {
+  if (network_ != nullptr) return *network_;
+  transport::network_options options;
+  options.self = node_.self();
+  {
+    std::lock_guard guard(mutex_);
+    options.bind = how_.bind;
+    options.job_key = how_.job_key;
+    options.secure = how_.secure;
+    options.force_insecure = how_.force_insecure;
+  }
+  auto made = load_network("tcp").open(options, &node_.memory(), node_);
+  network_ = made.get();
+  node_.adopt(std::move(made));
+  return *network_;
+}
+
+void links::know(node_t node, const std::string& address) {
+  std::lock_guard guard(mutex_);
+  addresses_[node] = address;
+}
+
+bool links::know_any() const {
+  std::lock_guard guard(mutex_);
+  return !addresses_.empty();
+}
+
+std::optional<std::string> links::address_of(node_t node) const {
+  std::lock_guard guard(mutex_);
+  const auto found = addresses_.find(node);
+  if (found == addresses_.end()) return std::nullopt;
+  return found->second;
+}
+
+node_t links::add(const std::string&) { throw config_error("only the host, node 0, adds nodes; call it there"); }
+void links::remove(node_t) { throw config_error("only the host, node 0, removes nodes; call it there"); }
+
+}  // namespace ham::detail
