@@ -357,6 +357,7 @@ int main(int argc, char** argv) {
       pair.allocate(data.size());
       static_cast<void>(pair.put_gbs(data, 1));
       (secure ? secure_put : plain_put).push_back(pair.put_gbs(data, 2));
+      static_cast<void>(pair.get_gbs(data, 1));
       (secure ? secure_get : plain_get).push_back(pair.get_gbs(data, 2));
     }
     aes.push_back(aes_gbs(data));

@@ -18,7 +18,7 @@ lane::lane(connection with) : connected_(std::move(with)) {
 bool lane::send(std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
   if (connected_.tls == nullptr) return send_plain(first, second);
   try {
-    return connected_.tls->write(first) && connected_.tls->write(second);
+    return connected_.tls->write(first) && connected_.tls->write(second) && connected_.tls->send_rest();
   } catch (const std::exception&) {
     return false;
   }

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* only_cipher = "TLS_AES_256_GCM_SHA384";
 constexpr unsigned char cipher_id[] = {0x13, 0x02};
 constexpr std::size_t record_bytes = 16384;
+constexpr std::size_t socket_bytes = std::size_t{128} << 10;  // at once, with a socket of its own
 
 struct bytes_queue {
   std::vector<std::byte> bytes;
@@ -28,27 +29,47 @@ struct carrier {
   bytes_queue in;
   std::vector<std::byte> out;
   int socket = -1;
+
+  /// One system call for many records. False: the connection ended.
+  bool receive() {
+    in.bytes.resize(std::max(in.bytes.size(), socket_bytes));
+    in.begin = in.end = 0;
+    ssize_t got = 0;
+    do {
+      got = ::recv(socket, in.bytes.data(), in.bytes.size(), 0);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0) return false;
+    in.end = static_cast<std::size_t>(got);
+    return true;
+  }
+
+  bool send() {
+    for (std::size_t done = 0; done < out.size();) {
+      const ssize_t sent = ::send(socket, out.data() + done, out.size() - done, MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent <= 0) return false;
+      done += static_cast<std::size_t>(sent);
+    }
+    out.clear();
+    return true;
+  }
 };
 
 int take_in(BIO* bio, char* to, int size) {
   auto& from = *static_cast<carrier*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
   if (size <= 0) return 0;
-  if (from.in.begin != from.in.end) {
-    const std::size_t count = std::min<std::size_t>(static_cast<std::size_t>(size), from.in.end - from.in.begin);
-    std::memcpy(to, from.in.bytes.data() + from.in.begin, count);
-    from.in.begin += count;
-    return static_cast<int>(count);
+  if (from.in.begin == from.in.end) {
+    if (from.socket < 0) {
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    if (!from.receive()) return 0;
   }
-  if (from.socket < 0) {
-    BIO_set_retry_read(bio);
-    return -1;
-  }
-  ssize_t got = 0;
-  do {
-    got = ::recv(from.socket, to, static_cast<std::size_t>(size), 0);
-  } while (got < 0 && errno == EINTR);
-  return static_cast<int>(got);
+  const std::size_t count = std::min<std::size_t>(static_cast<std::size_t>(size), from.in.end - from.in.begin);
+  std::memcpy(to, from.in.bytes.data() + from.in.begin, count);
+  from.in.begin += count;
+  return static_cast<int>(count);
 }
 
 int put_out(BIO* bio, const char* data, int size) {
@@ -56,17 +77,9 @@ int put_out(BIO* bio, const char* data, int size) {
   BIO_clear_retry_flags(bio);
   if (size <= 0) return 0;
   const auto* const bytes = reinterpret_cast<const std::byte*>(data);
-  if (to.socket < 0) {
-    to.out.insert(to.out.end(), bytes, bytes + size);
-    return size;
-  }
-  for (int done = 0; done < size;) {
-    const ssize_t sent = ::send(to.socket, data + done, static_cast<std::size_t>(size - done), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return -1;
-    done += static_cast<int>(sent);
-  }
-  return size;
+  to.out.insert(to.out.end(), bytes, bytes + size);
+  if (to.socket < 0 || to.out.size() < socket_bytes) return size;
+  return to.send() ? size : -1;
 }
 
 long control(BIO*, int what, long, void*) { return what == BIO_CTRL_FLUSH ? 1 : 0; }
@@ -222,6 +235,8 @@ bool tls_session::write(std::span<const std::byte> plain) {
   }
   return true;
 }
+
+bool tls_session::send_rest() { return parts_->bytes.socket < 0 || parts_->bytes.send(); }
 
 long tls_session::read(std::span<std::byte> into) {
   if (into.empty()) return 0;

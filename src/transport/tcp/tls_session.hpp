@@ -46,8 +46,10 @@ class tls_session {
 
   /// Goes on with the handshake. What it has to say is appended to output().
   [[nodiscard]] status shake_hands();
-  /// Encrypts all of `plain`; ciphertext is appended to output(), or sent if a socket is attached. False: failed.
+  /// Encrypts all of `plain`; ciphertext is appended to output(), or sent if a socket is attached: some of it maybe not
+  /// before send_rest(). False: failed.
   [[nodiscard]] bool write(std::span<const std::byte> plain);
+  [[nodiscard]] bool send_rest();
   /// Decrypts: number of bytes, 0: more input is needed, negative: failed or ended.
   [[nodiscard]] long read(std::span<std::byte> into);
 
