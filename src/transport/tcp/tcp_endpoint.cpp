@@ -2,6 +2,7 @@
 #include "transport/tcp/tcp_endpoint.hpp"
 
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -214,7 +215,7 @@ void tcp_endpoint::end_of_stream(int error) noexcept {
 std::string tcp_endpoint::ending() const {
   if (farewell_) return "it has left";
   if (end_error_ == 0 || end_error_ == ECONNRESET) {
-    return "its process has ended (the connection was closed without a farewell)";
+    return "its process has ended (its connection was closed without a farewell)";
   }
   if (end_error_ == ETIMEDOUT || end_error_ == EHOSTUNREACH || end_error_ == ENETUNREACH) {
     return "its machine does not answer (" + error_text(end_error_) + "); check the network and whether it runs";
@@ -306,6 +307,19 @@ void tcp_endpoint::close(const std::string& reason) noexcept {
     if (socket() >= 0) ::shutdown(socket(), SHUT_WR);
   }
   owner_.closed(*this);
+}
+
+void tcp_endpoint::list_in(int epoll) noexcept {
+  std::lock_guard guard(sending_);
+  if (dry_ || socket() < 0) return;
+  epoll_event interest{EPOLLIN, {.ptr = this}};
+  ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket(), &interest);
+}
+
+void tcp_endpoint::take_out(int epoll, bool for_good) noexcept {
+  std::lock_guard guard(sending_);
+  if (socket() >= 0) ::epoll_ctl(epoll, EPOLL_CTL_DEL, socket(), nullptr);
+  dry_ = dry_ || for_good;
 }
 
 bool tcp_endpoint::drain() noexcept {

@@ -62,6 +62,9 @@ class tcp_endpoint final : public endpoint {
   [[nodiscard]] bool poll_buffered(frame& out) noexcept;
   /// Whether poll_buffered() would find one, or ciphertext waits.
   [[nodiscard]] bool has_more() noexcept;
+  /// Puts the socket into an epoll (EPOLLIN), and takes it out: for now, or for good because nothing more comes.
+  void list_in(int epoll) noexcept;
+  void take_out(int epoll, bool for_good) noexcept;
   /// Bytes wait for push().
   [[nodiscard]] bool gathering() const noexcept { return gathering_.load(std::memory_order_relaxed); }
   /// Sends what waits, unless somebody else is at it.
@@ -136,6 +139,7 @@ class tcp_endpoint final : public endpoint {
   bool blocked_ = false;
   bool dead_ = false;
   bool left_ = false;
+  bool dry_ = false;
   bool notice_due_ = false;
   std::uint16_t notice_ahead_ = 0;
   bool farewell_due_ = false;

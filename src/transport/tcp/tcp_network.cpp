@@ -165,7 +165,7 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
     if (stopping_ || !peers_.emplace(peer, std::move(fresh)).second) return nullptr;
   }
   observer_.on_connected(*end);
-  watch(sockets_.get(), end->socket(), EPOLLIN, end);
+  end->list_in(sockets_.get());
   {
     std::lock_guard guard(mutex_);
     fresh_.push_back(end);
@@ -239,7 +239,7 @@ void tcp_network::broken(tcp_endpoint& which, const std::string& reason) noexcep
 }
 
 void tcp_network::dried_up(tcp_endpoint& which) noexcept {
-  ::epoll_ctl(sockets_.get(), EPOLL_CTL_DEL, which.socket(), nullptr);
+  which.take_out(sockets_.get(), true);
 }
 
 void tcp_network::closed(tcp_endpoint& which) noexcept {

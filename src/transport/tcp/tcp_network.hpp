@@ -84,7 +84,7 @@ class tcp_network final : public network, private endpoint_owner {
   void try_next(attempt& which);
   void advance(attempt& which);
   void arrive(attempt& which);
-  void give_up(attempt& which, const std::string& why);
+  void give_up(attempt& which, std::string why);
   void drop(attempt& which);
   void welcome_guest(connection with, const hello& theirs);
   void welcome_peer(connection with, const hello& theirs);
@@ -118,6 +118,7 @@ class tcp_network final : public network, private endpoint_owner {
   endpoint* poll_ready(frame& out);
   void find_ready();
   void push_gathered();
+  void list_all();
 
   const network_options options_;
   const job_id job_;
@@ -145,6 +146,8 @@ class tcp_network final : public network, private endpoint_owner {
   std::vector<tcp_endpoint*> polled_;
   std::vector<tcp_endpoint*> ready_;
   tcp_endpoint* hot_ = nullptr;
+  tcp_endpoint* unlisted_ = nullptr;  // not in sockets_ while it is the only one and busy
+  unsigned awake_streak_ = 0;
   unsigned streak_ = 0;
   unsigned looks_ = 0;
 

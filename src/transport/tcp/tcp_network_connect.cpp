@@ -175,7 +175,7 @@ void tcp_network::arrive(attempt& which) {
     adopt(peer, std::move(with), answer.flags, answer.port);
 }
 
-void tcp_network::give_up(attempt& which, const std::string& why) {
+void tcp_network::give_up(attempt& which, std::string why) {
   const node_t peer = which.peer;
   const purpose purpose_of_it = which.why;
   const std::string address = which.address;

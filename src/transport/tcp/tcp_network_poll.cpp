@@ -24,6 +24,7 @@ endpoint* tcp_network::poll(frame& out, unsigned) {
 }
 
 void tcp_network::take_fresh() {
+  list_all();
   std::lock_guard guard(mutex_);
   polled_.insert(polled_.end(), fresh_.begin(), fresh_.end());
   ready_.insert(ready_.end(), fresh_.begin(), fresh_.end());
@@ -39,7 +40,19 @@ void tcp_network::take_fresh() {
 
 endpoint* tcp_network::poll_only(frame& out) {
   tcp_endpoint* const only = polled_.front();
-  return only->poll(out) ? only : nullptr;
+  if (!only->poll(out)) return nullptr;
+  // Nobody sleeps on it: without epoll an arrival costs the kernel less.
+  if (++awake_streak_ == longest_streak && unlisted_ == nullptr) {
+    only->take_out(sockets_.get(), false);
+    unlisted_ = only;
+  }
+  return only;
+}
+
+/// Every endpoint is in the epoll again.
+void tcp_network::list_all() {
+  awake_streak_ = 0;
+  if (unlisted_ != nullptr) std::exchange(unlisted_, nullptr)->list_in(sockets_.get());
 }
 
 endpoint* tcp_network::poll_many(frame& out) {
@@ -86,6 +99,7 @@ void tcp_network::push_gathered() {
 
 bool tcp_network::arm() {
   if (has_fresh_.load(std::memory_order_acquire)) take_fresh();
+  list_all();
   push_gathered();
   if (hot_ != nullptr && hot_->has_more()) return false;
   if (polled_.size() == 1) return !polled_.front()->has_more();

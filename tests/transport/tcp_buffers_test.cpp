@@ -1,0 +1,126 @@
+// The send queue and the receive buffer against simple models.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+#include <vector>
+
+#include "transport/tcp/receive_buffer.hpp"
+#include "transport/tcp/send_queue.hpp"
+
+namespace ham::transport::tcp {
+namespace {
+
+TEST(tcp_send_queue, gives_out_what_was_committed_in_order_whatever_the_sizes) {
+  std::mt19937 random(7);
+  send_queue queue(5);
+  std::vector<std::byte> wire;
+  std::deque<std::size_t> expected;
+  std::uint32_t number = 0;
+  std::uint32_t read = 0;
+  std::size_t refused = 0;
+  const auto take = [&](std::size_t most) {
+    const auto next = queue.next();
+    const std::size_t count = std::min(most, next.size());
+    wire.insert(wire.end(), next.begin(), next.begin() + static_cast<std::ptrdiff_t>(count));
+    queue.sent(count);
+  };
+  const auto check_wire = [&] {
+    std::size_t at = 0;
+    wire_head head;
+    const char* why = nullptr;
+    while (read_frame(std::span(wire).subspan(at), 5, head, why) == head_status::frame) {
+      ASSERT_EQ(head.call, read++);
+      ASSERT_EQ(head.size, expected.front());
+      expected.pop_front();
+      for (std::size_t i = 0; i < head.size; ++i) ASSERT_EQ(wire[at + head_bytes + i], static_cast<std::byte>(head.call));
+      at += head_bytes + head.size;
+    }
+    ASSERT_EQ(why, nullptr);
+    wire.erase(wire.begin(), wire.begin() + static_cast<std::ptrdiff_t>(at));
+    ASSERT_EQ(queue.between_frames(), wire.empty());
+    ASSERT_EQ(queue.handed(), read + (wire.empty() ? 0 : 1));
+  };
+  for (int round = 0; round < 20'000; ++round) {
+    const bool filling = round % 2000 < 1500;
+    if (random() % (filling ? 20 : 3) != 0) {
+      const std::size_t size = random() % 20 == 0 ? random() % (largest_payload + 1) : random() % 200;
+      std::byte* const room = queue.reserve(size);
+      if (room == nullptr) {
+        ++refused;
+      } else {
+        // Others send while the payload is written.
+        if (random() % 3 == 0) take(random() % 3000);
+        std::memset(room, static_cast<int>(number & 0xff), size);
+        if (random() % 10 == 0) continue;  // cancelled
+        queue.commit({0, 1, 1, 0, number++, 0});
+        expected.push_back(size);
+      }
+    } else {
+      take(random() % (random() % 10 == 0 ? 2 * send_queue::capacity : 20'000));
+    }
+    ASSERT_NO_FATAL_FAILURE(check_wire());
+  }
+  while (!queue.empty()) take(1000);
+  ASSERT_NO_FATAL_FAILURE(check_wire());
+  EXPECT_TRUE(expected.empty());
+  EXPECT_GT(refused, 0U) << "the queue was never full";
+}
+
+TEST(tcp_send_queue, always_takes_the_largest_frame_when_empty) {
+  send_queue queue(1);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_NE(queue.reserve(largest_payload - static_cast<std::size_t>(i) * 7), nullptr);
+    queue.commit({0, 1, 0, 0, 0, 0});
+    while (!queue.empty()) queue.sent(queue.next().size());
+  }
+}
+
+TEST(tcp_send_queue, knows_what_the_peer_was_told) {
+  send_queue queue(1);
+  EXPECT_EQ(queue.allowed(), first_allowance);
+  ASSERT_NE(queue.reserve(0), nullptr);
+  queue.commit({0, 1, 4, 0, 0, 10});
+  EXPECT_EQ(queue.told(), 0U) << "not before it has gone";
+  queue.sent(1);
+  EXPECT_EQ(queue.told(), 10U);
+  EXPECT_EQ(queue.allowed(), 14U);
+  queue.told(12, 0);
+  EXPECT_EQ(queue.allowed(), 14U) << "what was allowed once stays allowed";
+}
+
+TEST(tcp_receive_buffer, a_held_frame_stays_where_it_is_while_more_arrives) {
+  receive_buffer buffer;
+  const auto fill = [&](std::span<std::byte> room, std::size_t size, int value) {
+    ASSERT_GE(room.size(), size);
+    std::memset(room.data(), value, size);
+    buffer.arrived(size);
+  };
+  fill(buffer.room(), 1000, 1);
+  const std::span<const std::byte> view = buffer.waiting().first(600);
+  buffer.hold(600);
+  for (int i = 0; i < 30; ++i) fill(buffer.more_room(), 100'000, 2);
+  for (const std::byte one : view) ASSERT_EQ(one, std::byte{1});
+  ASSERT_EQ(buffer.waiting().size(), 400U + 3'000'000);
+  EXPECT_EQ(buffer.waiting()[399], std::byte{1});
+  EXPECT_EQ(buffer.waiting()[400], std::byte{2});
+  buffer.release();
+  EXPECT_EQ(buffer.waiting().back(), std::byte{2});
+}
+
+TEST(tcp_receive_buffer, has_room_for_the_largest_frame_whenever_nothing_is_held) {
+  receive_buffer buffer;
+  std::mt19937 random(3);
+  for (int i = 0; i < 1000; ++i) {
+    const std::size_t size = std::min<std::size_t>(buffer.room().size(), random() % 200'000);
+    ASSERT_GE(buffer.room().size() + buffer.waiting().size(), head_bytes + largest_payload);
+    buffer.arrived(size);
+    // All but a part of a frame is taken.
+    const std::size_t rest = random() % (head_bytes + largest_payload);
+    if (buffer.waiting().size() > rest) buffer.skip(buffer.waiting().size() - rest);
+    ASSERT_FALSE(buffer.room().empty());
+  }
+}
+
+}  // namespace
+}  // namespace ham::transport::tcp
