@@ -2,6 +2,7 @@
 #include "base/control_socket.hpp"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -22,7 +23,10 @@ std::pair<unique_fd, unique_fd> make_control_pair() {
     throw config_error(std::string("cannot make a socket pair (") + std::strerror(errno) +
                        "); raise the limit of open files (ulimit -n)");
   }
-  return {unique_fd(ends[0]), unique_fd(ends[1])};
+  std::pair<unique_fd, unique_fd> both{unique_fd(ends[0]), unique_fd(ends[1])};
+  const int on = 1;
+  for (const int end : ends) ::setsockopt(end, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+  return both;
 }
 
 bool send_control(int socket, std::span<const std::byte> message, std::span<const int> fds) noexcept {
@@ -51,7 +55,7 @@ std::optional<control_message> receive_control(int socket, bool wait, bool& clos
   control_message message;
   message.bytes.resize(most_bytes);
   iovec part{message.bytes.data(), message.bytes.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * most_fds)> ancillary{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * most_fds) + CMSG_SPACE(sizeof(ucred))> ancillary{};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -64,6 +68,11 @@ std::optional<control_message> receive_control(int socket, bool wait, bool& clos
   if (got <= 0) return std::nullopt;
   message.bytes.resize(static_cast<std::size_t>(got));
   for (cmsghdr* one = CMSG_FIRSTHDR(&header); one != nullptr; one = CMSG_NXTHDR(&header, one)) {
+    if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_CREDENTIALS) {
+      ucred sender{};
+      std::memcpy(&sender, CMSG_DATA(one), sizeof sender);
+      message.from_other_user = sender.uid != ::geteuid() && sender.uid != 0;
+    }
     if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {

@@ -20,6 +20,7 @@ bool send_control(int socket, std::span<const std::byte> message, std::span<cons
 struct control_message {
   std::vector<std::byte> bytes;
   std::vector<unique_fd> fds;
+  bool from_other_user = false;  ///< whoever sent it is neither of this process's user nor root, says the kernel
 };
 
 /// Receives one message; nothing at end of file, on error, or, with `wait` false, when there is none. `closed` tells

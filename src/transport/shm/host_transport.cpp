@@ -265,6 +265,10 @@ void host_transport::read_control(child& from) {
   if (message->bytes.size() != sizeof text) return;
   std::memcpy(&text, message->bytes.data(), sizeof text);
   if (text.version != control_text::protocol) return;
+  if (message->from_other_user) {  // who may only hold a socket joins nothing and gets no descriptors of others
+    if (text.kind == control_kind::connect) refuse(from, text.peer);
+    return;
+  }
   if (text.kind == control_kind::joined) {
     from.joined = true;
     from.join_by = 0;

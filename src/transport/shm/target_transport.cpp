@@ -180,10 +180,11 @@ void target_transport::meet(const base::control_message& message) {
   control_text text;
   if (message.bytes.size() != sizeof text) return;
   std::memcpy(&text, message.bytes.data(), sizeof text);
-  const bool sane = text.version == control_text::protocol && text.peer > 0 && text.peer != self_ &&
-                    text.peer < static_cast<std::int32_t>(most_nodes);
+  const bool sane = !message.from_other_user && text.version == control_text::protocol && text.peer > 0 &&
+                    text.peer != self_ && text.peer < static_cast<std::int32_t>(most_nodes);
   if (!sane) return;
-  if (text.kind == control_kind::refused) observing().on_lost(text.peer, "its process has ended");
+  if (text.kind == control_kind::refused)
+    observing().on_lost(text.peer, "its process has ended, or this one has changed its user");
   if (text.kind != control_kind::connected) return;
   if (message.fds.size() != 3 || text.side > 1) {
     observing().on_lost(text.peer, "its descriptors did not arrive here; raise the limit of open files (ulimit -n)");
