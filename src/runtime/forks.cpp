@@ -90,6 +90,8 @@ std::string why_forked_away() {
   return "this process was forked from process " + std::to_string(all().parent) + ", whose job it is";
 }
 
+// Without memory there is nothing sensible left to do for the child.
+// NOLINTNEXTLINE(bugprone-exception-escape,bugprone-unhandled-exception-at-new)
 void engine::disown() noexcept {
   disowned_ = true;
   transport_count_.store(0);

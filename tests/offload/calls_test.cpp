@@ -53,7 +53,7 @@ TEST_F(calls, every_spelling_of_a_function) {
   EXPECT_EQ(offload::sync(1, scale{5}, 4), 20);
   EXPECT_EQ(offload::sync(1, named<"calls_test.scale">(scale{6}), 4), 24);
   EXPECT_EQ(offload::sync(1, pooled(fn<&add>), 1, 2), 3);
-  const int more = 7;
+  int more = 7;
   const std::string text = "captured";
   EXPECT_EQ(offload::sync(
                 1, [more](int value) { return value + more; }, 1),
