@@ -164,6 +164,7 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
     wanted_.erase(peer);
     if (stopping_ || !peers_.emplace(peer, std::move(fresh)).second) return nullptr;
   }
+  end->medium = name();
   observer_.on_connected(*end);
   end->list_in(sockets_.get());
   {

@@ -1,0 +1,334 @@
+// Targets reached over tcp: programs that wait for hosts, jobs that mix machines, keys, and what happens when one of
+// the processes dies, stops or is another than expected.
+// link: ham::ham
+// timeout: 300
+#include "support.hpp"
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+
+using namespace ham;
+using namespace ham::test;
+
+namespace {
+
+// ---- what is called
+
+int twice(int value) { return 2 * value; }
+pid_t my_pid() { return ::getpid(); }
+node_t who() { return offload::this_node(); }
+std::size_t how_many() { return offload::num_nodes(); }
+node_t ask(node_t other) { return offload::sync(other, fn<&who>); }
+std::string grown(const std::string& text, std::size_t times) {
+  std::string result;
+  for (std::size_t i = 0; i < times; ++i) result += text;
+  return result;
+}
+void complain(const std::string& why) { throw std::domain_error(why); }
+int countdown(int from, node_t other) {
+  return from == 0 ? 0 : 1 + offload::sync(other, fn<&countdown>, from - 1, offload::this_node());
+}
+void work_forever() {
+  volatile bool forever = true;
+  while (forever) {
+  }
+}
+std::atomic<int> counted{0};
+int count() { return ++counted; }
+
+// ---- programs that wait
+
+int serve() {
+  runtime_options options;
+  options.serve = std::getenv("TEST_SERVE");
+  if (const char* key = std::getenv("TEST_KEY")) options.key = key;
+  if (const char* jobs = std::getenv("TEST_JOBS")) options.jobs = static_cast<std::size_t>(std::atoi(jobs));
+  try {
+    const runtime never(options);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "refused: %s\n", problem.what());
+  }
+  return 3;
+}
+const scenario serving("serve", serve);
+
+int be_a_host_until_killed() {
+  runtime_options options;
+  options.nodes = std::getenv("TEST_NODES");
+  options.key = std::getenv("TEST_KEY");
+  const runtime rt(options);
+  std::printf("up %d\n", offload::sync(1, fn<&my_pid>));
+  std::fflush(stdout);
+  for (;;) ::pause();
+}
+const scenario hosting("host", be_a_host_until_killed);
+
+class scratch_key {
+ public:
+  explicit scratch_key(char digit) {
+    char name[] = "/tmp/ham-key-XXXXXX";
+    const int fd = ::mkstemp(name);  // 0600
+    const std::string text = std::string(64, digit) + "\n";
+    if (::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) throw error("no key file");
+    ::close(fd);
+    path_ = name;
+  }
+  ~scratch_key() { ::unlink(path_.c_str()); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// A process that waits for hosts at an address of its own choice.
+class server {
+ public:
+  explicit server(const std::string& key, int jobs = 1, const std::string& at = "127.0.0.1:0")
+      : environment_{"TEST_SERVE=" + at, "TEST_JOBS=" + std::to_string(jobs)} {
+    if (key.empty())
+      environment_.push_back("HAM_TCP_SECURITY=off");
+    else
+      environment_.push_back("TEST_KEY=" + key);
+    process_.emplace("serve", environment_);
+    const std::string line = process_->line();
+    const std::size_t at_text = line.find(" at ");
+    if (at_text == std::string::npos) throw error("the server says: " + line);
+    address_ = line.substr(at_text + 4);
+  }
+  [[nodiscard]] std::string nodes() const { return "tcp://" + address_; }
+  [[nodiscard]] pid_t pid() const { return process_->pid(); }
+  [[nodiscard]] host_process& process() { return *process_; }
+
+ private:
+  std::vector<std::string> environment_;
+  std::optional<host_process> process_;
+  std::string address_;
+};
+
+runtime_options with_key(const std::string& nodes, const std::string& key) {
+  runtime_options options;
+  options.nodes = nodes;
+  options.key = key;
+  return options;
+}
+
+/// What a tcp job does in common.
+void expect_works(node_t target) {
+  EXPECT_EQ(offload::sync(target, fn<&twice>, 21), 42);
+  EXPECT_EQ(offload::sync(target, fn<&who>), target);
+  EXPECT_EQ(offload::get_node_descriptor(target).transport(), "tcp");
+  EXPECT_EQ(offload::sync(target, fn<&grown>, std::string(1000, 'x'), 5000), std::string(5'000'000, 'x'));
+  EXPECT_EQ(offload::sync(target, fn<&countdown>, 6, node_t{0}), 6);
+  EXPECT_THROW(offload::sync(target, fn<&complain>, "no"), std::domain_error);
+
+  std::vector<offload::future<int>> many;
+  for (int i = 0; i < 2000; ++i) many.push_back(offload::async(target, fn<&twice>, i));
+  for (int i = 0; i < 2000; ++i) EXPECT_EQ(many[static_cast<std::size_t>(i)].get(), 2 * i);
+
+  std::vector<double> here(300'000);
+  std::iota(here.begin(), here.end(), 0.0);
+  offload::buffer<double> there(target, here.size());
+  offload::put_sync(here.data(), there.ptr(), here.size());
+  std::vector<double> back(here.size());
+  offload::get_sync(there.ptr(), back.data(), back.size());
+  EXPECT_EQ(back, here);
+  EXPECT_THROW(offload::put_sync(here.data(), there.ptr() + 1, here.size()), error);
+
+  offload::context queue(target);
+  auto one = offload::async(queue, fn<&twice>, 4);
+  EXPECT_EQ(one.get(), 8);
+  offload::batch calls(target);
+  auto two = calls.add(fn<&twice>, 5);
+  calls.submit();
+  EXPECT_EQ(two.get(), 10);
+}
+
+std::string problem_of(const runtime_options& options) {
+  try {
+    const runtime rt(options);
+  } catch (const config_error& problem) {
+    return problem.what();
+  }
+  ADD_FAILURE() << options.nodes << " was reached";
+  return {};
+}
+
+TEST(tcp_job, a_target_with_a_key) {
+  const scratch_key key('a');
+  server waiting(key.path());
+  for (int job = 0; job < 3; ++job) {
+    const runtime rt(with_key(waiting.nodes(), key.path()));
+    expect_works(1);
+  }
+}
+
+TEST(tcp_job, a_target_without_security) {
+  ::setenv("HAM_TCP_SECURITY", "off", 1);
+  server waiting("");
+  {
+    const runtime rt(nodes(waiting.nodes()));
+    expect_works(1);
+  }
+  ::unsetenv("HAM_TCP_SECURITY");
+}
+
+TEST(tcp_job, ipv6) {
+  const scratch_key key('6');
+  std::optional<server> waiting;
+  try {
+    waiting.emplace(key.path(), 1, "[::1]:0");
+  } catch (const error& problem) {
+    GTEST_SKIP() << "no IPv6 here: " << problem.what();
+  }
+  const runtime rt(with_key(waiting->nodes(), key.path()));
+  expect_works(1);
+}
+
+TEST(tcp_job, machines_mixed_and_every_node_calls_every_other) {
+  const scratch_key key('b');
+  server first(key.path());
+  server second(key.path());
+  const runtime rt(with_key("shm:1," + first.nodes() + "," + second.nodes() + ",shm:1", key.path()));
+  ASSERT_EQ(rt.num_nodes(), 5U);
+  for (node_t from = 0; from < 5; ++from) {
+    for (node_t to = 0; to < 5; ++to) {
+      EXPECT_EQ(offload::sync(from, fn<&ask>, to), to) << "from " << from;
+    }
+    EXPECT_EQ(offload::sync(from, fn<&how_many>), 5U);
+  }
+  EXPECT_EQ(offload::sync(1, fn<&countdown>, 20, node_t{2}), 20);
+
+  std::vector<int> here(100'000, 7);
+  offload::buffer<int> near(1, here.size());
+  offload::buffer<int> far(2, here.size());
+  offload::buffer<int> farther(3, here.size());
+  offload::put_sync(here.data(), near.ptr(), here.size());
+  offload::copy_sync(near.ptr(), far.ptr(), here.size());
+  offload::copy_sync(far.ptr(), farther.ptr(), here.size());
+  std::vector<int> back(here.size());
+  offload::get_sync(farther.ptr(), back.data(), back.size());
+  EXPECT_EQ(back, here);
+}
+
+TEST(tcp_job, who_has_no_key_is_told_and_others_are_served) {
+  const scratch_key key('c');
+  const scratch_key other('d');
+  server waiting(key.path());
+  EXPECT_NE(problem_of(nodes(waiting.nodes())).find("--ham-key"), std::string::npos);
+  EXPECT_NE(problem_of(with_key(waiting.nodes(), other.path())).find(waiting.nodes()), std::string::npos);
+  ::setenv("HAM_TCP_SECURITY", "off", 1);
+  EXPECT_NE(problem_of(nodes(waiting.nodes())).find(waiting.nodes()), std::string::npos);
+  ::unsetenv("HAM_TCP_SECURITY");
+  ::chmod(other.path().c_str(), 0644);
+  EXPECT_NE(problem_of(with_key(waiting.nodes(), other.path())).find("chmod 600"), std::string::npos);
+  EXPECT_NE(problem_of(with_key("tcp://127.0.0.1:1", key.path())).find("127.0.0.1:1"), std::string::npos);
+  const runtime rt(with_key(waiting.nodes(), key.path()));
+  EXPECT_EQ(offload::sync(1, fn<&twice>, 1), 2);
+}
+
+TEST(tcp_job, a_host_that_is_killed_leaves_the_server_to_the_next) {
+  const scratch_key key('e');
+  server waiting(key.path());
+  for (int i = 0; i < rounds(5); ++i) {
+    host_process host("host", {"TEST_NODES=" + waiting.nodes(), "TEST_KEY=" + key.path()});
+    const std::vector<pid_t> target = parse_pids(host.line());
+    ASSERT_EQ(target.size(), 1U);
+    ::kill(host.pid(), SIGKILL);
+    host.wait();
+    EXPECT_TRUE(eventually([&] { return !alive(target.front()); })) << "the job's process ends with its host";
+  }
+  const runtime rt(with_key(waiting.nodes(), key.path()));
+  EXPECT_EQ(offload::sync(1, fn<&twice>, 3), 6);
+}
+
+TEST(tcp_job, a_target_that_is_killed_fails_its_calls_only) {
+  const scratch_key key('f');
+  server waiting(key.path(), 2);
+  const runtime rt(with_key(waiting.nodes() + "*2", key.path()));
+  ASSERT_EQ(rt.num_nodes(), 3U);
+  const pid_t victim = offload::sync(1, fn<&my_pid>);
+  auto computing = offload::async(1, fn<&work_forever>);
+  auto queued = offload::async(1, fn<&twice>, 1);
+  EXPECT_FALSE(computing.wait_for(20ms));
+  ::kill(victim, SIGKILL);
+  try {
+    computing.get();
+    ADD_FAILURE();
+  } catch (const node_failure& failure) {
+    EXPECT_EQ(failure.node(), 1);
+    EXPECT_EQ(failure.pid(), victim);
+  }
+  EXPECT_THROW((void)queued.get(), node_failure);
+  EXPECT_THROW((void)offload::sync(1, fn<&twice>, 1), node_failure);
+  EXPECT_EQ(offload::sync(2, fn<&twice>, 2), 4);
+  // The server has room for another job again.
+  const node_t again = offload::add_node(waiting.nodes());
+  EXPECT_EQ(again, 3);
+  EXPECT_EQ(offload::sync(again, fn<&twice>, 5), 10);
+}
+
+TEST(tcp_job, a_stopped_target_meets_deadlines_and_goes_on) {
+  const scratch_key key('1');
+  server waiting(key.path());
+  const runtime rt(with_key(waiting.nodes(), key.path()));
+  const pid_t pid = offload::sync(1, fn<&my_pid>);
+  EXPECT_EQ(offload::sync(1, fn<&count>), 1);
+  ::kill(pid, SIGSTOP);
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_THROW((void)offload::sync(offload::within(1, 200ms), fn<&count>), deadline_exceeded);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, 200ms);
+  ::kill(pid, SIGCONT);
+  EXPECT_EQ(offload::sync(1, fn<&count>), 3) << "the late call has run, its reply was dropped";
+}
+
+TEST(tcp_job, nodes_come_and_go) {
+  const scratch_key key('2');
+  server waiting(key.path());
+  const runtime rt(with_key("shm:1", key.path()));
+  EXPECT_EQ(offload::add_node("shm:2"), 2);
+  EXPECT_EQ(offload::add_node(waiting.nodes()), 4);
+  EXPECT_EQ(offload::add_node("exec:/proc/self/exe"), 5);
+  EXPECT_EQ(offload::num_nodes(), 6U);
+  for (node_t node = 1; node < 6; ++node) {
+    EXPECT_EQ(offload::sync(node, fn<&how_many>), 6U);
+    EXPECT_EQ(offload::sync(1, fn<&ask>, node), node);
+    EXPECT_EQ(offload::sync(4, fn<&ask>, node), node);
+  }
+  auto computing = offload::async(2, fn<&work_forever>);
+  const pid_t busy = static_cast<pid_t>(offload::get_node_descriptor(2).pid());
+  offload::remove_node(2);
+  EXPECT_THROW(computing.get(), node_failure);
+  EXPECT_THROW((void)offload::sync(2, fn<&twice>, 1), node_failure);
+  EXPECT_TRUE(eventually([&] { return !alive(busy); })) << "busy or not";
+  offload::remove_node(4);
+  EXPECT_EQ(offload::sync(3, fn<&twice>, 1), 2);
+  EXPECT_EQ(offload::add_node(waiting.nodes()), 6) << "the server waits for a host again";
+  EXPECT_EQ(offload::sync(6, fn<&ask>, 3), 3);
+
+  EXPECT_THROW(offload::remove_node(0), config_error);
+  EXPECT_THROW(offload::remove_node(99), call_error);
+  EXPECT_THROW((void)offload::add_node("nonsense:1"), config_error);
+  EXPECT_THROW((void)offload::add_node("exec:/nowhere/at/all"), config_error);
+  EXPECT_THROW(offload::sync(3, [] { (void)offload::add_node("shm:1"); }), config_error);
+  EXPECT_EQ(offload::sync(5, fn<&twice>, 6), 12);
+}
+
+TEST(tcp_job, serving_needs_a_key_or_a_loopback_address) {
+  const auto refusal = [](const std::vector<std::string>& environment) {
+    host_process process("serve", environment);
+    return process.line();
+  };
+  EXPECT_NE(refusal({"TEST_SERVE=127.0.0.1:0"}).find("--ham-make-key"), std::string::npos);
+  EXPECT_NE(refusal({"TEST_SERVE=0.0.0.0:0", "HAM_TCP_SECURITY=off"}).find("refused"), std::string::npos);
+  EXPECT_NE(refusal({"TEST_SERVE=127.0.0.1:0", "TEST_KEY=/nowhere"}).find("/nowhere"), std::string::npos);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) const runtime target(runtime_options{});  // does not come back
+  return run(argc, argv);
+}
