@@ -3,6 +3,10 @@
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
+if(CMAKE_CROSSCOMPILING)
+  include(HamCrossDependencies)
+endif()
+
 function(ham_report_absence found name effect package)
   if(NOT found)
     message(STATUS "ham: ${name} not found: ${effect} (Debian: ${package})")
@@ -14,12 +18,21 @@ ham_report_absence("${OPENSSL_FOUND}" "OpenSSL 3" "the tcp module has no securit
 
 if(HAM_BUILD_TESTS)
   find_package(GTest QUIET)
+  if(CMAKE_CROSSCOMPILING)
+    ham_cross_googletest()
+  endif()
   ham_report_absence("${GTest_FOUND}" "GoogleTest" "unit, conformance and multi-process tests are off" libgtest-dev)
 endif()
 
 if(HAM_BUILD_TOOLS)
   find_package(CLI11 QUIET)
+  if(CMAKE_CROSSCOMPILING)
+    ham_cross_headers(CLI11 CLI11::CLI11 CLI)
+  endif()
   ham_report_absence("${CLI11_FOUND}" "CLI11" "ham-bench is off" libcli11-dev)
   find_package(nlohmann_json QUIET)
+  if(CMAKE_CROSSCOMPILING)
+    ham_cross_headers(nlohmann_json nlohmann_json::nlohmann_json nlohmann)
+  endif()
   ham_report_absence("${nlohmann_json_FOUND}" "nlohmann-json" "ham-bench has no --json" nlohmann-json3-dev)
 endif()

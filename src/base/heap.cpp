@@ -2,6 +2,7 @@
 #include "base/heap.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,17 +20,37 @@ constexpr std::uint64_t punch_from = 32ULL << 20;  // freed memory of this size 
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return (value + to - 1) / to * to; }
 
-/// Address space for a heap: more than the machine's memory, so that it never has to move.
-std::size_t window_bytes() noexcept {
+/// Under an emulator like qemu-user a mapping costs time and memory by its length, whether it is used or not. They do
+/// not know the robust list, which every Linux does.
+bool emulated() noexcept {
+  static const bool result = [] {
+    void* list = nullptr;
+    std::size_t length = 0;
+    return ::syscall(SYS_get_robust_list, 0, &list, &length) != 0;
+  }();
+  return result;
+}
+
+/// Address space for the heap of this process: more than the machine's memory, so that it never has to move.
+std::size_t own_window_bytes() noexcept {
+  if (emulated()) return std::size_t{4} << 30;
   const auto pages = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PHYS_PAGES)));
+  const auto page_bytes = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PAGE_SIZE)));
   std::uint64_t bytes = 1ULL << 30;
-  while (bytes < 2 * pages * page && bytes < (1ULL << 40)) bytes *= 2;
+  while (bytes < 2 * pages * page_bytes && bytes < (1ULL << 40)) bytes *= 2;
+  return bytes;
+}
+
+/// At least `needed` bytes of the heap of another process, with room for it to grow.
+std::size_t view_window_bytes(std::uint64_t needed) noexcept {
+  std::uint64_t bytes = emulated() ? 1ULL << 30 : own_window_bytes();
+  while (bytes < needed && bytes < (1ULL << 46)) bytes *= 2;
   return bytes;
 }
 
 /// As large a window as the limits of this process allow.
-mapping map_window(int fd) {
-  for (std::size_t bytes = window_bytes();; bytes /= 2) {
+mapping map_window(int fd, std::size_t bytes) {
+  for (;; bytes /= 2) {
     try {
       return mapping(fd, bytes);
     } catch (const config_error&) {
@@ -42,7 +63,8 @@ mapping map_window(int fd) {
 
 unique_fd heap::make_file() { return make_memory_file("ham-heap", heap_data_offset); }
 
-heap::heap(unique_fd file) : file_(std::move(file)), window_(map_window(file_.get())), file_bytes_(heap_data_offset) {
+heap::heap(unique_fd file)
+    : file_(std::move(file)), window_(map_window(file_.get(), own_window_bytes())), file_bytes_(heap_data_offset) {
   reinterpret_cast<heap_header*>(window_.data())
       ->owner_base.store(reinterpret_cast<std::uintptr_t>(window_.data()), std::memory_order_release);
 }
@@ -162,14 +184,22 @@ std::size_t heap::live() const {
 
 heap_view::heap_view(unique_fd file) : file_(std::move(file)) {}
 
-std::byte* heap_view::translate(std::uint64_t address, allocation_tag tag, std::size_t size, heap_check& why) {
-  std::byte* base = base_.load(std::memory_order_acquire);
-  if (base == nullptr) {
-    std::lock_guard guard(mutex_);
-    if (!window_) window_ = map_window(file_.get());
-    base = window_.data();
-    base_.store(base, std::memory_order_release);
+const mapping* heap_view::reach(std::uint64_t bytes) {
+  std::lock_guard guard(mutex_);
+  if (windows_.empty() || windows_.back().size() < bytes) {
+    windows_.push_back(map_window(file_.get(), view_window_bytes(bytes)));  // others may still use the shorter ones
+    window_.store(&windows_.back(), std::memory_order_release);
   }
+  return windows_.back().size() < bytes ? nullptr : &windows_.back();
+}
+
+std::byte* heap_view::translate(std::uint64_t address, allocation_tag tag, std::size_t size, heap_check& why) {
+  const mapping* window = window_.load(std::memory_order_acquire);
+  if (window == nullptr && (window = reach(heap_data_offset)) == nullptr) {
+    why = heap_check::out_of_range;
+    return nullptr;
+  }
+  std::byte* const base = window->data();
   why = heap_check::stale;
   auto& entry = reinterpret_cast<heap_entry*>(base + heap_table_offset)[tag & index_mask];
   if (tag == 0 || entry.tag.load(std::memory_order_acquire) != tag) return nullptr;
@@ -182,13 +212,14 @@ std::byte* heap_view::translate(std::uint64_t address, allocation_tag tag, std::
   if (address < begin || address - begin > length || size > length - (address - begin)) return nullptr;
   const std::uint64_t at = offset + (address - begin);
   // The table is the peer's word; the file's real size is the kernel's.
-  if (at < heap_data_offset || at > window_.size() || size > window_.size() - at) return nullptr;
+  if (at < heap_data_offset || size > UINT64_MAX - at) return nullptr;
   if (at + size > known_bytes_.load(std::memory_order_relaxed)) {
     known_bytes_.store(file_size(file_.get()), std::memory_order_relaxed);
     if (at + size > known_bytes_.load(std::memory_order_relaxed)) return nullptr;
   }
+  if (at + size > window->size() && (window = reach(at + size)) == nullptr) return nullptr;
   why = heap_check::valid;
-  return base + at;
+  return window->data() + at;
 }
 
 }  // namespace ham::base

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -29,6 +30,11 @@ struct heap_entry {
   std::atomic<std::uint64_t> offset;  ///< from the start of the file
   std::atomic<std::uint64_t> size;
 };
+
+// The owner and its peers may be of different compilers and instruction sets.
+static_assert(sizeof(heap_header) == 8 && sizeof(heap_entry) == 24);
+static_assert(offsetof(heap_entry, offset) == 8 && offsetof(heap_entry, size) == 16);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 inline constexpr std::uint64_t heap_index_bits = 20;
 inline constexpr std::uint64_t heap_table_offset = 4096;
@@ -94,10 +100,13 @@ class heap_view {
   [[nodiscard]] std::byte* translate(std::uint64_t address, allocation_tag tag, std::size_t size, heap_check& why);
 
  private:
+  /// A window of at least `bytes` bytes, or nullptr.
+  const mapping* reach(std::uint64_t bytes);
+
   unique_fd file_;
   std::mutex mutex_;
-  std::atomic<std::byte*> base_{nullptr};  // mapped at the first access
-  mapping window_;
+  std::deque<mapping> windows_;  // each longer than the one before; the first comes with the first access
+  std::atomic<const mapping*> window_{nullptr};  // the last one
   std::atomic<std::uint64_t> known_bytes_{0};
 };
 

@@ -13,6 +13,7 @@ namespace ham::base {
 
 /// Shared; 0 until its process holds it and again after an orderly end.
 using life_word = std::atomic<std::uint32_t>;
+static_assert(sizeof(life_word) == 4 && life_word::is_always_lock_free);
 
 /// Threads of this process that hold its own life word and sleep on those of others (robust futex list, futex_waitv).
 /// Some 50 us from the death of a process to the callback, whatever its size; idle otherwise.

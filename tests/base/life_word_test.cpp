@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/memory_file.hpp"
+#include "emulation.hpp"
 
 namespace ham::base {
 namespace {
@@ -24,6 +25,7 @@ class life : public testing::Test {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "ThreadSanitizer does not support threads in a forked child";
 #endif
+    if (test::emulated()) GTEST_SKIP() << "the emulator has no robust futexes";
   }
 
  protected:

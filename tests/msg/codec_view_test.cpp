@@ -52,9 +52,10 @@ TEST(codec_view, aligned_spans_are_seen_in_place) {
   std::iota(numbers.begin(), numbers.end(), 0.5);
   const received<std::span<const double>> message(std::span<const double>(numbers), 0);
   const auto arrived = message.get();
-  EXPECT_TRUE(arrived.in_place());
+  const bool as_on_the_wire = std::endian::native == std::endian::little;
+  EXPECT_EQ(arrived.in_place(), as_on_the_wire);
   const std::span<const double> view = arrived;
-  EXPECT_TRUE(message.contains(view.data()));
+  EXPECT_EQ(message.contains(view.data()), as_on_the_wire);
   EXPECT_TRUE(std::equal(view.begin(), view.end(), numbers.begin(), numbers.end()));
   message.expect_truncations_refused();
 }

@@ -21,8 +21,8 @@ manifest::entry call(std::string name, std::string layout) {
 
 data_layout other_processor() {
   data_layout layout = data_layout::local();
-  layout.long_double_digits = 113;
-  layout.char_signed = 0;
+  layout.long_double_digits = 107;
+  layout.char_signed = layout.char_signed == 0;
   return layout;
 }
 
@@ -103,7 +103,7 @@ TEST(Translation, RawStructsNeedEqualDataLayouts) {
   EXPECT_EQ(keys[0], translation::differs);
   EXPECT_EQ(keys[1], 1u);
   for (std::uint32_t key = 2; key < 5; ++key) EXPECT_EQ(keys[key], translation::differs) << key;
-  expect_says(keys.explain(0), {"argument 1", "113 mantissa bits", "HAM_FIELDS"});
+  expect_says(keys.explain(0), {"argument 1", "107 mantissa bits", "HAM_FIELDS"});
   expect_says(keys.explain(2), {"captures"});
   expect_says(keys.explain(3), {"the result"});
   expect_says(keys.explain(4), {"the message"});

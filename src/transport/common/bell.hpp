@@ -17,6 +17,9 @@ struct bell {
   alignas(line_bytes) std::atomic<std::uint32_t> sleeping;   ///< the owner sleeps: write its event descriptor too
   alignas(line_bytes) std::atomic<std::uint64_t> bits[most_nodes / 64];  ///< by node number of the sender
 };
+static_assert(sizeof(bell) == 2 * line_bytes + most_nodes / 8 && alignof(bell) == line_bytes);
+static_assert(offsetof(bell, sleeping) == line_bytes && offsetof(bell, bits) == 2 * line_bytes);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 
 /// Sets the bit of `from` and says whether the owner sleeps and must be woken by its event descriptor.
 [[nodiscard]] inline bool ring_bell(bell& of, std::uint32_t from) noexcept {

@@ -21,6 +21,8 @@ struct line_head {
   std::uint32_t size_and_kind;  ///< size in the low 24 bits, kind above
 };
 static_assert(sizeof(line_head) == head_bytes && std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(offsetof(line_head, key) == 4 && offsetof(line_head, call) == 8);
+static_assert(offsetof(line_head, size_and_kind) == 12);
 
 inline constexpr std::uint8_t pad_kind = 0;  ///< the rest of the lap is unused
 inline constexpr std::uint32_t size_mask = 0x00ffffff;
@@ -31,7 +33,8 @@ struct ring_control {
   std::atomic<std::uint64_t> released;                   ///< lines that may be written again
   alignas(line_bytes) std::atomic<std::uint32_t> armed;  ///< the receiver does not look: ring its bell after a send
 };
-static_assert(sizeof(ring_control) == 2 * line_bytes);
+static_assert(sizeof(ring_control) == 2 * line_bytes && offsetof(ring_control, released) == 8);
+static_assert(offsetof(ring_control, armed) == line_bytes);
 
 /// Number of lines of a frame with `size` bytes of payload.
 [[nodiscard]] constexpr std::uint64_t lines_of(std::size_t size) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/life_word.hpp"
@@ -29,5 +30,12 @@ struct job_segment {
     if (nodes[node].awake.exchange(wanted, std::memory_order_relaxed) != wanted) awake.fetch_add(on ? 1 : -1);
   }
 };
+
+// Nodes of different compilers and instruction sets share it.
+static_assert(sizeof(job_node) == sizeof(bell) + line_bytes && alignof(job_node) == line_bytes);
+static_assert(offsetof(job_node, alive) == sizeof(bell) && offsetof(job_node, awake) == sizeof(bell) + 4);
+static_assert(offsetof(job_segment, cores) == 4 && offsetof(job_segment, awake) == line_bytes);
+static_assert(offsetof(job_segment, nodes) == 2 * line_bytes);
+static_assert(sizeof(job_segment) == 2 * line_bytes + most_nodes * sizeof(job_node));
 
 }  // namespace ham::transport::shm
