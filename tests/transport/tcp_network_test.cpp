@@ -289,7 +289,8 @@ TEST_P(tcp_memory, a_transfer_ends_when_the_peer_does) {
   });
   access_result last = access_result::done;
   EXPECT_TRUE(eventually([&] {
-    last = one.host().to(1)->memory()->put(reinterpret_cast<std::uint64_t>(there.address), there.tag, sent.data(), size);
+    last =
+        one.host().to(1)->memory()->put(reinterpret_cast<std::uint64_t>(there.address), there.tag, sent.data(), size);
     return last != access_result::done;
   }));
   EXPECT_EQ(last, access_result::lost);

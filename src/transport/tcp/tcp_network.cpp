@@ -239,9 +239,7 @@ void tcp_network::broken(tcp_endpoint& which, const std::string& reason) noexcep
   observer_.on_broken(which.peer(), reason);
 }
 
-void tcp_network::dried_up(tcp_endpoint& which) noexcept {
-  which.take_out(sockets_.get(), true);
-}
+void tcp_network::dried_up(tcp_endpoint& which) noexcept { which.take_out(sockets_.get(), true); }
 
 void tcp_network::closed(tcp_endpoint& which) noexcept {
   const node_t peer = which.peer();
