@@ -23,6 +23,7 @@ const char* meaning(verdict answer) {
     case verdict::wrong_job: return "it belongs to another job";
     case verdict::crossed: return "it is connecting to this node itself";
     case verdict::not_now: return "it does not know this node, or has lost it before";
+    case verdict::busy: return "it serves another host already (--ham-jobs says how many at once)";
     case verdict::not_offered: return "it does not offer that: is the address right?";
   }
   return "";
@@ -52,6 +53,7 @@ handshake::status handshake::fail(std::string why) {
 }
 
 handshake::status handshake::lost(int error) {
+  hung_up_ = error == 0 || error == ECONNRESET;
   std::string what = error == 0 ? std::string("it closed the connection") : error_text(error);
   if (stage_ == stage::connecting) return fail(std::move(what));
   return fail(what + (stage_ == stage::securing ? " during the TLS handshake (" : " instead of greeting (") +

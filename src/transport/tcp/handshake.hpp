@@ -33,6 +33,8 @@ class handshake {
   /// POLLIN or POLLOUT.
   [[nodiscard]] short wants() const noexcept;
   [[nodiscard]] int socket() const noexcept { return connected_.socket.get(); }
+  /// Failed because the peer closed the connection.
+  [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
   /// Whether it has said anything so far.
   [[nodiscard]] bool silent() const noexcept { return silent_; }
@@ -60,6 +62,7 @@ class handshake {
 
   connection connected_;
   bool client_;
+  bool hung_up_ = false;
   bool silent_ = true;
   stage stage_;
   hello hello_;

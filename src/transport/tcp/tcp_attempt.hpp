@@ -16,11 +16,14 @@ struct tcp_network::attempt : source {
   purpose why = purpose::reach;
   std::string address;  // as it was given
   std::shared_ptr<const tls_context> key;
+  std::vector<socket_address> all;
   std::vector<socket_address> left;
   std::optional<handshake> on_the_way;
   std::int64_t deadline_ns = 0;
   std::string trouble;  // with the last address
   bool crossed = false;
+  std::int64_t again_ns = 0;  // when to begin anew; 0: it is under way
+  int hang_ups = 0;
 };
 
 }  // namespace ham::transport::tcp

@@ -64,11 +64,11 @@ std::string tcp_listener::address() const {
 std::unique_ptr<arrival> tcp_listener::wait() {
   std::unique_ptr<arrival> result;
   const auto greeted = [&](connection with, const hello& theirs) {
-    const bool welcome_here = theirs.what == purpose::invite && theirs.from == 0 && result == nullptr;
-    if (welcome_here) {
+    const bool invitation = theirs.what == purpose::invite && theirs.from == 0;
+    if (invitation && result == nullptr) {
       result = std::make_unique<tcp_arrival>(std::move(with), theirs, options_.timeout, options_.force_insecure);
     } else {
-      static_cast<void>(send_welcome(with, {verdict::not_offered, 0, 0, 0, theirs.nonce}));
+      static_cast<void>(send_welcome(with, {invitation ? verdict::busy : verdict::not_offered, 0, 0, 0, theirs.nonce}));
     }
   };
   while (result == nullptr) {

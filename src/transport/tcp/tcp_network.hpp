@@ -83,6 +83,7 @@ class tcp_network final : public network, private endpoint_owner {
   void resolved(std::unique_ptr<attempt> fresh, const std::string& why);
   void try_next(attempt& which);
   void advance(attempt& which);
+  [[nodiscard]] bool comes_again(attempt& which);
   void arrive(attempt& which);
   void give_up(attempt& which, std::string why);
   void drop(attempt& which);

@@ -16,6 +16,9 @@ namespace {
 /// The other side may have to start a process before it answers an invitation.
 constexpr std::chrono::seconds invitation_patience{10};
 
+constexpr std::int64_t pause_before_next_ns = 50'000'000;
+constexpr int most_hang_ups = 5;
+
 std::uint64_t fresh_nonce() noexcept {
   std::uint64_t value = 0;
   if (::getrandom(&value, sizeof value, 0) != sizeof value) value = static_cast<std::uint64_t>(base::now_ns());
@@ -123,6 +126,7 @@ void tcp_network::resolved(std::unique_ptr<attempt> fresh, const std::string& wh
   fresh->deadline_ns = base::now_ns() + std::chrono::nanoseconds(patience).count();
   fresh->trouble = why;
   attempt* const which = fresh.get();
+  which->all = which->left;
   attempts_.emplace(which, std::move(fresh));
   try_next(*which);
 }
@@ -155,11 +159,23 @@ void tcp_network::advance(attempt& which) {
       which.trouble = which.on_the_way->why();
       if (which.crossed)
         which.on_the_way.reset();  // the peer's own connection comes, or the deadline does
+      else if (comes_again(which))
+        which.on_the_way.reset();
       else
         try_next(which);
       return;
     case handshake::status::greeted: arrive(which);
   }
+}
+
+/// A process that waits for hosts takes one and leaves those that knock at the same moment to the next process.
+bool tcp_network::comes_again(attempt& which) {
+  if (which.why != purpose::invite) return false;
+  const bool busy = which.on_the_way->answer().answer == verdict::busy;
+  if (!busy && !(which.on_the_way->hung_up() && ++which.hang_ups <= most_hang_ups)) return false;
+  which.left = which.all;
+  which.again_ns = base::now_ns() + pause_before_next_ns;
+  return true;
 }
 
 void tcp_network::arrive(attempt& which) {

@@ -43,7 +43,8 @@ void tcp_network::run_commands() {
 
 std::int64_t tcp_network::next_ns() const {
   std::int64_t next = reception_->next_ns();
-  for (const auto& [key, one] : attempts_) next = std::min(next, one->deadline_ns);
+  for (const auto& [key, one] : attempts_)
+    next = std::min({next, one->deadline_ns, one->again_ns != 0 ? one->again_ns : base::never_ns});
   if (!dying_.empty()) next = std::min(next, base::now_ns() + burial_look_ns);
   if (watching_.load()) next = std::min(next, next_watch_ns_);
   if (stop_at_ns_ != 0) next = std::min(next, stop_at_ns_);
@@ -57,10 +58,19 @@ void tcp_network::keep() {
     look_after_the_dying(now);
     if (stop_at_ns_ != 0 && (dying_.empty() || now >= stop_at_ns_)) break;
     std::vector<attempt*> late;
+    std::vector<attempt*> again;
     for (const auto& [key, one] : attempts_) {
-      if (one->deadline_ns <= now) late.push_back(key);
+      if (one->deadline_ns <= now)
+        late.push_back(key);
+      else if (one->again_ns != 0 && one->again_ns <= now)
+        again.push_back(key);
     }
-    for (attempt* const one : late) give_up(*one, one->crossed ? one->trouble : "it did not answer in time");
+    for (attempt* const one : late)
+      give_up(*one, one->crossed || one->again_ns != 0 ? one->trouble : "it did not answer in time");
+    for (attempt* const one : again) {
+      one->again_ns = 0;
+      try_next(*one);
+    }
     if (watching_.load() && now >= next_watch_ns_) watch_all(now);
 
     const std::int64_t next = next_ns();
