@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include "base/clock.hpp"
+#include "transport/tcp/tcp_attempt.hpp"
 #include "transport/tcp_nodes.hpp"
 
 namespace ham::transport::tcp::test {
@@ -258,6 +260,43 @@ TEST_P(tcp_memory, several_threads_at_once) {
     });
   }
   for (auto& each : threads) each.join();
+}
+
+TEST_P(tcp_memory, a_large_transfer_on_several_lanes) {
+  job_options how;
+  how.secure = GetParam();
+  job one(1, how);
+  const std::size_t size = bulk_client::spread_bytes + 12345;
+  const auto there = one.node(1).memory.allocate(size);
+  const auto address = reinterpret_cast<std::uint64_t>(there.address);
+  const auto key = how.secure ? std::make_shared<tls_context>(tls_role::client, key_of(42), job_identity) : nullptr;
+  std::string why;
+  const auto to = resolve(parse_address(one.node(1).at->address()), false, why).front();
+  std::atomic<int> opened{0};
+  bulk_client three(
+      [&]() -> std::unique_ptr<lane> {
+        hello mine;
+        mine.what = purpose::bulk;
+        mine.to = 1;
+        mine.job = id_of(key_of(42));
+        ++opened;
+        auto with = connect_now(to, key, mine, base::now_ns() + 10'000'000'000);
+        return with ? std::make_unique<lane>(std::move(*with)) : nullptr;
+      },
+      3);
+  bytes sent(size);
+  for (std::size_t i = 0; i < size; ++i) sent[i] = static_cast<std::byte>(i * 7 + i / 4096);
+  EXPECT_EQ(three.put(address, there.tag, sent.data(), size + 1), access_result::out_of_range);
+  EXPECT_EQ(three.put(address, there.tag + 1, sent.data(), size), access_result::stale);
+  EXPECT_EQ(opened, 1) << "nothing moves before all of it was checked";
+  ASSERT_EQ(three.put(address, there.tag, sent.data(), size), access_result::done);
+  EXPECT_EQ(std::memcmp(there.address, sent.data(), size), 0);
+  bytes back(size);
+  ASSERT_EQ(three.get(address, there.tag, back.data(), size), access_result::done);
+  EXPECT_EQ(back, sent);
+  EXPECT_GE(opened, 2);
+  three.close();
+  EXPECT_EQ(three.get(address, there.tag, back.data(), 1), access_result::lost);
 }
 
 /// A host that nobody can connect to opens the lane itself, when it is asked.

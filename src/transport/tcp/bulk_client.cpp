@@ -2,6 +2,9 @@
 #include "transport/tcp/bulk_client.hpp"
 
 #include <algorithm>
+#include <thread>
+
+#include "base/thread.hpp"
 
 namespace ham::transport::tcp {
 namespace {
@@ -30,10 +33,10 @@ access_result run(lane& on, const bulk_request& what, std::byte* here) noexcept 
   std::array<std::byte, bulk_request::bytes> head;
   store_request(head.data(), what);
   const bool eager = what.verb == bulk_verb::put && what.size <= eager_bytes;
-  const std::span<std::byte> data{here, what.size};
+  const std::span<std::byte> data{here, what.verb == bulk_verb::check ? 0 : what.size};
   if (!on.send(head, eager ? data : std::span<std::byte>())) return access_result::lost;
   const access_result allowed = await_answer(on);
-  if (eager || allowed != access_result::done) return allowed;
+  if (eager || what.verb == bulk_verb::check || allowed != access_result::done) return allowed;
   const bool moved = what.verb == bulk_verb::put ? on.send(data) : on.receive(data);
   return moved ? await_answer(on) : access_result::lost;
 }
@@ -49,6 +52,31 @@ access_result bulk_client::get(std::uint64_t address, std::uint64_t tag, std::by
 }
 
 access_result bulk_client::access(const bulk_request& what, std::byte* here) {
+  return streams_ > 1 && what.size >= spread_bytes ? access_on_many(what, here) : access_on_one(what, here);
+}
+
+/// All of it is checked before a part of it moves.
+access_result bulk_client::access_on_many(const bulk_request& what, std::byte* here) {
+  bulk_request whole = what;
+  whole.verb = bulk_verb::check;
+  if (const access_result allowed = access_on_one(whole, nullptr); allowed != access_result::done) return allowed;
+  const std::uint64_t part = (what.size / streams_ + 4095) / 4096 * 4096;
+  std::vector<access_result> results(streams_, access_result::done);
+  const auto move = [&](std::size_t number) {
+    const std::uint64_t begin = std::min(what.size, number * part);
+    const std::uint64_t size = std::min(part, what.size - begin);
+    results[number] = access_on_one({what.verb, what.address + begin, what.tag, size}, here + begin);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < streams_; ++i) others.push_back(base::start_thread([&move, i] { move(i); }));
+  move(0);
+  for (std::thread& one : others) one.join();
+  const auto failed =
+      std::find_if(results.begin(), results.end(), [](access_result one) { return one != access_result::done; });
+  return failed == results.end() ? access_result::done : *failed;
+}
+
+access_result bulk_client::access_on_one(const bulk_request& what, std::byte* here) {
   std::unique_ptr<lane> on = take();
   if (on == nullptr) return access_result::lost;
   const access_result result = run(*on, what, here);

@@ -16,11 +16,14 @@ namespace ham::transport::tcp {
 class bulk_client final : public remote_memory {
  public:
   static constexpr std::size_t most_lanes = 4;
+  /// From this size on a transfer is spread over several lanes, if that is wanted.
+  static constexpr std::size_t spread_bytes = std::size_t{16} << 20;
 
   /// Opens a lane, at once or by adopt() later (nullptr then). Any thread, blocking.
   using opener = std::function<std::unique_ptr<lane>()>;
 
-  explicit bulk_client(opener open) : open_(std::move(open)) {}
+  /// `streams`: lanes that a large transfer may use at once.
+  bulk_client(opener open, std::size_t streams) : open_(std::move(open)), streams_(streams) {}
 
   access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) override;
   access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) override;
@@ -31,13 +34,14 @@ class bulk_client final : public remote_memory {
   void close() noexcept;
 
  private:
-  using transfer = access_result (*)(lane&, const bulk_request&, std::byte*);
-
   access_result access(const bulk_request& what, std::byte* here);
+  access_result access_on_many(const bulk_request& what, std::byte* here);
+  access_result access_on_one(const bulk_request& what, std::byte* here);
   std::unique_ptr<lane> take();
   void give(std::unique_ptr<lane> used, bool sound);
 
   opener open_;
+  const std::size_t streams_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<lane>> idle_;

@@ -5,7 +5,10 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 
+#include <algorithm>
+
 #include "base/clock.hpp"
+#include "base/process.hpp"
 #include "base/thread.hpp"
 #include "transport/tcp/bulk_server.hpp"
 #include "transport/tcp/socket.hpp"
@@ -31,6 +34,11 @@ base::unique_fd make_event() {
 void watch(int epoll, int fd, std::uint32_t events, void* source) {
   epoll_event interest{events, {.ptr = source}};
   ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &interest);
+}
+
+/// Encryption keeps a core busy on each side; a plain stream is limited by memory.
+std::size_t streams_for(const network_options& options) {
+  return options.secure ? std::clamp<std::size_t>(base::usable_cores() / 2, 1, bulk_client::most_lanes) : 1;
 }
 
 std::string name_of(socket_address at, const std::string& bind) {
@@ -65,6 +73,7 @@ tcp_network::tcp_network(const network_options& options, const job_id& job, base
       job_(job),
       memory_(memory),
       observer_(to),
+      streams_(streams_for(options)),
       sockets_(make_epoll()),
       event_(make_event()),
       keeper_epoll_(make_epoll()),
@@ -153,7 +162,7 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
   fresh->end =
       std::make_unique<tcp_endpoint>(peer, std::move(with), options_.timeout, static_cast<endpoint_owner&>(*this));
   if ((flags & has_memory) != 0) {
-    auto bulk = std::make_unique<bulk_client>([this, peer] { return open_lane(peer); });
+    auto bulk = std::make_unique<bulk_client>([this, peer] { return open_lane(peer); }, streams_);
     fresh->bulk = bulk.get();
     fresh->end->set_memory(std::move(bulk));
   }

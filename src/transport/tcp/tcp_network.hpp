@@ -125,6 +125,7 @@ class tcp_network final : public network, private endpoint_owner {
   const job_id job_;
   base::heap* const memory_;
   observer& observer_;
+  const std::size_t streams_;  // of one large transfer
   std::shared_ptr<const tls_context> job_client_;
   std::shared_ptr<const tls_context> job_server_;
   std::unique_ptr<reception> reception_;
