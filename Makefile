@@ -3,6 +3,10 @@ PRESET ?= release
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 MATRIX ?=
+# Instruction sets that the release preset's tests cross-build for, under qemu-user: also riscv64 and ppc64le.
+HAM_TEST_ISAS ?= aarch64 s390x
+empty :=
+space := $(empty) $(empty)
 BENCH ?= latency rate bandwidth startup idle scale threads
 BENCH_ARGS ?=
 
@@ -28,7 +32,8 @@ deps:
 	@scripts/install-deps.sh
 
 configure: deps
-	@cmake --preset $(PRESET) $(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@cmake --preset $(PRESET) $(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	  $(if $(filter release,$(PRESET)),"-DHAM_TEST_ISAS=$(subst $(space),;,$(strip $(HAM_TEST_ISAS)))")
 
 build: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS)
@@ -38,6 +43,10 @@ demo: build
 	@$(BUILD)/bin/applications/conjugate_gradient $(if $(MATRIX),--file $(MATRIX))
 
 test: build
+ifeq ($(PRESET),release)
+	@HAM_TEST_ISAS="$(HAM_TEST_ISAS)" scripts/install-deps.sh isa
+	@tests/isa/isa.sh why $(HAM_TEST_ISAS)
+endif
 	@ctest --preset $(PRESET) -j $(JOBS)
 
 bench: build

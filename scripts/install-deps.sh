@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy]. Quick and silent when all is
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|isa]. Quick and silent when all is
 # there. Only the tools that nothing can be built without make it fail.
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,12 +13,19 @@ optional_libraries="libssl-dev libgtest-dev libcli11-dev nlohmann-json3-dev"
 case $purpose in
   check) optional_commands="$optional_commands clang-format-14:clang-format-14" ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;
+  isa)  # cross compilers for the instruction sets in HAM_TEST_ISAS, and what their tests need
+    optional_libraries="$optional_libraries googletest"
+    for isa in ${HAM_TEST_ISAS-aarch64 s390x}; do
+      triple=$(echo "$isa" | sed s/ppc64le/powerpc64le/)-linux-gnu
+      optional_commands="$optional_commands qemu-$isa-static:qemu-user-static $triple-g++:g++-$triple"
+    done
+    ;;
 esac
 
 missing_commands() {
   for pair in "$@"; do
-    command -v "${pair%%:*}" >/dev/null 2>&1 || printf '%s ' "${pair#*:}"
-  done
+    command -v "${pair%%:*}" >/dev/null 2>&1 || echo "${pair#*:}"
+  done | sort -u | tr '\n' ' '
 }
 
 missing_libraries() {

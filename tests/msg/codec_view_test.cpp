@@ -1,4 +1,5 @@
 // Spans and string views: in place when aligned, a copy otherwise, always the right elements.
+#include <bit>
 #include <numeric>
 #include <span>
 #include <string>

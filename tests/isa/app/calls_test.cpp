@@ -1,0 +1,127 @@
+// Calls in every form and direction: nested, in contexts, in batches, with deadlines, lambdas under names.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+
+namespace ham::isa {
+
+using namespace std::chrono_literals;
+
+std::vector<std::int64_t> seen;  // on the target
+
+void note(std::int64_t value) { seen.push_back(value); }
+std::vector<std::int64_t> take_notes() { return std::exchange(seen, {}); }
+int add(int a, int b) { return a + b; }
+void sleep_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+std::int64_t there_and_back(std::int64_t depth, node_t other) {
+  if (depth == 0) return 0;
+  const node_t here = offload::this_node();
+  return depth + offload::sync(other, fn<&there_and_back>, depth - 1, here);
+}
+std::string isa_of(node_t node) { return offload::get_node_descriptor(node).isa(); }
+int through(node_t other, int value) { return 1 + offload::sync(other, fn<&add>, value, value); }
+
+struct scaler {
+  std::int64_t factor = 1;
+  HAM_FIELDS(factor)
+  std::int64_t operator()(std::int64_t value) const { return factor * value; }
+};
+
+namespace {
+
+TEST(calls, nodes_know_each_other) {
+  with_each_target([](node_t node) {
+    EXPECT_EQ(offload::sync(node, fn<&offload::this_node>), node);
+    EXPECT_EQ(offload::sync(node, fn<&offload::num_nodes>), offload::num_nodes());
+    EXPECT_EQ(offload::sync(node, fn<&isa_of>, 0), offload::get_node_descriptor(0).isa());
+    EXPECT_EQ(offload::sync(node, fn<&isa_of>, node), offload::get_node_descriptor(node).isa());
+  });
+}
+
+TEST(calls, nested_both_ways) {
+  with_each_target([](node_t node) {
+    EXPECT_EQ(there_and_back(8, node), 36);
+    EXPECT_EQ(offload::sync(node, fn<&there_and_back>, 9, 0), 45);
+  });
+}
+
+TEST(calls, between_targets) {
+  if (last_node() < 2) GTEST_SKIP() << "needs two targets";
+  for (node_t from = 1; from <= last_node(); ++from) {
+    for (node_t to = 1; to <= last_node(); ++to) {
+      if (from == to) continue;
+      EXPECT_EQ(offload::sync(from, fn<&through>, to, 20), 41) << from << " to " << to;
+    }
+  }
+}
+
+TEST(calls, callables) {
+  with_each_target([](node_t node) {
+    EXPECT_EQ(offload::sync(node, f2f(&add, 2, 3)), 5);
+    EXPECT_EQ(offload::sync(node, scaler{-7}, 6), -42);
+    EXPECT_EQ(offload::sync(node, named<"isa.add">([](int a, int b) { return a + b; }), 2, 3), 5);
+    EXPECT_EQ(offload::sync(node, pooled(fn<&add>), 40, 2), 42);
+  });
+}
+
+TEST(calls, many_at_once_in_order) {
+  with_each_target([](node_t node) {
+    std::vector<offload::future<void>> all;
+    std::vector<std::int64_t> expected;
+    for (std::int64_t i = 0; i < 3000; ++i) {
+      all.push_back(offload::async(node, fn<&note>, i * 1'000'000'007));
+      expected.push_back(i * 1'000'000'007);
+    }
+    for (auto& one : all) one.get();
+    offload::ping(node, fn<&note>, -1);
+    expected.push_back(-1);
+    EXPECT_EQ(offload::sync(node, fn<&take_notes>), expected);
+  });
+}
+
+TEST(calls, contexts) {
+  with_each_target([](node_t node) {
+    offload::context queue(node);
+    std::vector<std::int64_t> expected;
+    for (std::int64_t i = 0; i < 100; ++i) {
+      offload::async(queue, fn<&note>, i).detach();
+      expected.push_back(i);
+    }
+    queue.drain();
+    EXPECT_EQ(offload::sync(queue, fn<&take_notes>), expected);
+    queue.close();
+  });
+}
+
+TEST(calls, batches) {
+  with_each_target([](node_t node) {
+    offload::batch many(node);
+    std::vector<offload::future<int>> sums;
+    std::vector<offload::future<std::string>> texts;
+    for (int i = 0; i < 500; ++i) {
+      sums.push_back(many.add(fn<&add>, i, i));
+      texts.push_back(many.add(fn<&isa_of>, node));
+    }
+    many.submit();
+    for (int i = 0; i < 500; ++i) {
+      EXPECT_EQ(sums[static_cast<std::size_t>(i)].get(), 2 * i);
+      EXPECT_EQ(texts[static_cast<std::size_t>(i)].get(), offload::get_node_descriptor(node).isa());
+    }
+    offload::context queue(node);
+    offload::batch queued(queue);
+    auto last = queued.add(fn<&add>, 1, 2);
+    EXPECT_EQ(last.get(), 3);
+  });
+}
+
+TEST(calls, deadlines) {
+  with_each_target([](node_t node) {
+    EXPECT_THROW(offload::sync(offload::within(node, 30ms), fn<&sleep_for>, 300ms), deadline_exceeded);
+    EXPECT_EQ(offload::sync(offload::within(node, 60s), fn<&add>, 3, 4), 7) << "the late reply is dropped";
+  });
+}
+
+}  // namespace
+}  // namespace ham::isa

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Builds and runs the suite for another instruction set under qemu-user. Ends with 77, and says why, where tools lack.
+#   isa.sh why ISA...                 one line for each that cannot be tested here, and why
+#   isa.sh build ISA BUILD            cross-builds library, suite and conjugate gradient into BUILD
+#   isa.sh target ISA BUILD COMMAND   runs COMMAND with two emulated targets
+#   isa.sh host ISA BUILD COMMAND     runs the foreign build of COMMAND as host of two native targets
+#   isa.sh refused ISA BUILD COMMAND  COMMAND must fail to start a target of the other byte order, and say so
+#   isa.sh wire ISA BUILD COMMAND     what one build encodes the other decodes, and both write the same bytes
+# COMMAND is a program of the native build, with arguments; the foreign one is BUILD/ISA_PATH, see below.
+set -eu
+action=$1
+shift
+
+triple() {
+  case $1 in
+    ppc64le) echo powerpc64le-linux-gnu ;;
+    *) echo "$1-linux-gnu" ;;
+  esac
+}
+
+# Why ISA cannot be built and run here; nothing if it can.
+obstacle() {
+  tools=$(triple "$1")
+  if ! command -v "$tools-g++" >/dev/null; then
+    echo "no $tools-g++ (Debian: g++-$tools)"
+  elif ! command -v "qemu-$1-static" >/dev/null; then
+    echo "no qemu-$1-static (Debian: qemu-user-static)"
+  elif [ ! -e /usr/src/googletest/CMakeLists.txt ]; then
+    echo "no sources of GoogleTest (Debian: googletest)"
+  elif [ ! -e /usr/include/CLI/CLI.hpp ]; then
+    echo "no CLI11 (Debian: libcli11-dev)"
+  fi
+}
+
+if [ "$action" = why ]; then
+  for isa in "$@"; do
+    reason=$(obstacle "$isa")
+    [ -z "$reason" ] || echo "ham: tests with $isa are skipped: $reason"
+  done
+  exit 0
+fi
+
+isa=$1
+build=$2
+shift 2
+reason=$(obstacle "$isa")
+if [ -n "$reason" ]; then
+  echo "skipped: $reason"
+  exit 77
+fi
+
+if [ "$action" = build ]; then
+  source=$(cd "$(dirname "$0")/../.." && pwd)
+  generator=
+  command -v ninja >/dev/null && generator="-G Ninja"
+  # shellcheck disable=SC2086
+  cmake -S "$source" -B "$build" $generator -DCMAKE_TOOLCHAIN_FILE="$source/cmake/toolchains/$isa.cmake" \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DHAM_BUILD_STATIC=OFF -DHAM_BUILD_BENCHMARKS=OFF
+  exec cmake --build "$build" --target ham_isa_app conjugate_gradient
+fi
+
+program=$1
+shift
+case $(basename "$program") in
+  conjugate_gradient) foreign=$build/bin/applications/conjugate_gradient ;;
+  *) foreign=$build/tests/isa/$(basename "$program") ;;
+esac
+if [ ! -x "$foreign" ]; then
+  echo "$foreign was not built"
+  exit 1
+fi
+emulator="qemu-$isa-static -L /usr/$(triple "$isa")"
+
+case $action in
+  target)
+    # Other ways to the same targets, for example tcp, are given by the environment.
+    HAM_NODES=${HAM_ISA_NODES:-"exec:$emulator '$foreign'*2"} exec "$program" "$@"
+    ;;
+  host)
+    # shellcheck disable=SC2086
+    HAM_NODES=${HAM_ISA_NODES:-"exec:'$program'*2"} exec $emulator "$foreign" "$@"
+    ;;
+  refused)
+    if output=$(HAM_NODES="exec:$emulator '$foreign'" "$program" 2>&1); then
+      echo "the target was started"
+      exit 1
+    fi
+    echo "$output"
+    echo "$output" | grep -q "did not join: this target is big-endian and its host is not" &&
+      echo "$output" | grep -q "tcp://"
+    ;;
+  wire)
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    export HAM_NODES=shm:0
+    "$program" --write-wire "$folder/native"
+    # shellcheck disable=SC2086
+    {
+      $emulator "$foreign" --write-wire "$folder/foreign"
+      $emulator "$foreign" --read-wire "$folder/native"
+    }
+    "$program" --read-wire "$folder/foreign"
+    cmp "$folder/native" "$folder/foreign"
+    ;;
+esac
