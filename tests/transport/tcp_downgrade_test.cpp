@@ -1,5 +1,5 @@
 // Strangers that speak TLS, but not ours: certificates instead of the key, older versions, other ciphers.
-#if __has_include(<openssl/ssl.h>)
+#if defined(HAM_TCP_TLS)
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
