@@ -122,6 +122,7 @@ void serve_bulk(lane& on, base::heap* memory) noexcept {
     // The peer sees the lane end.
   }
   on.cut();
+  on.mark_over();
 }
 
 }  // namespace ham::transport::tcp

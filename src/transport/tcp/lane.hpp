@@ -1,6 +1,7 @@
 // A connection for bulk data: blocking, used by one thread at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <span>
 
@@ -18,11 +19,15 @@ class lane {
   [[nodiscard]] bool receive(std::span<std::byte> into) noexcept;
   /// Ends what others are doing with it. Any thread.
   void cut() const noexcept;
+  /// Nobody serves it any more.
+  [[nodiscard]] bool over() const noexcept { return over_.load(); }
+  void mark_over() noexcept { over_.store(true); }
 
  private:
   [[nodiscard]] bool send_plain(std::span<const std::byte> first, std::span<const std::byte> second) noexcept;
 
   connection connected_;
+  std::atomic<bool> over_{false};
 };
 
 }  // namespace ham::transport::tcp

@@ -62,7 +62,7 @@ class receive_buffer {
 
  private:
   void become(std::size_t bytes) {
-    bytes_ = std::make_unique<std::byte[]>(bytes + slack_bytes);
+    bytes_.reset(new std::byte[bytes + slack_bytes]);  // not touched before it is used
     size_ = bytes;
   }
 

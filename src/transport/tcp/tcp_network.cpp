@@ -200,7 +200,22 @@ void tcp_network::join(node_t peer, connection with, const hello& theirs) {
 
 // ---- lanes
 
+void tcp_network::reap_lanes() {
+  std::vector<lane_thread> over;
+  {
+    std::lock_guard guard(mutex_);
+    if (stopping_) return;  // shutdown() sees to them
+    const auto begin = std::partition(lane_threads_.begin(), lane_threads_.end(),
+                                      [](const lane_thread& one) { return !one.on->over(); });
+    std::move(begin, lane_threads_.end(), std::back_inserter(over));
+    lane_threads_.erase(begin, lane_threads_.end());
+    for (auto& [node, peer] : peers_) std::erase_if(peer->served, [](const auto& one) { return one->over(); });
+  }
+  for (lane_thread& one : over) one.thread.join();
+}
+
 void tcp_network::serve_lane(node_t peer, connection with) {
+  reap_lanes();
   auto on = std::make_shared<lane>(std::move(with));
   std::lock_guard guard(mutex_);
   peer_record* const record = record_of(peer);

@@ -96,6 +96,7 @@ class tcp_network final : public network, private endpoint_owner {
   /// Any thread.
   tcp_endpoint* adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port);
   void serve_lane(node_t peer, connection with);
+  void reap_lanes();
   std::unique_ptr<lane> open_lane(node_t peer);  // the caller's thread
 
   // ---- the keeper (tcp_network_keeper.cpp)

@@ -66,7 +66,8 @@ void tcp_network::keep() {
         again.push_back(key);
     }
     for (attempt* const one : late)
-      give_up(*one, one->crossed || one->again_ns != 0 ? one->trouble : "it did not answer in time");
+      give_up(*one, one->crossed || one->again_ns != 0 ? one->trouble
+                                                       : "it did not answer in time; does it serve another job?");
     for (attempt* const one : again) {
       one->again_ns = 0;
       try_next(*one);
@@ -114,12 +115,14 @@ void tcp_network::watch_all(std::int64_t now) {
 }
 
 void tcp_network::look_after_the_dying(std::int64_t now) {
-  std::erase_if(dying_, [&](peer_record* one) {
+  if (dying_.empty()) return;
+  const auto buried = std::erase_if(dying_, [&](peer_record* one) {
     if (!one->end->drain() && now < one->bury_ns) return false;
     ::epoll_ctl(keeper_epoll_.get(), EPOLL_CTL_DEL, one->end->socket(), nullptr);
     one->end->bury();
     return true;
   });
+  if (buried != 0) reap_lanes();
 }
 
 }  // namespace ham::transport::tcp

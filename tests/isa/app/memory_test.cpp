@@ -39,7 +39,8 @@ TEST(memory, put_compute_get) {
       const std::vector<double> source = numbers(count);
       const offload::buffer<double> remote(node, count);
       offload::put_sync(source.data(), remote.ptr(), count);
-      EXPECT_EQ(offload::sync(node, fn<&sum_of>, remote.ptr(), count), std::accumulate(source.begin(), source.end(), 0.0));
+      EXPECT_EQ(offload::sync(node, fn<&sum_of>, remote.ptr(), count),
+                std::accumulate(source.begin(), source.end(), 0.0));
       offload::sync(node, fn<&scale>, remote.ptr(), count, -2.0);
       std::vector<double> back(count);
       offload::get_sync(remote.ptr(), back.data(), count);

@@ -1,5 +1,5 @@
-// Any value as text, so that what a target sees can be compared with what the host sees: a value that is turned round on
-// its way and turned round again on its way back would compare equal.
+// Any value as text, so that what a target sees can be compared with what the host sees: a value that is turned round
+// on its way and turned round again on its way back would compare equal.
 #pragma once
 
 #include <bitset>
@@ -17,7 +17,9 @@
 namespace ham::isa {
 
 template <class T>
-concept tuple_like = requires { std::tuple_size<T>::value; };
+concept tuple_like = requires {
+  std::tuple_size<T>::value;
+};
 
 // Declared first, because a part of one may be any other.
 template <class T>

@@ -42,13 +42,22 @@ using values = std::tuple<
                std::bitset<70>, std::chrono::nanoseconds, colour, std::vector<particle>>>;
 
 values example() {
-  return {{true, 'h', -8, 200, -300, 60'000, -100'000, 4'000'000'000U, -(std::int64_t{1} << 40),
-           0xfedcba9876543210, -7L, 1ULL << 63, 0.1F, -1e-300},
+  return {{true, 'h', -8, 200, -300, 60'000, -100'000, 4'000'000'000U, -(std::int64_t{1} << 40), 0xfedcba9876543210,
+           -7L, 1ULL << 63, 0.1F, -1e-300},
           {"plain", u"\x20ac", U"\x1f600", L"wide \x20ac"},
-          {{1, -2, 0x01020304}, {true, false, true}, {"", "a", "bc"}, {1, 0x0203, 0xffff}, {{"pi", {3.14, 0.0}}, {"", {}}},
+          {{1, -2, 0x01020304},
+           {true, false, true},
+           {"", "a", "bc"},
+           {1, 0x0203, 0xffff},
+           {{"pi", {3.14, 0.0}}, {"", {}}},
            {-1, 1LL << 50}},
-          {0.5, std::string("variant"), {1.5, -2.5}, std::bitset<70>(0x123456789abcdefULL),
-           std::chrono::nanoseconds(1'234'567'890'123), colour::red, {{{1, 2, 3}, "p", -1}, {}}}};
+          {0.5,
+           std::string("variant"),
+           {1.5, -2.5},
+           std::bitset<70>(0x123456789abcdefULL),
+           std::chrono::nanoseconds(1'234'567'890'123),
+           colour::red,
+           {{{1, 2, 3}, "p", -1}, {}}}};
 }
 
 std::vector<std::byte> encoded() {
