@@ -32,7 +32,7 @@ void active_msg_base::execute(void* buffer, std::size_t size_bytes) {
     throw protocol_error("cannot execute an active message: " + std::to_string(size_bytes) +
                          " bytes cannot even hold a handler key");
   }
-  std::uint32_t key;
+  std::uint32_t key = 0;
   std::memcpy(&key, buffer, sizeof key);
   const handler_entry& entry = message_handler(key);
   if (size_bytes < entry.message_size) {

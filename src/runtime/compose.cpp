@@ -124,7 +124,8 @@ runtime_parts::~runtime_parts() {
 bool is_target_process() { return std::getenv(target_variable) != nullptr; }
 
 void run_target() {
-  const std::string text = std::getenv(target_variable);
+  const char* const set = std::getenv(target_variable);
+  const std::string text = set == nullptr ? "" : set;
   ::unsetenv(target_variable);  // what this process starts is no target
   if (!text.starts_with("shm:")) {
     throw config_error("HAM_TARGET=\"" + text + "\" is not what a host of this release sets; unset it");

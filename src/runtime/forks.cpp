@@ -91,7 +91,6 @@ std::string why_forked_away() {
 }
 
 // Without memory there is nothing sensible left to do for the child.
-// NOLINTNEXTLINE(bugprone-exception-escape,bugprone-unhandled-exception-at-new)
 void engine::disown() noexcept {
   disowned_ = true;
   transport_count_.store(0);

@@ -39,7 +39,7 @@ void list_handlers() {
 /// The value of option `name` at argv[at], from "name=value" or the next argument; nullptr if it is another option.
 const char* option_value(const char* name, int argc, char** argv, int& at) {
   const std::size_t length = std::strlen(name);
-  if (std::strncmp(argv[at], name, length) != 0) return nullptr;
+  if (argv[at] == nullptr || std::strncmp(argv[at], name, length) != 0) return nullptr;
   if (argv[at][length] == '=') return argv[at] + length + 1;
   if (argv[at][length] != '\0') return nullptr;
   if (at + 1 >= argc) throw config_error(std::string("the option ") + name + " needs a value (see --ham-help)");

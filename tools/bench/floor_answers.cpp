@@ -15,7 +15,7 @@ namespace {
 void answer_bounces(floor_page& page) {
   for (std::uint32_t round = 1;; ++round) {
     floor_lines& lines = page.place(round);
-    std::uint32_t request;
+    std::uint32_t request = 0;
     while ((request = lines.request.load(std::memory_order_acquire)) != round) {
       if (request == end_of_block) return;
     }
@@ -26,7 +26,7 @@ void answer_bounces(floor_page& page) {
 void answer_futexes(floor_page& page) {
   std::uint32_t seen = 0;
   for (;;) {
-    std::uint32_t request;
+    std::uint32_t request = 0;
     while ((request = page.request.load()) == seen) futex_wait_shared(page.request, seen);
     if (request == end_of_block) return;
     seen = request;

@@ -13,8 +13,6 @@
 #include <system_error>
 #include <thread>
 
-extern char** environ;
-
 namespace ham::bench {
 
 std::int64_t cpu_time_ns(pid_t pid) {

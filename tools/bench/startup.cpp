@@ -62,6 +62,7 @@ start_times start_and_end(const settings& how, int targets) {
 double bare_processes_ms(int count) {
   std::int64_t mark = now_ns();
   std::vector<pid_t> pids;
+  pids.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) pids.push_back(spawn_self({std::string(floor_nothing_argument)}));
   for (const pid_t pid : pids) {
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {

@@ -13,8 +13,6 @@
 #include <cstring>
 #include <stdexcept>
 
-extern char** environ;
-
 namespace ham::info {
 
 namespace {
@@ -22,6 +20,7 @@ namespace {
 pid_t start(const std::vector<std::string>& command, int output_fd) {
   std::vector<std::string> copies = command;
   std::vector<char*> argv;
+  argv.reserve(copies.size() + 1);
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;

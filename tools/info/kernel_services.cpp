@@ -22,7 +22,7 @@ std::string outcome(long result, int harmless_error = 0) {
 }
 
 std::string descriptor_outcome(long fd) {
-  const std::string text = outcome(fd);
+  std::string text = outcome(fd);
   if (fd >= 0) close(static_cast<int>(fd));
   return text;
 }

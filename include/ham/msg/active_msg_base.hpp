@@ -26,7 +26,7 @@ class active_msg_base {
 
   /// The handler key, 4 bytes in the byte order of the sender.
   [[nodiscard]] std::uint32_t key() const noexcept {
-    std::uint32_t value;
+    std::uint32_t value = 0;
     std::memcpy(&value, key_, sizeof value);
     return value;
   }
