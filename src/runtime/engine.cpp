@@ -512,6 +512,14 @@ offload::node_descriptor engine::describe(node_t node) {
   return offload::node_descriptor(who.facts);
 }
 
+void engine::fail_access(node_t node) {
+  peer& who = peer_for(node);
+  // The transport tells of the loss as well, at its own time.
+  wait_until([&who] { return who.state.load(std::memory_order_acquire) == peer_state::lost; },
+             base::now_ns() + 1'000'000'000);
+  throw_lost(who, nullptr, call_outcome::may_have_run);
+}
+
 transport::remote_memory* engine::memory_of(node_t node) {
   if (!one_sided_) return nullptr;
   return ready_peer(node).to->memory();

@@ -106,6 +106,9 @@ class engine final : public transport::observer {
   [[nodiscard]] bool crowded() const noexcept;
   /// One-sided access to a node's memory, or nullptr.
   [[nodiscard]] transport::remote_memory* memory_of(node_t node);
+  /// A one-sided access to `node` found no peer any more: throws the ham::node_failure of the node, which may have got
+  /// some of the bytes.
+  [[noreturn]] void fail_access(node_t node);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
   /// Calls that run on threads which are not ours (pooled): the engine's end waits for them.
   void count_elsewhere(int by) noexcept { elsewhere_.fetch_add(by, std::memory_order_acq_rel); }

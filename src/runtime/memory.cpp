@@ -137,6 +137,7 @@ future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t byt
   if (transport::remote_memory* const memory = there.tag == 0 ? nullptr : at.memory_of(node)) {
     const transport::access_result result = one_sided(*memory);
     return ready_or_failed(at, [&] {
+      if (result == transport::access_result::lost) at.fail_access(node);
       if (result != transport::access_result::done) refuse(result, node, there, bytes);
     });
   }

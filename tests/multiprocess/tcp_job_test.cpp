@@ -250,6 +250,9 @@ TEST(tcp_job, a_target_that_is_killed_fails_its_calls_only) {
   const runtime rt(with_key(waiting.nodes() + "*2", key.path()));
   ASSERT_EQ(rt.num_nodes(), 3U);
   const pid_t victim = offload::sync(1, fn<&my_pid>);
+  const std::vector<char> bytes(1 << 20);
+  offload::buffer<char> there(1, bytes.size());
+  offload::put_sync(bytes.data(), there.ptr(), bytes.size());
   auto computing = offload::async(1, fn<&work_forever>);
   auto queued = offload::async(1, fn<&twice>, 1);
   EXPECT_FALSE(computing.wait_for(20ms));
@@ -263,6 +266,7 @@ TEST(tcp_job, a_target_that_is_killed_fails_its_calls_only) {
   }
   EXPECT_THROW((void)queued.get(), node_failure);
   EXPECT_THROW((void)offload::sync(1, fn<&twice>, 1), node_failure);
+  EXPECT_THROW(offload::put_sync(bytes.data(), there.ptr(), bytes.size()), node_failure);
   EXPECT_EQ(offload::sync(2, fn<&twice>, 2), 4);
   // The server has room for another job again.
   const node_t again = offload::add_node(waiting.nodes());
