@@ -11,6 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#include "ham/offload/runtime.hpp"
+
 namespace ham::detail {
 namespace {
 
@@ -84,3 +86,16 @@ transport::network_module& load_network(const std::string& name) {
 }
 
 }  // namespace ham::detail
+
+namespace ham {
+
+module_state look_for_module(const std::string& transport) {
+  try {
+    const std::string why = detail::load_network(transport).why_insecure();
+    return {true, why.empty() ? why : "without keys and encryption: " + why};
+  } catch (const std::exception& problem) {
+    return {false, problem.what()};
+  }
+}
+
+}  // namespace ham

@@ -8,11 +8,12 @@
 
 namespace ham::info {
 
-/// A transport, tried by starting a job with one target of it and calling it once.
+/// A transport, tried by starting a job with one target of it and calling it once; one for other machines by loading
+/// its module.
 struct transport_state {
   std::string name;
   bool available = false;
-  std::string reason;  ///< why not, and how to get it
+  std::string reason;  ///< why not, and how to get it; or what it cannot do
 };
 
 /// Tries every transport that this release has. In a process that is itself started as a target this does not return.

@@ -64,6 +64,14 @@ class runtime {
   std::unique_ptr<detail::runtime_parts> parts_;
 };
 
+/// A transport that is a module of its own, as this process finds it.
+struct module_state {
+  bool available = false;
+  std::string remark;  ///< why it is not there and what to do; or what it cannot do here
+};
+/// Loads the module of a transport ("tcp"), if it is there. Any thread; does not throw.
+[[nodiscard]] module_state look_for_module(const std::string& transport);
+
 namespace offload {
 
 /// Explicit start in the style of MPI: every process runs main. True on the host; in a target it executes calls until
