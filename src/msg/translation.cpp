@@ -69,15 +69,15 @@ string differences(string_view mine, string_view theirs, string_view here, strin
 }
 
 /// Which parts of a layout mean something only to nodes that lay out data alike; empty if there are none.
-string raw_parts(string_view layout) {
+string raw_parts(string_view layout, bool same_byte_order) {
   const auto call = call_parts::of(layout);
-  if (!call) return layout_is_portable(layout) ? "" : "the message";
+  if (!call) return layout_is_portable(layout, same_byte_order) ? "" : "the message";
   string text;
   const auto add = [&text](const string& more) { text += (text.empty() ? "" : " and ") + more; };
   for (std::size_t i = 0; i < call->sent.size(); ++i) {
-    if (!layout_is_portable(call->sent[i])) add(call_parts::name(i));
+    if (!layout_is_portable(call->sent[i], same_byte_order)) add(call_parts::name(i));
   }
-  if (!layout_is_portable(call->result)) add("the result");
+  if (!layout_is_portable(call->result, same_byte_order)) add("the result");
   return text;
 }
 
@@ -85,7 +85,9 @@ string raw_parts(string_view layout) {
 
 translation::translation(const manifest& mine, const manifest& theirs)
     : my_data_(mine.layout().describe_against(theirs.layout())),
-      their_data_(theirs.layout().describe_against(mine.layout())) {
+      their_data_(theirs.layout().describe_against(mine.layout())),
+      same_structs_(mine.layout().same_structs(theirs.layout())),
+      same_byte_order_(mine.layout().same_byte_order(theirs.layout())) {
   std::unordered_map<string_view, std::uint32_t> key_there;
   key_there.reserve(theirs.entries().size());
   for (std::uint32_t key = 0; key < theirs.entries().size(); ++key) key_there.emplace(theirs.entries()[key].name, key);
@@ -118,7 +120,7 @@ std::uint32_t translation::translate(const manifest& mine, const manifest& their
     } else if (here.layout != there.layout) {
       found.my_layout = here.layout;
       found.their_layout = there.layout;
-    } else if (!mine.layout().same_structs(theirs.layout()) && !raw_parts(here.layout).empty()) {
+    } else if (!same_structs_ && !raw_parts(here.layout, same_byte_order_).empty()) {
       found.other_structs = true;
       found.my_layout = here.layout;
     } else {
@@ -153,8 +155,9 @@ string translation::explain(std::uint32_t my_key, string_view here, string_view 
   }
   if (what.other_kind) return head + "one node has an active message of that name, the other a function";
   if (what.other_structs) {
-    return head + "the bytes in memory are sent for " + raw_parts(what.my_layout) + ", but " + string(here) + " has " +
-           my_data_ + ", " + string(there) + " has " + their_data_ + "; for a struct, list its fields with HAM_FIELDS";
+    return head + "the bytes in memory are sent for " + raw_parts(what.my_layout, same_byte_order_) + ", but " +
+           string(here) + " has " + my_data_ + ", " + string(there) + " has " + their_data_ +
+           "; for a struct, list its fields with HAM_FIELDS";
   }
   return head + differences(what.my_layout, what.their_layout, here, there);
 }

@@ -525,4 +525,6 @@ transport::remote_memory* engine::memory_of(node_t node) {
   return ready_peer(node).to->memory();
 }
 
+const msg::translation* engine::translation_of(node_t node) { return ready_peer(node).translation.get(); }
+
 }  // namespace ham::detail

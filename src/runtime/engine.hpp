@@ -109,6 +109,8 @@ class engine final : public transport::observer {
   /// A one-sided access to `node` found no peer any more: throws the ham::node_failure of the node, which may have got
   /// some of the bytes.
   [[noreturn]] void fail_access(node_t node);
+  /// How the handlers and data of a node differ from those here; nullptr if they do not.
+  [[nodiscard]] const msg::translation* translation_of(node_t node);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
   /// Calls that run on threads which are not ours (pooled): the engine's end waits for them.
   void count_elsewhere(int by) noexcept { elsewhere_.fetch_add(by, std::memory_order_acq_rel); }

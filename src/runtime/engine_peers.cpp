@@ -29,7 +29,7 @@ bool is_answer(wire_kind kind, std::span<const std::byte> payload) {
   transport::fragment_head head{};
   if (kind == wire_kind::fragment && payload.size() >= sizeof head) {
     std::memcpy(&head, payload.data(), sizeof head);
-    kind = static_cast<wire_kind>(head.kind);
+    kind = static_cast<wire_kind>(little_endian(head).kind);
   }
   return kind == wire_kind::reply || kind == wire_kind::reply_error || kind == wire_kind::batch_reply;
 }

@@ -153,7 +153,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   out.kind = to_byte(wire_kind::call);
   if (prefix != 0) {
     out.kind |= in_context;
-    std::memcpy(room, &to.context, sizeof to.context);
+    msg::writer(room, prefix).number(to.context);
   }
   out.data = room + prefix;
   return true;

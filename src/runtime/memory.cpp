@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "ham/msg/translation.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/memory.hpp"
 #include "ham/offload/when.hpp"
@@ -72,6 +73,29 @@ void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
   std::memmove(to, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from.address)), bytes);
 }
 
+// ---- nodes of other data layout
+
+/// The size of the numbers that must be turned round on the way to or from a node; 0: none. Throws for elements that
+/// cannot cross.
+std::uint32_t to_turn(engine& at, node_t node, const element& of) {
+  const msg::translation* const other = at.translation_of(node);
+  if (other == nullptr || other->same_structs()) return 0;
+  if (other->same_byte_order() ? of.known : of.number_bytes != 0) {
+    return other->same_byte_order() || of.number_bytes == 1 ? 0 : of.number_bytes;
+  }
+  throw buffer_error("elements of this type cannot be copied between node " + std::to_string(at.self()) + " and node " +
+                     std::to_string(node) +
+                     " (they are copied as bytes, and the two nodes lay them out differently); use buffers of numbers, "
+                     "or send them as arguments, with HAM_FIELDS");
+}
+
+void turn(std::byte* numbers, std::size_t bytes, std::uint32_t number_bytes) {
+  if (number_bytes == 0) return;
+  for (std::size_t at = 0; at + number_bytes <= bytes; at += number_bytes) {
+    std::reverse(numbers + at, numbers + at + number_bytes);
+  }
+}
+
 // ---- executed by the owner of the memory
 
 std::pair<std::uint64_t, std::uint64_t> allocate_here(std::uint64_t bytes) {
@@ -100,16 +124,18 @@ std::vector<std::byte> load_here(std::uint64_t address, std::uint64_t tag, std::
 
 /// Sends own memory to another node.
 void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to, std::uint64_t to_tag,
-                    std::uint64_t bytes) {
+                    std::uint64_t bytes, std::uint32_t number_bytes, bool known) {
   engine& at = current();
   if (from_tag != 0) {
     check_local(at, {from, from_tag}, bytes);
-    put_bytes(at, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from)), to_node, {to, to_tag}, bytes).get();
+    put_bytes(at, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from)), to_node, {to, to_tag}, bytes,
+              {number_bytes, known})
+        .get();
     return;
   }
   std::vector<std::byte> copy(bytes);
   load_local(at, {from, from_tag}, copy.data(), bytes);
-  put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes).get();
+  put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}).get();
 }
 
 template <class Action>
@@ -128,13 +154,14 @@ future<void> join(engine& at, std::vector<future<void>> parts) {
   });
 }
 
-/// put and get: by this process itself, by one access to the node's memory, or in messages, each of one piece.
+/// put and get: by this process itself, by one access to the node's memory, or in messages, each of one piece. Numbers
+/// of `turned` bytes change their byte order on the way, which only messages do.
 template <class Here, class OneSided, class Piece>
-future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t bytes, Here here, OneSided one_sided,
-                      Piece send_piece) {
+future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t bytes, std::uint32_t turned, Here here,
+                      OneSided one_sided, Piece send_piece) {
   if (bytes == 0) return ready_or_failed(at, [] {});
   if (node == at.self()) return ready_or_failed(at, here);
-  if (transport::remote_memory* const memory = there.tag == 0 ? nullptr : at.memory_of(node)) {
+  if (transport::remote_memory* const memory = there.tag == 0 || turned != 0 ? nullptr : at.memory_of(node)) {
     const transport::access_result result = one_sided(*memory);
     return ready_or_failed(at, [&] {
       if (result == transport::access_result::lost) at.fail_access(node);
@@ -177,47 +204,58 @@ void free_bytes(engine& at, node_t node, raw_buffer what) {
     sync(node, fn<&free_here>, what.address, what.tag);
 }
 
-future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes) {
+future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of) {
   at.count_put(bytes);
   const auto* source = static_cast<const std::byte*>(from);
+  const std::uint32_t turned = to_turn(at, node, of);
   return transfer(
-      at, node, to, bytes, [&] { store_local(at, to, from, bytes); },
+      at, node, to, bytes, turned, [&] { store_local(at, to, from, bytes); },
       [&](transport::remote_memory& memory) { return memory.put(to.address, to.tag, source, bytes); },
       [&](std::size_t done, std::size_t piece) {
-        return async(node, fn<&store_here>, to.address + done, to.tag,
-                     std::span<const std::byte>(source + done, piece));
+        std::span<const std::byte> content(source + done, piece);
+        std::vector<std::byte> copy;
+        if (turned != 0) {
+          copy.assign(content.begin(), content.end());
+          turn(copy.data(), piece, turned);
+          content = copy;
+        }
+        return async(node, fn<&store_here>, to.address + done, to.tag, content);
       });
 }
 
-future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes) {
+future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes, element of) {
   at.count_got(bytes);
   auto* target = static_cast<std::byte*>(to);
+  const std::uint32_t turned = to_turn(at, node, of);
   return transfer(
-      at, node, from, bytes, [&] { load_local(at, from, to, bytes); },
+      at, node, from, bytes, turned, [&] { load_local(at, from, to, bytes); },
       [&](transport::remote_memory& memory) { return memory.get(from.address, from.tag, target, bytes); },
       [&](std::size_t done, std::size_t piece) {
         return async(node, fn<&load_here>, from.address + done, from.tag, static_cast<std::uint64_t>(piece))
-            .then([place = target + done, piece](const std::vector<std::byte>& data) {
+            .then([place = target + done, piece, turned](const std::vector<std::byte>& data) {
               if (data.size() != piece) throw protocol_error("a get was answered with another size");
               std::memcpy(place, data.data(), piece);
+              turn(place, piece, turned);
             });
       });
 }
 
-future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
-                        std::size_t bytes) {
+future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes,
+                        element of) {
   if (from_node == at.self() && from.tag != 0) {
-    return ready_or_failed(at, [&] { copy_from_here(from.address, from.tag, to_node, to.address, to.tag, bytes); });
+    return ready_or_failed(at, [&] {
+      copy_from_here(from.address, from.tag, to_node, to.address, to.tag, bytes, of.number_bytes, of.known);
+    });
   }
   if (to_node == at.self() && to.tag != 0) {
     return ready_or_failed(at, [&] {
       check_local(at, to, bytes);
-      get_bytes(at, from_node, from, reinterpret_cast<void*>(static_cast<std::uintptr_t>(to.address)), bytes).get();
+      get_bytes(at, from_node, from, reinterpret_cast<void*>(static_cast<std::uintptr_t>(to.address)), bytes, of).get();
     });
   }
   const engine_scope scope(&at);
   return async(from_node, fn<&copy_from_here>, from.address, from.tag, to_node, to.address, to.tag,
-               static_cast<std::uint64_t>(bytes));
+               static_cast<std::uint64_t>(bytes), of.number_bytes, of.known);
 }
 
 }  // namespace ham::offload::detail

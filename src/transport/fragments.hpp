@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -27,6 +28,16 @@ struct fragment_head {
   std::uint32_t key;
   std::uint32_t kind;
 };
+static_assert(sizeof(fragment_head) == 24);
+
+/// Turns a head as it is in memory into one as it travels, and back.
+[[nodiscard]] constexpr fragment_head little_endian(fragment_head head) noexcept {
+  if constexpr (std::endian::native == std::endian::big) {
+    head = {__builtin_bswap64(head.total), __builtin_bswap64(head.offset), __builtin_bswap32(head.key),
+            __builtin_bswap32(head.kind)};
+  }
+  return head;
+}
 
 /// Sends as much of `message` as there is room for. True when all of it is gone.
 [[nodiscard]] inline bool send_some(endpoint& to, outbound& message, std::uint8_t fragment_kind) {
@@ -42,7 +53,7 @@ struct fragment_head {
     const std::size_t piece = std::min(most - sizeof(fragment_head), message.bytes.size() - message.sent);
     std::byte* room = to.reserve(sizeof(fragment_head) + piece);
     if (room == nullptr) return false;
-    const fragment_head head{message.bytes.size(), message.sent, message.head.key, message.head.kind};
+    const fragment_head head = little_endian({message.bytes.size(), message.sent, message.head.key, message.head.kind});
     std::memcpy(room, &head, sizeof head);
     std::memcpy(room + sizeof head, message.bytes.data() + message.sent, piece);
     to.commit({message.stream, message.head.call, fragment_kind});
@@ -65,6 +76,7 @@ class assembler {
     fragment_head head{};
     if (piece.payload.size() <= sizeof head) throw protocol_error("a fragment is shorter than its head");
     std::memcpy(&head, piece.payload.data(), sizeof head);
+    head = little_endian(head);
     const auto bytes = piece.payload.subspan(sizeof head);
     const auto [at, fresh] = streams_.try_emplace(piece.head.key);
     if (streams_.size() > most_streams) throw protocol_error("too many long messages at once");

@@ -77,9 +77,9 @@ TEST(codec_layout, standard_types) {
 }
 
 TEST(codec_layout, classes) {
-  EXPECT_EQ(layout_text<blob>(), "opaque<layout_test::blob,16,8>");
+  EXPECT_EQ(layout_text<blob>(), "object<layout_test::blob,16,8:i4@0,f8@8>");
   EXPECT_EQ(layout_text<nothing>(), "empty<layout_test::nothing>");
-  EXPECT_EQ((layout_text<generic<int, double>>()), "opaque<layout_test::generic[int;double],16,8>");
+  EXPECT_EQ((layout_text<generic<int, double>>()), "object<layout_test::generic[int;double],16,8:i4@0,f8@8>");
   EXPECT_EQ(layout_text<particle>(), "fields<layout_test::particle:f8,str>");
   EXPECT_EQ(layout_text<archived>(), "serialize<layout_test::archived:i4,vec<serialize<layout_test::archived>>>");
 }
@@ -98,6 +98,12 @@ TEST(codec_layout, portability) {
   EXPECT_TRUE(layout_is_portable(""));
   EXPECT_FALSE(layout_is_portable(layout_text<blob>()));
   EXPECT_FALSE((layout_is_portable(layout_text<int, std::vector<blob>>())));
+  EXPECT_TRUE((layout_is_portable(layout_text<int, std::vector<blob>>(), true)));
+  EXPECT_FALSE(layout_is_portable("object<a,32,16:f80@0,i4@16>", true));
+  EXPECT_FALSE(layout_is_portable("object<a,16,8:opaque<b,8,8>@0,i4@8>", true));
+  EXPECT_TRUE(layout_is_portable("buffer_ptr<opaque<b,24,8>>,vec<i4>"));
+  EXPECT_FALSE(layout_is_portable("buffer_ptr<opaque<b,24,8>>,opaque<b,24,8>"));
+  EXPECT_FALSE(layout_is_portable("buffer_ptr<vec<i4>>->f80"));
   EXPECT_FALSE(layout_is_portable("f80"));
   EXPECT_FALSE(layout_is_portable("tuple<i4,f80>"));
   EXPECT_TRUE(layout_is_portable("f128"));

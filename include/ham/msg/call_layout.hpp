@@ -16,10 +16,12 @@ namespace detail {
 /// compilers do not agree on the names of lambdas.
 [[nodiscard]] inline std::string without_type_name(const std::string& layout) {
   if (layout.starts_with("empty<")) return "empty";
-  constexpr std::string_view opaque = "opaque<";
   const auto comma = layout.find(',');
-  if (!layout.starts_with(opaque) || comma == std::string::npos) return layout;
-  return std::string(opaque) + layout.substr(comma);
+  if (comma == std::string::npos) return layout;
+  for (const std::string_view kind : {std::string_view("opaque<"), std::string_view("object<")}) {
+    if (layout.starts_with(kind)) return std::string(kind) + layout.substr(comma);
+  }
+  return layout;
 }
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 
 #include "ham/msg/codec_core.hpp"
 #include "ham/msg/layout.hpp"
+#include "ham/msg/object_layout.hpp"
 
 namespace ham::msg::detail {
 
@@ -221,12 +222,13 @@ struct object_codec : fixed_codec<object_size_v<T>> {
     }
   }
   static void layout(std::string& to) {
-    to += object_size_v<T> == 0 ? "empty<" : "opaque<";
-    append_name<T>(to);
-    if constexpr (object_size_v<T> != 0) {
-      append(to, ",", std::to_string(sizeof(T)), ",", std::to_string(alignof(T)));
+    if constexpr (object_size_v<T> == 0) {
+      to += "empty<";
+      append_name<T>(to);
+      to += '>';
+    } else {
+      append_object<T>(to);
     }
-    to += '>';
   }
 };
 

@@ -26,8 +26,12 @@ struct data_layout {
   /// The layout of this process.
   [[nodiscard]] static data_layout local() noexcept;
 
-  /// True if a struct of any members has the same bytes on both. The sign of plain char does not matter for that.
+  /// True if an object of any members has the same bytes on both. The sign of plain char does not matter for that.
   [[nodiscard]] bool same_structs(const data_layout& other) const noexcept;
+
+  [[nodiscard]] bool same_byte_order(const data_layout& other) const noexcept {
+    return little_endian == other.little_endian;
+  }
 
   friend bool operator==(const data_layout&, const data_layout&) = default;
 

@@ -9,27 +9,36 @@
 
 namespace ham::msg {
 
+namespace detail {
+
+/// Whether `text` has `token` at `at` as a word of its own.
+[[nodiscard]] constexpr bool is_layout_token(std::string_view text, std::size_t at, std::string_view token) noexcept {
+  const bool starts = at == 0 || text[at - 1] == '<' || text[at - 1] == ',' || text[at - 1] == '>' ||
+                      (text[at - 1] == ':' && (at == 1 || text[at - 2] != ':'));
+  const std::size_t end = at + token.size();
+  const bool ends = token.ends_with('<') || end == text.size() || text[end] == '>' || text[end] == ',' ||
+                    text[end] == '-' || text[end] == '@';
+  return starts && ends && text.substr(at, token.size()) == token;
+}
+
+}  // namespace detail
+
 /// Whether values laid out so mean the same to nodes of different data layout: no object crosses as its bytes (unless
-/// it is one byte) and no floating-point number has a format that only some processors know. `text` may be that of
-/// several types, separated by commas or by "->".
-[[nodiscard]] constexpr bool layout_is_portable(std::string_view text) noexcept {
-  const auto starts_token = [&](std::size_t at) {
-    return at == 0 || text[at - 1] == '<' || text[at - 1] == ',' || text[at - 1] == '>' ||
-           (text[at - 1] == ':' && (at == 1 || text[at - 2] != ':'));
-  };
-  const auto ends_token = [&](std::size_t at) {
-    return at == text.size() || text[at] == '>' || text[at] == ',' || text[at] == '-';
-  };
-  for (const std::string_view token : {std::string_view("f80"), std::string_view("f128dd")}) {
-    for (auto at = text.find(token); at != text.npos; at = text.find(token, at + 1)) {
-      if (starts_token(at) && ends_token(at + token.size())) return false;
+/// it is one byte) and no floating-point number has a format that only some processors know. Between nodes of the
+/// `same_byte_order` an object may cross if the text says all of its members, and where they are: it is the same text
+/// there. `text` may be that of several types, separated by commas or by "->".
+[[nodiscard]] constexpr bool layout_is_portable(std::string_view text, bool same_byte_order = false) noexcept {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto here = [&](std::string_view token) { return detail::is_layout_token(text, at, token); };
+    if (here("f80") || here("f128dd")) return false;
+    if (here("opaque<") || (!same_byte_order && here("object<"))) {
+      const auto comma = text.find(',', at);
+      if (comma == text.npos || text.substr(comma, 3) != ",1,") return false;
     }
-  }
-  constexpr std::string_view opaque = "opaque<";
-  for (auto at = text.find(opaque); at != text.npos; at = text.find(opaque, at + 1)) {
-    if (!starts_token(at)) continue;
-    const auto comma = text.find(',', at);
-    if (comma == text.npos || text.substr(comma, 3) != ",1,") return false;
+    if (here("buffer_ptr<")) {  // what it points to stays where it is
+      int depth = 0;
+      while (at < text.size() && (text[at] != '>' || --depth != 0)) depth += text[at++] == '<' ? 1 : 0;
+    }
   }
   return true;
 }

@@ -40,6 +40,10 @@ class translation {
   /// True if every key of this node is usable and stays as it is.
   [[nodiscard]] bool identity() const noexcept { return identity_; }
 
+  /// Whether the two nodes have any object in the same bytes, and whether they have numbers in the same byte order.
+  [[nodiscard]] bool same_structs() const noexcept { return same_structs_; }
+  [[nodiscard]] bool same_byte_order() const noexcept { return same_byte_order_; }
+
   /// Why a key is not usable, as a sentence that names the function and the argument; the empty string if it is usable.
   /// @param here, there how to call the two nodes, for example "node 0 (alpha)".
   [[nodiscard]] std::string explain(std::uint32_t my_key, std::string_view here = "this node",
@@ -63,6 +67,8 @@ class translation {
   std::string my_data_;
   std::string their_data_;
   bool identity_ = false;
+  bool same_structs_ = true;
+  bool same_byte_order_ = true;
 };
 
 }  // namespace ham::msg

@@ -1,12 +1,16 @@
 // Memory of other nodes: allocate, free, put, get, copy (paper 1, Table II).
 #pragma once
 
+#include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "ham/msg/object_layout.hpp"
 #include "ham/offload/buffer_ptr.hpp"
 #include "ham/offload/future.hpp"
 
@@ -18,12 +22,46 @@ struct raw_buffer {
   std::uint64_t address = 0;
   std::uint64_t tag = 0;
 };
+
+/// What to do with elements that go to a node of another data layout.
+struct element {
+  std::uint32_t number_bytes = 1;  ///< they consist of numbers of this size, whose bytes can be turned round; 0: not so
+  bool known = true;  ///< all of their members are known, and lie alike wherever the byte order is the same
+};
+template <class T>
+inline constexpr std::uint32_t number_bytes_v = (std::is_arithmetic_v<T> ||
+                                                 std::is_enum_v<T>)&&!std::is_same_v<std::remove_cv_t<T>, long double>
+                                                    ? sizeof(T)
+                                                    : 0;
+template <class T>
+inline constexpr std::uint32_t number_bytes_v<std::complex<T>> = number_bytes_v<T>;
+template <class T, std::size_t N>
+inline constexpr std::uint32_t number_bytes_v<T[N]> = number_bytes_v<T>;
+template <class T, std::size_t N>
+inline constexpr std::uint32_t number_bytes_v<std::array<T, N>> = number_bytes_v<T>;
+
+template <class T>
+[[nodiscard]] element element_of() {
+  if constexpr (number_bytes_v<T> != 0) {
+    return {number_bytes_v<T>, true};
+  } else {
+    static const bool known = [] {
+      std::string text;
+      msg::detail::append_member<T>(text);
+      return msg::layout_is_portable(text, true);
+    }();
+    return {0, known};
+  }
+}
+
 [[nodiscard]] raw_buffer allocate_bytes(engine& at, node_t node, std::size_t bytes);
 void free_bytes(engine& at, node_t node, raw_buffer what);
-[[nodiscard]] future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes);
-[[nodiscard]] future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes);
+[[nodiscard]] future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes,
+                                     element of = {});
+[[nodiscard]] future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes,
+                                     element of = {});
 [[nodiscard]] future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
-                                      std::size_t bytes);
+                                      std::size_t bytes, element of = {});
 [[noreturn]] void throw_too_large(std::size_t elements, std::size_t element_bytes);
 
 template <class T>
@@ -63,9 +101,12 @@ void free(node_t, buffer_ptr<T> ptr) {
 /// Writes `n` elements from local memory to `dst`. `src` must stay as it is until the future has settled. Not ordered
 /// with calls that still run on the node: wait for them first. Over shared memory the caller copies, once, and the
 /// future is ready on return. The future fails with ham::buffer_error for stale, freed, foreign or too short memory.
+/// Numbers are converted for a node of another byte order; elements of which the bytes would mean something else there
+/// are refused with ham::buffer_error at once.
 template <detail::transferable T>
 future<void> put(const std::type_identity_t<T>* src, buffer_ptr<T> dst, std::size_t n) {
-  return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<T>(n));
+  return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<T>(n),
+                           detail::element_of<T>());
 }
 
 /// Reads `n` elements from `src` into local memory, which must not be touched until the future has settled. Else as
@@ -73,7 +114,8 @@ future<void> put(const std::type_identity_t<T>* src, buffer_ptr<T> dst, std::siz
 template <class T>
 requires detail::transferable<std::remove_const_t<T>> future<void> get(
     buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
-  return detail::get_bytes(detail::current(), src.node(), detail::raw(src), dst, detail::bytes_for<T>(n));
+  return detail::get_bytes(detail::current(), src.node(), detail::raw(src), dst, detail::bytes_for<T>(n),
+                           detail::element_of<std::remove_const_t<T>>());
 }
 
 /// Copies `n` elements from `src` to `dst`, on any nodes; between two targets the bytes go directly from one to the
@@ -83,7 +125,7 @@ requires detail::transferable<std::remove_const_t<T>> future<void> copy(buffer_p
                                                                         buffer_ptr<std::remove_const_t<T>> dst,
                                                                         std::size_t n) {
   return detail::copy_bytes(detail::current(), src.node(), detail::raw(src), dst.node(), detail::raw(dst),
-                            detail::bytes_for<T>(n));
+                            detail::bytes_for<T>(n), detail::element_of<std::remove_const_t<T>>());
 }
 
 /// The same, complete on return; errors are thrown.

@@ -1,0 +1,366 @@
+// The layout in memory of objects that cross as their bytes: type, place and bits of each member, found without any
+// help of the class. Only for aggregates; the layout of other classes is their size and alignment.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "ham/msg/codec_core.hpp"
+#include "ham/msg/layout.hpp"
+
+namespace ham::msg::detail {
+
+inline constexpr std::size_t most_described_members = 24;
+
+/// Stands for a member of any type where only it is asked whether something compiles.
+template <class Whole>
+struct any_member {
+  template <class T>
+  requires(!std::is_same_v<std::remove_cv_t<T>, Whole>) operator T() const noexcept;
+};
+template <class Whole>
+struct any_base {
+  template <class T>
+  requires(std::is_base_of_v<T, Whole> && !std::is_same_v<std::remove_cv_t<T>, Whole>) operator T() const noexcept;
+};
+struct any_union {
+  template <class T>
+  requires std::is_union_v<T>
+  operator T() const noexcept;
+};
+
+template <class Whole, std::size_t>
+using any_member_at = any_member<Whole>;
+
+/// Whether T{m, m, ... before ..., {m, m, ... inner ...}, m, m, ... after ...} compiles.
+template <class T, std::size_t... Before, std::size_t... Inner, std::size_t... After>
+constexpr bool takes_nested(std::index_sequence<Before...>, std::index_sequence<Inner...>,
+                            std::index_sequence<After...>) {
+  return requires { T{any_member_at<T, Before>{}..., {any_member_at<T, Inner>{}...}, any_member_at<T, After>{}...}; };
+}
+template <class T, std::size_t... Before, class Last>
+constexpr bool takes_then(std::index_sequence<Before...>, std::type_identity<Last>) {
+  return requires { T{any_member_at<T, Before>{}..., Last{}}; };
+}
+template <class T, std::size_t... Before>
+constexpr bool takes_then_nothing(std::index_sequence<Before...>) {
+  return requires { T{any_member_at<T, Before>{}..., {}}; };
+}
+template <class T, std::size_t... Before>
+constexpr bool takes(std::index_sequence<Before...>) {
+  return requires { T{any_member_at<T, Before>{}...}; };
+}
+
+/// The largest number of initialisers that T takes; array members count one for each element.
+template <class T, std::size_t At = most_described_members>
+constexpr std::size_t initialisers() {
+  if constexpr (takes<T>(std::make_index_sequence<At>())) {
+    return At;
+  } else if constexpr (At > 0) {
+    return initialisers<T, At - 1>();
+  } else {
+    return 0;
+  }
+}
+
+/// How many of the `Count` initialisers of T belong to the member that begins at initialiser `At`: more than one for
+/// an array.
+template <class T, std::size_t Count, std::size_t At, std::size_t Width>
+constexpr std::size_t width_of_member() {
+  if constexpr (Width <= 1) {
+    return 1;
+  } else {
+    constexpr std::size_t after = Count - At - Width;
+    constexpr bool fits = takes_nested<T>(std::make_index_sequence<At>(), std::make_index_sequence<Width>(),
+                                          std::make_index_sequence<after>());
+    constexpr bool more = takes_nested<T>(std::make_index_sequence<At>(), std::make_index_sequence<Width>(),
+                                          std::make_index_sequence<after + 1>());
+    if constexpr (fits && !more) {
+      return Width;
+    } else {
+      return width_of_member<T, Count, At, Width - 1>();
+    }
+  }
+}
+
+/// 0 when a member is a union, whose content nobody knows.
+template <class T, std::size_t Count, std::size_t At = 0, std::size_t Members = 0>
+constexpr std::size_t count_members() {
+  if constexpr (At == Count) {
+    return Members;
+  } else if constexpr (takes_then<T>(std::make_index_sequence<At>(), std::type_identity<any_union>())) {
+    return 0;
+  } else {
+    return count_members<T, Count, At + width_of_member<T, Count, At, Count - At>(), Members + 1>();
+  }
+}
+
+/// Number of members of an aggregate; 0 if it is not certain.
+template <class T>
+constexpr std::size_t member_count() {
+  if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> || requires { std::tuple_size<T>::value; }) {
+    return 0;
+  } else if constexpr (takes_then<T>(std::index_sequence<>(), std::type_identity<any_base<T>>())) {
+    return 0;
+  } else {
+    constexpr std::size_t count = initialisers<T>();
+    // A further {} means that a member is there which any_member could not stand for, or that there are too many.
+    if constexpr (count == 0 || takes_then_nothing<T>(std::make_index_sequence<count>())) {
+      return 0;
+    } else {
+      return count_members<T, count>();
+    }
+  }
+}
+
+template <class T>
+inline constexpr bool is_complex_v = false;
+template <class T>
+inline constexpr bool is_complex_v<std::complex<T>> = std::is_floating_point_v<T>;
+template <class T>
+inline constexpr bool is_std_array_v = false;
+template <class T, std::size_t N>
+inline constexpr bool is_std_array_v<std::array<T, N>> = true;
+
+template <class T>
+void append_object(std::string& to);
+
+/// The bytes of a value that lies in an object, as they are in memory.
+template <class T>
+void append_member(std::string& to) {
+  if constexpr (std::is_array_v<T>) {
+    to += "array<";
+    append_member<std::remove_extent_t<T>>(to);
+    append(to, ",", std::to_string(std::extent_v<T>), ">");
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || is_complex_v<T>) {
+    append_layout<T>(to);
+  } else {
+    append_object<T>(to);
+  }
+}
+
+/// Not a constant to the compiler, which would warn that a bit-field does not hold all of it.
+[[nodiscard]] inline unsigned long long all_bits() noexcept {
+  static const volatile unsigned long long bits = ~0ULL;
+  return bits;
+}
+
+/// Writes the members of an object of zeros.
+class object_members {
+ public:
+  object_members(std::string& to, std::byte* object, std::size_t size) : to_(to), object_(object), size_(size) {}
+
+  template <class T>
+  void at(const volatile void* member) {
+    add<T>(static_cast<std::size_t>(static_cast<const volatile std::byte*>(member) - object_));
+  }
+  /// A member that nothing can be found out about.
+  template <class T>
+  void unknown() {
+    append(to_, separator(), "opaque<constant,", std::to_string(sizeof(T)), ",", std::to_string(alignof(T)), ">");
+  }
+  /// A member of which all bits have just been set: in its place, or only some of it if it is a bit-field.
+  template <class T>
+  void bits() {
+    std::size_t first = 0;
+    std::size_t last = size_;
+    while (first < size_ && object_[first] == std::byte{}) ++first;
+    while (last > first && object_[last - 1] == std::byte{}) --last;
+    bool whole = last - first == sizeof(T);
+    for (std::size_t i = first; i < last; ++i) {
+      whole = whole && object_[i] == (std::is_same_v<T, bool> ? std::byte{1} : std::byte{0xff});
+    }
+    whole ? add<T>(first) : add_bits(first, last);
+    std::memset(object_, 0, size_);
+  }
+
+ private:
+  template <class T>
+  void add(std::size_t offset) {
+    to_ += separator();
+    append_member<std::remove_cv_t<T>>(to_);
+    append(to_, "@", std::to_string(offset));
+  }
+  void add_bits(std::size_t first, std::size_t last) {
+    append(to_, separator(), "bits");
+    for (std::size_t i = first; i < last; ++i) {
+      constexpr const char* digits = "0123456789abcdef";
+      to_ += digits[std::to_integer<unsigned>(object_[i]) >> 4U];
+      to_ += digits[std::to_integer<unsigned>(object_[i]) & 15U];
+    }
+    append(to_, "@", std::to_string(first));
+  }
+  const char* separator() { return std::exchange(first_, false) ? ":" : ","; }
+
+  std::string& to_;
+  std::byte* object_;
+  std::size_t size_;
+  bool first_ = true;
+};
+
+// Every member gets a name, which only a declaration can give: one case for each number of members. Integers may be
+// bit-fields, which have no address.
+#define HAM_OBJECT_MEMBER(NAME)                                                           \
+  if constexpr (!std::is_integral_v<decltype(NAME)> && !std::is_enum_v<decltype(NAME)>) { \
+    out.at<decltype(NAME)>(std::addressof(NAME));                                         \
+  } else if constexpr (std::is_const_v<decltype(NAME)>) {                                 \
+    out.unknown<decltype(NAME)>();                                                        \
+  } else {                                                                                \
+    NAME = static_cast<std::remove_cv_t<decltype(NAME)>>(all_bits());                     \
+    out.bits<std::remove_cv_t<decltype(NAME)>>();                                         \
+  }
+#define HAM_OBJECT_MEMBERS(COUNT, NAMES, ...) \
+  if constexpr (Count == COUNT) {             \
+    auto& [HAM_OBJECT_NAMES NAMES] = object;  \
+    __VA_ARGS__                               \
+  }
+#define HAM_OBJECT_NAMES(...) __VA_ARGS__
+
+template <class T, std::size_t Count>
+void append_members(std::string& to) {
+  alignas(T) std::byte storage[sizeof(T)] = {};
+  T& object = *std::launder(reinterpret_cast<T*>(storage));
+  object_members out(to, storage, sizeof(T));
+  HAM_OBJECT_MEMBERS(1, (m0), HAM_OBJECT_MEMBER(m0))
+  HAM_OBJECT_MEMBERS(2, (m0, m1), HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1))
+  HAM_OBJECT_MEMBERS(3, (m0, m1, m2), HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2))
+  HAM_OBJECT_MEMBERS(4, (m0, m1, m2, m3),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3))
+  HAM_OBJECT_MEMBERS(5, (m0, m1, m2, m3, m4),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4))
+  HAM_OBJECT_MEMBERS(6, (m0, m1, m2, m3, m4, m5),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5))
+  HAM_OBJECT_MEMBERS(7, (m0, m1, m2, m3, m4, m5, m6),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6))
+  HAM_OBJECT_MEMBERS(8, (m0, m1, m2, m3, m4, m5, m6, m7),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7))
+  HAM_OBJECT_MEMBERS(9, (m0, m1, m2, m3, m4, m5, m6, m7, m8),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8))
+  HAM_OBJECT_MEMBERS(10, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9))
+  HAM_OBJECT_MEMBERS(11, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10))
+  HAM_OBJECT_MEMBERS(12, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11))
+  HAM_OBJECT_MEMBERS(13, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
+                                 HAM_OBJECT_MEMBER(m12))
+  HAM_OBJECT_MEMBERS(14, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
+                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13))
+  HAM_OBJECT_MEMBERS(15, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
+                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14))
+  HAM_OBJECT_MEMBERS(16, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
+                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
+                                     HAM_OBJECT_MEMBER(m15))
+  HAM_OBJECT_MEMBERS(17, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
+                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
+                                     HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16))
+  HAM_OBJECT_MEMBERS(18, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
+                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
+                                     HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17))
+  HAM_OBJECT_MEMBERS(19, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
+                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
+                                     HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
+                                         HAM_OBJECT_MEMBER(m18))
+  HAM_OBJECT_MEMBERS(20, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19),
+                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
+                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
+                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
+                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
+                                     HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
+                                         HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19))
+  HAM_OBJECT_MEMBERS(
+      21, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20),
+      HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3) HAM_OBJECT_MEMBER(m4)
+          HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7) HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9)
+              HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11) HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13)
+                  HAM_OBJECT_MEMBER(m14) HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
+                      HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19) HAM_OBJECT_MEMBER(m20))
+  HAM_OBJECT_MEMBERS(
+      22, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21),
+      HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3) HAM_OBJECT_MEMBER(m4)
+          HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7) HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9)
+              HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11) HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13)
+                  HAM_OBJECT_MEMBER(m14) HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
+                      HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19) HAM_OBJECT_MEMBER(m20) HAM_OBJECT_MEMBER(m21))
+  HAM_OBJECT_MEMBERS(
+      23, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22),
+      HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3) HAM_OBJECT_MEMBER(m4)
+          HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7) HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9)
+              HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11) HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13)
+                  HAM_OBJECT_MEMBER(m14) HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
+                      HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19) HAM_OBJECT_MEMBER(m20) HAM_OBJECT_MEMBER(m21)
+                          HAM_OBJECT_MEMBER(m22))
+  HAM_OBJECT_MEMBERS(
+      24,
+      (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23),
+      HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3) HAM_OBJECT_MEMBER(m4)
+          HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7) HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9)
+              HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11) HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13)
+                  HAM_OBJECT_MEMBER(m14) HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
+                      HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19) HAM_OBJECT_MEMBER(m20) HAM_OBJECT_MEMBER(m21)
+                          HAM_OBJECT_MEMBER(m22) HAM_OBJECT_MEMBER(m23))
+}
+
+#undef HAM_OBJECT_NAMES
+#undef HAM_OBJECT_MEMBERS
+#undef HAM_OBJECT_MEMBER
+
+/// "object<name,size,alignment:member@offset,...>", or "opaque<name,size,alignment>" where members cannot be told.
+template <class T>
+void append_object(std::string& to) {
+  if constexpr (is_std_array_v<T>) {
+    if constexpr (std::tuple_size_v<T> != 0) {
+      append_member<typename T::value_type[std::tuple_size_v<T>]>(to);
+      return;
+    }
+  }
+  constexpr std::size_t members = member_count<T>();
+  to += members == 0 ? "opaque<" : "object<";
+  append_name<T>(to);
+  append(to, ",", std::to_string(sizeof(T)), ",", std::to_string(alignof(T)));
+  if constexpr (members != 0) append_members<T, members>(to);
+  to += '>';
+}
+
+}  // namespace ham::msg::detail
