@@ -1,6 +1,7 @@
 // Collects the results of the calls of one batch into one message.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -12,8 +13,12 @@
 
 namespace ham::detail {
 
-/// Deletes itself after the last result. Only a batch with calls that run elsewhere (pooled) takes the lock.
+/// Deletes itself after the last result. Only a batch with calls that run elsewhere (pooled) takes the lock. Results
+/// that are together longer than a message may be travel in several.
 struct batch_reply {
+  static constexpr std::size_t head_bytes = 8;  // in front of each result
+  static constexpr std::size_t largest_result = 0x7fffffff - head_bytes;
+
   batch_reply(engine& at, peer& to, std::uint32_t calls) : engine_(at), to_(to), left_(calls) {
     bytes_.reserve(calls * std::size_t{16});
   }
@@ -24,15 +29,17 @@ struct batch_reply {
   }
 
   void begin(std::uint32_t call, std::size_t size, outgoing_reply& out) {
+    if (size > largest_result) throw call_error("a result of more than 2 GiB cannot be sent in a batch; call it alone");
     lock();
+    if (bytes_.size() + head_bytes + size > most_bytes()) send();
     before_ = bytes_.size();
-    bytes_.resize(before_ + 8 + size);
+    bytes_.resize(before_ + head_bytes + size);
     head(call, static_cast<std::uint32_t>(size));
-    out.data = bytes_.data() + before_ + 8;
+    out.data = bytes_.data() + before_ + head_bytes;
   }
   void finish() noexcept {
     const bool last = --left_ == 0;
-    if (last) engine_.reply_with(to_, no_reply, wire_kind::batch_reply, bytes_);
+    if (last) send();
     unlock();
     if (last) delete this;
   }
@@ -50,9 +57,17 @@ struct batch_reply {
 
  private:
   void head(std::uint32_t call, std::uint32_t size_and_state) noexcept {
-    msg::writer to(bytes_.data() + before_, 8);
+    msg::writer to(bytes_.data() + before_, head_bytes);
     to.number(call);
     to.number(size_and_state);
+  }
+  /// Of one message.
+  [[nodiscard]] std::uint64_t most_bytes() const noexcept {
+    return std::min<std::uint64_t>(to_.max_message, largest_result);
+  }
+  void send() noexcept {
+    if (!bytes_.empty()) engine_.reply_with(to_, no_reply, wire_kind::batch_reply, bytes_);
+    bytes_.clear();
   }
   void lock() {
     if (shared_) mutex_.lock();

@@ -55,6 +55,7 @@ void withdraw(engine* host) {
 void start_processes(runtime_parts& parts, const runtime_options& options, const std::vector<node_group>& groups,
                      target_defaults defaults) {
   parts.host = std::make_unique<engine>(0, 1, std::make_unique<base::heap>(base::heap::make_file()));
+  parts.host->limit_messages(message_limit());
   auto transport = shm::host_transport::make(parts.host->memory().fd(), *parts.host);
   parts.whole = std::make_unique<host_job>(*parts.host, *transport, options, std::move(defaults));
   parts.host->belong_to(parts.whole.get());
@@ -68,6 +69,7 @@ void start_loopback(runtime_parts& parts, std::size_t nodes, bool one_sided) {
   const auto seat = [&](node_t node) {
     auto one = std::make_unique<engine>(node, nodes, std::make_unique<base::heap>(base::heap::make_file()));
     one->set_one_sided(one_sided);
+    one->limit_messages(message_limit());
     one->use(std::make_unique<loopback::node_transport>(job, node, one_sided ? &one->memory() : nullptr, *one));
     return one;
   };
@@ -134,7 +136,10 @@ void run_target() {
   line_output output;
   auto heap = std::make_unique<base::heap>(std::move(invitation.own_heap));
   engine target(invitation.node, invitation.nodes, std::move(heap));
-  links whole(target, {});
+  target.limit_messages(message_limit());
+  network_settings how;
+  how.timeout = tcp_timeout();
+  links whole(target, how);
   target.belong_to(&whole);
   auto transport = shm::target_transport::make(std::move(invitation), target);
   shm::target_transport& joining = *transport;

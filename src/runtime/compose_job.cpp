@@ -17,6 +17,7 @@ network_settings settings_of_job() {
   how.secure = security == tcp_security::on;
   how.force_insecure = security == tcp_security::forced_off;
   how.job_key = random_key();
+  how.timeout = tcp_timeout();
   return how;
 }
 

@@ -95,6 +95,8 @@ class engine final : public transport::observer {
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void disown() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
+  /// Longer messages are not taken. Before the first connection.
+  void limit_messages(std::size_t bytes) noexcept { message_limit_ = bytes; }
 
   // ---- facts
   [[nodiscard]] node_t self() const noexcept { return self_; }
@@ -275,6 +277,7 @@ class engine final : public transport::observer {
   const msg::handler_table* table_;
   const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind
   bool one_sided_ = true;
+  std::size_t message_limit_ = transport::usual_message_limit;
   bool disowned_ = false;
 
   base::biased_lock receiving_;
@@ -326,6 +329,8 @@ void engine::run_released(peer& from, What what) {
   from.executor = before;
 }
 
+/// Throws ham::call_error if `to` does not take a message of `size` bytes; `what` names it for people.
+void check_message_size(const peer& to, std::size_t size, const std::string& what);
 /// Stands for a whole batch where a function is asked for; does nothing.
 [[nodiscard]] msg::handler_entry& batch_entry();
 /// The engine that the calling thread works for, or nullptr.

@@ -13,9 +13,10 @@
 namespace ham::detail {
 namespace {
 
-/// magic, protocol version, digest, host name, device type, instruction set, cores, memory, pid, address for peers
+/// magic, protocol version, digest, host name, device type, instruction set, cores, memory, pid, address for peers,
+/// longest message that is taken
 using hello = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::string, std::string,
-                         std::string, std::uint32_t, std::uint64_t, std::int64_t, std::string>;
+                         std::string, std::uint32_t, std::uint64_t, std::int64_t, std::string, std::uint64_t>;
 
 const msg::manifest& local_manifest() {
   static const msg::manifest manifest = msg::manifest::local();
@@ -78,6 +79,7 @@ void engine::connected(transport::endpoint& with) {
   if (who.to != nullptr || who.state.load() == peer_state::lost) return;
   who.to = &with;
   who.max_payload = with.max_payload();
+  who.fragments.limit(message_limit_);
   with.user = &who;
   who.state.store(peer_state::greeting, std::memory_order_release);
   send_hello(who);
@@ -88,8 +90,8 @@ void engine::connected(transport::endpoint& with) {
 void engine::send_hello(peer& to) {
   const offload::node_descriptor::facts me = local_facts(self_);
   const msg::digest& digest = local_manifest().id();
-  const hello text{hello_magic, protocol_version, digest.lo,       digest.hi, me.name, me.device_type,
-                   me.isa,      me.cores,         me.memory_bytes, me.pid,    address_};
+  const hello text{hello_magic, protocol_version, digest.lo,       digest.hi, me.name,  me.device_type,
+                   me.isa,      me.cores,         me.memory_bytes, me.pid,    address_, message_limit_};
   std::vector<std::byte> bytes(msg::encoded_size(text));
   msg::writer writer(bytes.data(), bytes.size());
   msg::encode(writer, text);
@@ -108,6 +110,7 @@ void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
                          ". Build both from the same release");
   }
   from.hello_seen = true;
+  from.max_message = std::get<11>(text);
   {
     std::lock_guard guard(mutex_);
     from.facts = {std::get<4>(text), std::get<5>(text), std::get<6>(text), from.to->medium,

@@ -315,6 +315,10 @@ void engine::receive_batch_reply(peer& from, std::span<const std::byte> payload)
 // ---- what the handlers of calls use
 
 void begin_reply(incoming_call& call, std::size_t size, outgoing_reply& out) {
+  const peer& to = *static_cast<peer*>(call.from);
+  const std::size_t whole = size + (call.batch != nullptr ? batch_reply::head_bytes : 0);
+  if (whole > to.max_message) [[unlikely]]
+    check_message_size(to, whole, "the result of " + msg::handler_table::local().pretty_name(call.function->key()));
   if (call.batch != nullptr)
     call.batch->begin(call.call, size, out);
   else
@@ -355,7 +359,9 @@ void share_call(incoming_call& call) noexcept {
 }
 
 void reply_exception(incoming_call& call) noexcept {
-  const std::vector<std::byte> bytes = encode_current_exception();
+  std::vector<std::byte> bytes = encode_current_exception();
+  if (bytes.size() + batch_reply::head_bytes > static_cast<peer*>(call.from)->max_message) [[unlikely]]
+    bytes = encoded_call_error("the function has thrown an exception that is too long to be sent");
   if (!wants_reply(call)) {
     const std::string text = describe_exception(bytes);
     std::fprintf(stderr, "ham: node %d: %s, called by ping, threw %s\n", call.at->self(),

@@ -19,6 +19,13 @@ std::exception_ptr not_in_time(node_t node, const std::string& function) {
 
 }  // namespace
 
+void check_message_size(const peer& to, std::size_t size, const std::string& what) {
+  if (size <= to.max_payload || size <= to.max_message) return;
+  throw call_error(what + " takes " + std::to_string(size) + " bytes, more than node " + std::to_string(to.node) +
+                   " accepts in one message (" + std::to_string(to.max_message) +
+                   "); raise HAM_MAX_MESSAGE there, send less at once, or move bulk data with put and get");
+}
+
 peer& engine::peer_for(node_t node) {
   if (!peers_.has(node)) {
     throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
@@ -109,6 +116,9 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   const std::uint32_t key = key_for(who, function);
   const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
   const std::size_t total = size + prefix;
+  if (total > who.max_payload) [[unlikely]]
+    check_message_size(who, total,
+                       &function == &batch_entry() ? "a batch" : "a call of " + table_->pretty_name(function.key()));
   std::byte* room = nullptr;
   for (unsigned fruitless = 0;;) {
     who.sending.lock();

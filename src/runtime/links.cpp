@@ -123,6 +123,7 @@ transport::network& links::network() {
     options.job_key = how_.job_key;
     options.secure = how_.secure;
     options.force_insecure = how_.force_insecure;
+    options.timeout = how_.timeout;
   }
   auto made = load_network("tcp").open(options, &node_.memory(), node_);
   network_ = made.get();

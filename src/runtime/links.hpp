@@ -1,6 +1,7 @@
 // How nodes of different machines find each other: the host tells all nodes who listens where.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@ struct network_settings {
   transport::secret_key job_key{};
   bool secure = true;
   bool force_insecure = false;
+  std::chrono::milliseconds timeout = transport::network_options{}.timeout;
 };
 
 /// The job as one of its nodes sees it. Nodes that nobody has told an address of are left to the transport of this

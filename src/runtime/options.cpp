@@ -5,9 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "ham/msg/handler_table.hpp"
 #include "runtime/key_file.hpp"
+#include "transport/fragments.hpp"
+#include "transport/network.hpp"
 
 namespace ham::detail {
 namespace {
@@ -116,6 +120,40 @@ tcp_security security_of() {
   throw config_error(std::string("HAM_TCP_SECURITY=") + text +
                      " is not understood; on is the default, off does without keys and encryption on loopback "
                      "addresses, force-off everywhere");
+}
+
+std::size_t message_limit() {
+  const char* const text = std::getenv("HAM_MAX_MESSAGE");
+  if (text == nullptr || *text == '\0') return transport::usual_message_limit;
+  std::string_view digits = text;
+  unsigned shift = 0;
+  for (const auto& [unit, bits] : {std::pair{'K', 10U}, std::pair{'M', 20U}, std::pair{'G', 30U}}) {
+    if (digits.back() == unit) shift = bits;
+  }
+  if (shift != 0) digits.remove_suffix(1);
+  constexpr std::uint64_t least = std::uint64_t{2} << 20;  // a piece of put and get always fits
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  std::uint64_t number = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool good = error == std::errc{} && stop == digits.data() + digits.size() && number <= most >> shift &&
+                    number << shift >= least;
+  if (!good) {
+    throw config_error(std::string("HAM_MAX_MESSAGE=") + text +
+                       " is not understood; a number of bytes from 2M to 1024G is meant, K, M or G may follow it");
+  }
+  return static_cast<std::size_t>(number << shift);
+}
+
+std::chrono::milliseconds tcp_timeout() {
+  const char* const text = std::getenv("HAM_TCP_TIMEOUT");
+  if (text == nullptr || *text == '\0') return transport::network_options{}.timeout;
+  double seconds = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, seconds);
+  if (error != std::errc{} || stop != end || !(seconds >= 0.1 && seconds <= 3600)) {
+    throw config_error(std::string("HAM_TCP_TIMEOUT=") + text + " is no number of seconds from 0.1 to 3600");
+  }
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
 }  // namespace ham::detail

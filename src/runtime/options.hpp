@@ -1,6 +1,8 @@
 // The --ham-* options of the command line.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include "ham/offload/runtime.hpp"
@@ -16,5 +18,12 @@ void fill_from_environment(runtime_options& options);
 /// addresses only, `force-off` everywhere. Throws ham::config_error for anything else.
 enum class tcp_security : std::uint8_t { on, off, forced_off };
 [[nodiscard]] tcp_security security_of();
+
+/// The longest message that this node takes, in bytes: HAM_MAX_MESSAGE, a number with K, M or G behind it if need be.
+/// Throws ham::config_error.
+[[nodiscard]] std::size_t message_limit();
+/// How long a peer on another machine may be out of reach before it is given up: HAM_TCP_TIMEOUT, in seconds. Throws
+/// ham::config_error.
+[[nodiscard]] std::chrono::milliseconds tcp_timeout();
 
 }  // namespace ham::detail

@@ -32,6 +32,7 @@ struct peer {
   std::atomic<bool> condemned{false};             ///< broke the rules: nothing more of it is looked at
   transport::endpoint* to = nullptr;              ///< set before `greeting`
   std::size_t max_payload = 0;                    ///< of `to`
+  std::uint64_t max_message = UINT64_MAX;         ///< what the node takes, as it says; set before `ready`
   std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
 
   // Sending.

@@ -2,8 +2,9 @@
 #include "runtime/remote_exception.hpp"
 
 #include <cxxabi.h>
-#include <any>
 
+#include <any>
+#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -154,7 +155,9 @@ encoded read(std::span<const std::byte> bytes) {
 std::exception_ptr make_system_error(const std::string& what, const std::string& extra) {
   const std::size_t colon = extra.find(':');
   if (colon == std::string::npos) throw protocol_error("a system error without its code");
-  const int value = std::stoi(extra.substr(0, colon));
+  int value = 0;
+  const auto [stop, error] = std::from_chars(extra.data(), extra.data() + colon, value);
+  if (error != std::errc{} || stop != extra.data() + colon) throw protocol_error("a system error without its code");
   const std::string category = extra.substr(colon + 1);
   const std::error_category& known = category == "system" ? std::system_category() : std::generic_category();
   const std::error_code code(value, known);
@@ -167,7 +170,10 @@ std::exception_ptr make_system_error(const std::string& what, const std::string&
 
 }  // namespace
 
+/// Names travel in a form that is ready to be shown: nobody demangles what a peer has sent, which can be made to grow
+/// without bound.
 void add_exception_codec(exception_codec codec) {
+  codec.name = msg::canonical_name(codec.name.c_str());
   std::lock_guard guard(registered_mutex);
   registered().push_back(std::move(codec));
 }
@@ -203,8 +209,7 @@ std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std:
       }
     }
   }
-  remote_error::origin origin{
-      from.node, from.name, from.pid, function, code == user_code ? msg::canonical_name(type.c_str()) : type, what};
+  remote_error::origin origin{from.node, from.name, from.pid, function, type, what};
   std::string message = origin.type + " was thrown by " + function + " on node " + std::to_string(from.node) + " (" +
                         from.name + ", pid " + std::to_string(from.pid) + ")";
   if (!what.empty()) message += ": " + what;

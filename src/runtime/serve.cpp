@@ -35,7 +35,9 @@ struct child {
 void serve_one(transport::arrival& host, bool secure, bool force_insecure) {
   const node_t self = host.node();
   engine target(self, static_cast<std::size_t>(self) + 1, std::make_unique<base::heap>(base::heap::make_file()));
+  target.limit_messages(message_limit());
   network_settings how;
+  how.timeout = tcp_timeout();
   how.job_key = host.job_key();
   how.secure = secure;
   how.force_insecure = force_insecure;
@@ -143,6 +145,7 @@ void serve_hosts(const runtime_options& options) {
   transport::network_module& module = load_network("tcp");
   transport::listen_options how;
   how.address = options.serve;
+  how.timeout = tcp_timeout();
   const tcp_security security = security_of();
   how.force_insecure = security == tcp_security::forced_off;
   if (security == tcp_security::on) {

@@ -23,7 +23,7 @@ inline constexpr std::uint8_t in_context = 0x40;
 /// Call id of a call that wants no reply.
 inline constexpr std::uint32_t no_reply = 0xffffffff;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
-inline constexpr std::uint32_t protocol_version = 2;
+inline constexpr std::uint32_t protocol_version = 3;
 
 [[nodiscard]] constexpr std::uint8_t to_byte(wire_kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
 

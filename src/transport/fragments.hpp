@@ -62,14 +62,21 @@ static_assert(sizeof(fragment_head) == 24);
   return true;
 }
 
-/// Puts the pieces of one peer's messages together. Memory grows with what arrives, not with what is announced.
+/// Largest message that a node takes, unless it is told otherwise.
+inline constexpr std::size_t usual_message_limit = std::size_t{64} << 20;
+
+/// Puts the pieces of one peer's messages together. Memory grows with what arrives, not with what is announced, and the
+/// messages of a peer that are not whole yet are together never longer than the limit on one.
 class assembler {
  public:
+  explicit assembler(std::size_t limit = usual_message_limit) : limit_(limit) {}
   struct message {
     frame_head head;
     std::vector<std::byte> bytes;
   };
   static constexpr std::size_t most_streams = 64;
+
+  void limit(std::size_t bytes) noexcept { limit_ = bytes; }
 
   /// Takes one piece; a message when it was the last. Throws ham::protocol_error.
   [[nodiscard]] std::optional<message> add(const frame& piece) {
@@ -78,6 +85,7 @@ class assembler {
     std::memcpy(&head, piece.payload.data(), sizeof head);
     head = little_endian(head);
     const auto bytes = piece.payload.subspan(sizeof head);
+    if (head.total > limit_ || bytes.size() > limit_ - waiting_) throw_too_long(head.total);
     const auto [at, fresh] = streams_.try_emplace(piece.head.key);
     if (streams_.size() > most_streams) throw protocol_error("too many long messages at once");
     partial& whole = at->second;
@@ -91,8 +99,10 @@ class assembler {
       throw protocol_error("a fragment does not continue its message");
     }
     so_far.insert(so_far.end(), bytes.begin(), bytes.end());
+    waiting_ += bytes.size();
     if (so_far.size() < whole.total) return std::nullopt;
     message done = std::move(whole.assembled);
+    waiting_ -= done.bytes.size();
     streams_.erase(at);
     return done;
   }
@@ -102,7 +112,14 @@ class assembler {
     std::uint64_t total = 0;
     message assembled;
   };
+  [[noreturn]] void throw_too_long(std::uint64_t total) const {
+    throw protocol_error("a message of " + std::to_string(total) + " bytes, which is more than the " +
+                         std::to_string(limit_) + " that this node takes (HAM_MAX_MESSAGE)");
+  }
+
   std::map<std::uint32_t, partial> streams_;
+  std::size_t limit_;
+  std::size_t waiting_ = 0;  // bytes of all partial messages
 };
 
 }  // namespace ham::transport

@@ -369,6 +369,8 @@ TEST_F(hostile_frames, fragments) {
                                piece(0, 0, key, call, 1),
                                piece(~0ULL, ~0ULL, key, call, 8),
                                piece(10, 0, key, 0x180, 5),
+                               piece(wire::usual_message_limit + 1, 0, key, call, 8),
+                               piece(1ULL << 62, 0, key, call, 8),
                                piece(8, 0, key, to_byte(wire_kind::fragment), 8),
                                piece(8, 0, 0xffffff, call, 8)};
   for (std::size_t i = 0; i < bad.size(); ++i) {
@@ -379,10 +381,10 @@ TEST_F(hostile_frames, fragments) {
   }
   // What is announced is not allocated.
   world::peer& announces = here().friendly();
-  announces.send({1, 1, to_byte(wire_kind::fragment)}, piece(1ULL << 62, 0, key, call, 8));
+  announces.send({1, 1, to_byte(wire_kind::fragment)}, piece(wire::usual_message_limit, 0, key, call, 8));
   now().step();
   EXPECT_TRUE(announces.open());
-  announces.send({1, 1, to_byte(wire_kind::fragment)}, piece(1ULL << 61, 8, key, call, 8));
+  announces.send({1, 1, to_byte(wire_kind::fragment)}, piece(wire::usual_message_limit - 1, 8, key, call, 8));
   now().step();
   expect_closed(announces, "a message that changes its size");
   // Streams are limited.

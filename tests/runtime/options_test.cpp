@@ -32,6 +32,47 @@ class command_line_options : public testing::Test {
   runtime_options options;
 };
 
+/// A variable of the environment while this lives.
+class variable {
+ public:
+  variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(message_limit, is_a_size) {
+  ::unsetenv("HAM_MAX_MESSAGE");
+  EXPECT_EQ(message_limit(), std::size_t{64} << 20);
+  const std::pair<const char*, std::size_t> good[] = {{"2097152", 2U << 20},
+                                                      {"2048K", 2U << 20},
+                                                      {"3M", 3U << 20},
+                                                      {"2G", std::size_t{2} << 30},
+                                                      {"", std::size_t{64} << 20}};
+  for (const auto& [text, bytes] : good) {
+    const variable set("HAM_MAX_MESSAGE", text);
+    EXPECT_EQ(message_limit(), bytes) << text;
+  }
+  for (const char* bad : {"0", "2047K", "M", "-1M", "1T", "1 M", "1.5M", "1025G", "99999999999999999999", "64MB"}) {
+    const variable set("HAM_MAX_MESSAGE", bad);
+    EXPECT_THROW((void)message_limit(), config_error) << bad;
+  }
+}
+
+TEST(tcp_timeout, is_in_seconds) {
+  ::unsetenv("HAM_TCP_TIMEOUT");
+  EXPECT_EQ(tcp_timeout(), std::chrono::seconds(3));
+  for (const auto& [text, milliseconds] : {std::pair{"0.5", 500}, std::pair{"10", 10'000}}) {
+    const variable set("HAM_TCP_TIMEOUT", text);
+    EXPECT_EQ(tcp_timeout(), std::chrono::milliseconds(milliseconds)) << text;
+  }
+  for (const char* bad : {"0", "-3", "3s", "nan", "inf", "1e9", "soon"}) {
+    const variable set("HAM_TCP_TIMEOUT", bad);
+    EXPECT_THROW((void)tcp_timeout(), config_error) << bad;
+  }
+}
+
 TEST_F(command_line_options, are_removed) {
   EXPECT_EQ(take({"app", "-v", "--ham-nodes=shm:5", "file", "--ham-cpu-affinity", "0,1", "--hamlet"}),
             (std::vector<std::string>{"app", "-v", "file", "--hamlet"}));

@@ -391,5 +391,17 @@ TEST(fragments, hostile_pieces) {
   EXPECT_THROW(open_all(), protocol_error);
 }
 
+TEST(fragments, no_message_is_longer_than_the_limit) {
+  bytes storage;
+  assembler usual;
+  EXPECT_FALSE(usual.add(piece_of(storage, 1, {usual_message_limit, 0, 1, 1}, 10)));
+  EXPECT_THROW((void)usual.add(piece_of(storage, 2, {usual_message_limit + 1, 0, 1, 1}, 10)), protocol_error);
+  assembler small(100);
+  EXPECT_TRUE(small.add(piece_of(storage, 1, {100, 0, 1, 1}, 100)));
+  EXPECT_FALSE(small.add(piece_of(storage, 1, {100, 0, 1, 1}, 60)));
+  EXPECT_FALSE(small.add(piece_of(storage, 2, {100, 0, 1, 1}, 40)));
+  EXPECT_THROW((void)small.add(piece_of(storage, 3, {100, 0, 1, 1}, 1)), protocol_error) << "together they are longer";
+}
+
 }  // namespace
 }  // namespace ham::transport

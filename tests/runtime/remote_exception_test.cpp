@@ -1,0 +1,73 @@
+// Exceptions as bytes: what a peer may send instead of one.
+#include "runtime/remote_exception.hpp"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "ham/offload/exceptions.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::uint8_t system_code = 250;
+constexpr std::uint8_t user_code = 251;
+
+struct out_of_paper : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+const bool registered = register_exception<out_of_paper>();
+
+std::vector<std::byte> bytes_of(std::uint8_t code, const std::string& type, const std::string& what,
+                                const std::string& extra) {
+  const std::tuple all{code, type, what, extra};
+  std::vector<std::byte> bytes(msg::encoded_size(all));
+  msg::writer to(bytes.data(), bytes.size());
+  msg::encode(to, all);
+  return bytes;
+}
+
+TEST(remote_exception, registered_types_are_known_by_a_name_for_people) {
+  ASSERT_TRUE(registered);
+  std::vector<std::byte> bytes;
+  try {
+    throw out_of_paper("tray 2");
+  } catch (...) {
+    bytes = encode_current_exception();
+  }
+  EXPECT_NE(describe_exception(bytes).find("out_of_paper: tray 2"), std::string::npos) << describe_exception(bytes);
+  EXPECT_THROW(std::rethrow_exception(decode_exception(bytes, "f()", {})), out_of_paper);
+}
+
+/// Each level of this mangled name doubles what a demangler makes of it: 40 levels would fill any memory.
+TEST(remote_exception, no_name_of_a_peer_is_demangled) {
+  constexpr const char* digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string name = "S_IiiE";
+  for (int level = 1; level < 40; ++level) {
+    const int back = level - 1;
+    const std::string number = back < 36 ? std::string(1, digits[back]) : std::string{'1', digits[back - 36]};
+    name = "S_I" + name + "S" + number + "_E";
+  }
+  name = "St4pairI" + name + "iE";
+  try {
+    std::rethrow_exception(decode_exception(bytes_of(user_code, name, "", ""), "f()", {}));
+    FAIL();
+  } catch (const remote_error& error) {
+    EXPECT_EQ(error.type(), name);
+  }
+}
+
+TEST(remote_exception, a_system_error_needs_its_code) {
+  for (const char* extra : {"", "generic", ":generic", "x:generic", "1x:generic", " 1:generic", "99999999999:system"}) {
+    EXPECT_THROW((void)decode_exception(bytes_of(system_code, "", "", extra), "f()", {}), protocol_error) << extra;
+  }
+  try {
+    std::rethrow_exception(decode_exception(bytes_of(system_code, "", "", "2:generic"), "f()", {}));
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), 2);
+  }
+}
+
+}  // namespace
+}  // namespace ham::detail
