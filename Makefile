@@ -9,19 +9,22 @@ empty :=
 space := $(empty) $(empty)
 BENCH ?= latency rate bandwidth startup idle scale threads
 BENCH_ARGS ?=
+FUZZ_RUNS ?= 100000
+FUZZ ?=
 
 BUILD := build/$(PRESET)
 # Ninja is what the presets name; Make serves where it is not installed.
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench install check tidy format clean
+.PHONY: help deps configure build demo test bench fuzz install check tidy format clean
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
 	@echo "make demo           conjugate gradient offloaded to targets (MATRIX=file.mtx for one of yours)"
 	@echo "make test           build and run the tests"
 	@echo "make bench          measure (BENCH=\"latency rate\" for some, BENCH_ARGS=... for options)"
+	@echo "make fuzz           FUZZ_RUNS=$(FUZZ_RUNS) executions of every fuzzer, or of some (FUZZ=\"engine codecs\")"
 	@echo "make install        install below PREFIX=$(PREFIX)"
 	@echo "make check          tests, layer check, format check"
 	@echo "make tidy           clang-tidy over the sources"
@@ -51,6 +54,16 @@ endif
 
 bench: build
 	@set -e; for measure in $(BENCH); do $(BUILD)/bin/ham-bench $$measure $(BENCH_ARGS); done
+
+# Needs clang and its runtime libraries; says so and is skipped without them.
+fuzz:
+	@scripts/install-deps.sh fuzz
+	@if scripts/install-deps.sh has-fuzzer; then \
+	  cmake --preset fuzz $(GENERATOR) && cmake --build --preset fuzz -j $(JOBS) && \
+	  scripts/fuzz.sh build/fuzz $(FUZZ_RUNS) $(FUZZ); \
+	else \
+	  echo "fuzz: SKIPPED: clang++ cannot link a fuzzer here (Debian: clang libclang-rt-dev)"; \
+	fi
 
 # The loader's cache is refreshed where that is ours to do, so that programs find libham.so at once.
 install: build

@@ -14,6 +14,10 @@ if(HAM_SANITIZE)
   message(STATUS "ham: sanitizers on: ${HAM_SANITIZE}")
 endif()
 
+if(HAM_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # Flags of our own code; never handed on to users of the library.
 # -Wrestrict and -Wstringop-overflow of GCC 12 and 13 misfire inside std::string and std::vector (GCC PR 105651, 105329).
 function(ham_own_code target)

@@ -1,9 +1,23 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|isa]. Quick and silent when all is
-# there. Only the tools that nothing can be built without make it fail.
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa]. Quick and silent
+# when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
+# whether clang++ can link a fuzzer.
 set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-build}
+
+has_fuzzer() {
+  command -v clang++ >/dev/null 2>&1 || return 1
+  probe=$(mktemp -d)
+  printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n' >"$probe/one.cpp"
+  clang++ -fsanitize=fuzzer,address,undefined "$probe/one.cpp" -o "$probe/one" >/dev/null 2>&1
+  found=$?
+  rm -r "$probe"
+  return $found
+}
+if [ "$purpose" = has-fuzzer ]; then
+  if has_fuzzer; then exit 0; else exit 1; fi
+fi
 
 # Commands that must be there, each with its package.
 required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
@@ -12,6 +26,9 @@ optional_commands="pkg-config:pkg-config python3:python3"
 optional_libraries="libssl-dev libgtest-dev libcli11-dev nlohmann-json3-dev"
 case $purpose in
   check) optional_commands="$optional_commands clang-format-14:clang-format-14" ;;
+  fuzz)
+    has_fuzzer || optional_libraries="$optional_libraries clang libclang-rt-dev"
+    ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;
   isa)  # cross compilers for the instruction sets in HAM_TEST_ISAS, and what their tests need
     optional_libraries="$optional_libraries googletest"

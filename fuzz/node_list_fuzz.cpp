@@ -1,0 +1,50 @@
+// HAM_NODES, lists of cores and addresses.
+// fuzz: -max_len=256 -dict=DIR/node_list.dict
+#include "runtime/node_list.hpp"
+
+#include "ham/error.hpp"
+#include "input.hpp"
+
+using namespace ham;
+using namespace ham::detail;
+
+namespace {
+
+void check_cores(const std::vector<int>& cores) {
+  for (const int core : cores) fuzz::require(core >= 0 && core < 4096, "a core that cannot be");
+}
+
+void nodes(std::string_view text) {
+  std::size_t total = 0;
+  for (const node_group& one : parse_nodes(text)) {
+    total += one.count;
+    check_cores(one.cpus);
+    const bool exec = one.transport == "exec";
+    const bool tcp = one.transport == "tcp";
+    fuzz::require(exec || tcp || one.transport == "shm" || one.transport == "loopback", "another transport");
+    fuzz::require(exec == !one.command.empty() && tcp == !one.address.empty(), "another kind of group");
+    if (tcp) fuzz::require(split_address(one.address).second != 0, "no address");
+    for (const std::string& word : one.command) fuzz::require(word.find('\0') == std::string::npos, "a zero byte");
+  }
+  fuzz::require(total <= 4000, "more targets than there may be");
+}
+
+}  // namespace
+
+HAM_FUZZ(from) {
+  const std::string_view text = from.text();
+  for (const char separator : {',', '+'}) {
+    try {
+      check_cores(parse_cores(text, separator));
+    } catch (const config_error&) {
+      continue;
+    }
+  }
+  const auto [host, port] = split_address(text);
+  fuzz::require(host.empty() == (port == 0), "half an address");
+  try {
+    nodes(text);
+  } catch (const config_error&) {
+    return;
+  }
+}
