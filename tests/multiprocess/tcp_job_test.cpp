@@ -2,12 +2,11 @@
 // the processes dies, stops or is another than expected.
 // link: ham::ham
 // timeout: 300
-#include "support.hpp"
+#include "tcp_server.hpp"
 
 #include <atomic>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 
 using namespace ham;
@@ -39,21 +38,7 @@ void work_forever() {
 std::atomic<int> counted{0};
 int count() { return ++counted; }
 
-// ---- programs that wait
-
-int serve() {
-  runtime_options options;
-  options.serve = std::getenv("TEST_SERVE");
-  if (const char* key = std::getenv("TEST_KEY")) options.key = key;
-  if (const char* jobs = std::getenv("TEST_JOBS")) options.jobs = static_cast<std::size_t>(std::atoi(jobs));
-  try {
-    const runtime never(options);
-  } catch (const std::exception& problem) {
-    std::fprintf(stderr, "refused: %s\n", problem.what());
-  }
-  return 3;
-}
-const scenario serving("serve", serve);
+// ---- programs that host
 
 int be_a_host_until_killed() {
   runtime_options options;
@@ -65,55 +50,6 @@ int be_a_host_until_killed() {
   for (;;) ::pause();
 }
 const scenario hosting("host", be_a_host_until_killed);
-
-class scratch_key {
- public:
-  explicit scratch_key(char digit) {
-    char name[] = "/tmp/ham-key-XXXXXX";
-    const int fd = ::mkstemp(name);  // 0600
-    const std::string text = std::string(64, digit) + "\n";
-    if (::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) throw error("no key file");
-    ::close(fd);
-    path_ = name;
-  }
-  ~scratch_key() { ::unlink(path_.c_str()); }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-/// A process that waits for hosts at an address of its own choice.
-class server {
- public:
-  explicit server(const std::string& key, int jobs = 1, const std::string& at = "127.0.0.1:0")
-      : environment_{"TEST_SERVE=" + at, "TEST_JOBS=" + std::to_string(jobs)} {
-    if (key.empty())
-      environment_.push_back("HAM_TCP_SECURITY=off");
-    else
-      environment_.push_back("TEST_KEY=" + key);
-    process_.emplace("serve", environment_);
-    const std::string line = process_->line();
-    const std::size_t at_text = line.find(" at ");
-    if (at_text == std::string::npos) throw error("the server says: " + line);
-    address_ = line.substr(at_text + 4);
-  }
-  [[nodiscard]] std::string nodes() const { return "tcp://" + address_; }
-  [[nodiscard]] pid_t pid() const { return process_->pid(); }
-  [[nodiscard]] host_process& process() { return *process_; }
-
- private:
-  std::vector<std::string> environment_;
-  std::optional<host_process> process_;
-  std::string address_;
-};
-
-runtime_options with_key(const std::string& nodes, const std::string& key) {
-  runtime_options options;
-  options.nodes = nodes;
-  options.key = key;
-  return options;
-}
 
 /// What a tcp job does in common.
 void expect_works(node_t target) {
