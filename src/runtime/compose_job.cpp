@@ -1,7 +1,7 @@
 // Starting, adding and removing of targets.
 #include "runtime/compose_job.hpp"
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 #include "runtime/key_file.hpp"
@@ -19,21 +19,6 @@ network_settings settings_of_job() {
   how.job_key = random_key();
   how.timeout = tcp_timeout();
   return how;
-}
-
-/// The key that servers want to see, if there is to be security.
-std::optional<transport::secret_key> key_for_servers(const runtime_options& options, const std::string& address) {
-  if (security_of() != tcp_security::on) return std::nullopt;
-  if (const std::string why = load_network("tcp").why_insecure(); !why.empty()) {
-    throw config_error("cannot reach tcp://" + address + " with a key (" + why +
-                       "); HAM_TCP_SECURITY=off does without on loopback addresses");
-  }
-  if (options.key.empty()) {
-    throw config_error("cannot reach tcp://" + address +
-                       " (no key was given to show there); name the file that the waiting program was started with: "
-                       "--ham-key=FILE or HAM_KEY");
-  }
-  return read_key(options.key);
 }
 
 }  // namespace
@@ -59,8 +44,24 @@ transport::shm::target_plan host_job::plan_for(const node_group& group, std::siz
   return plan;
 }
 
+/// The key that servers want to see, if there is to be security. Read once: an inherited descriptor gives it only once.
+std::optional<transport::secret_key> host_job::key_for_servers(const std::string& address) {
+  if (security_of() != tcp_security::on) return std::nullopt;
+  if (const std::string why = load_network("tcp").why_insecure(); !why.empty()) {
+    throw config_error("cannot reach tcp://" + address + " with a key (" + why +
+                       "); HAM_TCP_SECURITY=off does without on loopback addresses");
+  }
+  if (options_.key.empty()) {
+    throw config_error("cannot reach tcp://" + address +
+                       " (no key was given to show there); name the file that the waiting program was started with: "
+                       "--ham-key=FILE or HAM_KEY");
+  }
+  if (!key_) key_ = read_key(options_.key);
+  return key_;
+}
+
 void host_job::invite(const node_group& group, node_t number) {
-  const auto key = key_for_servers(options_, group.address);
+  const auto key = key_for_servers(group.address);
   node().locked([&] {
     if (node().expect(number)) network().invite(number, group.address, key);
   });
@@ -101,6 +102,9 @@ node_t host_job::start(const std::vector<node_group>& groups) {
   }
   const std::size_t nodes = static_cast<std::size_t>(first) + fresh.size();
   if (!node().grow_to(nodes)) throw config_error("a job has at most " + std::to_string(peer_table::most) + " nodes");
+  // Before processes are started here: they need not inherit the descriptor that the key may be in.
+  const auto first_server = std::ranges::find(groups, "tcp", &node_group::transport);
+  if (first_server != groups.end()) static_cast<void>(key_for_servers(first_server->address));
   try {
     if (!plans.empty()) local_.start(std::move(plans), static_cast<std::uint32_t>(nodes));
     for (const auto& [number, group] : fresh) {

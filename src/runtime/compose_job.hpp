@@ -2,12 +2,14 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ham/offload/runtime.hpp"
 #include "runtime/links.hpp"
 #include "runtime/node_list.hpp"
+#include "transport/network.hpp"
 #include "transport/shm/host_transport.hpp"
 
 namespace ham::detail {
@@ -33,6 +35,7 @@ class host_job final : public links {
 
  private:
   [[nodiscard]] transport::shm::target_plan plan_for(const node_group& group, std::size_t member, node_t node) const;
+  std::optional<transport::secret_key> key_for_servers(const std::string& address);
   void invite(const node_group& group, node_t node);
   void await(node_t node, const node_group& group);
   void learn_address(node_t node, const node_group& group);
@@ -41,6 +44,7 @@ class host_job final : public links {
   transport::shm::host_transport& local_;
   const runtime_options options_;
   const target_defaults defaults_;
+  std::optional<transport::secret_key> key_;
 };
 
 }  // namespace ham::detail

@@ -1,0 +1,14 @@
+// What ham-run throws when it cannot do what it was asked for.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace ham::run {
+
+/// Problem, reason and what to do, in one text.
+struct problem : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace ham::run
