@@ -67,6 +67,25 @@ void host_job::invite(const node_group& group, node_t number) {
   });
 }
 
+/// A process that waits takes one host after the other: its targets are invited in turn, those of different ones at once.
+void host_job::invite_all(const std::vector<node_group>& groups, node_t first) {
+  std::size_t rounds = 0;
+  for (const node_group& group : groups) {
+    if (group.transport == "tcp") rounds = std::max(rounds, group.count);
+  }
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const auto each = [&](auto&& act) {
+      node_t number = first;
+      for (const node_group& group : groups) {
+        if (group.transport == "tcp" && round < group.count) act(group, number + static_cast<node_t>(round));
+        number += static_cast<node_t>(group.count);
+      }
+    };
+    each([&](const node_group& group, node_t number) { invite(group, number); });
+    each([&](const node_group& group, node_t number) { await(number, group); });
+  }
+}
+
 void host_job::await(node_t number, const node_group& group) {
   try {
     node().await_ready(number);
@@ -107,9 +126,7 @@ node_t host_job::start(const std::vector<node_group>& groups) {
   if (first_server != groups.end()) static_cast<void>(key_for_servers(first_server->address));
   try {
     if (!plans.empty()) local_.start(std::move(plans), static_cast<std::uint32_t>(nodes));
-    for (const auto& [number, group] : fresh) {
-      if (group->transport == "tcp") invite(*group, number);
-    }
+    invite_all(groups, first);
     for (const auto& [number, group] : fresh) await(number, *group);
   } catch (...) {
     for (const auto& [number, group] : fresh) {

@@ -37,6 +37,7 @@ class host_job final : public links {
   [[nodiscard]] transport::shm::target_plan plan_for(const node_group& group, std::size_t member, node_t node) const;
   std::optional<transport::secret_key> key_for_servers(const std::string& address);
   void invite(const node_group& group, node_t node);
+  void invite_all(const std::vector<node_group>& groups, node_t first);
   void await(node_t node, const node_group& group);
   void learn_address(node_t node, const node_group& group);
 

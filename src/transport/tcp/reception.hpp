@@ -29,6 +29,8 @@ class reception {
   [[nodiscard]] std::int64_t next_ns() const noexcept;
   /// Goes on with all that can, gives the greeted ones to `greeted`, drops the late ones.
   void turn(const std::function<void(connection, const hello&)>& greeted);
+  /// Hangs up on all that are half-open.
+  void dismiss() { guests_.clear(); }
 
  private:
   struct guest {

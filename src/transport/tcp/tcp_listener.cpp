@@ -78,6 +78,7 @@ std::unique_ptr<arrival> tcp_listener::wait() {
     ::poll(&waiting, 1, left < 0 ? -1 : static_cast<int>(left / 1'000'000 + 1));
     reception_.turn(greeted);
   }
+  reception_.dismiss();  // they come again, to a process that waits
   return result;
 }
 
