@@ -67,7 +67,8 @@ void host_job::invite(const node_group& group, node_t number) {
   });
 }
 
-/// A process that waits takes one host after the other: its targets are invited in turn, those of different ones at once.
+/// A process that waits takes one host after the other: its targets are invited in turn, those of different ones at
+/// once.
 void host_job::invite_all(const std::vector<node_group>& groups, node_t first) {
   std::size_t rounds = 0;
   for (const node_group& group : groups) {

@@ -135,6 +135,10 @@ std::string channel::output_so_far() const {
   return result;
 }
 
+bool channel::answered() const {
+  return std::ranges::all_of(ends_, [](const remote_end& one) { return one.met.has_value(); });
+}
+
 void channel::ask_for_folder() { send(folder_line() + "\n"); }
 
 void channel::serve(const std::string& key) {

@@ -34,6 +34,8 @@ class channel {
                                                         const std::vector<target_group>& groups);
 
   [[nodiscard]] const std::vector<remote_end>& ends() const { return ends_; }
+  /// Whether the script runs at each end.
+  [[nodiscard]] bool answered() const;
   /// Has the end make a folder for copies.
   void ask_for_folder();
   /// Has the ends serve the job whose key this is. Throws problem.

@@ -157,7 +157,10 @@ void job::wait_for_host() {
 }
 
 void job::end_remote_ends() {
-  for (auto& one : channels_) one->hang_up();
+  for (auto& one : channels_) {
+    one->hang_up();
+    if (!one->answered()) one->signal(SIGTERM);  // nothing runs there that could notice
+  }
   const auto all_ended = [&] {
     return std::ranges::all_of(channels_, [](const auto& one) { return one->end_status().has_value(); });
   };
