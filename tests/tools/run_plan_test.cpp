@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -114,9 +115,10 @@ TEST(run_options_text, words) {
   EXPECT_THROW(static_cast<void>(split_words("a 'b")), problem);
 }
 
-/// What a shell says that executes `script` with `input`.
-std::string shell_says(const std::string& script, const std::string& input = "") {
-  const std::string command = "printf %s " + shell_word(input) + " | sh -c " + shell_word(script) + " 2>&1";
+/// What a shell says that executes `script` with `input`, which ends after `hold`, a command, has ended.
+std::string shell_says(const std::string& script, const std::string& input = "", const std::string& hold = ":") {
+  const std::string command =
+      "{ printf %s " + shell_word(input) + "; " + hold + "; } | sh -c " + shell_word(script) + " 2>&1";
   std::FILE* const from = ::popen(command.c_str(), "r");
   std::string text;
   for (int c = std::fgetc(from); c != EOF; c = std::fgetc(from)) text += static_cast<char>(c);
@@ -161,19 +163,26 @@ TEST(run_script, greetings) {
   EXPECT_FALSE(parse_greeting("ham-run-end "));
   EXPECT_EQ(parse_waiting("ham: waiting for hosts at [::1]:7000"), "[::1]:7000");
   EXPECT_FALSE(parse_waiting("ham: cannot wait"));
+  EXPECT_FALSE(parse_waiting("ham: waiting for hosts at 10.0.0.7:1,exec:/bin/sh")) << "nothing for HAM_NODES";
 }
 
 TEST(run_script, serves_until_its_input_ends) {
+  std::string folder = "/tmp/ham-run-test.XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string done = folder + "/done";
   run_options options = options_for({{"a", 2}});
   // Stands for an application: prints how it was started, the key, and waits.
-  options.program = {"/bin/sh", "-c", "echo \"got: $*\"; read -r key <&3; echo \"key: $key\"; exec sleep 600", "name",
+  options.program = {"/bin/sh", "-c",
+                     "echo \"got: $*\"; read -r key <&3; echo \"key: $key\"; : >" + done + "; exec sleep 600", "name",
                      "a\nb"};
   options.folder = "/usr";
   options.environment = {{"A", "it's"}};
   const server what{{{"a", 1, 2}}, "10.0.0.7", ""};
   const std::string line = serve_line(options, what);
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  const std::string said = shell_says(remote_script(), line + "\nsecret\n");
+  const std::string said =
+      shell_says(remote_script(), line + "\nsecret\n", "while ! [ -e " + done + " ]; do sleep 0.01; done");
+  std::filesystem::remove_all(folder);
   EXPECT_NE(said.find("got: a\nb --ham-serve=10.0.0.7:0 --ham-key=fd:3 --ham-jobs=2\n"), std::string::npos) << said;
   EXPECT_NE(said.find("key: secret\n"), std::string::npos) << said;
 }
