@@ -73,7 +73,7 @@ std::vector<file_for> files(const std::vector<std::string>& texts) {
     result.back().path = absolute_program(result.back().path);
   }
   // The one for all others is the last that is tried.
-  std::ranges::stable_partition(result, [](const file_for& one) { return !one.isa.empty(); });
+  std::stable_partition(result.begin(), result.end(), [](const file_for& one) { return !one.isa.empty(); });
   return result;
 }
 

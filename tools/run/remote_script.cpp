@@ -100,7 +100,8 @@ std::string store_script() {
 std::string serve_line(const run_options& options, const server& what) {
   std::string text = R"(ham_newline=$(printf "\nx"); ham_newline=${ham_newline%x}; )" + go_to_folder(options);
   for (const auto& [name, value] : options.environment) {
-    text += name + "=" + shell_word_on_one_line(value) + "; export " + name + "; ";
+    text.append(name).append("=").append(shell_word_on_one_line(value));
+    text.append("; export ").append(name).append("; ");
   }
   text += choose_program(options, what) + choose_jobs(what);
   text += R"(command -v "$ham_program" >/dev/null || { echo "ham-run: no program $ham_program" >&2; exit 127; }; )";
