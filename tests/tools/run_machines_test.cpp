@@ -103,6 +103,9 @@ TEST(run_slurm, allocation_from_the_environment) {
   EXPECT_EQ(slurm_allocation(), (std::vector<machine>{{"a1", 1}, {"a2", 1}}));
   ::setenv("SLURM_TASKS_PER_NODE", "4,2", 1);
   EXPECT_EQ(slurm_allocation(), (std::vector<machine>{{"a1", 4}, {"a2", 2}}));
+  ::setenv("SLURM_JOB_ID", "", 1);
+  EXPECT_TRUE(slurm_allocation().empty());
+  ::setenv("SLURM_JOB_ID", "1", 1);
   ::setenv("SLURM_TASKS_PER_NODE", "4", 1);
   EXPECT_THROW(static_cast<void>(slurm_allocation()), problem);
   for (const char* const name : {"SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE"}) ::unsetenv(name);

@@ -111,7 +111,7 @@ std::vector<std::size_t> expand_tasks(std::string_view list) {
 std::vector<machine> slurm_allocation() {
   const char* const job = std::getenv("SLURM_JOB_ID");
   const char* const list = std::getenv("SLURM_JOB_NODELIST");
-  if (job == nullptr || list == nullptr || *list == '\0') return {};
+  if (job == nullptr || *job == '\0' || list == nullptr || *list == '\0') return {};
   const std::vector<std::string> names = expand_nodes(list);
   const char* const tasks = std::getenv("SLURM_TASKS_PER_NODE");
   std::vector<std::size_t> counts(names.size(), 1);
