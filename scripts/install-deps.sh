@@ -22,7 +22,7 @@ fi
 # Commands that must be there, each with its package.
 required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
 # What enlarges the build when it is there (commands, then libraries).
-optional_commands="pkg-config:pkg-config python3:python3"
+optional_commands="pkg-config:pkg-config python3:python3 ip:iproute2"
 optional_libraries="libssl-dev libgtest-dev libcli11-dev nlohmann-json3-dev"
 case $purpose in
   check) optional_commands="$optional_commands clang-format-14:clang-format-14" ;;
