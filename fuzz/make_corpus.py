@@ -154,6 +154,21 @@ def engine():
     seed("engine", "call_before_greeting", u8(0) + say(call, 1, u32(1)))
 
 
+def answers():
+    say = lambda kind, call, payload: u8(kind, call, len(payload)) + payload
+    reply, failed, batch, piece, goodbye = range(5)
+    all_of_them = say(reply, 0, b"") + say(reply, 1, u32(5)) + say(reply, 2, string("text")) + \
+        say(reply, 3, u64(1) + string("key") + u64(1) + u32(1))
+    seed("answers", "all", all_of_them + say(batch, 0, u32(4, 4, 7) + u32(5, 12) + string("more")))
+    seed("answers", "twice", say(reply, 1, u32(5)) + say(reply, 1, u32(5)))
+    seed("answers", "exception", say(failed, 1, u8(5) + string("std::runtime_error") + string("no") + string("")))
+    seed("answers", "batched_exception", say(batch, 0, u32(4, 0x80000000) + u32(5, 0x80000000)))
+    part = lambda total, offset, text, kind: u64(total, offset) + u32(0, kind) + text
+    seed("answers", "in_pieces", say(piece, 1, part(4, 0, b"ab", 2)) + say(piece, 1, part(4, 2, b"cd", 2)))
+    seed("answers", "of_another_kind", say(reply, 2, u32(1)))
+    seed("answers", "goodbye", say(reply, 1, u32(5)) + say(goodbye, 0, b"enough"))
+
+
 def notices():
     text = lambda words: u16(len(words)) + words
     announcement = u8(1) + u32(5) + u8(1, 0) + bytes(32) + u64(2) + u32(2) + string("127.0.0.1:7000") + u32(3) + \
@@ -186,5 +201,5 @@ def texts():
     seed("matrix_market", "large", banner + "real general\n2147483646 1 2147483646\n")
 
 
-for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, notices, texts):
+for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, texts):
     make()
