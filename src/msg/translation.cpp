@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "ham/msg/layout.hpp"
 
@@ -68,6 +69,54 @@ string differences(string_view mine, string_view theirs, string_view here, strin
   return text;
 }
 
+/// A function as people read it: "name(parameter, parameter)".
+struct spelled_function {
+  string_view name;
+  std::vector<string_view> parameters;
+
+  static std::optional<spelled_function> of(string_view pretty) {
+    spelled_function result;
+    std::size_t start = 0;
+    int depth = 0;  // of angle brackets, and of parentheses in the parameters
+    for (std::size_t i = 0; i < pretty.size(); ++i) {
+      if (start == 0 && pretty.substr(i).starts_with("(anonymous namespace)"))
+        i += string_view("(anonymous namespace)").size();
+      const char c = pretty[i];
+      if (c == '<' || (c == '(' && start != 0)) ++depth;
+      if (c == '(' && start == 0 && depth == 0) {
+        result.name = pretty.substr(0, i);
+        start = i + 1;
+      } else if (start != 0 && depth == 0 && (c == ',' || c == ')')) {
+        if (i > start) result.parameters.push_back(pretty.substr(start, i - start));
+        start = i + (c == ',' ? 2 : 1);
+        if (c == ')') return result;
+      } else if (c == '>' || c == ')') {
+        --depth;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+/// What is different between two functions of one name.
+string other_parameters(string_view mine, string_view theirs, string_view here, string_view there) {
+  const auto one = spelled_function::of(mine);
+  const auto other = spelled_function::of(theirs);
+  if (!one || !other) return {};
+  if (one->parameters.size() != other->parameters.size()) {
+    return "it takes " + std::to_string(one->parameters.size()) + " arguments on " + string(here) + " and " +
+           std::to_string(other->parameters.size()) + " on " + string(there);
+  }
+  string text;
+  for (std::size_t i = 0; i < one->parameters.size(); ++i) {
+    if (one->parameters[i] == other->parameters[i]) continue;
+    (text += text.empty() ? "" : "; ") += "argument " + std::to_string(i + 1) + " is " + string(one->parameters[i]) +
+                                          " on " + string(here) + " and " + string(other->parameters[i]) + " on " +
+                                          string(there);
+  }
+  return text;
+}
+
 /// Which parts of a layout mean something only to nodes that lay out data alike; empty if there are none.
 string raw_parts(string_view layout, bool same_byte_order) {
   const auto call = call_parts::of(layout);
@@ -98,6 +147,27 @@ translation::translation(const manifest& mine, const manifest& theirs)
     const auto found = key_there.find(mine.entries()[key].name);
     theirs_.push_back(translate(mine, theirs, key, found != key_there.end() ? found->second : missing));
     identity_ = identity_ && theirs_.back() == key;
+  }
+  find_changed_functions(mine, theirs);
+}
+
+/// A function that is missing there may have another parameter list there: one that is missing here.
+void translation::find_changed_functions(const manifest& mine, const manifest& theirs) {
+  const bool any_missing = std::find(theirs_.begin(), theirs_.end(), missing) != theirs_.end();
+  if (!any_missing) return;
+  std::unordered_set<string_view> names_here;
+  for (const auto& one : mine.entries()) names_here.insert(one.name);
+  std::unordered_map<string, std::vector<string>> only_there;  // by the name without parameters
+  for (const auto& one : theirs.entries()) {
+    if (names_here.contains(one.name)) continue;
+    const string pretty = one.pretty();
+    if (const auto function = spelled_function::of(pretty)) only_there[string(function->name)].push_back(pretty);
+  }
+  for (auto& [key, what] : problems_) {
+    if (theirs_[key] != missing) continue;
+    const auto function = spelled_function::of(what.pretty);
+    const auto found = function ? only_there.find(string(function->name)) : only_there.end();
+    if (found != only_there.end() && found->second.size() == 1) what.instead = found->second.front();
   }
 }
 
@@ -146,6 +216,10 @@ string translation::explain(std::uint32_t my_key, string_view here, string_view 
   if (result == ambiguous) {
     return head + "several functions of the program of " + string(what.duplicate_here ? here : there) +
            " have this name (internal linkage in several files?); rename them, or give them names with ham::named";
+  }
+  if (result == missing && !what.instead.empty()) {
+    return head + "its program has " + what.instead + " instead; " +
+           other_parameters(what.pretty, what.instead, here, there);
   }
   if (result == missing) {
     return head + "its program does not have it" +

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ham/msg/handler_table.hpp"
+#include "ham/msg/manifest.hpp"
 #include "runtime/key_file.hpp"
 #include "transport/fragments.hpp"
 #include "transport/network.hpp"
@@ -29,6 +30,7 @@ constexpr const char* help_text =
   --ham-serve=ADDR:PORT    wait for hosts there instead of being one
   --ham-jobs=NUMBER        hosts to serve at once; default 1
   --ham-list-handlers      print the functions that can be offloaded, and end
+  --ham-manifest           the same for programs such as ham-info, and end
   --ham-help               print this, and end
 )";
 
@@ -38,6 +40,17 @@ void list_handlers() {
     std::printf("%u\t%s\t%s\t%s%s\n", key, table.kind(key) == msg::handler_kind::call ? "call" : "message",
                 table.pretty_name(key).c_str(), table.layout(key).c_str(), table.duplicate(key) ? "\tambiguous" : "");
   }
+}
+
+/// For programs: the manifest in hexadecimal, on a line that nothing else begins like.
+void print_manifest() {
+  std::string line = "ham-manifest: ";
+  for (const std::byte one : msg::manifest::local().serialise()) {
+    constexpr const char* digits = "0123456789abcdef";
+    line += digits[std::to_integer<unsigned>(one) >> 4U];
+    line += digits[std::to_integer<unsigned>(one) & 15U];
+  }
+  std::puts(line.c_str());
 }
 
 /// The value of option `name` at argv[at], from "name=value" or the next argument; nullptr if it is another option.
@@ -75,6 +88,10 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
     }
     if (std::strcmp(argv[at], "--ham-list-handlers") == 0) {
       list_handlers();
+      std::exit(0);
+    }
+    if (std::strcmp(argv[at], "--ham-manifest") == 0) {
+      print_manifest();
       std::exit(0);
     }
     const std::string option = argv[at];

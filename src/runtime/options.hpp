@@ -10,7 +10,7 @@
 namespace ham::detail {
 
 /// Takes the --ham-* options out of a command line into `options`, filling what is empty from the environment.
-/// --ham-help and --ham-list-handlers print and end the process.
+/// --ham-help, --ham-list-handlers and --ham-manifest print and end the process.
 void take_options(int& argc, char**& argv, runtime_options& options);
 void fill_from_environment(runtime_options& options);
 

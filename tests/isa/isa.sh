@@ -6,6 +6,7 @@
 #   isa.sh host ISA BUILD COMMAND     runs the foreign build of COMMAND as host of two native targets
 #   isa.sh refused ISA BUILD COMMAND  COMMAND must fail to start a target of the other byte order, and say so
 #   isa.sh wire ISA BUILD COMMAND     what one build encodes the other decodes, and both write the same bytes
+#   isa.sh info ISA BUILD COMMAND HAM_INFO   ham-info finds no difference between the two builds
 # COMMAND is a program of the native build, with arguments; the foreign one is BUILD/ISA_PATH, see below.
 set -eu
 action=$1
@@ -89,6 +90,7 @@ case $action in
     echo "$output" | grep -q "did not join: this target is big-endian and its host is not" &&
       echo "$output" | grep -q "tcp://"
     ;;
+  info) exec "$1" --diff "$program" "$foreign" ;;
   wire)
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT

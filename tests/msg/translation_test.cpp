@@ -91,6 +91,25 @@ TEST(Translation, ExplainsWhichArgumentDiffers) {
   expect_says(against("nonsense"), {"nonsense"});
 }
 
+TEST(Translation, ObjectsOfKnownMembersNeedTheByteOrderOnly) {
+  const entries list{call("f", "empty,object<point,16,8:f8@0,i4@8>->i4"),
+                     call("g", "empty,object<odd,32,16:f80@0,i4@16>->void"),
+                     call("h", "empty,buffer_ptr<opaque<x,24,8>>->void")};
+  const translation same_order(node(list), node(list, other_processor()));
+  EXPECT_TRUE(same_order.same_byte_order());
+  EXPECT_FALSE(same_order.same_structs());
+  EXPECT_EQ(same_order[0], 0U);
+  EXPECT_EQ(same_order[1], translation::differs);
+  EXPECT_EQ(same_order[2], 2U);
+  data_layout turned = data_layout::local();
+  turned.little_endian ^= 1;
+  const translation other_order(node(list), node(list, turned));
+  EXPECT_FALSE(other_order.same_byte_order());
+  EXPECT_EQ(other_order[0], translation::differs);
+  EXPECT_EQ(other_order[2], 2U);
+  expect_says(other_order.explain(0), {"argument 1", "endian", "HAM_FIELDS"});
+}
+
 TEST(Translation, RawStructsNeedEqualDataLayouts) {
   const entries list{call("f", "empty,opaque<point,16,8>->i4"),
                      call("g", "empty,i4,fields<point:f8,f8>->str"),

@@ -2,22 +2,26 @@
 #include "handler_listing.hpp"
 
 #include "captured_run.hpp"
+#include "emulator.hpp"
 #include "json_text.hpp"
 #include "text_table.hpp"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 namespace ham::info {
 
 namespace {
 
 constexpr const char* list_option = "--ham-list-handlers";
+constexpr const char* manifest_option = "--ham-manifest";
 
 // Running a stranger with an option that it does not know would start its main. Every HAM application either names the
 // shared library or contains the start code with its option.
@@ -28,6 +32,26 @@ void require_ham_inside(const std::string& binary) {
   const bool found = content.find(list_option + 2) != std::string::npos || content.find("libham") != std::string::npos;
   if (!found)
     throw std::runtime_error(binary + " is not a HAM application (it neither links libham nor contains it); not run");
+}
+
+/// What the binary prints when it is given an option that prints and ends.
+std::string output_of(const listing_request& what, const char* option) {
+  require_ham_inside(what.binary);
+  std::vector<std::string> command = what.runner.empty() ? emulator_for(what.binary) : what.runner;
+  const bool has_folder = what.binary.find('/') != std::string::npos;
+  command.push_back(has_folder ? what.binary : "./" + what.binary);
+  command.emplace_back(option);
+  const captured_run run = run_and_capture(command, what.patience_ms);
+  if (run.timed_out) {
+    throw std::runtime_error(what.binary + " did not answer within " + std::to_string(what.patience_ms / 1000) +
+                             " s (is its HAM too old to know " + option + "?)");
+  }
+  if (run.exit_code != 0) {
+    throw std::runtime_error(what.binary + " " + option + " ended with " + run.ending +
+                             " (is its HAM too old to know this option, or was it built for another instruction set? "
+                             "then name an emulator)");
+  }
+  return run.output;
 }
 
 bool is_number(const std::string& text) {
@@ -54,24 +78,25 @@ std::vector<handler_line> parse_listing(const std::string& text) {
 }
 
 std::vector<handler_line> list_handlers(const listing_request& what) {
-  require_ham_inside(what.binary);
-  std::vector<std::string> command = what.runner;
-  const bool has_folder = what.binary.find('/') != std::string::npos;
-  command.push_back(has_folder ? what.binary : "./" + what.binary);
-  command.emplace_back(list_option);
-  const captured_run run = run_and_capture(command, what.patience_ms);
-  if (run.timed_out) {
-    throw std::runtime_error(what.binary + " did not list its handlers within " +
-                             std::to_string(what.patience_ms / 1000) + " s (is its HAM too old to know " + list_option +
-                             "?)");
+  return parse_listing(output_of(what, list_option));
+}
+
+msg::manifest read_manifest(const listing_request& what) {
+  return parse_manifest_line(output_of(what, manifest_option));
+}
+
+msg::manifest parse_manifest_line(const std::string& text) {
+  constexpr std::string_view mark = "ham-manifest: ";
+  const std::size_t line = text.starts_with(mark) ? 0 : text.find("\n" + std::string(mark));
+  if (line == std::string::npos) throw std::runtime_error("the application did not print its manifest");
+  std::vector<std::byte> bytes;
+  for (std::size_t at = text.find(mark, line) + mark.size(); at + 1 < text.size() && text[at] != '\n'; at += 2) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 2, value, 16);
+    if (error != std::errc{} || end != text.data() + at + 2) throw std::runtime_error("its manifest is damaged");
+    bytes.push_back(static_cast<std::byte>(value));
   }
-  std::vector<handler_line> handlers = parse_listing(run.output);
-  if (run.exit_code != 0) {
-    throw std::runtime_error(what.binary + " " + list_option + " ended with " + run.ending +
-                             " (is its HAM too old to know this option, or was it built for another instruction set? "
-                             "then use --runner)");
-  }
-  return handlers;
+  return msg::manifest::parse(bytes);
 }
 
 void print_handlers(std::ostream& out, const std::vector<handler_line>& handlers) {

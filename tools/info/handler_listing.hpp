@@ -1,6 +1,8 @@
 // The handlers of another binary, as that binary itself lists them.
 #pragma once
 
+#include "ham/msg/manifest.hpp"
+
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -18,13 +20,19 @@ struct handler_line {
 /// How another binary is run.
 struct listing_request {
   std::string binary;
-  std::vector<std::string> runner;  ///< program and arguments to run it under, for example an emulator; may be empty
+  std::vector<std::string> runner;  ///< program and arguments to run it under; empty: an emulator if it needs one
   int patience_ms = 10'000;
 };
 
 /// Runs the binary with --ham-list-handlers, with which every HAM application prints its handlers and ends before its
 /// main. A file that holds no HAM is not run. Throws std::runtime_error that says what went wrong.
 [[nodiscard]] std::vector<handler_line> list_handlers(const listing_request& what);
+
+/// The same with --ham-manifest, by which nodes compare themselves.
+[[nodiscard]] msg::manifest read_manifest(const listing_request& what);
+
+/// Finds and reads the line that --ham-manifest prints. Throws std::runtime_error or ham::protocol_error.
+[[nodiscard]] msg::manifest parse_manifest_line(const std::string& text);
 
 /// Parses what --ham-list-handlers prints: key, kind, name, layout, perhaps "ambiguous", with tabs between. Lines of
 /// other forms (output of static initialisers) are left out.

@@ -21,7 +21,10 @@ constexpr const char* usage =
     "       ham-info [--json] --handlers BINARY        the handlers of a HAM application\n"
     "       ham-info [--json] --diff BINARY BINARY     which functions two applications can call of each other;\n"
     "                                                  ends with 0 if all, 1 if not, 2 if it could not be found out\n"
-    "       --runner \"PROGRAM ARGUMENTS\"               run the binaries under this program, for example an emulator\n"
+    "                                                  nothing of them runs but the listing of their functions\n"
+    "       --runner \"PROGRAM ARGUMENTS\"               run the binaries under this program; without it, those of\n"
+    "                                                  another instruction set run under qemu-user\n"
+    "       --emulator-a, --emulator-b \"...\"           the same for the first, or the second, binary of --diff\n"
     "       ham-info --help\n";
 
 constexpr int trouble = 2;
@@ -32,7 +35,7 @@ struct command_line {
   task what = task::overview;
   bool json = false;
   std::vector<std::string> binaries;
-  std::vector<std::string> runner;
+  std::vector<std::string> runners[2];  // for the first and the second binary
 };
 
 class argument_reader {
@@ -79,17 +82,25 @@ void read_option(argument_reader& rest, command_line& into) {
     into.binaries = {value("the first binary of --diff")};
     into.binaries.push_back(rest.take("the second binary of --diff"));
   } else if (name == "--runner") {
-    into.runner = words_of(value("the program of --runner"));
+    into.runners[0] = into.runners[1] = words_of(value("the program of --runner"));
+  } else if (name == "--emulator-a") {
+    into.runners[0] = words_of(value("the program of --emulator-a"));
+  } else if (name == "--emulator-b") {
+    into.runners[1] = words_of(value("the program of --emulator-b"));
   } else {
     throw std::invalid_argument("unknown argument " + argument);
   }
 }
 
-std::vector<handler_line> handlers_of(const command_line& line, std::size_t which) {
+listing_request request_of(const command_line& line, std::size_t which) {
   listing_request request;
   request.binary = line.binaries[which];
-  request.runner = line.runner;
-  return list_handlers(request);
+  request.runner = line.runners[which];
+  return request;
+}
+
+described_binary describe(const command_line& line, std::size_t which) {
+  return {line.binaries[which], read_manifest(request_of(line, which))};
 }
 
 int run(const command_line& line) {
@@ -101,13 +112,13 @@ int run(const command_line& line) {
       return 0;
     }
     case task::handlers: {
-      const auto handlers = handlers_of(line, 0);
+      const auto handlers = list_handlers(request_of(line, 0));
       line.json ? print_handlers_json(std::cout, line.binaries[0], handlers) : print_handlers(std::cout, handlers);
       return 0;
     }
     case task::diff: {
-      const handler_diff found = compare(handlers_of(line, 0), handlers_of(line, 1));
-      (line.json ? print_diff_json : print_diff)(std::cout, line.binaries[0], line.binaries[1], found);
+      const handler_diff found = compare(describe(line, 0), describe(line, 1));
+      (line.json ? print_diff_json : print_diff)(std::cout, found);
       return found.same() ? 0 : 1;
     }
   }
@@ -118,7 +129,7 @@ int run(const command_line& line) {
 
 int main(int argc, char** argv) {
   command_line line;
-  if (argc == 2 && std::string_view(argv[1]) == "--ham-list-handlers") {
+  if (argc == 2 && std::string_view(argv[1]).starts_with("--ham-")) {
     const ham::runtime lists_and_ends(argc, argv);
     return 0;
   }

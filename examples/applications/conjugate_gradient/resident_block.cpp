@@ -77,9 +77,8 @@ distributed_system::resident_block::resident_block(ham::node_t node, const csr_m
   puts.push_back(offload::put(column.data(), column_.ptr(), column.size()));
   puts.push_back(offload::put(matrix.value.data() + matrix.row_start[first], value_.ptr(), column.size()));
   puts.push_back(offload::put(inverse_diagonal.data() + first, inverse_diagonal_.ptr(), n));
-  puts.push_back(offload::put(&block, descriptor_.ptr(), 1));
   for (auto& put : puts) put.get();
-  offload::sync(node, ham::fn<&on_target::clear_solution>, descriptor_.ptr());
+  offload::sync(node, ham::fn<&on_target::install>, descriptor_.ptr(), block);
 }
 
 }  // namespace cg

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 
 namespace cg::on_target {
 namespace {
@@ -31,7 +32,10 @@ residual_share apply_preconditioner(const row_block& block) {
 
 }  // namespace
 
-void clear_solution(block_ptr block) { std::fill_n(block->solution.get(), block->rows, 0.0); }
+void install(ham::offload::buffer_ptr<row_block> at, const row_block& block) {
+  std::construct_at(at.get(), block);
+  std::fill_n(block.solution.get(), block.rows, 0.0);
+}
 
 residual_share precondition(block_ptr block) {
   const stopwatch watch;

@@ -25,6 +25,9 @@ struct row_block {
   pointer<double> solution;          ///< x
   pointer<double> residual;          ///< r
   pointer<double> preconditioned;    ///< z = M^-1 r
+
+  HAM_FIELDS(rows, own_begin, row_start, column, value, inverse_diagonal, window, product, solution, residual,
+             preconditioned)
 };
 
 /// What a block adds to a dot product, and how long its target computed (in seconds).
@@ -48,8 +51,8 @@ namespace on_target {
 
 using block_ptr = ham::offload::buffer_ptr<const row_block>;
 
-/// x = 0
-void clear_solution(block_ptr block);
+/// Keeps the handle there, x = 0. A call rather than a put: the target may lay structs out differently.
+void install(ham::offload::buffer_ptr<row_block> at, const row_block& block);
 /// z = M^-1 r
 residual_share precondition(block_ptr block);
 /// q = A p

@@ -130,6 +130,10 @@ inline constexpr bool is_std_array_v = false;
 template <class T, std::size_t N>
 inline constexpr bool is_std_array_v<std::array<T, N>> = true;
 
+/// "member@offset,..." of a class of the library that is no aggregate; said beside the class.
+template <class T>
+inline constexpr const char* known_members_v = nullptr;
+
 template <class T>
 void append_object(std::string& to);
 
@@ -356,10 +360,14 @@ void append_object(std::string& to) {
     }
   }
   constexpr std::size_t members = member_count<T>();
-  to += members == 0 ? "opaque<" : "object<";
+  to += members == 0 && known_members_v<T> == nullptr ? "opaque<" : "object<";
   append_name<T>(to);
   append(to, ",", std::to_string(sizeof(T)), ",", std::to_string(alignof(T)));
-  if constexpr (members != 0) append_members<T, members>(to);
+  if constexpr (known_members_v<T> != nullptr) {
+    append(to, ":", known_members_v<T>);
+  } else if constexpr (members != 0) {
+    append_members<T, members>(to);
+  }
   to += '>';
 }
 

@@ -58,8 +58,10 @@ class translation {
     bool other_kind = false;
     std::string my_layout;
     std::string their_layout;
+    std::string instead;  // a function of that name that only the peer has
   };
 
+  void find_changed_functions(const manifest& mine, const manifest& theirs);
   std::uint32_t translate(const manifest& mine, const manifest& theirs, std::uint32_t my_key, std::uint32_t their_key);
 
   std::vector<std::uint32_t> theirs_;

@@ -96,6 +96,10 @@ class buffer_ptr {
 
 }  // namespace ham::offload
 
+/// Its members as they lie in memory, for objects that hold one and cross as their bytes.
+template <class T>
+inline constexpr const char* ham::msg::detail::known_members_v<ham::offload::buffer_ptr<T>> = "u8@0,u8@8,i4@16";
+
 /// A buffer_ptr crosses as address, tag and node, whatever the byte order.
 template <class T>
 struct ham::codec<ham::offload::buffer_ptr<T>> {
