@@ -3,8 +3,9 @@ PRESET ?= release
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 MATRIX ?=
-# Instruction sets that the release preset's tests cross-build for, under qemu-user: also riscv64 and ppc64le.
-HAM_TEST_ISAS ?= aarch64 s390x
+# What the release preset's tests meet: other instruction sets under qemu-user (also riscv64 and ppc64le), another
+# compiler, another standard library (libcxx).
+HAM_TEST_ISAS ?= aarch64 s390x clang
 empty :=
 space := $(empty) $(empty)
 BENCH ?= latency rate bandwidth startup idle scale threads

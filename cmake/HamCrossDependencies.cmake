@@ -1,9 +1,9 @@
-# Packages for a cross build where the sysroot has none: GoogleTest from its sources (Debian: googletest), libraries of
-# headers from the building machine.
+# Packages for a build with another compiler than the system's: GoogleTest from its sources (Debian: googletest), and for
+# a cross build libraries of headers from the building machine.
 
-# Builds GoogleTest with the cross compiler.
-macro(ham_cross_googletest)
-  if(NOT GTest_FOUND AND EXISTS /usr/src/googletest/CMakeLists.txt)
+# Builds GoogleTest with the compiler of this build.
+macro(ham_googletest_from_sources)
+  if(EXISTS /usr/src/googletest/CMakeLists.txt)
     set(BUILD_GMOCK OFF)
     set(INSTALL_GTEST OFF)
     add_subdirectory(/usr/src/googletest "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL)

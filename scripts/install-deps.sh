@@ -33,6 +33,10 @@ case $purpose in
   isa)  # cross compilers for the instruction sets in HAM_TEST_ISAS, and what their tests need
     optional_libraries="$optional_libraries googletest"
     for isa in ${HAM_TEST_ISAS-aarch64 s390x}; do
+      case $isa in
+        clang) continue ;;  # large, so only where it is there already
+        libcxx) optional_libraries="$optional_libraries clang libc++-dev libc++abi-dev"; continue ;;
+      esac
       triple=$(echo "$isa" | sed s/ppc64le/powerpc64le/)-linux-gnu
       optional_commands="$optional_commands qemu-$isa-static:qemu-user-static $triple-g++:g++-$triple"
     done

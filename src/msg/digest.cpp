@@ -20,7 +20,7 @@ void digest_builder::text(std::string_view value) noexcept {
   for (int shift = 0; shift < 64; shift += 8) {
     byte(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value.size()) >> shift));
   }
-  bytes(std::as_bytes(std::span(value)));
+  bytes(std::as_bytes(std::span(value.data(), value.size())));
 }
 
 }  // namespace ham::msg

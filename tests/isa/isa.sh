@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds and runs the suite for another instruction set under qemu-user. Ends with 77, and says why, where tools lack.
+# Builds and runs the suite for another instruction set under qemu-user, or with another compiler (clang) or standard
+# library (libcxx) in place of ISA. Ends with 77, and says why, where tools lack.
 #   isa.sh why ISA...                 one line for each that cannot be tested here, and why
 #   isa.sh build ISA BUILD            cross-builds library, suite and conjugate gradient into BUILD
 #   isa.sh target ISA BUILD COMMAND   runs COMMAND with two emulated targets
@@ -21,6 +22,18 @@ triple() {
 
 # Why ISA cannot be built and run here; nothing if it can.
 obstacle() {
+  case $1 in
+    clang)
+      command -v clang++ >/dev/null || echo "no clang++ (Debian: clang)"
+      return 0
+      ;;
+    libcxx)
+      echo '#include <string>' | clang++ -stdlib=libc++ -x c++ -fsyntax-only - 2>/dev/null ||
+        echo "no clang++ with libc++ (Debian: clang, libc++-dev, libc++abi-dev)"
+      [ -e /usr/src/googletest/CMakeLists.txt ] || echo "no sources of GoogleTest (Debian: googletest)"
+      return 0
+      ;;
+  esac
   tools=$(triple "$1")
   if ! command -v "$tools-g++" >/dev/null; then
     echo "no $tools-g++ (Debian: g++-$tools)"
@@ -54,8 +67,13 @@ if [ "$action" = build ]; then
   source=$(cd "$(dirname "$0")/../.." && pwd)
   generator=
   command -v ninja >/dev/null && generator="-G Ninja"
+  case $isa in
+    clang) compiler="-DCMAKE_CXX_COMPILER=clang++" ;;
+    libcxx) compiler="-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS=-stdlib=libc++ -DHAM_GOOGLETEST_SOURCES=ON" ;;
+    *) compiler="-DCMAKE_TOOLCHAIN_FILE=$source/cmake/toolchains/$isa.cmake" ;;
+  esac
   # shellcheck disable=SC2086
-  cmake -S "$source" -B "$build" $generator -DCMAKE_TOOLCHAIN_FILE="$source/cmake/toolchains/$isa.cmake" \
+  cmake -S "$source" -B "$build" $generator $compiler \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DHAM_BUILD_STATIC=OFF -DHAM_BUILD_BENCHMARKS=OFF
   exec cmake --build "$build" --target ham_isa_app conjugate_gradient
 fi
@@ -70,7 +88,10 @@ if [ ! -x "$foreign" ]; then
   echo "$foreign was not built"
   exit 1
 fi
-emulator="qemu-$isa-static -L /usr/$(triple "$isa")"
+case $isa in
+  clang | libcxx) emulator= ;;
+  *) emulator="qemu-$isa-static -L /usr/$(triple "$isa")" ;;
+esac
 
 case $action in
   target)

@@ -14,7 +14,7 @@ std::vector<std::int64_t> seen;  // on the target
 void note(std::int64_t value) { seen.push_back(value); }
 std::vector<std::int64_t> take_notes() { return std::exchange(seen, {}); }
 int add(int a, int b) { return a + b; }
-void sleep_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+void sleep_ms(std::int64_t time) { std::this_thread::sleep_for(std::chrono::milliseconds(time)); }
 std::int64_t there_and_back(std::int64_t depth, node_t other) {
   if (depth == 0) return 0;
   const node_t here = offload::this_node();
@@ -118,7 +118,7 @@ TEST(calls, batches) {
 
 TEST(calls, deadlines) {
   with_each_target([](node_t node) {
-    EXPECT_THROW(offload::sync(offload::within(node, 30ms), fn<&sleep_for>, 300ms), deadline_exceeded);
+    EXPECT_THROW(offload::sync(offload::within(node, 30ms), fn<&sleep_ms>, 300), deadline_exceeded);
     EXPECT_EQ(offload::sync(offload::within(node, 60s), fn<&add>, 3, 4), 7) << "the late reply is dropped";
   });
 }

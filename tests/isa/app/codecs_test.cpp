@@ -77,7 +77,6 @@ struct ham::codec<isa_types::with_codec> {
 namespace ham::isa {
 namespace {
 
-using namespace std::chrono_literals;
 using isa_types::with_fields;
 
 }  // namespace
@@ -187,9 +186,11 @@ TEST(codecs, vocabulary_types) {
   expect_crosses(std::complex<double>(1.5, -2.5));
   expect_crosses(std::complex<float>(0.5F, 0.25F));
   expect_crosses(std::bitset<77>(0x123456789abcdefULL));
-  expect_crosses(std::chrono::nanoseconds(1'234'567'890'123LL));
+  // Standard libraries differ in what std::chrono::nanoseconds counts with.
+  using nanoseconds = std::chrono::duration<std::int64_t, std::nano>;
+  expect_crosses(nanoseconds(1'234'567'890'123));
   expect_crosses(std::chrono::duration<double>(0.5));
-  expect_crosses(std::chrono::sys_time<std::chrono::milliseconds>(77ms));
+  expect_crosses(std::chrono::sys_time<nanoseconds>(nanoseconds(-77)));
   expect_crosses(std::filesystem::path("/some/where"));
 }
 

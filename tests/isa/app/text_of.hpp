@@ -89,7 +89,7 @@ std::string text_of(const T& value) {
     return text_of_number(value);
   } else if constexpr (requires { value.begin() == value.end(); }) {
     std::string text = "[";
-    for (const auto& one : value) text += text_of(static_cast<std::decay_t<decltype(one)>>(one)) + " ";
+    for (const auto& one : value) text += text_of(static_cast<const typename T::value_type&>(one)) + " ";
     return text + "]";
   } else {
     static_assert(tuple_like<T>, "text_of does not know this type");
