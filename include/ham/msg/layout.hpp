@@ -13,12 +13,13 @@ namespace detail {
 
 /// Whether `text` has `token` at `at` as a word of its own.
 [[nodiscard]] constexpr bool is_layout_token(std::string_view text, std::size_t at, std::string_view token) noexcept {
+  if (!text.substr(at).starts_with(token)) return false;
   const bool starts = at == 0 || text[at - 1] == '<' || text[at - 1] == ',' || text[at - 1] == '>' ||
                       (text[at - 1] == ':' && (at == 1 || text[at - 2] != ':'));
   const std::size_t end = at + token.size();
   const bool ends = token.ends_with('<') || end == text.size() || text[end] == '>' || text[end] == ',' ||
                     text[end] == '-' || text[end] == '@';
-  return starts && ends && text.substr(at, token.size()) == token;
+  return starts && ends;
 }
 
 }  // namespace detail
