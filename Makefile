@@ -18,7 +18,7 @@ BUILD := build/$(PRESET)
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench fuzz install check tidy format clean
+.PHONY: help deps configure build demo test bench fuzz install check tidy format clean test-deps
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
@@ -46,7 +46,12 @@ demo: build
 	@test -x $(BUILD)/bin/applications/conjugate_gradient || { echo "demo: not built, see CMake's lines above"; exit 1; }
 	@$(BUILD)/bin/applications/conjugate_gradient $(if $(MATRIX),--file $(MATRIX))
 
-test: build
+test-deps:
+ifeq ($(PRESET),release)
+	@scripts/install-deps.sh mpi
+endif
+
+test: test-deps build
 ifeq ($(PRESET),release)
 	@HAM_TEST_ISAS="$(HAM_TEST_ISAS)" scripts/install-deps.sh isa
 	@tests/isa/isa.sh why $(HAM_TEST_ISAS)

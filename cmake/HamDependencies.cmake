@@ -15,6 +15,15 @@ endfunction()
 find_package(OpenSSL 3.0 QUIET)
 ham_report_absence("${OPENSSL_FOUND}" "OpenSSL 3" "the tcp module has no security: loopback addresses only" libssl-dev)
 
+include(HamMpi)
+ham_report_absence("${HAM_MPIS}" "MPI" "the mpi transport and MPI kernels are off" "libopenmpi-dev, libmpich-dev")
+
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(HAM_LIBFFI QUIET IMPORTED_TARGET libffi)
+endif()
+ham_report_absence("${HAM_LIBFFI_FOUND}" "libffi" "VEO and MPI kernels are off" libffi-dev)
+
 if(HAM_BUILD_TESTS)
   if(HAM_GOOGLETEST_SOURCES)
     ham_googletest_from_sources()

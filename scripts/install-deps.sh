@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa]. Quick and silent
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi]. Quick and silent
 # when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -23,12 +23,13 @@ fi
 required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
 # What enlarges the build when it is there (commands, then libraries).
 optional_commands="pkg-config:pkg-config python3:python3 ip:iproute2"
-optional_libraries="libssl-dev libgtest-dev libcli11-dev nlohmann-json3-dev"
+optional_libraries="libssl-dev libffi-dev libgtest-dev libcli11-dev nlohmann-json3-dev"
 case $purpose in
   check) optional_commands="$optional_commands clang-format-14:clang-format-14" ;;
   fuzz)
     has_fuzzer || optional_libraries="$optional_libraries clang libclang-rt-dev"
     ;;
+  mpi) optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran" ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;
   isa)  # cross compilers for the instruction sets in HAM_TEST_ISAS, and what their tests need
     optional_libraries="$optional_libraries googletest"
