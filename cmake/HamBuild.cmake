@@ -29,6 +29,14 @@ function(ham_own_code target)
   endif()
 endfunction()
 
+# Flags of the libraries' code. Tests are compiled faster without optimisation; the library gets some, as they use it much.
+function(ham_library_code target)
+  ham_own_code(${target})
+  if(HAM_SANITIZE)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
 # Reads the line "// KEY: VALUE" of a source file; DEFAULT when there is none. With these lines a test or an example
 # states what it needs beside its code: "link", "args", "env", "timeout".
 function(ham_directive out source key default)
