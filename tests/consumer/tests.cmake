@@ -15,15 +15,16 @@ function(consumer_build_and_test name)
            COMMAND ${CMAKE_CTEST_COMMAND}
                    --build-and-test "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/${name}"
                    --build-generator ${CMAKE_GENERATOR}
-                   --build-options "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" -DCMAKE_BUILD_TYPE=Release ${ARGN}
+                   --build-options "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" ${ARGN}
                    --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure --no-tests=error --timeout 60)
   set_tests_properties(consumer.${name} PROPERTIES LABELS consumer TIMEOUT 600 PROCESSORS 2)
 endfunction()
 
-consumer_build_and_test(find_package -DCONSUMER_OF=package "-DCMAKE_PREFIX_PATH=${prefix}")
+consumer_build_and_test(find_package -DCMAKE_BUILD_TYPE=Release -DCONSUMER_OF=package "-DCMAKE_PREFIX_PATH=${prefix}")
 set_tests_properties(consumer.find_package PROPERTIES FIXTURES_REQUIRED ham_installed)
 
-consumer_build_and_test(add_subdirectory -DCONSUMER_OF=subdirectory "-DHAM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+# Builds the library once more, so without optimisation.
+consumer_build_and_test(add_subdirectory -DCMAKE_BUILD_TYPE=Debug -DCONSUMER_OF=subdirectory "-DHAM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 
 add_test(NAME consumer.pkg_config
          COMMAND ${HAM_SH} "${CMAKE_CURRENT_SOURCE_DIR}/pkg_config.sh" "${CMAKE_CXX_COMPILER}"

@@ -2,6 +2,7 @@
 // error, the process lives on and serves others.
 // link: ham::ham
 // timeout: 600
+// serial: no
 #include <memory>
 #include <random>
 

@@ -2,6 +2,7 @@
 // honest host gets in, futures settle, and the target goes on serving.
 // link: ham::ham
 // timeout: 400
+// serial: no
 #include <arpa/inet.h>
 
 #include <atomic>

@@ -2,6 +2,7 @@
 // the processes dies, stops or is another than expected.
 // link: ham::ham
 // timeout: 300
+// serial: no
 #include "tcp_server.hpp"
 
 #include <atomic>

@@ -2,6 +2,7 @@
 // noticed, what is stopped is waited for, and what has healed is used again.
 // link: ham::ham
 // timeout: 300
+// serial: no
 #include <fcntl.h>
 
 #include <atomic>
