@@ -249,6 +249,8 @@ bool engine::withdraw(peer& to, std::uint32_t stream) {
   const auto found = std::find_if(to.outbox.begin(), to.outbox.end(),
                                   [stream](const transport::outbound& one) { return one.stream == stream; });
   if (found == to.outbox.end() || found->sent != 0) return false;
+  const bool batch = (found->head.kind & ~in_context) == to_byte(wire_kind::batch);
+  to.calls_sent -= batch ? found->head.key : 1;
   to.outbox.erase(found);
   if (to.outbox.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
   return true;

@@ -246,6 +246,21 @@ TEST_F(calls, try_async_of_a_long_message_does_not_wait) {
   blocker.get();
 }
 
+TEST_F(calls, what_never_left_is_not_counted) {
+  gate_open = false;
+  auto blocker = offload::async(1, fn<&wait_at_gate>);
+  const std::vector<int> big(1 << 20, 3);
+  const auto size_of = [](const std::vector<int>& what) { return what.size(); };
+  auto first = offload::try_async(1, size_of, big);
+  ASSERT_TRUE(first);
+  const auto before = offload::stats();
+  EXPECT_THROW((void)offload::sync(offload::within(1, 10ms), size_of, big), deadline_exceeded);
+  EXPECT_EQ(offload::stats().calls_sent, before.calls_sent);
+  gate_open = true;
+  EXPECT_EQ(first->get(), big.size());
+  blocker.get();
+}
+
 TEST_F(calls, async_waits_while_the_queue_is_full) {
   gate_open = false;
   auto blocker = offload::async(1, fn<&wait_at_gate>);

@@ -257,7 +257,7 @@ void host_transport::read_control(child& from) {
   if (closed && !from.hung_up) hang_up(from);
   if (!message) return;
   const std::string_view characters(reinterpret_cast<const char*>(message->bytes.data()), message->bytes.size());
-  if (!from.joined && characters.starts_with(declined)) {
+  if (!from.joined && !message->from_other_user && characters.starts_with(declined)) {
     from.last_words = characters.substr(declined.size());
     return;
   }
