@@ -2,9 +2,11 @@
 # Builds and runs the suite for another instruction set under qemu-user, or with another compiler (clang) or standard
 # library (libcxx) in place of ISA. Ends with 77, and says why, where tools lack.
 #   isa.sh why ISA...                 one line for each that cannot be tested here, and why
-#   isa.sh build ISA BUILD            cross-builds library, suite and conjugate gradient into BUILD
-#   isa.sh target ISA BUILD COMMAND   runs COMMAND with two emulated targets
-#   isa.sh host ISA BUILD COMMAND     runs the foreign build of COMMAND as host of two native targets
+#   isa.sh build ISA BUILD            cross-builds library, tcp module, suite and conjugate gradient into BUILD
+#   isa.sh target ISA BUILD COMMAND   runs COMMAND with two foreign targets over shm
+#   isa.sh host ISA BUILD COMMAND     runs the foreign build of COMMAND as host of two native targets over shm
+#   isa.sh tcp.target ISA BUILD COMMAND   as target over tcp, and a third target of the host's own build over shm
+#   isa.sh tcp.host ISA BUILD COMMAND     as host over tcp, and a third target of the host's own build over shm
 #   isa.sh refused ISA BUILD COMMAND  COMMAND must fail to start a target of the other byte order, and say so
 #   isa.sh wire ISA BUILD COMMAND     what one build encodes the other decodes, and both write the same bytes
 #   isa.sh info ISA BUILD COMMAND HAM_INFO   ham-info finds no difference between the two builds
@@ -75,7 +77,7 @@ if [ "$action" = build ]; then
   # shellcheck disable=SC2086
   cmake -S "$source" -B "$build" $generator $compiler \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DHAM_BUILD_STATIC=OFF -DHAM_BUILD_BENCHMARKS=OFF
-  exec cmake --build "$build" --target ham_isa_app conjugate_gradient
+  exec cmake --build "$build" --target ham_isa_app ham_tcp conjugate_gradient
 fi
 
 program=$1
@@ -93,14 +95,34 @@ case $isa in
   *) emulator="qemu-$isa-static -L /usr/$(triple "$isa")" ;;
 esac
 
+# Starts a command as a target that waits for hosts, in the clear: the cross compilers' sysroots have no OpenSSL.
+serve() {
+  export HAM_TCP_SECURITY=off
+  said=$(mktemp)
+  "$@" --ham-serve=127.0.0.1:0 --ham-jobs=2 2>"$said" &
+  server=$!
+  trap 'kill $server; cat "$said" >&2; rm -f "$said"' EXIT
+  trap 'exit 1' HUP INT TERM
+  while ! grep -q "waiting for hosts at" "$said"; do
+    kill -0 $server || exit 1
+    sleep 0.05
+  done
+  address=$(sed -n 's/.*waiting for hosts at //p' "$said")
+}
+
 case $action in
-  target)
-    # Other ways to the same targets, for example tcp, are given by the environment.
-    HAM_NODES=${HAM_ISA_NODES:-"exec:$emulator '$foreign'*2"} exec "$program" "$@"
-    ;;
-  host)
+  target) HAM_NODES="exec:$emulator '$foreign'*2" exec "$program" "$@" ;;
+  # shellcheck disable=SC2086
+  host) HAM_NODES="exec:'$program'*2" exec $emulator "$foreign" "$@" ;;
+  tcp.target)
     # shellcheck disable=SC2086
-    HAM_NODES=${HAM_ISA_NODES:-"exec:'$program'*2"} exec $emulator "$foreign" "$@"
+    serve $emulator "$foreign"
+    HAM_NODES="shm:1,tcp://$address*2" "$program" "$@"
+    ;;
+  tcp.host)
+    serve "$program"
+    # shellcheck disable=SC2086
+    HAM_NODES="exec:$emulator '$foreign',tcp://$address*2" $emulator "$foreign" "$@"
     ;;
   refused)
     if output=$(HAM_NODES="exec:$emulator '$foreign'" "$program" 2>&1); then
