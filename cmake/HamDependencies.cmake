@@ -3,6 +3,15 @@
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
+# Some processors have no instructions for atomic bytes, and GCC calls a library then (RISC-V, before GCC 13).
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("#include <atomic>
+  std::atomic<unsigned char> byte; int main() { return byte.exchange(1); }" HAM_ATOMIC_BYTES_INLINE)
+set(ham_atomic_library "")
+if(NOT HAM_ATOMIC_BYTES_INLINE)
+  set(ham_atomic_library atomic)
+endif()
+
 option(HAM_GOOGLETEST_SOURCES "Build GoogleTest from /usr/src/googletest, as cross builds do" ${CMAKE_CROSSCOMPILING})
 include(HamCrossDependencies)
 
