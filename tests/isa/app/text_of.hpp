@@ -2,6 +2,7 @@
 // on its way and turned round again on its way back would compare equal.
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <chrono>
 #include <complex>
@@ -13,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace ham::isa {
 
@@ -88,8 +90,11 @@ std::string text_of(const T& value) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     return text_of_number(value);
   } else if constexpr (requires { value.begin() == value.end(); }) {
+    std::vector<std::string> texts;
+    for (const auto& one : value) texts.push_back(text_of(static_cast<const typename T::value_type&>(one)));
+    if constexpr (requires { value.bucket_count(); }) std::sort(texts.begin(), texts.end());
     std::string text = "[";
-    for (const auto& one : value) text += text_of(static_cast<const typename T::value_type&>(one)) + " ";
+    for (const std::string& one : texts) text += one + " ";
     return text + "]";
   } else {
     static_assert(tuple_like<T>, "text_of does not know this type");
