@@ -31,6 +31,7 @@ ham::detail::job& job_to_change() {
 }  // namespace
 
 node_t add_node(const std::string& group) { return job_to_change().add(group); }
+node_t spawn(const std::string& group, const std::string& program) { return job_to_change().spawn(group, program); }
 void remove_node(node_t node) { job_to_change().remove(node); }
 
 statistics stats() { return ham::detail::current().statistics(); }

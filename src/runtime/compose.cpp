@@ -10,6 +10,7 @@
 
 #include "base/thread.hpp"
 #include "ham/msg/thread_pool.hpp"
+#include "runtime/group_loader.hpp"
 #include "runtime/links.hpp"
 #include "runtime/node_list.hpp"
 #include "runtime/options.hpp"
@@ -52,16 +53,25 @@ void withdraw(engine* host) {
   set_process_engine(hosts.empty() ? nullptr : hosts.back());
 }
 
-void start_processes(runtime_parts& parts, const runtime_options& options, const std::vector<node_group>& groups,
-                     target_defaults defaults) {
+void start_processes(runtime_parts& parts, const runtime_options& options, std::vector<node_group> groups,
+                     target_defaults defaults, std::unique_ptr<transport::process_group> ranks) {
   parts.host = std::make_unique<engine>(0, 1, std::make_unique<base::heap>(base::heap::make_file()));
   parts.host->limit_messages(message_limit());
-  auto transport = shm::host_transport::make(parts.host->memory().fd(), *parts.host);
-  parts.whole = std::make_unique<host_job>(*parts.host, *transport, options, std::move(defaults));
+  parts.whole = std::make_unique<host_job>(*parts.host, options, std::move(defaults));
   parts.host->belong_to(parts.whole.get());
-  parts.host->use(std::move(transport));
   parts.host->set_one_sided(options.one_sided);
-  parts.whole->start(groups);
+  if (ranks != nullptr) {
+    parts.whole->take(*ranks);
+    groups.erase(groups.begin());
+  }
+  if (!groups.empty()) parts.whole->start(groups);
+}
+
+/// The ranks of MPI, if they are to be nodes.
+std::unique_ptr<transport::process_group> join_ranks(const node_group& wanted, const void* communicator) {
+  if (wanted.transport == "parent") return load_group_module().join_parent();
+  if (wanted.transport != "mpi") return nullptr;
+  return load_group_module().join(communicator);
 }
 
 void start_loopback(runtime_parts& parts, std::size_t nodes, bool one_sided) {
@@ -86,12 +96,25 @@ void start_loopback(runtime_parts& parts, std::size_t nodes, bool one_sided) {
 
 }  // namespace
 
-std::unique_ptr<runtime_parts> start_host(const runtime_options& options, std::vector<std::string> command) {
+std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
+                                         const void* communicator) {
   const std::vector<node_group> groups = parse_nodes(options.nodes);
   const std::vector<int> affinity =
       options.cpu_affinity.empty() ? std::vector<int>() : parse_cores(options.cpu_affinity, ',');
-  if (!affinity.empty()) pin_this_process(affinity.front());
   auto parts = std::make_unique<runtime_parts>();
+  std::unique_ptr<transport::process_group> ranks = join_ranks(groups.front(), communicator);
+  parts->ends_mpi = communicator == nullptr;
+  if (ranks != nullptr && groups.front().count != 0 && groups.front().count + 1 != ranks->size()) {
+    throw config_error("HAM_NODES asks for " + std::to_string(groups.front().count) + " targets, MPI has started " +
+                       std::to_string(ranks->size()) + " ranks, host included; correct either, or write mpi alone");
+  }
+  if (ranks != nullptr && ranks->self() != 0) {
+    parts->self = ranks->self();
+    parts->nodes = ranks->size();
+    run_rank(std::move(ranks));
+    return parts;
+  }
+  if (!affinity.empty()) pin_this_process(affinity.front());
   if (groups.front().transport == "loopback") {
     std::size_t nodes = 1;
     for (const node_group& group : groups) nodes += group.count;
@@ -99,7 +122,7 @@ std::unique_ptr<runtime_parts> start_host(const runtime_options& options, std::v
   } else {
     // The kernel's name for this very program: also right after it was replaced, moved, or found in PATH.
     if (command.empty()) command = {"/proc/self/exe"};
-    start_processes(*parts, options, groups, {std::move(command), affinity});
+    start_processes(*parts, options, groups, {std::move(command), affinity}, std::move(ranks));
   }
   if (options.progress_thread) parts->host->start_progress_thread();
   enter(parts->host.get());
@@ -107,7 +130,10 @@ std::unique_ptr<runtime_parts> start_host(const runtime_options& options, std::v
 }
 
 runtime_parts::~runtime_parts() {
-  if (host == nullptr) return;
+  if (host == nullptr) {
+    if (ends_mpi && owner == ::getpid()) finish_group_module();
+    return;
+  }
   if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
     static_cast<void>(host.release());
     static_cast<void>(whole.release());
@@ -120,7 +146,9 @@ runtime_parts::~runtime_parts() {
   for (auto& target : local_targets) target->end();
   for (std::thread& one : target_threads) one.join();
   local_targets.clear();
+  const bool had_ranks = whole != nullptr && whole->uses_ranks();
   host.reset();
+  if (ends_mpi && had_ranks) finish_group_module();
 }
 
 bool is_target_process() { return std::getenv(target_variable) != nullptr; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/group_loader.hpp"
 #include "runtime/key_file.hpp"
 #include "runtime/network_loader.hpp"
 #include "runtime/options.hpp"
@@ -23,10 +24,35 @@ network_settings settings_of_job() {
 
 }  // namespace
 
-host_job::host_job(engine& host, transport::shm::host_transport& local, const runtime_options& options,
-                   target_defaults defaults)
-    : links(host, settings_of_job()), local_(local), options_(options), defaults_(std::move(defaults)) {
-  use_local(local);
+host_job::host_job(engine& host, const runtime_options& options, target_defaults defaults)
+    : links(host, settings_of_job()), options_(options), defaults_(std::move(defaults)) {}
+
+transport::shm::host_transport& host_job::local() {
+  if (local_ == nullptr) {
+    auto made = transport::shm::host_transport::make(node().memory().fd(), node());
+    local_ = made.get();
+    use_local(*local_);
+    node().use(std::move(made));
+  }
+  return *local_;
+}
+
+void host_job::take(transport::process_group& group) {
+  const node_t first = group.first();
+  const node_t end = first + static_cast<node_t>(group.size()) - 1;
+  if (!node().grow_to(static_cast<std::size_t>(end))) {
+    throw config_error("a job has at most " + std::to_string(peer_table::most) + " nodes");
+  }
+  auto made = group.open(&node().memory(), node());
+  transport::transport& ranks = *made;
+  use_ranks(ranks, first, end);
+  node().use(std::move(made));
+  for (node_t number = first; number < end; ++number) {
+    if (node().expect(number)) ranks.connect(number);
+  }
+  node_group one;
+  one.transport = ranks.name();
+  for (node_t number = first; number < end; ++number) await(number, one);
 }
 
 transport::shm::target_plan host_job::plan_for(const node_group& group, std::size_t member, node_t number) const {
@@ -126,40 +152,78 @@ node_t host_job::start(const std::vector<node_group>& groups) {
   const auto first_server = std::ranges::find(groups, "tcp", &node_group::transport);
   if (first_server != groups.end()) static_cast<void>(key_for_servers(first_server->address));
   try {
-    if (!plans.empty()) local_.start(std::move(plans), static_cast<std::uint32_t>(nodes));
+    if (!plans.empty()) local().start(std::move(plans), static_cast<std::uint32_t>(nodes));
     invite_all(groups, first);
     for (const auto& [number, group] : fresh) await(number, *group);
   } catch (...) {
     for (const auto& [number, group] : fresh) {
       node().part_with(number, "another target of its group could not be started");
-      if (group->transport != "tcp") local_.end(number);
+      if (group->transport != "tcp") local().end(number);
     }
     throw;
   }
   for (const auto& [number, group] : fresh) {
     if (group->transport == "tcp") learn_address(number, *group);
   }
-  if (know_any() || first > 1) {
-    for (node_t number = 1; number < static_cast<node_t>(nodes); ++number) {
-      if (node().ready(number)) announce(number);
-    }
-  }
+  if (know_any() || first > 1) tell_all();
   return first;
 }
 
-node_t host_job::add(const std::string& group) {
-  const std::vector<node_group> groups = parse_nodes(group);
+void host_job::tell_all() {
+  for (node_t number = 1; number < static_cast<node_t>(node().num_nodes()); ++number) {
+    if (node().ready(number)) announce(number);
+  }
+}
+
+node_t host_job::add(const std::string& group) { return add_groups(parse_nodes(group), defaults_.command); }
+
+node_t host_job::spawn(const std::string& group, const std::string& program) {
+  std::vector<node_group> groups = parse_nodes(group);
+  std::vector<std::string> command = defaults_.command;
+  command.front() = program;
+  for (node_group& one : groups) {
+    if (one.transport != "shm" && one.transport != "mpi") {
+      throw config_error("cannot start " + program + " as \"" + group +
+                         "\" (only shm:COUNT and mpi:COUNT start programs)");
+    }
+    if (one.transport == "mpi") continue;
+    one.transport = "exec";
+    one.command = {program};
+  }
+  return add_groups(std::move(groups), command);
+}
+
+node_t host_job::add_groups(std::vector<node_group> groups, const std::vector<std::string>& command) {
   for (const node_group& one : groups) {
     if (one.transport == "loopback") throw config_error("loopback targets cannot be added to a job of other targets");
+    if (one.transport == "parent") throw config_error("parent is for processes that spawn has started");
   }
-  return start(groups);
+  node_t first = -1;
+  if (groups.front().transport == "mpi") {
+    first = spawn_ranks(groups.front().count, command);
+    groups.erase(groups.begin());
+  }
+  if (groups.empty()) return first;
+  const node_t next = start(groups);
+  return first < 0 ? next : first;
+}
+
+node_t host_job::spawn_ranks(std::size_t count, const std::vector<std::string>& command) {
+  if (count == 0) throw config_error("say how many processes MPI shall start, as in mpi:4");
+  std::lock_guard guard(one_at_a_time_);
+  const auto first = static_cast<node_t>(node().num_nodes());
+  std::vector<std::string> words = command;
+  words.emplace_back("--ham-nodes=parent");
+  take(*load_group_module().spawn(words, count, first));
+  tell_all();
+  return first;
 }
 
 void host_job::remove(node_t number) {
   if (number == 0) throw config_error("the host cannot be removed; leave main to end the job");
   std::lock_guard guard(one_at_a_time_);
   node().part_with(number, "it was removed from the job");
-  local_.end(number);
+  if (local_ != nullptr) local_->end(number);
   node().locked([&] {
     if (network_if_open() != nullptr) network_if_open()->leave(number);
   });

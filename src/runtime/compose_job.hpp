@@ -10,6 +10,7 @@
 #include "runtime/links.hpp"
 #include "runtime/node_list.hpp"
 #include "transport/network.hpp"
+#include "transport/process_group.hpp"
 #include "transport/shm/host_transport.hpp"
 
 namespace ham::detail {
@@ -22,18 +23,27 @@ struct target_defaults {
 
 class host_job final : public links {
  public:
-  /// `host` and `local`, which it owns, outlive this.
-  host_job(engine& host, transport::shm::host_transport& local, const runtime_options& options,
-           target_defaults defaults);
+  /// `host` outlives this.
+  host_job(engine& host, const runtime_options& options, target_defaults defaults);
 
+  /// The processes of `group` become targets; waits until they can be called. Throws ham::config_error.
+  void take(transport::process_group& group);
   /// Starts or reaches the targets of `groups`, waits until they can be called, and tells all nodes of each other.
   /// Gives the number of the first one. Throws ham::config_error; what had begun is ended then.
   node_t start(const std::vector<node_group>& groups);
 
+  [[nodiscard]] bool uses_ranks() const { return has_ranks(); }
+
   node_t add(const std::string& group) override;
+  node_t spawn(const std::string& group, const std::string& program) override;
   void remove(node_t node) override;
 
  private:
+  /// Made when it is first needed.
+  [[nodiscard]] transport::shm::host_transport& local();
+  node_t add_groups(std::vector<node_group> groups, const std::vector<std::string>& command);
+  node_t spawn_ranks(std::size_t count, const std::vector<std::string>& command);
+  void tell_all();
   [[nodiscard]] transport::shm::target_plan plan_for(const node_group& group, std::size_t member, node_t node) const;
   std::optional<transport::secret_key> key_for_servers(const std::string& address);
   void invite(const node_group& group, node_t node);
@@ -42,7 +52,7 @@ class host_job final : public links {
   void learn_address(node_t node, const node_group& group);
 
   std::mutex one_at_a_time_;
-  transport::shm::host_transport& local_;
+  transport::shm::host_transport* local_ = nullptr;
   const runtime_options options_;
   const target_defaults defaults_;
   std::optional<transport::secret_key> key_;

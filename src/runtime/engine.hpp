@@ -265,7 +265,7 @@ class engine final : public transport::observer {
 
   const node_t self_;
   std::unique_ptr<base::heap> heap_;
-  static constexpr std::size_t most_transports = 4;
+  static constexpr std::size_t most_transports = 16;
   std::array<std::unique_ptr<transport::transport>, most_transports> transports_;
   std::atomic<std::size_t> transport_count_{0};
   job* job_ = nullptr;

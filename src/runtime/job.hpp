@@ -25,6 +25,8 @@ class job {
   /// Adds the targets of a HAM_NODES group on the host and waits until they can be called; gives the first one's
   /// number. Throws ham::config_error.
   virtual node_t add(const std::string& group) = 0;
+  /// The same with another program.
+  virtual node_t spawn(const std::string& group, const std::string& program) = 0;
   /// Ends one target, or leaves it. Throws ham::config_error.
   virtual void remove(node_t node) = 0;
 };

@@ -45,12 +45,20 @@ T unpack(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::int64_t links::connect(node_t peer) {
+  if (transport::transport* const ranks = ranks_with(peer)) {
+    ranks->connect(peer);
+    return base::never_ns;
+  }
   if (const auto address = address_of(peer)) {
     node_.locked([&] { network().reach(peer, *address); });
     return base::never_ns;
   }
   if (local_ != nullptr) {
     local_->connect(peer);
+    return base::never_ns;
+  }
+  if (has_ranks()) {
+    node_.on_lost(peer, "an MPI rank that is not the host reaches ranks only, not targets that the host has added");
     return base::never_ns;
   }
   if (peer == 0 || !node_.ready(0)) {
@@ -136,6 +144,24 @@ void links::know(node_t node, const std::string& address) {
   addresses_[node] = address;
 }
 
+void links::use_ranks(transport::transport& ranks, node_t first, node_t end) {
+  std::lock_guard guard(mutex_);
+  ranks_.push_back({&ranks, first, end});
+}
+
+bool links::has_ranks() const {
+  std::lock_guard guard(mutex_);
+  return !ranks_.empty();
+}
+
+transport::transport* links::ranks_with(node_t node) const {
+  std::lock_guard guard(mutex_);
+  for (const rank_range& one : ranks_) {
+    if ((node == 0 && node_.self() != 0) || (node >= one.first && node < one.end)) return one.by;
+  }
+  return nullptr;
+}
+
 bool links::know_any() const {
   std::lock_guard guard(mutex_);
   return !addresses_.empty();
@@ -148,6 +174,9 @@ std::optional<std::string> links::address_of(node_t node) const {
   return found->second;
 }
 
+node_t links::spawn(const std::string&, const std::string&) {
+  throw config_error("only the host, node 0, adds nodes; call it there");
+}
 node_t links::add(const std::string&) { throw config_error("only the host, node 0, adds nodes; call it there"); }
 void links::remove(node_t) { throw config_error("only the host, node 0, removes nodes; call it there"); }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/engine.hpp"
 #include "runtime/job.hpp"
@@ -32,10 +33,13 @@ class links : public job {
   void use_local(transport::transport& local) noexcept { local_ = &local; }
   /// For a node that was reached over `reached`, which the engine owns.
   void use_network(transport::network& reached) noexcept { network_ = &reached; }
+  /// `ranks`, which the engine owns, reaches the host and the nodes from `first` to before `end`.
+  void use_ranks(transport::transport& ranks, node_t first, node_t end);
 
   std::int64_t connect(node_t peer) override;
   void hear(node_t from, std::span<const std::byte> text) override;
   node_t add(const std::string& group) override;
+  node_t spawn(const std::string& group, const std::string& program) override;
   void remove(node_t node) override;
 
  protected:
@@ -48,6 +52,7 @@ class links : public job {
   void know(node_t node, const std::string& address);
   [[nodiscard]] std::optional<std::string> address_of(node_t node) const;
   [[nodiscard]] bool know_any() const;
+  [[nodiscard]] bool has_ranks() const;
 
  private:
   void hear_announcement(std::span<const std::byte> text);
@@ -55,9 +60,16 @@ class links : public job {
 
   engine& node_;
   network_settings how_;
+  struct rank_range {
+    transport::transport* by;
+    node_t first, end;
+  };
+  [[nodiscard]] transport::transport* ranks_with(node_t node) const;
+
   transport::transport* local_ = nullptr;
   transport::network* network_ = nullptr;  // guarded by the receiving lock
-  mutable std::mutex mutex_;               // how_ and addresses_
+  mutable std::mutex mutex_;               // how_, ranks_ and addresses_
+  std::vector<rank_range> ranks_;
   std::map<node_t, std::string> addresses_;
 };
 

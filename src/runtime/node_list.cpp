@@ -27,7 +27,7 @@ struct group_text {
   [[noreturn]] void refuse(const std::string& why) const {
     throw config_error("HAM_NODES=\"" + std::string(all) + "\": cannot use \"" + std::string(part) + "\" (" + why +
                        ") write groups like shm:2 or shm:2@2+3 or exec:./app.aarch64*2 or tcp://host:7000 or "
-                       "loopback:4, separated by commas");
+                       "loopback:4 or mpi, separated by commas");
   }
 
   std::size_t count_at(std::string_view& rest, const char* after) const {
@@ -144,9 +144,11 @@ node_group parse_plain(const group_text& group) {
   const std::size_t name_end = rest.find_first_of(":@");
   result.transport = std::string(rest.substr(0, name_end));
   rest.remove_prefix(name_end == std::string_view::npos ? rest.size() : name_end);
-  if (result.transport != "shm" && result.transport != "loopback") {
-    group.refuse("a group begins with shm, exec:, tcp:// or loopback");
+  const bool ranks = result.transport == "mpi" || result.transport == "parent";
+  if (result.transport != "shm" && result.transport != "loopback" && !ranks) {
+    group.refuse("a group begins with shm, exec:, tcp://, loopback or mpi");
   }
+  if (ranks) result.count = 0;  // as many as there are
   if (rest.starts_with(':')) {
     rest.remove_prefix(1);
     result.count = group.count_at(rest, "colon");
@@ -230,6 +232,9 @@ std::vector<node_group> parse_nodes(std::string_view text) {
     groups.push_back(parse_group(group));
     total += groups.back().count;
     if (total > most_targets) group.refuse("at most " + std::to_string(most_targets) + " targets in all");
+    if (groups.back().transport == "mpi" && groups.size() > 1) {
+      group.refuse("mpi comes first: its ranks keep their numbers");
+    }
     if ((groups.back().transport == "loopback") != (groups.front().transport == "loopback")) {
       group.refuse("loopback targets cannot be mixed with others");
     }

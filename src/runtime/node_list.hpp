@@ -12,7 +12,7 @@ namespace ham::detail {
 
 /// Targets that are started, or reached, the same way.
 struct node_group {
-  std::string transport;  ///< "shm", "exec", "tcp" or "loopback"
+  std::string transport;  ///< "shm", "exec", "tcp", "loopback", "mpi", or "parent" in processes that spawn started
   std::size_t count = 1;
   std::vector<int> cpus;  ///< one core per target, in turn; empty: anywhere
   std::vector<std::string>
@@ -21,8 +21,8 @@ struct node_group {
 };
 
 /// Reads HAM_NODES: groups separated by commas, each `shm[:COUNT][@CORES]`, `exec:WORD [WORD...][*COUNT][@CORES]`,
-/// `tcp://HOST:PORT[*COUNT]` or `loopback[:COUNT]`; CORES is `CORE[+CORE...]`. In a WORD, '...' keeps blanks, commas,
-/// stars and at signs. Throws ham::config_error that shows where.
+/// `tcp://HOST:PORT[*COUNT]`, `loopback[:COUNT]` or, as the first one, `mpi[:COUNT]`; CORES is `CORE[+CORE...]`. In a
+/// WORD, '...' keeps blanks, commas, stars and at signs. Throws ham::config_error that shows where.
 [[nodiscard]] std::vector<node_group> parse_nodes(std::string_view text);
 
 /// Reads a list of cores: numbers and ranges separated by `separator`, "0,2-3".

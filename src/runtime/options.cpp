@@ -10,6 +10,7 @@
 
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/manifest.hpp"
+#include "runtime/group_loader.hpp"
 #include "runtime/key_file.hpp"
 #include "transport/fragments.hpp"
 #include "transport/network.hpp"
@@ -21,8 +22,9 @@ constexpr const char* help_text =
     R"(Options of HAM, for every program that uses it; they are removed from the command line:
   --ham-nodes=LIST         targets, separated by commas: shm[:COUNT][@CORE[+CORE...]] (this program),
                            exec:PROGRAM[*COUNT][@CORE[+CORE...]] (another build of it; words may stand in front, as in
-                           exec:qemu-aarch64-static ./app.aarch64), tcp://HOST:PORT[*COUNT], loopback[:COUNT];
-                           default shm:1 (environment: HAM_NODES)
+                           exec:qemu-aarch64-static ./app.aarch64), tcp://HOST:PORT[*COUNT], loopback[:COUNT],
+                           mpi (the ranks of this mpirun or srun; comes first); default mpi under an MPI launcher, else
+                           shm:1 (environment: HAM_NODES)
   --ham-cpu-affinity=LIST  cores for node 0, 1, 2, ...: numbers and ranges, 0,2-3 (environment: HAM_CPU_AFFINITY)
   --ham-key=FILE           key that tcp targets want to see, or that --ham-serve asks for; a file that only its owner can
                            read, or fd:NUMBER, an inherited descriptor (environment: HAM_KEY)
@@ -124,7 +126,7 @@ void fill_from_environment(runtime_options& options) {
   fill(options.nodes, "HAM_NODES");
   fill(options.cpu_affinity, "HAM_CPU_AFFINITY");
   fill(options.key, "HAM_KEY");
-  if (options.nodes.empty()) options.nodes = "shm:1";
+  if (options.nodes.empty()) options.nodes = started_by_mpi() ? "mpi" : "shm:1";
   const char* const progress = std::getenv("HAM_PROGRESS_THREAD");
   if (progress != nullptr && std::strcmp(progress, "0") != 0 && *progress != '\0') options.progress_thread = true;
 }

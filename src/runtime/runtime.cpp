@@ -41,11 +41,22 @@ void leave_if_serving(const runtime_options& options) {
   std::exit(0);
 }
 
-void start_process_job(int& argc, char**& argv) {
+bool start_process_job(int& argc, char**& argv) {
   runtime_options options;
   take_options(argc, argv, options);
   leave_if_serving(options);
-  process_job() = start_host(options, command_line(argc, argv));
+  process_job() = start_job(options, command_line(argc, argv));
+  if (process_job()->host != nullptr) return true;
+  process_job().reset();
+  return false;
+}
+
+/// The ranks of MPI among which this one is the host; a target ends here.
+std::unique_ptr<runtime_parts> start_or_exit(const runtime_options& options, std::vector<std::string> command) {
+  auto parts = start_job(options, std::move(command));
+  if (parts->host != nullptr) return parts;
+  parts.reset();
+  std::exit(0);
 }
 
 void end_process_job() noexcept {
@@ -64,20 +75,32 @@ runtime::runtime(int& argc, char**& argv, runtime_options options) {
   detail::leave_if_target();
   detail::take_options(argc, argv, options);
   detail::leave_if_serving(options);
-  parts_ = detail::start_host(options, detail::command_line(argc, argv));
+  parts_ = detail::start_or_exit(options, detail::command_line(argc, argv));
 }
 
 runtime::runtime(runtime_options options) {
   detail::leave_if_target();
   detail::fill_from_environment(options);
   detail::leave_if_serving(options);
-  parts_ = detail::start_host(options, {});
+  parts_ = detail::start_or_exit(options, {});
+}
+
+runtime::runtime(const detail::communicator_handle& ranks, runtime_options options) {
+  if (options.nodes.empty()) options.nodes = "mpi";
+  detail::fill_from_environment(options);
+  if (!options.nodes.starts_with("mpi")) {
+    throw config_error("the runtime of a communicator has its ranks as nodes: nodes=\"" + options.nodes +
+                       "\" must begin with mpi");
+  }
+  parts_ = detail::start_job(options, {}, ranks.bytes.data());
 }
 
 runtime::~runtime() = default;
 
-std::size_t runtime::num_nodes() const noexcept { return parts_->host->num_nodes(); }
-node_t runtime::this_node() const noexcept { return parts_->host->self(); }
+std::size_t runtime::num_nodes() const noexcept {
+  return parts_->host == nullptr ? parts_->nodes : parts_->host->num_nodes();
+}
+node_t runtime::this_node() const noexcept { return parts_->self; }
 
 runtime::scope runtime::use() noexcept { return scope(parts_->host.get()); }
 runtime::scope::scope(detail::engine* at) noexcept : before_(detail::set_thread_engine(at)) {}
@@ -93,10 +116,8 @@ bool ham_init(int* argc, char*** argv) {
   int none = 0;
   char* empty[] = {nullptr};
   char** no_arguments = empty;
-  if (argc != nullptr && argv != nullptr)
-    ham::detail::start_process_job(*argc, *argv);
-  else
-    ham::detail::start_process_job(none, no_arguments);
+  const bool given = argc != nullptr && argv != nullptr;
+  if (!ham::detail::start_process_job(given ? *argc : none, given ? *argv : no_arguments)) return false;
   std::atexit([] { ham::detail::end_process_job(); });
   return true;
 }

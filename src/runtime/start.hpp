@@ -8,8 +8,9 @@ namespace ham::detail {
 
 /// The command that starts this program again.
 [[nodiscard]] std::vector<std::string> command_line(int argc, char** argv);
-/// Reads options and starts the targets. Throws ham::config_error.
-void start_process_job(int& argc, char**& argv);
+/// Reads options and starts the targets. False: this process was a target, and the job has ended. Throws
+/// ham::config_error.
+[[nodiscard]] bool start_process_job(int& argc, char**& argv);
 /// Ends it; does nothing the second time.
 void end_process_job() noexcept;
 

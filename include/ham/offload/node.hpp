@@ -58,6 +58,10 @@ class node_descriptor {
 /// Waits until they can be called; gives the number of the first one, the others follow it. Other nodes learn of them
 /// before the next call from the host. On the host only; any thread. Throws ham::config_error with the reason.
 node_t add_node(const std::string& group);
+/// The same with another program, which is given this one's arguments: spawn("mpi:4", "./app") through MPI_Comm_spawn,
+/// where the MPI has it; spawn("shm:2", "./app") on this machine. Targets that MPI has started together call each other
+/// and the host; they do not reach the other targets.
+node_t spawn(const std::string& group, const std::string& program);
 /// Ends a target, or leaves it if it waits for hosts. Its pending calls fail with ham::node_failure, its number is not
 /// used again. On the host only; any thread; does not wait for its process to end. Throws ham::config_error,
 /// ham::call_error.

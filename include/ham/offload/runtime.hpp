@@ -1,6 +1,7 @@
 // The runtime as an object: explicit start and end of a job.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -12,6 +13,10 @@ namespace ham {
 namespace detail {
 class engine;
 struct runtime_parts;
+/// Bytes of a communicator's handle, of whatever MPI; see ham/mpi.hpp.
+struct communicator_handle {
+  alignas(16) std::array<std::byte, 16> bytes{};
+};
 }  // namespace detail
 
 /// Settings of a runtime. What is empty or unset is taken from the environment (HAM_NODES, ...), then from the default.
@@ -39,6 +44,10 @@ class runtime {
   runtime(int& argc, char**& argv);
   runtime(int& argc, char**& argv, runtime_options options);
   explicit runtime(runtime_options options);
+  /// The ranks of a communicator of an MPI program, ham::mpi_communicator(comm): all of them call it together. Rank 0
+  /// is the host, where the constructor returns at once; in the others it executes calls until the host's runtime has
+  /// ended, and then returns as well. MPI stays the program's, who ends it.
+  explicit runtime(const detail::communicator_handle& ranks, runtime_options options = {});
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
   ~runtime();

@@ -16,7 +16,7 @@
 
 #include "base/clock.hpp"
 #include "base/thread.hpp"
-#include "transport/shm/memory.hpp"
+#include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
 namespace ham::transport::shm {
@@ -208,7 +208,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
 
   auto connection = std::make_unique<ring_endpoint>(plan.node, 0, pair, 0U,
                                                     remote_bell{&job_->nodes[plan.node].ring_me, one->event.get()});
-  connection->set_memory(std::make_unique<peer_memory>(duplicate(one->heap.get())));
+  connection->set_memory(std::make_unique<mapped_memory>(duplicate(one->heap.get())));
   adopt(std::move(connection));
   watch_->watch(job_->nodes[plan.node].alive, static_cast<std::uint64_t>(plan.node));
 

@@ -14,7 +14,7 @@
 #include <span>
 
 #include "base/thread.hpp"
-#include "transport/shm/memory.hpp"
+#include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
 namespace ham::transport::shm {
@@ -137,7 +137,7 @@ void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base
   pairs_.emplace_back(pair.get(), ring_pair::bytes);
   auto connection = std::make_unique<ring_endpoint>(peer, self_, ring_pair{pairs_.back().data(), epoch}, side,
                                                     remote_bell{&job_->nodes[peer].ring_me, event.get()});
-  connection->set_memory(std::make_unique<peer_memory>(std::move(heap)));
+  connection->set_memory(std::make_unique<mapped_memory>(std::move(heap)));
   peer_events_.push_back(std::move(event));
   adopt(std::move(connection));
   if (peer != 0) watch_->watch(job_->nodes[peer].alive, static_cast<std::uint64_t>(peer));

@@ -6,11 +6,11 @@
 #include "base/heap.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::transport::shm {
+namespace ham::transport {
 
-class peer_memory final : public remote_memory {
+class mapped_memory final : public remote_memory {
  public:
-  explicit peer_memory(base::unique_fd heap_file) : view_(std::move(heap_file)) {}
+  explicit mapped_memory(base::unique_fd heap_file) : view_(std::move(heap_file)) {}
 
   access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) override {
     base::heap_check why{};
@@ -38,4 +38,4 @@ class peer_memory final : public remote_memory {
   base::heap_view view_;
 };
 
-}  // namespace ham::transport::shm
+}  // namespace ham::transport

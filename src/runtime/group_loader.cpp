@@ -1,0 +1,77 @@
+// Which MPI it is.
+#include "runtime/group_loader.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/module_file.hpp"
+
+namespace ham::detail {
+namespace {
+
+constinit std::atomic<transport::group_module*> loaded{nullptr};
+
+bool is_set(const char* name) noexcept { return std::getenv(name) != nullptr; }
+
+/// The MPI whose functions this program has already; may be asked before MPI_Init.
+std::string linked_mpi() {
+  using get_version = int (*)(char*, int*);
+  const auto ask = reinterpret_cast<get_version>(::dlsym(RTLD_DEFAULT, "MPI_Get_library_version"));
+  if (ask == nullptr) return {};
+  std::array<char, 1 << 14> text{};
+  int length = 0;
+  if (ask(text.data(), &length) != 0) return {};
+  const std::string_view version(text.data());
+  return version.find("Open MPI") != std::string_view::npos ? "openmpi" : "mpich";
+}
+
+std::string launching_mpi() {
+  if (is_set("OMPI_COMM_WORLD_SIZE")) return "openmpi";
+  if (is_set("PMI_RANK") && !is_set("PMIX_RANK")) return "mpich";
+  return {};
+}
+
+transport::group_module* open_named(const std::string& name) {
+  const bool file = name.find('/') != std::string::npos || name.ends_with(".so");
+  return open_module<transport::group_module_entry>("transport mpi", file ? name : "libham_mpi_" + name + ".so",
+                                                    "ham_group_module", transport::group_interface);
+}
+
+transport::group_module* open_best() {
+  const char* const wanted = std::getenv("HAM_MPI_MODULE");
+  if (wanted != nullptr && *wanted != '\0') return open_named(wanted);
+  std::string known = linked_mpi();
+  if (known.empty()) known = launching_mpi();
+  if (!known.empty()) return open_named(known);
+  try {
+    return open_named("openmpi");
+  } catch (const config_error&) {
+    return open_named("mpich");
+  }
+}
+
+}  // namespace
+
+bool started_by_mpi() noexcept {
+  return is_set("OMPI_COMM_WORLD_RANK") || is_set("PMIX_RANK") || (is_set("PMI_RANK") && is_set("PMI_SIZE"));
+}
+
+transport::group_module& load_group_module() {
+  static std::mutex mutex;
+  std::lock_guard guard(mutex);
+  if (loaded.load() == nullptr) loaded = open_best();
+  return *loaded;
+}
+
+void finish_group_module() noexcept {
+  if (transport::group_module* const module = loaded.load()) module->finish();
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,18 @@
+// Loads the module for the MPI that started this process.
+#pragma once
+
+#include "transport/process_group.hpp"
+
+namespace ham::detail {
+
+/// Whether an MPI launcher started this process: mpirun, mpiexec, or srun with PMI or PMIx.
+[[nodiscard]] bool started_by_mpi() noexcept;
+
+/// The module libham_mpi_NAME.so; loaded once and kept. HAM_MPI_MODULE says which: openmpi, mpich, or a file. Otherwise
+/// that of the MPI that this program is linked with, or else of the launcher, or else one that is there. Throws
+/// ham::config_error. Any thread.
+[[nodiscard]] transport::group_module& load_group_module();
+/// Ends MPI if the module was loaded and began it.
+void finish_group_module() noexcept;
+
+}  // namespace ham::detail

@@ -1,0 +1,39 @@
+// Communicators of our own.
+#include "transport/mpi/mpi_group.hpp"
+
+#include <time.h>
+
+#include <utility>
+
+#include "ham/error.hpp"
+
+namespace ham::transport::mpi {
+
+MPI_Comm duplicate(MPI_Comm of) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Request ready = MPI_REQUEST_NULL;
+  const int error = MPI_Comm_idup(of, &own, &ready);
+  if (error != MPI_SUCCESS) throw config_error("MPI cannot duplicate the communicator (" + text_of(error) + ")");
+  int done = 0;
+  for (int round = 0; MPI_Test(&ready, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0; ++round) {
+    const timespec pause{0, 200'000};
+    if (round > 10'000) ::nanosleep(&pause, nullptr);
+  }
+  return own;
+}
+
+mpi_group::mpi_group(session& in, MPI_Comm own, const transport_options& how) : session_(in), own_(own), how_(how) {
+  MPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(own_, &rank_);
+  MPI_Comm_size(own_, &size_);
+}
+
+mpi_group::~mpi_group() {
+  if (own_ != MPI_COMM_NULL) MPI_Comm_disconnect(&own_);
+}
+
+std::unique_ptr<transport> mpi_group::open(base::heap* memory, observer& to) {
+  return std::make_unique<mpi_transport>(session_, std::exchange(own_, MPI_COMM_NULL), how_, memory, to);
+}
+
+}  // namespace ham::transport::mpi

@@ -1,0 +1,258 @@
+// Frames between ranks.
+#include "transport/mpi/mpi_transport.hpp"
+
+#include <algorithm>
+
+#include "ham/error.hpp"
+#include "transport/mpi/failures.hpp"
+
+namespace ham::transport::mpi {
+namespace {
+
+constexpr unsigned looks_per_look = 16;  // that the runtime wants, for one of ours, which takes longer
+
+int heap_file(const base::heap* memory) noexcept { return memory == nullptr ? -1 : memory->fd(); }
+
+}  // namespace
+
+mpi_transport::mpi_transport(session& in, MPI_Comm own, const transport_options& how, base::heap* memory, observer& to)
+    : gate_(in.calls()),
+      own_(own),
+      first_(how.first),
+      how_(how),
+      observer_(to),
+      neighbours_(own, heap_file(memory)),
+      timer_(how.longest_pause_ns) {
+  MPI_Comm_rank(own_, &self_);
+  MPI_Comm_size(own_, &size_);
+  endpoints_ = std::vector<std::atomic<mpi_endpoint*>>(static_cast<std::size_t>(size_));
+  ended_.resize(static_cast<std::size_t>(size_));
+  ring_.emplace(own_);
+}
+
+mpi_transport::~mpi_transport() { shutdown(); }
+
+int mpi_transport::rank_of(node_t node) const noexcept {
+  if (node == 0) return 0;
+  return node >= first_ && node - first_ < size_ - 1 ? node - first_ + 1 : -1;
+}
+
+std::int64_t mpi_transport::peer_pid(node_t node) const noexcept {
+  const int rank = rank_of(node);
+  return rank < 0 ? -1 : neighbours_.pid(rank);
+}
+
+// ---- connections
+
+void mpi_transport::connect(node_t peer) {
+  const int rank = rank_of(peer);
+  if (rank < 0 || rank == self_)
+    observer_.on_lost(peer, "it is no rank of this node's communicator");
+  else
+    meet(rank);
+}
+
+/// The endpoint of a rank; made when either side first has something to say.
+mpi_endpoint& mpi_transport::meet(int rank) {
+  std::atomic<mpi_endpoint*>& place = endpoints_[static_cast<std::size_t>(rank)];
+  if (mpi_endpoint* const known = place.load(std::memory_order_acquire)) return *known;
+  std::lock_guard guard(mutex_);
+  if (mpi_endpoint* const known = place.load(std::memory_order_relaxed)) return *known;
+  endpoint_owner& me = *this;
+  owned_.push_back(std::make_unique<mpi_endpoint>(node_of(rank), rank, gate_.funneled(), me));
+  mpi_endpoint& fresh = *owned_.back();
+  fresh.set_memory(neighbours_.memory_of(rank));
+  place.store(&fresh, std::memory_order_release);
+  observer_.on_connected(fresh);
+  return fresh;
+}
+
+void mpi_transport::fail(mpi_endpoint& with, const std::string& why) {
+  if (with.state() != endpoint_state::open) return;
+  with.close(why);
+  observer_.on_lost(with.peer(), why);
+}
+
+void mpi_transport::fail_some(int error) {
+  for (const int rank : failed_ranks(own_, error)) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (rank == self_ || ended_[at]) continue;
+    ended_[at] = true;
+    observer_.on_lost(node_of(rank), "MPI lost its rank (" + text_of(error) + ")");
+  }
+}
+
+// ---- sending
+
+void mpi_transport::send(mpi_endpoint& on) noexcept {
+  if (!gate_.open_to_me()) {
+    unsent_.store(true, std::memory_order_seq_cst);
+    wake();
+    return;
+  }
+  int error = MPI_SUCCESS;
+  {
+    const auto passing = gate_.pass();
+    error = on.push(own_);
+  }
+  if (error != MPI_SUCCESS) observer_.on_lost(on.peer(), "MPI cannot send to it (" + text_of(error) + ")");
+}
+
+/// What threads have built that may not call MPI.
+void mpi_transport::push_all() noexcept {
+  if (!unsent_.exchange(false)) return;
+  for (const auto& one : endpoints_) {
+    if (mpi_endpoint* const to = one.load(std::memory_order_acquire)) send(*to);
+  }
+}
+
+void mpi_transport::tell(int rank, control what, std::uint32_t position) noexcept {
+  std::lock_guard guard(controls_mutex_);
+  const auto passing = gate_.pass();
+  while (!controls_.empty()) {
+    int done = 0;
+    if (MPI_Test(&controls_.front().request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) break;
+    controls_.pop_front();
+  }
+  control_message& fresh = controls_.emplace_back();
+  store_head(fresh.bytes.data(), {0, 0, static_cast<std::uint8_t>(what)}, position);
+  MPI_Isend(fresh.bytes.data(), static_cast<int>(fresh.bytes.size()), MPI_BYTE, rank, frame_tag, own_, &fresh.request);
+}
+
+// ---- receiving
+
+endpoint* mpi_transport::poll(frame& out, unsigned looks) {
+  if (!stash_.empty()) [[unlikely]] {
+    const stored_frame& oldest = stash_.front();
+    from_stash_ = true;
+    out = {oldest.head, {oldest.bytes.data(), oldest.size}};
+    return hand_out(*oldest.from, out);
+  }
+  if (!gate_.open_to_me()) [[unlikely]]
+    return nullptr;
+  if (unsent_.load(std::memory_order_relaxed)) [[unlikely]]
+    push_all();
+  for (unsigned done = 0;; done += looks_per_look) {
+    if (mpi_endpoint* const from = next(out)) return hand_out(*from, out);
+    if (done + looks_per_look >= looks) return nullptr;
+  }
+}
+
+/// The next frame for the runtime, which stays at the head of the ring.
+mpi_endpoint* mpi_transport::next(frame& out) {
+  if (!ring_) return nullptr;
+  const auto passing = gate_.pass();
+  while (ring_->look()) {
+    if (mpi_endpoint* const from = accept(out)) return from;
+    ring_->release();
+  }
+  if (ring_->error() != MPI_SUCCESS) [[unlikely]]
+    fail_some(ring_->error());
+  return nullptr;
+}
+
+mpi_endpoint* mpi_transport::accept(frame& out) {
+  mpi_endpoint& from = meet(ring_->rank());
+  const std::span<const std::byte> bytes = ring_->bytes();
+  if (bytes.size() < sizeof(frame_format)) [[unlikely]] {
+    fail(from, "it sent a message that is shorter than a frame");
+    return nullptr;
+  }
+  const frame_format head = load_head(bytes.data());
+  if (!from.hear_taken(head.taken)) [[unlikely]] {
+    fail(from, "it says that it has taken more than it was sent");
+    return nullptr;
+  }
+  if (head.kind >= static_cast<std::uint8_t>(control::credit)) {
+    hear(from, static_cast<control>(head.kind));
+    return nullptr;
+  }
+  if (from.state() != endpoint_state::open) [[unlikely]]
+    return nullptr;
+  if (head.kind == 0) [[unlikely]] {
+    fail(from, "it sent a frame of no kind");
+    return nullptr;
+  }
+  out = {{head.key, head.call, head.kind}, bytes.subspan(sizeof(frame_format))};
+  return &from;
+}
+
+void mpi_transport::hear(mpi_endpoint& from, control what) {
+  switch (what) {
+    case control::credit: return;
+    case control::ended:
+      ended_[static_cast<std::size_t>(from.rank())] = true;
+      observer_.on_lost(from.peer(), "its runtime has ended");
+      return;
+  }
+  fail(from, "it sent a frame of a kind that this release does not know");
+}
+
+mpi_endpoint* mpi_transport::hand_out(mpi_endpoint& from, const frame& what) noexcept {
+  timer_.reset();
+  from.count(what.payload.size());
+  handed_out_ = &from;
+  return &from;
+}
+
+void mpi_transport::release(mpi_endpoint& of) noexcept {
+  if (handed_out_ != &of) return;
+  handed_out_ = nullptr;
+  if (from_stash_) {
+    from_stash_ = false;
+    stash_.pop_front();
+  } else {
+    const auto passing = gate_.pass();
+    ring_->release();
+  }
+  if (of.owes_credit()) tell(of.rank(), control::credit, of.position_to_tell());
+}
+
+/// MPI gives frames of all ranks in one order: those of others are kept for poll().
+bool mpi_transport::poll_one(mpi_endpoint& of, frame& out) noexcept {
+  const auto kept = std::ranges::find(stash_, &of, &stored_frame::from);
+  if (kept != stash_.end()) {
+    std::rotate(stash_.begin(), kept, kept + 1);
+    out = {stash_.front().head, {stash_.front().bytes.data(), stash_.front().size}};
+    from_stash_ = true;
+    hand_out(of, out);
+    return true;
+  }
+  if (!gate_.open_to_me()) return false;
+  try {
+    while (mpi_endpoint* const from = next(out)) {
+      if (from == &of) {
+        hand_out(of, out);
+        return true;
+      }
+      const std::span<const std::byte> bytes = out.payload;
+      stash_.push_back({from, out.head, {bytes.begin(), bytes.end()}, bytes.size()});
+      stash_.back().bytes.resize(std::max(bytes.size(), readable_payload));
+      const auto passing = gate_.pass();
+      ring_->release();
+    }
+  } catch (const std::exception&) {  // no memory: the frames stay where they are
+  }
+  return false;
+}
+
+// ---- sleeping
+
+bool mpi_transport::arm() {
+  if (how_.longest_pause_ns == 0 || !stash_.empty() || !ring_) return false;
+  if (gate_.open_to_me()) {
+    push_all();
+    const auto passing = gate_.pass();
+    if (ring_->look()) return false;
+  }
+  neighbours_.set_awake(false);
+  timer_.start();
+  return true;
+}
+
+void mpi_transport::disarm() noexcept {
+  neighbours_.set_awake(true);
+  timer_.stop();
+}
+
+}  // namespace ham::transport::mpi

@@ -1,0 +1,93 @@
+// The orderly end of a communicator: all that was sent has arrived, and all ranks have come here.
+#include <time.h>
+
+#include <cstdio>
+
+#include "base/clock.hpp"
+#include "transport/mpi/mpi_transport.hpp"
+
+namespace ham::transport::mpi {
+namespace {
+
+/// Between looks while others take their time: short at first.
+class patience {
+ public:
+  void wait() noexcept {
+    if (++rounds_ < 200) return;
+    const timespec pause{0, rounds_ < 1000 ? 20'000 : 500'000};
+    ::nanosleep(&pause, nullptr);
+  }
+
+ private:
+  int rounds_ = 0;
+};
+
+}  // namespace
+
+void mpi_transport::shutdown() noexcept {
+  if (!ring_ || !gate_.open_to_me()) return;
+  push_all();
+  for (int rank = 0; rank < size_; ++rank) {
+    const bool met = endpoints_[static_cast<std::size_t>(rank)].load() != nullptr;
+    if (rank != self_ && (met || self_ == 0)) tell(rank, control::ended, 0);
+  }
+  flush();
+  await_all();
+  ring_.reset();
+  {
+    const auto passing = gate_.pass();
+    MPI_Comm_disconnect(&own_);
+  }
+  neighbours_.set_awake(false);
+}
+
+bool mpi_transport::told() noexcept {
+  std::lock_guard guard(controls_mutex_);
+  const auto passing = gate_.pass();
+  for (control_message& one : controls_) {
+    int done = 0;
+    if (MPI_Test(&one.request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) return false;
+  }
+  return true;
+}
+
+/// Takes what still arrives: others wait until it has gone.
+void mpi_transport::flush() noexcept {
+  patience until_sent;
+  for (bool all = false; !all; until_sent.wait()) {
+    frame dropped;
+    while (next(dropped) != nullptr) ring_->release();
+    all = told();
+    const auto passing = gate_.pass();
+    for (const auto& one : endpoints_) {
+      mpi_endpoint* const to = one.load(std::memory_order_acquire);
+      const bool reachable = to != nullptr && !ended_[static_cast<std::size_t>(to->rank())];
+      all = all && (!reachable || to->flushed());
+    }
+  }
+}
+
+/// Until then a rank may send to any other one. Rank 0 gives up in the end: MPI would wait for ever.
+void mpi_transport::await_all() noexcept {
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  {
+    const auto passing = gate_.pass();
+    if (MPI_Ibarrier(own_, &barrier) != MPI_SUCCESS) return;
+  }
+  const std::int64_t since = base::now_ns();
+  patience until_there;
+  for (int done = 0;; until_there.wait()) {
+    frame dropped;
+    while (next(dropped) != nullptr) ring_->release();
+    {
+      const auto passing = gate_.pass();
+      if (MPI_Test(&barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0) return;
+    }
+    if (self_ != 0 || how_.end_timeout_ns == 0 || base::now_ns() - since < how_.end_timeout_ns) continue;
+    std::fprintf(stderr, "ham: mpi: some rank has not ended %.0f s after the host (HAM_MPI_END_TIMEOUT): aborting\n",
+                 static_cast<double>(how_.end_timeout_ns) / 1e9);
+    MPI_Abort(own_, 1);
+  }
+}
+
+}  // namespace ham::transport::mpi

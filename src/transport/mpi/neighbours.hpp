@@ -1,0 +1,51 @@
+// Ranks on the same machine: their memory can be mapped, and they share a count of those that are awake.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/memory_file.hpp"
+#include "transport/transport.hpp"
+
+namespace ham::transport::mpi {
+
+class neighbours {
+ public:
+  /// All ranks of `among` call it. `heap_file`: of this process's heap, or -1.
+  neighbours(MPI_Comm among, int heap_file);
+
+  [[nodiscard]] bool on_this_machine(int rank) const noexcept;
+  /// Process id of a rank on this machine; negative: elsewhere.
+  [[nodiscard]] std::int64_t pid(int rank) const noexcept;
+  /// Access to the heap of a rank on this machine, or nullptr.
+  [[nodiscard]] std::unique_ptr<remote_memory> memory_of(int rank) const;
+
+  void set_awake(bool on) noexcept;
+  /// More ranks of this machine want to run than it has cores.
+  [[nodiscard]] bool crowded() const noexcept {
+    return awake_ != nullptr && awake_->load(std::memory_order_relaxed) > cores_;
+  }
+
+ private:
+  struct facts {
+    char machine[48];  // id of the boot, and of the name space of process ids
+    std::int64_t pid;
+    std::int64_t heap_file, heap_id;
+    std::int64_t count_file, count_id;
+  };
+  [[nodiscard]] facts own_facts(int heap_file) const;
+
+  int self_ = 0;
+  std::vector<facts> of_;
+  base::unique_fd count_file_;
+  base::mapping count_;
+  std::atomic<std::int32_t>* awake_ = nullptr;
+  bool counted_ = false;
+  std::int32_t cores_ = 1;
+};
+
+}  // namespace ham::transport::mpi

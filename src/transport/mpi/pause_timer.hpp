@@ -1,0 +1,51 @@
+// Sleep between looks at something that wakes nobody: pauses that grow while nothing comes.
+#pragma once
+
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "base/unique_fd.hpp"
+
+namespace ham::transport::mpi {
+
+class pause_timer {
+ public:
+  /// Pauses of at most `longest_ns`.
+  explicit pause_timer(std::int64_t longest_ns)
+      : longest_ns_(longest_ns), fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  /// Something came: the next pause is a short one.
+  void reset() noexcept { next_ns_ = shortest_ns; }
+  /// Makes fd() readable when the next pause is over.
+  void start() noexcept {
+    const std::int64_t now = std::min(next_ns_, longest_ns_);
+    next_ns_ = std::min(2 * now, longest_ns_);
+    set(now);
+    if (woken_.exchange(false)) set(1);
+  }
+  /// Ends the pause, or the next one. Any thread.
+  void wake() noexcept {
+    woken_.store(true);
+    set(1);
+  }
+  void stop() noexcept { woken_.store(false); }
+
+ private:
+  static constexpr std::int64_t shortest_ns = 50'000;
+
+  void set(std::int64_t ns) const noexcept {
+    const itimerspec when{{}, {ns / 1'000'000'000, ns % 1'000'000'000}};
+    ::timerfd_settime(fd_.get(), 0, &when, nullptr);
+  }
+
+  const std::int64_t longest_ns_;
+  std::int64_t next_ns_ = shortest_ns;
+  base::unique_fd fd_;
+  std::atomic<bool> woken_{false};
+};
+
+}  // namespace ham::transport::mpi

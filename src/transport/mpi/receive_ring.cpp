@@ -1,0 +1,65 @@
+// Persistent receives from any source. A communicator's messages match posted receives in the order of posting, so that
+// the oldest one is the only one to test, however many peers there are.
+#include "transport/mpi/receive_ring.hpp"
+
+#include "transport/mpi/frame_format.hpp"
+
+namespace ham::transport::mpi {
+namespace {
+
+// Three lines more than a frame: otherwise all slots would begin in the same set of the cache.
+constexpr std::size_t stride = largest_frame + 192;
+// While frames arrive in a row, posting waits for this many: it is done in the shadow of a look that finds nothing.
+constexpr std::size_t most_released = 8;
+
+}  // namespace
+
+receive_ring::receive_ring(MPI_Comm among) : memory_(new std::byte[stride * count]) {
+  for (std::size_t slot = 0; slot < count; ++slot) {
+    MPI_Recv_init(at(slot), static_cast<int>(largest_frame), MPI_BYTE, MPI_ANY_SOURCE, frame_tag, among,
+                  &requests_[slot]);
+    MPI_Start(&requests_[slot]);
+  }
+}
+
+receive_ring::~receive_ring() {
+  post_again();
+  for (std::size_t i = 0; i < count; ++i) {
+    MPI_Request& one = requests_[(head_ + i) % count];
+    if (i != 0 || !there_) {
+      MPI_Cancel(&one);
+      MPI_Wait(&one, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&one);
+  }
+}
+
+std::byte* receive_ring::at(std::size_t slot) const noexcept { return memory_.get() + slot * stride; }
+
+bool receive_ring::look() noexcept {
+  if (there_) return true;
+  int done = 0;
+  error_ = MPI_Test(&requests_[head_], &done, &from_);
+  if (done == 0) {
+    if (released_ != 0) post_again();
+    return false;
+  }
+  int size = 0;
+  MPI_Get_count(&from_, MPI_BYTE, &size);
+  size_ = static_cast<std::size_t>(size);
+  there_ = true;
+  return true;
+}
+
+void receive_ring::release() noexcept {
+  if (!there_) return;
+  there_ = false;
+  head_ = (head_ + 1) % count;
+  if (++released_ >= most_released) post_again();
+}
+
+void receive_ring::post_again() noexcept {
+  for (; released_ != 0; --released_) MPI_Start(&requests_[(head_ + count - released_) % count]);
+}
+
+}  // namespace ham::transport::mpi

@@ -1,0 +1,29 @@
+// MPI in this process: begun here or found running, ended by whoever began it.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "transport/mpi/gate.hpp"
+
+namespace ham::transport::mpi {
+
+class session {
+ public:
+  /// MPI runs afterwards. Throws ham::config_error.
+  void begin();
+  /// MPI_Finalize, if begin() began it.
+  void finish() noexcept;
+  [[nodiscard]] gate& calls() noexcept { return gate_; }
+
+ private:
+  gate gate_;
+  bool ours_ = false;
+  bool ready_ = false;
+};
+
+/// What MPI says about an error.
+[[nodiscard]] std::string text_of(int error);
+
+}  // namespace ham::transport::mpi
