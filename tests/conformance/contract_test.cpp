@@ -340,7 +340,13 @@ TEST_P(contract, shutdown_may_be_called_twice) {
   here().shutdown();
 }
 
-INSTANTIATE_TEST_SUITE_P(of, contract, testing::Values("loopback", "shm", "tcp", "tcp_plaintext"),
+std::vector<std::string> all_that_joined() {
+  std::vector<std::string> names;
+  for (const auto& [name, make] : subjects()) names.push_back(name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(of, contract, testing::ValuesIn(all_that_joined()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -12,9 +12,7 @@ namespace ham::transport::mpi {
 
 /// Tags on the communicator of a group.
 inline constexpr int frame_tag = 1;
-/// The first of those under which bulk data travels, and how many there are.
-inline constexpr int bulk_tag = 64;
-inline constexpr int bulk_tags = 16384;
+inline constexpr int credit_tag = 2;  ///< a control::credit, for a sender that finds no room
 
 /// Kinds from here on are the transport's own.
 enum class control : std::uint8_t {

@@ -20,8 +20,11 @@ std::unique_lock<std::mutex> mpi_endpoint::sending() noexcept {
 
 std::byte* mpi_endpoint::reserve(std::size_t size) noexcept {
   if (state_.load(std::memory_order_relaxed) != endpoint_state::open) return nullptr;
+  const bool may_call = owner_.open_to_me();
   const auto lock = sending();
-  reserved_ = ring_.reserve(sizeof(frame_format) + size, owner_.open_to_me());
+  do {
+    reserved_ = ring_.reserve(sizeof(frame_format) + size, may_call);
+  } while (reserved_ == nullptr && may_call && owner_.hear_credit(*this));
   return reserved_ == nullptr ? nullptr : reserved_ + sizeof(frame_format);
 }
 

@@ -19,6 +19,8 @@ class endpoint_owner {
   virtual ~endpoint_owner() = default;
   /// A frame is built and is to be sent. Any thread.
   virtual void send(mpi_endpoint& on) noexcept = 0;
+  /// Looks for what the peer says that it has taken. True if it did. The sending thread, if it may call MPI.
+  [[nodiscard]] virtual bool hear_credit(mpi_endpoint& of) noexcept = 0;
   /// Whether the calling thread may call MPI.
   [[nodiscard]] virtual bool open_to_me() const noexcept = 0;
   /// Only the next frame of one endpoint; the receiving thread.
@@ -61,7 +63,7 @@ class mpi_endpoint final : public endpoint {
   /// Whether the rank waits to hear what was taken; then the position to say, and it counts as said.
   [[nodiscard]] bool owes_credit() const noexcept;
   [[nodiscard]] std::uint32_t position_to_tell() noexcept;
-  /// False: nonsense.
+  /// False: nonsense. Any thread.
   [[nodiscard]] bool hear_taken(std::uint32_t position) noexcept { return ring_.take(position); }
 
  private:

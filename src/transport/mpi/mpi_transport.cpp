@@ -106,7 +106,17 @@ void mpi_transport::push_all() noexcept {
   }
 }
 
-void mpi_transport::tell(int rank, control what, std::uint32_t position) noexcept {
+bool mpi_transport::hear_credit(mpi_endpoint& of) noexcept {
+  const auto passing = gate_.pass();
+  int there = 0;
+  MPI_Iprobe(of.rank(), credit_tag, own_, &there, MPI_STATUS_IGNORE);
+  if (there == 0) return false;
+  std::array<std::byte, sizeof(frame_format)> text{};
+  MPI_Recv(text.data(), static_cast<int>(text.size()), MPI_BYTE, of.rank(), credit_tag, own_, MPI_STATUS_IGNORE);
+  return of.hear_taken(load_head(text.data()).taken);
+}
+
+void mpi_transport::tell(int rank, int tag, control what, std::uint32_t position) noexcept {
   std::lock_guard guard(controls_mutex_);
   const auto passing = gate_.pass();
   while (!controls_.empty()) {
@@ -116,7 +126,7 @@ void mpi_transport::tell(int rank, control what, std::uint32_t position) noexcep
   }
   control_message& fresh = controls_.emplace_back();
   store_head(fresh.bytes.data(), {0, 0, static_cast<std::uint8_t>(what)}, position);
-  MPI_Isend(fresh.bytes.data(), static_cast<int>(fresh.bytes.size()), MPI_BYTE, rank, frame_tag, own_, &fresh.request);
+  MPI_Isend(fresh.bytes.data(), static_cast<int>(fresh.bytes.size()), MPI_BYTE, rank, tag, own_, &fresh.request);
 }
 
 // ---- receiving
@@ -179,7 +189,7 @@ mpi_endpoint* mpi_transport::accept(frame& out) {
 
 void mpi_transport::hear(mpi_endpoint& from, control what) {
   switch (what) {
-    case control::credit: return;
+    case control::credit: break;  // those have a tag of their own
     case control::ended:
       ended_[static_cast<std::size_t>(from.rank())] = true;
       observer_.on_lost(from.peer(), "its runtime has ended");
@@ -205,7 +215,7 @@ void mpi_transport::release(mpi_endpoint& of) noexcept {
     const auto passing = gate_.pass();
     ring_->release();
   }
-  if (of.owes_credit()) tell(of.rank(), control::credit, of.position_to_tell());
+  if (of.owes_credit()) tell(of.rank(), credit_tag, control::credit, of.position_to_tell());
 }
 
 /// MPI gives frames of all ranks in one order: those of others are kept for poll().

@@ -58,6 +58,7 @@ class mpi_transport final : public transport, private endpoint_owner {
 
   // ---- endpoint_owner
   void send(mpi_endpoint& on) noexcept override;
+  [[nodiscard]] bool hear_credit(mpi_endpoint& of) noexcept override;
   [[nodiscard]] bool open_to_me() const noexcept override { return gate_.open_to_me(); }
   [[nodiscard]] bool poll_one(mpi_endpoint& of, frame& out) noexcept override;
   void release(mpi_endpoint& of) noexcept override;
@@ -68,7 +69,7 @@ class mpi_transport final : public transport, private endpoint_owner {
   [[nodiscard]] mpi_endpoint* next(frame& out);
   [[nodiscard]] mpi_endpoint* accept(frame& out);
   void hear(mpi_endpoint& from, control what);
-  void tell(int rank, control what, std::uint32_t position) noexcept;
+  void tell(int rank, int tag, control what, std::uint32_t position) noexcept;
   bool told() noexcept;
   mpi_endpoint* hand_out(mpi_endpoint& from, const frame& what) noexcept;
   void fail(mpi_endpoint& with, const std::string& why);

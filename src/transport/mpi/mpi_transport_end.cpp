@@ -29,10 +29,14 @@ void mpi_transport::shutdown() noexcept {
   push_all();
   for (int rank = 0; rank < size_; ++rank) {
     const bool met = endpoints_[static_cast<std::size_t>(rank)].load() != nullptr;
-    if (rank != self_ && (met || self_ == 0)) tell(rank, control::ended, 0);
+    if (rank != self_ && (met || self_ == 0)) tell(rank, frame_tag, control::ended, 0);
   }
   flush();
   await_all();
+  for (const auto& one : owned_) {
+    while (hear_credit(*one)) {
+    }
+  }
   ring_.reset();
   {
     const auto passing = gate_.pass();

@@ -65,13 +65,14 @@ bool send_ring::flushed() noexcept {
 }
 
 bool send_ring::take(std::uint32_t position) noexcept {
-  const std::uint64_t before = taken_.load(std::memory_order_relaxed);
-  const auto more = static_cast<std::int32_t>(position - static_cast<std::uint32_t>(before));
-  if (more <= 0) return true;  // said in a frame that was overtaken by another thread's
-  const std::uint64_t now = before + static_cast<std::uint32_t>(more);
-  if (now > built()) return false;
-  taken_.store(now, std::memory_order_release);
-  return true;
+  std::uint64_t before = taken_.load(std::memory_order_relaxed);
+  for (;;) {
+    const auto more = static_cast<std::int32_t>(position - static_cast<std::uint32_t>(before));
+    if (more <= 0) return true;  // said in a frame that another one has overtaken
+    const std::uint64_t now = before + static_cast<std::uint32_t>(more);
+    if (now > built()) return false;
+    if (taken_.compare_exchange_weak(before, now, std::memory_order_release, std::memory_order_relaxed)) return true;
+  }
 }
 
 }  // namespace ham::transport::mpi

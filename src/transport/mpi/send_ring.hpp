@@ -31,7 +31,7 @@ class send_ring {
 
   [[nodiscard]] std::uint64_t built() const noexcept { return built_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_.load(std::memory_order_acquire); }
-  /// The rank has taken so many frames, the lower 32 bits. False: it has not been sent so many. The receiving thread.
+  /// The rank has taken so many frames, the lower 32 bits. False: it has not been sent so many. Any thread.
   [[nodiscard]] bool take(std::uint32_t position) noexcept;
 
  private:
