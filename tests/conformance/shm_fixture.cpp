@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "conformance/subject.hpp"
 #include "transport/shm/host_transport.hpp"
@@ -35,7 +36,7 @@ const join shm_joins("shm", []() -> std::unique_ptr<subject> { return std::make_
 /// A process that was started as a target obeys and ends before any test begins.
 const bool is_no_target = [] {
   const char* const text = std::getenv("HAM_TARGET");
-  if (text == nullptr) return true;
+  if (text == nullptr || !std::string_view(text).starts_with("shm:")) return true;
   shm::invitation invitation = shm::invitation::accept(std::atoi(text + 4));
   base::heap memory(std::move(invitation.own_heap));
   recorder news;

@@ -1,0 +1,92 @@
+// Starts targets as processes, tells when they end, and ends them with the host.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/control_socket.hpp"
+#include "base/process.hpp"
+#include "ham/error.hpp"
+
+namespace ham::transport {
+
+/// All of it happens on one thread, which the children are tied to: the kernel kills them when it ends. A child gets
+/// the name of its control socket in HAM_TARGET, and says there that it has joined, or why it does not.
+class child_keeper {
+ public:
+  /// What a child sends: that it has joined; words that begin so: that it does not, and why.
+  static constexpr std::string_view joined = "ham: joined";
+  static constexpr std::string_view declined = "ham: declined: ";
+
+  struct plan {
+    node_t node = 1;
+    std::vector<std::string> command;  ///< program and arguments
+    std::vector<int> cpus;             ///< empty: anywhere
+  };
+  /// A child has ended or hung up; `reason` completes "node 3 failed: ...". Called once per child, on the thread.
+  using end_handler = std::function<void(node_t, const std::string& reason)>;
+
+  /// Children are started with HAM_TARGET=`transport`:FD.
+  child_keeper(std::string transport, end_handler on_end);
+  ~child_keeper();
+
+  /// Starts a child; the first thing that it reads is `welcome` with `fds`. Throws ham::config_error.
+  void start(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds);
+  /// Sees to it that a child which was told to end does so. Does not wait.
+  void end(node_t node);
+  /// -1: there is none.
+  [[nodiscard]] std::int64_t pid(node_t node) const noexcept;
+  /// Waits a little for all children, then ends them by force. May be called again.
+  void stop() noexcept;
+
+ private:
+  struct child {
+    node_t node = 0;
+    base::process process;
+    base::unique_fd control;
+    std::string program;      // for people
+    std::string last_words;   // why it does not join
+    std::int64_t end_by = 0;  // base::now_ns() at which it is killed; 0: never
+    bool has_joined = false;
+    bool leaving = false;
+    bool told = false;
+    bool ended = false;
+  };
+
+  void run(std::function<void()> task);  // on the thread; waits
+  void keep();
+  void wait_for_events();
+  void start_here(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds);
+  void read_control(child& from);
+  void reap(child& one, std::chrono::milliseconds patience);
+  void tell_end(child& one, const std::string& how);
+  void kill_late_ones();
+  void stop_children();
+
+  const std::string transport_;
+  const end_handler on_end_;
+  const std::int64_t start_limit_ns_;
+  base::unique_fd command_event_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable done_;
+  std::deque<std::function<void()>> tasks_;
+  std::map<node_t, std::int64_t> pids_;
+  bool stop_ = false;
+
+  std::vector<std::unique_ptr<child>> children_;  // of the thread
+  std::thread thread_;
+};
+
+}  // namespace ham::transport

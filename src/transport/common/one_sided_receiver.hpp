@@ -1,0 +1,91 @@
+// The receiving side of a one-sided ring, active or passive. The sender is not trusted.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+#include "transport/common/one_sided_sender.hpp"
+#include "transport/common/ring_reader.hpp"
+
+namespace ham::transport {
+
+/// Polls the flag of the buffer that comes next. In place a message is looked at where it is; the active side fetches
+/// it. One thread at a time.
+template <memory_access Access>
+class one_sided_receiver {
+ public:
+  one_sided_receiver(Access& there, const one_sided_terms& terms, credit_exchange& credits)
+      : there_(there), terms_(terms), credits_(credits) {
+    if constexpr (!Access::in_place) staging_ = std::make_unique<std::byte[]>(layout().buffer_bytes);
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return !awaited(there_.read_word(flag_at())); }
+
+  /// The next frame, valid until release().
+  [[nodiscard]] ring_status poll(frame& out) noexcept {
+    const std::uint64_t word = there_.read_word(flag_at());
+    if (!awaited(word)) return ring_status::empty;
+    const one_sided_flag flag = one_sided_flag::of(word);
+    if (flag.size > layout().max_payload() || flag.next >= layout().buffers) return ring_status::broken;
+    there_.fence();
+    const std::byte* const message = fetch(flag.size);
+    one_sided_head head{};
+    std::memcpy(&head, message, sizeof head);
+    if (there_.failed()) return ring_status::empty;
+    if (head.kind == 0 || head.kind > 0x7f) return ring_status::broken;
+    credits_.granted.store(head.credit, std::memory_order_release);
+    out.head = {head.key, head.call, static_cast<std::uint8_t>(head.kind)};
+    out.payload = {message + sizeof head, flag.size};
+    index_ = flag.next;
+    ++position_;
+    tell_taken();
+    return ring_status::frame;
+  }
+
+  void release() noexcept {
+    if constexpr (Access::in_place) {
+      credits_.own.store(position_, std::memory_order_relaxed);
+      there_.write_word(layout().released(direction()), counted | position_);
+    }
+  }
+
+ private:
+  [[nodiscard]] const one_sided_layout& layout() const noexcept { return terms_.layout; }
+  [[nodiscard]] unsigned direction() const noexcept { return 1 - terms_.side; }
+  [[nodiscard]] std::uint64_t flag_at() const noexcept { return layout().flag(direction(), index_); }
+  [[nodiscard]] bool awaited(std::uint64_t word) const noexcept {
+    return word >> 63 != 0 && one_sided_flag::of(word).stamp == one_sided_stamp(position_, terms_.epoch);
+  }
+
+  const std::byte* fetch(std::size_t size) noexcept {
+    const std::uint64_t at = layout().buffer(direction(), index_);
+    if constexpr (Access::in_place) {
+      return there_.at(at);
+    } else {
+      there_.read_block(at, staging_.get(), sizeof(one_sided_head) + size);
+      return staging_.get();
+    }
+  }
+
+  void tell_taken() noexcept {
+    if constexpr (Access::in_place) {
+      there_.write_word(layout().taken(direction()), counted | position_);
+    } else {
+      credits_.own.store(position_, std::memory_order_relaxed);
+      const std::uint64_t silent = position_ - credits_.told.load(std::memory_order_relaxed);
+      if (!terms_.tells_taken && silent < layout().buffers / 4) return;
+      credits_.told.store(position_, std::memory_order_relaxed);
+      there_.write_word(layout().taken(direction()), counted | position_);
+    }
+  }
+
+  Access& there_;
+  const one_sided_terms terms_;
+  credit_exchange& credits_;
+  std::unique_ptr<std::byte[]> staging_;
+  std::uint64_t position_ = 0;
+  std::uint32_t index_ = 0;
+};
+
+}  // namespace ham::transport

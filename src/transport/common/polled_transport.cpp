@@ -1,0 +1,126 @@
+// Turns of looking, and the timer.
+#include "transport/common/polled_transport.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace ham::transport {
+namespace {
+
+constexpr unsigned longest_streak = 64;  // of one peer, before the others get a look
+
+}  // namespace
+
+polled_transport::polled_transport(observer& to, polling_interval interval)
+    : observer_(to),
+      interval_(interval),
+      next_sleep_(interval.shortest),
+      event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
+      either_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (!event_ || !timer_ || !either_) {
+    throw config_error(
+        "cannot make the descriptors that a transport waits on; raise the limit of open files (ulimit -n)");
+  }
+  epoll_event interest{EPOLLIN, {.u64 = 0}};
+  ::epoll_ctl(either_.get(), EPOLL_CTL_ADD, event_.get(), &interest);
+  ::epoll_ctl(either_.get(), EPOLL_CTL_ADD, timer_.get(), &interest);
+}
+
+void polled_transport::adopt(std::unique_ptr<polled_endpoint> endpoint) {
+  polled_endpoint& one = *endpoint;
+  one.medium = name();
+  observer_.on_connected(one);
+  {
+    std::lock_guard guard(adopt_mutex_);
+    adopted_.push_back(std::move(endpoint));
+    has_adopted_.store(true, std::memory_order_release);
+  }
+  wake();
+}
+
+void polled_transport::take_adopted() {
+  std::lock_guard guard(adopt_mutex_);
+  for (auto& one : adopted_) {
+    open_.push_back(one.get());
+    endpoints_.push_back(std::move(one));
+  }
+  adopted_.clear();
+  has_adopted_.store(false, std::memory_order_relaxed);
+}
+
+endpoint* polled_transport::poll(frame& out, unsigned looks) {
+  if (has_adopted_.load(std::memory_order_acquire)) [[unlikely]]
+    take_adopted();
+  if (open_.empty()) return nullptr;
+  if (!looks_are_cheap()) looks = std::min(looks, 1U);
+  for (; looks != 0 && !open_.empty(); --looks) {
+    if (endpoint* const found = look_around(out)) {
+      next_sleep_ = interval_.shortest;
+      return found;
+    }
+  }
+  return nullptr;
+}
+
+endpoint* polled_transport::look_around(frame& out) {
+  if (open_.size() == 1) return look_at(*open_.front(), out);
+  if (last_heard_ != nullptr && ++streak_ < longest_streak) {
+    if (endpoint* const found = look_at(*last_heard_, out)) return found;
+  }
+  streak_ = 0;
+  if (open_.empty()) return nullptr;
+  if (++cursor_ >= open_.size()) cursor_ = 0;
+  return look_at(*open_[cursor_], out);
+}
+
+endpoint* polled_transport::look_at(polled_endpoint& one, frame& out) {
+  if (one.state() == endpoint_state::open && one.poll(out)) [[likely]] {
+    last_heard_ = &one;
+    return &one;
+  }
+  const bool closed = one.state() != endpoint_state::open;
+  if (!closed && !one.malformed() && !one.failed()) return nullptr;
+  std::erase(open_, &one);
+  if (last_heard_ == &one) last_heard_ = nullptr;
+  if (closed) return nullptr;
+  if (one.malformed()) {
+    one.close("it sent bytes that break the wire format");
+    observer_.on_broken(one.peer(), one.reason());
+  } else {
+    observer_.on_lost(one.peer(), "its memory cannot be reached any more");
+  }
+  return nullptr;
+}
+
+bool polled_transport::quiet() {
+  if (has_adopted_.load(std::memory_order_acquire)) return false;
+  return std::ranges::all_of(open_, [](const polled_endpoint* one) { return one->empty() && !one->failed(); });
+}
+
+bool polled_transport::arm() {
+  if (!quiet()) return false;
+  const auto ns = next_sleep_.count();
+  const itimerspec once{{}, {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)}};
+  ::timerfd_settime(timer_.get(), 0, &once, nullptr);
+  next_sleep_ = std::min(next_sleep_ * 2, interval_.longest);
+  return true;
+}
+
+void polled_transport::disarm() noexcept {
+  const itimerspec never{};
+  ::timerfd_settime(timer_.get(), 0, &never, nullptr);  // which takes back what it has told
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(event_.get(), &count, sizeof count);
+}
+
+void polled_transport::wake() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof one);
+}
+
+}  // namespace ham::transport

@@ -1,0 +1,64 @@
+// Receiving from endpoints that must be looked at; sleep is a timer.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "transport/common/polled_endpoint.hpp"
+
+namespace ham::transport {
+
+/// How long a sleeper sleeps between two looks: the shortest time first, twice as long each time that nothing came. The
+/// longest is what an idle node's frame may wait.
+struct polling_interval {
+  std::chrono::nanoseconds shortest{50'000};
+  std::chrono::nanoseconds longest{2'000'000};
+};
+
+/// A look may be a journey of a microsecond, or of a hundred: each call of poll looks at the peer that was heard last
+/// and at one of the others in turn.
+class polled_transport : public transport {
+ public:
+  /// `interval`: while asleep. Throws ham::config_error.
+  polled_transport(observer& to, polling_interval interval);
+
+  [[nodiscard]] endpoint* poll(frame& out, unsigned looks) override;
+  [[nodiscard]] bool arm() override;
+  void disarm() noexcept override;
+  [[nodiscard]] int wake_fd() const noexcept override { return either_.get(); }
+  void wake() noexcept override;
+
+ protected:
+  /// Takes a new endpoint in; any thread.
+  void adopt(std::unique_ptr<polled_endpoint> endpoint);
+  [[nodiscard]] observer& observing() noexcept { return observer_; }
+  /// Whether a look is a matter of nanoseconds.
+  [[nodiscard]] virtual bool looks_are_cheap() const noexcept = 0;
+
+ private:
+  void take_adopted();
+  endpoint* look_at(polled_endpoint& one, frame& out);
+  endpoint* look_around(frame& out);
+  [[nodiscard]] bool quiet();
+
+  observer& observer_;
+  polling_interval interval_;
+  std::chrono::nanoseconds next_sleep_;
+  base::unique_fd event_, timer_, either_;
+
+  std::mutex adopt_mutex_;
+  std::vector<std::unique_ptr<polled_endpoint>> adopted_;  // guarded by adopt_mutex_
+  std::atomic<bool> has_adopted_{false};
+
+  std::vector<std::unique_ptr<polled_endpoint>> endpoints_;
+  std::vector<polled_endpoint*> open_;
+  polled_endpoint* last_heard_ = nullptr;
+  std::size_t cursor_ = 0;
+  unsigned streak_ = 0;
+};
+
+}  // namespace ham::transport

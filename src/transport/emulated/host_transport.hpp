@@ -1,0 +1,40 @@
+// The host's side of emulated links: makes the memory, starts the targets, sees who dies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "transport/common/child_keeper.hpp"
+#include "transport/emulated/link_transport.hpp"
+
+namespace ham::transport::emulated {
+
+struct target_plan {
+  child_keeper::plan process;
+  medium costs;
+};
+
+class host_transport final : public link_transport {
+ public:
+  /// Does not start anything yet. `heap_fd`, of the memory that targets may reach, stays the caller's.
+  host_transport(int heap_fd, observer& to);
+  ~host_transport() override;
+
+  /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
+  void start(const std::vector<target_plan>& plans, std::uint32_t nodes);
+  /// Sees to it that a target which was told to end does so. Does not wait.
+  void end(node_t node) { children_.end(node); }
+
+  void connect(node_t) override {}  // every target is connected to the host from its start
+  [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return children_.pid(node); }
+  void shutdown() noexcept override { children_.stop(); }
+
+ private:
+  void start_one(const target_plan& plan, std::uint32_t nodes);
+
+  int heap_fd_;
+  std::uint32_t next_epoch_;
+  child_keeper children_;
+};
+
+}  // namespace ham::transport::emulated

@@ -1,0 +1,33 @@
+// The two ends of a link.
+#include "transport/emulated/link_transport.hpp"
+
+#include <utility>
+
+#include "transport/common/one_sided_endpoint.hpp"
+#include "transport/emulated/link.hpp"
+#include "transport/emulated/memory.hpp"
+
+namespace ham::transport::emulated {
+
+void link_transport::add(node_t peer, const welcome& said, unsigned side, base::mapping memory,
+                         base::unique_fd peer_heap) {
+  segment here{nullptr, said.layout};
+  {
+    std::lock_guard guard(mutex_);
+    segments_.push_back(std::move(memory));
+    here.memory = segments_.back().data();
+  }
+  const one_sided_terms terms = terms_of(said, side);
+  const bool makes_journeys = (said.costs.by == initiator::host) == (side == host_side);
+  if (!makes_journeys) {
+    adopt(std::make_unique<one_sided_endpoint<near_access>>(peer, terms, here));
+    return;
+  }
+  cheap_.store(false, std::memory_order_relaxed);
+  const auto over = std::make_shared<wire>(said.costs);
+  auto one = std::make_unique<one_sided_endpoint<far_access>>(peer, terms, here, over);
+  one->set_memory(std::make_unique<peer_memory>(std::move(peer_heap), over));
+  adopt(std::move(one));
+}
+
+}  // namespace ham::transport::emulated

@@ -1,0 +1,32 @@
+// What a target of an emulated link is told first, beside the descriptors of the segment and of both heaps.
+#pragma once
+
+#include <cstdint>
+
+#include "ham/error.hpp"
+#include "transport/common/one_sided_layout.hpp"
+#include "transport/emulated/medium.hpp"
+
+namespace ham::transport::emulated {
+
+struct welcome {
+  static constexpr std::uint32_t protocol = 1;
+  std::uint32_t version = protocol;
+  std::int32_t node = 0;
+  std::uint32_t nodes = 0;
+  std::uint32_t epoch = 0;
+  one_sided_layout layout;
+  medium costs;
+};
+
+/// Direction in which each side sends.
+inline constexpr unsigned host_side = 0;
+inline constexpr unsigned target_side = 1;
+
+/// How the ring is used over such a link: while a write is a journey that is waited for, there is none only to say that
+/// a message was taken.
+[[nodiscard]] inline one_sided_terms terms_of(const welcome& said, unsigned side) noexcept {
+  return {said.layout, said.epoch, side, said.costs.posted != 0};
+}
+
+}  // namespace ham::transport::emulated

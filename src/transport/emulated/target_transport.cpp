@@ -1,0 +1,107 @@
+// Joining a job over an emulated link, and ending with it.
+#include "transport/emulated/target_transport.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/control_socket.hpp"
+#include "base/thread.hpp"
+#include "transport/common/child_keeper.hpp"
+#include "transport/emulated/segment.hpp"
+
+namespace ham::transport::emulated {
+namespace {
+
+constexpr int patience_after_host_ms = 500;
+
+void say(int socket, const std::string& text) { base::send_control(socket, std::as_bytes(std::span(text)), {}); }
+
+[[noreturn]] void decline(int socket, const std::string& why) {
+  say(socket, std::string(child_keeper::declined) + why);
+  throw config_error(why);
+}
+
+}  // namespace
+
+invitation invitation::accept(int control_fd) {
+  invitation result;
+  result.control = base::unique_fd(control_fd);
+  ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+  bool closed = false;
+  auto message = base::receive_control(control_fd, true, closed);
+  if (!message) {
+    throw config_error(
+        "this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "
+        "unset HAM_TARGET to run it by itself");
+  }
+  if (message->from_other_user) {
+    decline(control_fd, "the host of this target belongs to another user; start both as the same user");
+  }
+  welcome& said = result.said;
+  if (message->bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
+  std::memcpy(&said, message->bytes.data(), sizeof said);
+  const bool sane = said.version == welcome::protocol && said.node > 0 && said.nodes > 1 && said.nodes <= 4096 &&
+                    said.layout.sane() && said.costs.sane();
+  if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
+  auto& fds = message->fds;
+  if (fds.size() != 3) {
+    decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
+  }
+  result.segment_file = std::move(fds[0]);
+  result.own_heap = std::move(fds[1]);
+  result.host_heap = std::move(fds[2]);
+  if (base::file_size(result.segment_file.get()) < segment::bytes(said.layout)) {
+    decline(control_fd, "the memory of this target's link is too small; build both from the same release");
+  }
+  return result;
+}
+
+target_transport::target_transport(invitation from, observer& to)
+    : link_transport(to), invitation_(std::move(from)), stop_event_(::eventfd(0, EFD_CLOEXEC)) {
+  expect_nodes(invitation_.said.nodes);
+}
+
+target_transport::~target_transport() { shutdown(); }
+
+void target_transport::join() {
+  const welcome& said = invitation_.said;
+  base::mapping memory(invitation_.segment_file.get(), segment::bytes(said.layout));
+  add(0, said, target_side, std::move(memory), std::move(invitation_.host_heap));
+  say(invitation_.control.get(), std::string(child_keeper::joined));
+  keeper_ = base::start_thread([this] { keep(); });
+}
+
+void target_transport::connect(node_t peer) {
+  observing().on_lost(peer, "a target at the end of an emulated link reaches its host only");
+}
+
+void target_transport::keep() {
+  pollfd waiting[2] = {{invitation_.control.get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}};
+  for (;;) {
+    if (::poll(waiting, 2, -1) < 0) continue;
+    if (waiting[1].revents != 0) return;
+    bool closed = false;
+    static_cast<void>(base::receive_control(invitation_.control.get(), false, closed));
+    if (!closed) continue;
+    if (!leaving_.load()) observing().on_lost(0, "the host closed the connection");
+    // Busy or not: the work has lost its owner, and nothing of it is in a file system.
+    if (::poll(&waiting[1], 1, patience_after_host_ms) == 0) ::_exit(0);
+    return;
+  }
+}
+
+void target_transport::shutdown() noexcept {
+  if (leaving_.exchange(true)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(stop_event_.get(), &one, sizeof one);
+  if (keeper_.joinable()) keeper_.join();
+}
+
+}  // namespace ham::transport::emulated

@@ -1,0 +1,41 @@
+// A target's side of an emulated link: joins the job it was started for, ends with its host.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "transport/emulated/link_transport.hpp"
+
+namespace ham::transport::emulated {
+
+/// What a target gets from its host before anything else.
+struct invitation {
+  base::unique_fd control, segment_file, own_heap, host_heap;
+  welcome said;
+
+  /// Reads the welcome from an inherited control socket. Throws ham::config_error, after telling the host why.
+  static invitation accept(int control_fd);
+};
+
+class target_transport final : public link_transport {
+ public:
+  /// The invitation's own_heap has been taken by the caller.
+  target_transport(invitation from, observer& to);
+  ~target_transport() override;
+
+  /// Connects to the host; observer::on_connected follows at once. Throws ham::config_error.
+  void join();
+
+  void connect(node_t peer) override;
+  void shutdown() noexcept override;
+
+ private:
+  void keep();
+
+  invitation invitation_;
+  std::atomic<bool> leaving_{false};
+  base::unique_fd stop_event_;
+  std::thread keeper_;
+};
+
+}  // namespace ham::transport::emulated
