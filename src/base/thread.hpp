@@ -4,6 +4,10 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -12,23 +16,60 @@ namespace ham::base {
 /// True on threads that start_thread made: code there must not wait for the library to end.
 inline constinit thread_local bool on_library_thread = false;
 
+/// While it lives, the calling thread takes no signals but those that its own faults raise, nor do threads it starts.
+class signals_blocked {
+ public:
+  signals_blocked() noexcept {
+    sigset_t blocked;
+    ::sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) ::sigdelset(&blocked, fault);
+    ::pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(const signals_blocked&) = delete;
+  signals_blocked& operator=(const signals_blocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 /// Starts a thread with all signals blocked except those that its own faults raise: handlers, sigwait and default
 /// actions stay a matter of the application's threads.
 template <class Work>
 [[nodiscard]] std::thread start_thread(Work work) {
-  sigset_t blocked;
-  sigset_t before;
-  ::sigfillset(&blocked);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) ::sigdelset(&blocked, fault);
-  ::pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  struct restore {
-    const sigset_t& mask;
-    ~restore() { ::pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
-  } const guard{before};
+  const signals_blocked guard;
   return std::thread([work = std::move(work)]() mutable {
     on_library_thread = true;
     work();
   });
 }
+
+/// A thread as start_thread makes them, with a stack of a given size. Is joined before it is destroyed.
+class sized_thread {
+ public:
+  sized_thread() = default;
+  /// 0 bytes: the size that threads usually have. Throws std::system_error.
+  sized_thread(std::function<void()> work, std::size_t stack_bytes) {
+    pthread_attr_t attributes;
+    ::pthread_attr_init(&attributes);
+    int error = stack_bytes == 0 ? 0 : ::pthread_attr_setstacksize(&attributes, stack_bytes);
+    auto boxed = std::make_unique<std::function<void()>>(std::move(work));
+    const signals_blocked guard;
+    if (error == 0) error = ::pthread_create(&thread_, &attributes, &run, boxed.get());
+    ::pthread_attr_destroy(&attributes);
+    if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start a thread");
+    static_cast<void>(boxed.release());
+  }
+  void join() noexcept { ::pthread_join(thread_, nullptr); }
+
+ private:
+  static void* run(void* boxed) {
+    on_library_thread = true;
+    const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(boxed));
+    (*work)();
+    return nullptr;
+  }
+  pthread_t thread_{};
+};
 
 }  // namespace ham::base

@@ -31,20 +31,25 @@ ham::detail::job& job_to_change() {
 }  // namespace
 
 node_t add_node(const std::string& group) { return job_to_change().add(group); }
+node_t add_node(const target_program& program) { return job_to_change().add(program); }
 node_t spawn(const std::string& group, const std::string& program) { return job_to_change().spawn(group, program); }
-void remove_node(node_t node) { job_to_change().remove(node); }
+void remove_node(node_t node, std::chrono::milliseconds patience) { job_to_change().remove(node, patience); }
 
 statistics stats() { return ham::detail::current().statistics(); }
 
 namespace {
 
-std::uint32_t open_context() { return ham::detail::current().thread_contexts().open(); }
+std::uint32_t open_context(std::uint64_t stack_bytes) {
+  return ham::detail::current().thread_contexts().open(static_cast<std::size_t>(stack_bytes));
+}
 void close_context() { ham::detail::current().thread_contexts().close_current(); }
 void nothing() {}
 
 }  // namespace
 
-context::context(node_t node) : node_(node), id_(sync(node, fn<&open_context>)) {}
+context::context(node_t node) : context(node, 0) {}
+context::context(node_t node, std::size_t stack_bytes)
+    : node_(node), id_(sync(node, fn<&open_context>, static_cast<std::uint64_t>(stack_bytes))) {}
 
 context& context::operator=(context&& other) noexcept {
   if (this == &other) return *this;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "base/thread.hpp"
 #include "ham/msg/thread_pool.hpp"
@@ -56,7 +57,7 @@ void withdraw(engine* host) {
 void start_processes(runtime_parts& parts, const runtime_options& options, std::vector<node_group> groups,
                      target_defaults defaults, std::unique_ptr<transport::process_group> ranks) {
   parts.host = std::make_unique<engine>(0, 1, std::make_unique<base::heap>(base::heap::make_file()));
-  parts.host->limit_messages(message_limit());
+  parts.host->limit_messages(options.max_message != 0 ? options.max_message : message_limit());
   parts.whole = std::make_unique<host_job>(*parts.host, options, std::move(defaults));
   parts.host->belong_to(parts.whole.get());
   parts.host->set_one_sided(options.one_sided);
@@ -68,9 +69,10 @@ void start_processes(runtime_parts& parts, const runtime_options& options, std::
 }
 
 /// The ranks of MPI, if they are to be nodes.
-std::unique_ptr<transport::process_group> join_ranks(const node_group& wanted, const void* communicator) {
-  if (wanted.transport == "parent") return load_group_module().join_parent();
-  if (wanted.transport != "mpi") return nullptr;
+std::unique_ptr<transport::process_group> join_ranks(const std::vector<node_group>& groups, const void* communicator) {
+  const std::string wanted = groups.empty() ? "" : groups.front().transport;
+  if (wanted == "parent") return load_group_module().join_parent();
+  if (wanted != "mpi") return nullptr;
   return load_group_module().join(communicator);
 }
 
@@ -102,7 +104,7 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
   const std::vector<int> affinity =
       options.cpu_affinity.empty() ? std::vector<int>() : parse_cores(options.cpu_affinity, ',');
   auto parts = std::make_unique<runtime_parts>();
-  std::unique_ptr<transport::process_group> ranks = join_ranks(groups.front(), communicator);
+  std::unique_ptr<transport::process_group> ranks = join_ranks(groups, communicator);
   parts->ends_mpi = communicator == nullptr;
   if (ranks != nullptr && groups.front().count != 0 && groups.front().count + 1 != ranks->size()) {
     throw config_error("HAM_NODES asks for " + std::to_string(groups.front().count) + " targets, MPI has started " +
@@ -115,7 +117,7 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     return parts;
   }
   if (!affinity.empty()) pin_this_process(affinity.front());
-  if (groups.front().transport == "loopback") {
+  if (!groups.empty() && groups.front().transport == "loopback") {
     std::size_t nodes = 1;
     for (const node_group& group : groups) nodes += group.count;
     start_loopback(*parts, nodes, options.one_sided);
@@ -153,7 +155,7 @@ runtime_parts::~runtime_parts() {
 
 bool is_target_process() { return std::getenv(target_variable) != nullptr; }
 
-void run_target() {
+void run_target(bool plain_output) {
   const char* const set = std::getenv(target_variable);
   const std::string text = set == nullptr ? "" : set;
   ::unsetenv(target_variable);  // what this process starts is no target
@@ -161,7 +163,8 @@ void run_target() {
     throw config_error("HAM_TARGET=\"" + text + "\" is not what a host of this release sets; unset it");
   }
   shm::invitation invitation = shm::invitation::accept(std::atoi(text.c_str() + 4));
-  line_output output;
+  std::optional<line_output> output;
+  if (!plain_output) output.emplace();
   auto heap = std::make_unique<base::heap>(std::move(invitation.own_heap));
   engine target(invitation.node, invitation.nodes, std::move(heap));
   target.limit_messages(message_limit());

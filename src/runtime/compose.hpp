@@ -38,7 +38,7 @@ void run_rank(std::unique_ptr<transport::process_group> group);
 
 /// True if this process was started as a target.
 [[nodiscard]] bool is_target_process();
-/// Executes calls until the host has ended.
-void run_target();
+/// Executes calls until the host has ended. Plain output: lines of stdout and stderr are not put together.
+void run_target(bool plain_output = false);
 
 }  // namespace ham::detail

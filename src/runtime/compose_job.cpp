@@ -61,9 +61,14 @@ transport::shm::target_plan host_job::plan_for(const node_group& group, std::siz
   plan.command = defaults_.command;
   if (group.transport == "exec") {  // another build, with the application's own arguments
     plan.command = group.command;
-    plan.command.insert(plan.command.end(), defaults_.command.begin() + 1, defaults_.command.end());
+    if (!group.as_is) {
+      plan.command.insert(plan.command.end(), defaults_.command.begin() + 1, defaults_.command.end());
+    }
+    plan.environment = group.environment;
   }
-  if (!group.cpus.empty())
+  if (group.as_is)
+    plan.cpus = group.cpus;
+  else if (!group.cpus.empty())
     plan.cpus = {group.cpus[member % group.cpus.size()]};
   else if (!defaults_.affinity.empty())
     plan.cpus = {defaults_.affinity[static_cast<std::size_t>(number) % defaults_.affinity.size()]};
@@ -198,6 +203,7 @@ node_t host_job::add_groups(std::vector<node_group> groups, const std::vector<st
     if (one.transport == "loopback") throw config_error("loopback targets cannot be added to a job of other targets");
     if (one.transport == "parent") throw config_error("parent is for processes that spawn has started");
   }
+  if (groups.empty()) throw config_error("there is no node to add in \"none\"");
   node_t first = -1;
   if (groups.front().transport == "mpi") {
     first = spawn_ranks(groups.front().count, command);
@@ -219,11 +225,22 @@ node_t host_job::spawn_ranks(std::size_t count, const std::vector<std::string>& 
   return first;
 }
 
-void host_job::remove(node_t number) {
+node_t host_job::add(const offload::target_program& program) {
+  if (program.command.empty()) throw config_error("a target needs a command to be started by");
+  node_group group;
+  group.transport = "exec";
+  group.command = program.command;
+  group.environment = program.environment;
+  group.as_is = true;
+  group.cpus = program.cores;
+  return start({group});
+}
+
+void host_job::remove(node_t number, std::chrono::milliseconds patience) {
   if (number == 0) throw config_error("the host cannot be removed; leave main to end the job");
   std::lock_guard guard(one_at_a_time_);
   node().part_with(number, "it was removed from the job");
-  if (local_ != nullptr) local_->end(number);
+  if (local_ != nullptr) local_->end(number, patience);
   node().locked([&] {
     if (network_if_open() != nullptr) network_if_open()->leave(number);
   });

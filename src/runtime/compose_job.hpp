@@ -35,8 +35,9 @@ class host_job final : public links {
   [[nodiscard]] bool uses_ranks() const { return has_ranks(); }
 
   node_t add(const std::string& group) override;
+  node_t add(const offload::target_program& program) override;
   node_t spawn(const std::string& group, const std::string& program) override;
-  void remove(node_t node) override;
+  void remove(node_t node, std::chrono::milliseconds patience) override;
 
  private:
   /// Made when it is first needed.

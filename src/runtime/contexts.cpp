@@ -3,7 +3,6 @@
 
 #include <iterator>
 
-#include "base/thread.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -11,15 +10,16 @@ namespace {
 thread_local void* current_worker = nullptr;
 }  // namespace
 
-std::uint32_t contexts::open() {
+std::uint32_t contexts::open(std::size_t stack_bytes) {
   std::lock_guard guard(mutex_);
   if (stopped_) throw error("this node is ending; no context can be opened");
   join_finished();
   auto one = std::make_unique<worker>();
   worker& self = *one;
   self.id = next_++;
-  self.thread = base::start_thread([this, &self] { work(self); });
+  self.thread = base::sized_thread([this, &self] { work(self); }, stack_bytes);
   workers_.emplace(self.id, std::move(one));
+  engine_.start_relief();
   return self.id;
 }
 

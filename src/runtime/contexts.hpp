@@ -7,9 +7,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "base/thread.hpp"
 #include "runtime/peer.hpp"
 
 namespace ham::detail {
@@ -22,8 +22,8 @@ class contexts {
   explicit contexts(engine& at) : engine_(at) {}
   ~contexts() { stop(); }
 
-  /// Starts a context's thread; its number is never used twice.
-  [[nodiscard]] std::uint32_t open();
+  /// Starts a context's thread; its number is never used twice. Stack of 0 bytes: the usual size.
+  [[nodiscard]] std::uint32_t open(std::size_t stack_bytes = 0);
   /// Queues a message. False if there is no such context.
   [[nodiscard]] bool push(std::uint32_t context, stored_message message);
   /// Ends the calling context after what is queued; called on the context's own thread.
@@ -39,7 +39,7 @@ class contexts {
     std::condition_variable wake;
     std::deque<stored_message> queue;
     bool closing = false;
-    std::thread thread;
+    base::sized_thread thread;
     std::uint32_t id = 0;
     bool finished = false;
   };

@@ -136,6 +136,7 @@ engine::~engine() {
   forget(*this);
   leaving_.store(true);
   stop_.store(true);
+  stop_relief();
   if (progress_thread_.joinable()) {
     kick();
     progress_thread_.join();
@@ -200,12 +201,14 @@ void engine::await_ready(node_t node) { ready_peer(node); }
 
 void engine::serve() {
   const engine_scope scope(this);
+  serving_.store(true, std::memory_order_release);
   wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
   if (disowned_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
 }
 
 void engine::leave() {
   leaving_.store(true);
+  stop_relief();
   const bool own = refuse_queued();
   for (peer* const one : peers_) {
     if (one->node == self_ || one->state.load() != peer_state::ready) continue;
@@ -218,6 +221,12 @@ void engine::leave() {
     if (one->node != self_) lost(*one, "this node's runtime has ended");
   }
   finish_progress();
+}
+
+void engine::receive_while_executing() {
+  wait_until(
+      [this] { return executing_.load(std::memory_order_relaxed) == 0 || end_relief_.load() || stop_.load(); },
+      base::never_ns);
 }
 
 // ---- progress
@@ -362,7 +371,8 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
       quieten();
       warmth_ = longest_warmth;
     }
-    sleeping_.store(false, std::memory_order_relaxed);
+    sleeping_.store(false, std::memory_order_seq_cst);
+    if (relief_rests_.load(std::memory_order_seq_cst)) wake_relief();
   }
   finish_progress();
   unpark();

@@ -92,6 +92,9 @@ class engine final : public transport::observer {
   /// Tells all peers that this node ends, and settles what is pending.
   void leave();
   void start_progress_thread();
+  /// In a target: a thread that receives while the serving one executes a call for long, so that contexts get their
+  /// calls. Further calls do nothing.
+  void start_relief();
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void disown() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
@@ -221,7 +224,8 @@ class engine final : public transport::observer {
   void receive_manifest(peer& from, std::span<const std::byte> payload);
   /// Whether a call of this peer must not begin on the calling thread now.
   [[nodiscard]] bool must_wait(const peer& from) const noexcept {
-    return from.executor != nullptr && from.executor != base::thread_identity();
+    const void* const me = base::thread_identity();
+    return (from.executor != nullptr && from.executor != me) || relief_.load(std::memory_order_relaxed) == me;
   }
   void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry);
@@ -262,6 +266,11 @@ class engine final : public transport::observer {
   void quieten() noexcept;
   void wait_on(int fd);
   void unpark() noexcept;
+  void relieve();
+  void rest_while_idle();
+  void receive_while_executing();
+  void stop_relief() noexcept;
+  void wake_relief() noexcept;
 
   const node_t self_;
   std::unique_ptr<base::heap> heap_;
@@ -311,6 +320,16 @@ class engine final : public transport::observer {
   std::condition_variable parked_threads_;
   std::atomic<std::int64_t> spin_ns_;
   std::thread progress_thread_;
+  std::atomic<bool> serving_{false};
+
+  // Relief (engine_relief.cpp).
+  std::thread relief_thread_;
+  std::atomic<const void*> relief_{nullptr};  ///< its identity
+  std::atomic<int> executing_{0};             ///< calls that run on threads which received them
+  std::atomic<bool> relief_rests_{false};
+  std::atomic<bool> end_relief_{false};
+  std::mutex relief_mutex_;
+  std::condition_variable relief_wanted_;
 
   std::atomic<std::uint64_t> calls_executed_{0}, bytes_put_{0}, bytes_got_{0}, sleeps_{0};
 };
@@ -320,12 +339,14 @@ void engine::run_released(peer& from, What what) {
   const void* const before = std::exchange(from.executor, base::thread_identity());
   engine* const worked_for = std::exchange(thread_engine, this);
   ++thread_depth;
+  executing_.store(executing_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   finish_progress();
   what();
   --thread_depth;
   thread_engine = worked_for;
   if (!receiving_.try_lock()) [[unlikely]]
     take_receiving();
+  executing_.store(executing_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   from.executor = before;
 }
 

@@ -1,12 +1,13 @@
 // What an engine asks of whoever put the job together: connections, and more nodes.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "ham/error.hpp"
+#include "ham/offload/node.hpp"
 
 namespace ham::detail {
 
@@ -25,10 +26,11 @@ class job {
   /// Adds the targets of a HAM_NODES group on the host and waits until they can be called; gives the first one's
   /// number. Throws ham::config_error.
   virtual node_t add(const std::string& group) = 0;
+  virtual node_t add(const offload::target_program& program) = 0;
   /// The same with another program.
   virtual node_t spawn(const std::string& group, const std::string& program) = 0;
-  /// Ends one target, or leaves it. Throws ham::config_error.
-  virtual void remove(node_t node) = 0;
+  /// Ends one target, or leaves it; it is killed if it is there after `patience`. Throws ham::config_error.
+  virtual void remove(node_t node, std::chrono::milliseconds patience) = 0;
 };
 
 }  // namespace ham::detail

@@ -39,8 +39,9 @@ class links : public job {
   std::int64_t connect(node_t peer) override;
   void hear(node_t from, std::span<const std::byte> text) override;
   node_t add(const std::string& group) override;
+  node_t add(const offload::target_program& program) override;
   node_t spawn(const std::string& group, const std::string& program) override;
-  void remove(node_t node) override;
+  void remove(node_t node, std::chrono::milliseconds patience) override;
 
  protected:
   /// Who listens where, from the host to one node.

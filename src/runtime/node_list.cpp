@@ -225,6 +225,7 @@ std::pair<std::string, std::uint16_t> split_address(std::string_view address) {
 
 std::vector<node_group> parse_nodes(std::string_view text) {
   std::vector<node_group> groups;
+  if (text == "none") return groups;
   std::size_t total = 0;
   for (std::string_view rest = text;;) {
     const std::size_t comma = find_separator(rest);

@@ -17,12 +17,14 @@ struct node_group {
   std::vector<int> cpus;  ///< one core per target, in turn; empty: anywhere
   std::vector<std::string>
       command;          ///< exec: the program and the words that come before the application's own arguments
-  std::string address;  ///< tcp: "HOST:PORT", a numeric IPv6 host in brackets
+  std::vector<std::string> environment;  ///< NAME=value, in addition to this process's own
+  bool as_is = false;                    ///< the command is complete, and every target may use all of cpus
+  std::string address;                   ///< tcp: "HOST:PORT", a numeric IPv6 host in brackets
 };
 
 /// Reads HAM_NODES: groups separated by commas, each `shm[:COUNT][@CORES]`, `exec:WORD [WORD...][*COUNT][@CORES]`,
 /// `tcp://HOST:PORT[*COUNT]`, `loopback[:COUNT]` or, as the first one, `mpi[:COUNT]`; CORES is `CORE[+CORE...]`. In a
-/// WORD, '...' keeps blanks, commas, stars and at signs. Throws ham::config_error that shows where.
+/// WORD, '...' keeps blanks, commas, stars and at signs. "none" is no group. Throws ham::config_error that shows where.
 [[nodiscard]] std::vector<node_group> parse_nodes(std::string_view text);
 
 /// Reads a list of cores: numbers and ranges separated by `separator`, "0,2-3".

@@ -20,9 +20,9 @@ std::unique_ptr<runtime_parts>& process_job() {
 }
 
 /// A target executes calls here and does not come back.
-void leave_if_target() {
+void leave_if_target(const runtime_options& options) {
   if (!is_target_process()) return;
-  run_target();
+  run_target(options.plain_output);
   std::exit(0);
 }
 
@@ -72,14 +72,14 @@ void end_process_job() noexcept {
 runtime::runtime(int& argc, char**& argv) : runtime(argc, argv, {}) {}
 
 runtime::runtime(int& argc, char**& argv, runtime_options options) {
-  detail::leave_if_target();
+  detail::leave_if_target(options);
   detail::take_options(argc, argv, options);
   detail::leave_if_serving(options);
   parts_ = detail::start_or_exit(options, detail::command_line(argc, argv));
 }
 
 runtime::runtime(runtime_options options) {
-  detail::leave_if_target();
+  detail::leave_if_target(options);
   detail::fill_from_environment(options);
   detail::leave_if_serving(options);
   parts_ = detail::start_or_exit(options, {});

@@ -32,7 +32,23 @@ bool send_call(engine& at, const destination& to, result_decoder decode, when_fu
   return true;
 }
 
+template <class Callable, class Result, class... Params>
+void enlist_call(std::type_identity<msg::detail::call_shape<Result, Params...>>) {
+  call_of<Callable, std::decay_t<Params>...>::message::entry().enlist();
+}
+
 }  // namespace detail
+
+/// Lets other programs call this function here although this one calls it nowhere itself: a function by fn<&function>,
+/// with named<"..."> or not. Once per process before its runtime starts; a namespace-scope `static const bool`
+/// initialised by it does. Always true.
+template <class Callable>
+requires msg::has_fixed_parameters_v<Callable>
+bool offer(const Callable&) {
+  detail::enlist_call<Callable>(
+      std::type_identity<typename msg::detail::shape_of<msg::core_type_t<Callable>>::type>());
+  return true;
+}
 
 /// Starts a call of `callable(args...)` on `to` and returns at once with a future of its result. Arguments are copied
 /// (or moved into the message) before it returns. Any thread. Blocks only while the queue to the node is full, at most

@@ -1,6 +1,7 @@
 // An ordered queue of calls with a thread of its own on the target (VEO's thr_ctxt, paper 2).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -15,6 +16,8 @@ class context {
  public:
   /// Opens a context. Blocking. Throws ham::node_failure, ham::call_error.
   explicit context(node_t node);
+  /// The same with room for `stack_bytes` on the thread's stack, taken from memory as it is used; 0: the usual size.
+  context(node_t node, std::size_t stack_bytes);
   context(context&& other) noexcept : node_(other.node_), id_(std::exchange(other.id_, 0)) {}
   context& operator=(context&& other) noexcept;
   ~context();

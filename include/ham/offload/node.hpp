@@ -1,9 +1,11 @@
 // The nodes of the job: how many, who am I, what are they.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ham/error.hpp"
 
@@ -62,10 +64,21 @@ node_t add_node(const std::string& group);
 /// where the MPI has it; spawn("shm:2", "./app") on this machine. Targets that MPI has started together call each other
 /// and the host; they do not reach the other targets.
 node_t spawn(const std::string& group, const std::string& program);
+
+/// A target of this machine that is started by its own command: any program with a ham::runtime, not only a build of
+/// this one.
+struct target_program {
+  std::vector<std::string> command;      ///< path and arguments; the application's own arguments are not added
+  std::vector<std::string> environment;  ///< NAME=value, in addition to this process's own
+  std::vector<int> cores;                ///< it may run on; empty: as this process
+};
+/// Adds one target to the running job, as above.
+node_t add_node(const target_program& program);
+
 /// Ends a target, or leaves it if it waits for hosts. Its pending calls fail with ham::node_failure, its number is not
-/// used again. On the host only; any thread; does not wait for its process to end. Throws ham::config_error,
-/// ham::call_error.
-void remove_node(node_t node);
+/// used again. On the host only; any thread; does not wait for its process to end, which is killed if it is there after
+/// `patience`. Throws ham::config_error, ham::call_error.
+void remove_node(node_t node, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
 
 /// Counters of this node's runtime since its start.
 struct statistics {

@@ -21,7 +21,7 @@ struct communicator_handle {
 
 /// Settings of a runtime. What is empty or unset is taken from the environment (HAM_NODES, ...), then from the default.
 struct runtime_options {
-  std::string nodes;         ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; default "shm:1"
+  std::string nodes;         ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; "none": add_node later; default "shm:1"
   std::string cpu_affinity;  ///< cores for node 0, 1, ... "0,1,2"; empty: as the system decides
   /// A thread of the library executes arriving calls while the host computes; also with HAM_PROGRESS_THREAD=1.
   bool progress_thread = false;
@@ -30,6 +30,9 @@ struct runtime_options {
   std::string serve;      ///< wait for hosts at this address instead of being one: "ADDR:PORT", --ham-serve
   std::size_t jobs = 1;   ///< hosts served at once, --ham-jobs
   bool one_sided = true;  ///< false: put and get always travel in messages (tests)
+  std::size_t max_message = 0;  ///< longest message that is taken, in bytes; 0: HAM_MAX_MESSAGE
+  /// In a target started here: stdout and stderr stay as they are. Else each line leaves in one piece.
+  bool plain_output = false;
 };
 
 /// A job: this process as host and the targets it starts. Leaving its scope ends the targets.

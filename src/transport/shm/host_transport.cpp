@@ -110,10 +110,10 @@ void host_transport::start(std::vector<target_plan> plans, std::uint32_t nodes) 
   if (!start_error_.empty()) throw config_error(start_error_);
 }
 
-void host_transport::end(node_t node) {
+void host_transport::end(node_t node, std::chrono::milliseconds patience) {
   {
     std::lock_guard guard(mutex_);
-    ending_.push_back(node);
+    ending_.emplace_back(node, base::now_ns() + std::chrono::nanoseconds(patience).count());
   }
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
@@ -144,11 +144,11 @@ void host_transport::run_commands() {
   std::vector<target_plan> plans;
   {
     std::lock_guard guard(mutex_);
-    for (const node_t node : std::exchange(ending_, {})) {
+    for (const auto& [node, until] : std::exchange(ending_, {})) {
       child* const one = find(node);
       if (one == nullptr || one->ended) continue;
       one->leaving = true;
-      one->join_by = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
+      one->join_by = until;
     }
     if (started_) return;
     plans.swap(plans_);
@@ -196,7 +196,8 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   request.command = plan.command;
   request.cpus = plan.cpus;
   request.inherited_fd = theirs.get();
-  request.extra_environment = {"HAM_TARGET=shm:" + std::to_string(theirs.get())};
+  request.extra_environment = plan.environment;
+  request.extra_environment.push_back("HAM_TARGET=shm:" + std::to_string(theirs.get()));
   one->process = base::start_process(request);
   one->program = words(plan.command);
   one->join_by = start_limit_ns_ == 0 ? 0 : base::now_ns() + start_limit_ns_;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/control_socket.hpp"
@@ -22,6 +23,7 @@ struct target_plan {
   node_t node = 1;
   std::vector<std::string> command;  ///< program and arguments
   std::vector<int> cpus;             ///< empty: anywhere
+  std::vector<std::string> environment;  ///< NAME=value, in addition to this process's own
 };
 
 class host_transport final : public ring_transport {
@@ -32,8 +34,8 @@ class host_transport final : public ring_transport {
 
   /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
   void start(std::vector<target_plan> plans, std::uint32_t nodes);
-  /// Sees to it that a target which was told to end does so. Does not wait.
-  void end(node_t node);
+  /// Sees to it that a target which was told to end does so within `patience`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
 
   [[nodiscard]] const char* name() const noexcept override { return "shm"; }
   void connect(node_t) override {}  // every target is connected to the host from its start
@@ -87,7 +89,7 @@ class host_transport final : public ring_transport {
   mutable std::mutex mutex_;
   std::condition_variable done_;
   std::vector<target_plan> plans_;  // guarded by mutex_
-  std::vector<node_t> ending_;      // guarded by mutex_
+  std::vector<std::pair<node_t, std::int64_t>> ending_;  // who, and until when; guarded by mutex_
   std::uint32_t plan_nodes_ = 0;
   bool started_ = true;
   std::string start_error_;

@@ -1,0 +1,22 @@
+/* Memory shared between Vector Engines. Needs the hardware: here every function fails with ENOTSUP. */
+#ifndef VEO_VESHM_H
+#define VEO_VESHM_H
+
+#include "ve_offload.h"
+#include "veo_veshm_defs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int veo_shared_mem_open(void *hmem, size_t size, int syncnum, long long mode);
+int veo_shared_mem_close(void *hmem, size_t size, int syncnum, long long mode);
+void *veo_shared_mem_attach(struct veo_proc_handle *proc, pid_t pid, void *hmem, size_t size, int syncnum,
+                            long long mode);
+int veo_shared_mem_detach(struct veo_proc_handle *proc, void *addr, long long mode);
+void veo_access_pcircvsyc_register(struct veo_proc_handle *proc);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,114 @@
+// Each request runs with a landing, so that a fault becomes its answer.
+#include "helper.hpp"
+
+#include <signal.h>
+#include <sys/random.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "crash.hpp"
+#include "history.hpp"
+#include "kernel_call.hpp"
+
+namespace ham::veo {
+namespace {
+
+void begin(unseen_count unseen) {
+  stop_if_dying();
+  prepare_thread();
+  if (unseen != 0) remember_none(unseen);
+}
+
+answer crashed(int signal) noexcept {
+  begin_to_die(signal);
+  return {outcome::crashed, static_cast<std::uint64_t>(signal), {}};
+}
+
+/// Runs code that is not ours and gives a word.
+template <class Work>
+answer run_foreign(unseen_count unseen, Work work) {
+  begin(unseen);
+  std::uint64_t value = 0;
+  auto keeping = [&] { value = work(); };
+  if (const int signal = run_caught(false, keeping); signal != 0) return crashed(signal);
+  remember_result(value);
+  return {outcome::done, value, {}};
+}
+
+/// Touches memory that may not be there.
+template <class Work>
+answer touch_memory(unseen_count unseen, Work work) {
+  begin(unseen);
+  const int signal = run_caught(true, work);
+  if (signal != 0 && signal != SIGSEGV && signal != SIGBUS) return crashed(signal);
+  remember_none(1);
+  return {signal == 0 ? outcome::done : outcome::refused, 0, {}};
+}
+
+template <class T = std::byte>
+T* at(std::uint64_t address) noexcept {
+  return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
+}
+
+}  // namespace
+
+answer helper::call(unseen_count unseen, std::uint64_t kernel, std::span<const std::byte> message) {
+  begin(unseen);
+  kernel_arguments arguments(message);
+  std::uint64_t value = 0;
+  auto work = [&] { value = call_kernel(kernel, arguments); };
+  if (const int signal = run_caught(false, work); signal != 0) return crashed(signal);
+  remember_result(value);
+  return {outcome::done, value, arguments.returned()};
+}
+
+answer helper::allocate(unseen_count unseen, std::uint64_t bytes) {
+  return run_foreign(unseen, [&] { return reinterpret_cast<std::uintptr_t>(std::malloc(bytes)); });
+}
+
+answer helper::release(unseen_count unseen, std::uint64_t address) {
+  begin(unseen);
+  auto work = [&] { std::free(at<void>(address)); };
+  if (const int signal = run_caught(false, work); signal != 0) return crashed(signal);
+  remember_none(1);
+  return {};
+}
+
+answer helper::store(unseen_count unseen, std::uint64_t address, std::span<const std::byte> bytes) {
+  return touch_memory(unseen, [&] { std::memcpy(at(address), bytes.data(), bytes.size()); });
+}
+
+answer helper::load(unseen_count unseen, std::uint64_t address, std::uint64_t bytes) {
+  std::vector<std::byte> content(bytes);
+  answer result = touch_memory(unseen, [&] { std::memcpy(content.data(), at(address), bytes); });
+  std::get<2>(result) = std::move(content);
+  return result;
+}
+
+answer helper::copy(unseen_count unseen, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  return touch_memory(unseen, [&] { std::memmove(at(to), at(from), bytes); });
+}
+
+answer helper::load_library(unseen_count unseen, std::string_view path) {
+  return run_foreign(unseen, [&] { return libraries_.load(std::string(path)); });
+}
+
+answer helper::unload_library(unseen_count unseen, std::uint64_t library) {
+  return run_foreign(unseen, [&] { return static_cast<std::uint64_t>(libraries_.unload(library)); });
+}
+
+answer helper::symbol(unseen_count unseen, std::uint64_t library, std::string_view name) {
+  return run_foreign(unseen, [&] { return libraries_.symbol(library, std::string(name)); });
+}
+
+answer helper::probe() {
+  static std::uint64_t word = 0;
+  if (word == 0 && ::getrandom(&word, sizeof word, 0) != sizeof word) word = 1;
+  const std::uint64_t told[2] = {reinterpret_cast<std::uintptr_t>(&word), word};
+  std::vector<std::byte> bytes(sizeof told);
+  std::memcpy(bytes.data(), told, sizeof told);
+  return {outcome::done, 0, std::move(bytes)};
+}
+
+}  // namespace ham::veo

@@ -1,0 +1,143 @@
+// Arguments out of a message, and the call itself.
+#include "kernel_call.hpp"
+
+#include <ffi.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "ham/error.hpp"
+
+namespace ham::veo {
+namespace {
+
+[[noreturn]] void refuse() { throw protocol_error("arguments of a kernel that are cut off"); }
+
+ffi_type* type_of(argument_kind kind) noexcept {
+  if (kind == argument_kind::real) return &ffi_type_double;
+  if (kind == argument_kind::single) return &ffi_type_float;
+  return is_stack(kind) ? &ffi_type_pointer : &ffi_type_uint64;
+}
+
+ffi_type* type_of(result_kind kind) noexcept {
+  if (kind == result_kind::real) return &ffi_type_double;
+  if (kind == result_kind::single) return &ffi_type_float;
+  return &ffi_type_uint64;
+}
+
+/// The description of the last call of a thread: kernels tend to be called again with the same types.
+struct call_shape {
+  std::vector<argument_kind> kinds;
+  result_kind result = result_kind::bits;
+  std::vector<ffi_type*> types;
+  ffi_cif cif{};
+  bool usable = false;
+
+  [[nodiscard]] bool fits(std::span<const argument_kind> wanted, result_kind returned) const noexcept {
+    return usable && result == returned && std::ranges::equal(kinds, wanted);
+  }
+  void prepare(std::span<const argument_kind> wanted, result_kind returned) {
+    usable = false;
+    kinds.assign(wanted.begin(), wanted.end());
+    result = returned;
+    types.clear();
+    for (const argument_kind one : kinds) types.push_back(type_of(one));
+    usable = ffi_prep_cif(&cif, FFI_DEFAULT_ABI, static_cast<unsigned>(types.size()), type_of(result), types.data()) ==
+             FFI_OK;
+    if (!usable) throw call_error("libffi cannot make a call with these arguments");
+  }
+};
+
+template <class Narrow>
+std::uint64_t widened(std::uint64_t bits) noexcept {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<Narrow>(bits)));
+}
+
+std::uint64_t word_of(result_kind kind, std::uint64_t bits) noexcept {
+  switch (kind) {
+    case result_kind::i32: return widened<std::int32_t>(bits);
+    case result_kind::i16: return widened<std::int16_t>(bits);
+    case result_kind::i8: return widened<std::int8_t>(bits);
+    case result_kind::u32: return static_cast<std::uint32_t>(bits);
+    case result_kind::u16: return static_cast<std::uint16_t>(bits);
+    case result_kind::u8: return static_cast<std::uint8_t>(bits);
+    default: return bits;
+  }
+}
+
+}  // namespace
+
+kernel_arguments::kernel_arguments(std::span<const std::byte> message) {
+  if (message.size() < sizeof head_) refuse();
+  std::memcpy(&head_, message.data(), sizeof head_);
+  const std::size_t count = head_.arguments;
+  if (head_.result >= result_kind::count || count > message.size()) refuse();
+  const std::size_t words_at = padded(sizeof head_ + count);
+  const std::size_t buffers_at = words_at + count * 8;
+  if (count != 0 && message.size() < buffers_at) refuse();
+  if (count == 0) return;
+  kinds_ = {reinterpret_cast<const argument_kind*>(message.data() + sizeof head_), count};
+  values_.resize(count);
+  places_.resize(count);
+  lengths_.assign(count, 0);
+  std::size_t area_words = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (kinds_[i] > argument_kind::stack_out) refuse();
+    std::memcpy(&values_[i].bits, message.data() + words_at + i * 8, 8);
+    places_[i] = &values_[i];
+    if (kinds_[i] == argument_kind::single)
+      values_[i].single = std::bit_cast<float>(static_cast<std::uint32_t>(values_[i].bits));
+    if (!is_stack(kinds_[i])) continue;
+    lengths_[i] = values_[i].bits;
+    if (goes_in(kinds_[i]) && lengths_[i] > message.size()) refuse();
+    area_words += padded(lengths_[i]) / 8 + 1;  // an empty buffer has an address of its own, too
+  }
+  area_.resize(area_words);
+  std::uint64_t* place = area_.data();
+  std::size_t from = buffers_at;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_stack(kinds_[i])) continue;
+    values_[i].pointer = place;
+    if (goes_in(kinds_[i])) {
+      if (message.size() - from < padded(lengths_[i])) refuse();
+      std::memcpy(place, message.data() + from, lengths_[i]);
+      from += padded(lengths_[i]);
+    }
+    place += padded(lengths_[i]) / 8 + 1;
+  }
+}
+
+std::vector<std::byte> kernel_arguments::returned() const {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    if (comes_back(kinds_[i])) bytes += padded(lengths_[i]);
+  }
+  std::vector<std::byte> result(bytes);
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    if (!comes_back(kinds_[i])) continue;
+    std::memcpy(result.data() + to, values_[i].pointer, lengths_[i]);
+    to += padded(lengths_[i]);
+  }
+  return result;
+}
+
+std::uint64_t call_kernel(std::uint64_t kernel, kernel_arguments& arguments) noexcept {
+  thread_local call_shape shape;
+  if (!shape.fits(arguments.kinds(), arguments.result())) shape.prepare(arguments.kinds(), arguments.result());
+  union {
+    ffi_arg bits;
+    std::uint64_t word;
+    double real;
+    float single;
+  } result{};
+  ffi_call(&shape.cif, reinterpret_cast<void (*)()>(static_cast<std::uintptr_t>(kernel)), &result, arguments.places());
+  if (arguments.result() == result_kind::single) {
+    const std::uint64_t half = std::bit_cast<std::uint32_t>(result.single);
+    return half << 32U | half;  // clients read the one half or the other
+  }
+  return word_of(arguments.result(), result.word);
+}
+
+}  // namespace ham::veo

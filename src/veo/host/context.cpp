@@ -1,0 +1,338 @@
+// Submission, fetching, and the pump.
+#include "context.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "log.hpp"
+#include "proc.hpp"
+#include "ve_offload.h"
+
+using namespace ham::veo;
+
+namespace {
+
+constexpr std::uint64_t most_flying = 4096;
+constexpr std::chrono::microseconds short_wait{20};  // for room, before a request goes to the backlog
+thread_local veo_thr_ctxt* pumped_here = nullptr;
+
+/// Threads of the library take no signals away from the client's.
+std::thread quiet_thread(std::function<void()> work) {
+  sigset_t blocked;
+  sigset_t before;
+  ::sigfillset(&blocked);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) ::sigdelset(&blocked, fault);
+  ::pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  std::thread result(std::move(work));
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
+
+void deliver(const std::vector<delivery>& to, const std::vector<std::byte>& bytes) {
+  std::size_t from = 0;
+  for (const delivery& one : to) {
+    if (one.bytes == 0) continue;
+    if (bytes.size() < from + one.bytes) return;
+    std::memcpy(one.to, bytes.data() + from, one.bytes);
+    from += padded(one.bytes);
+  }
+}
+
+std::optional<ham::offload::future<answer>> send_nothing(const ham::offload::destination& to, unseen_count,
+                                                         patience how) {
+  if (how == patience::none) return ham::offload::try_async(to, nothing_request);
+  return ham::offload::async(to, nothing_request);
+}
+
+}  // namespace
+
+veo_thr_ctxt::~veo_thr_ctxt() {
+  if (pump_.joinable()) pump_.detach();
+}
+
+bool veo_thr_ctxt::runs_here() const noexcept { return pumped_here == this; }
+
+// ---- submission; the lock is held
+
+bool veo_thr_ctxt::begin_submit() { return !closed_ && !proc_.dead(); }
+
+void veo_thr_ctxt::wait_for_turn(std::unique_lock<std::mutex>& lock) {
+  if (block_depth_ == 0) [[likely]]
+    return;
+  block_free_.wait(lock, [this] { return block_depth_ == 0 || block_owner_ == std::this_thread::get_id(); });
+}
+
+bool veo_thr_ctxt::may_send() {
+  if (!backlog_.empty()) return false;
+  if (crowded_) {  // rather the backlog than one short wait after the other
+    harvest();
+    if (flying() > most_flying / 2) return false;
+    crowded_ = false;
+  }
+  if (flying() < most_flying) [[likely]]
+    return true;
+  const auto until = std::chrono::steady_clock::now() + short_wait;
+  do {
+    harvest();
+    if (flying() < most_flying) return true;
+  } while (std::chrono::steady_clock::now() < until);
+  crowded_ = true;
+  return false;
+}
+
+void veo_thr_ctxt::fail_unsent(request_state& one, const std::exception& problem) {
+  proc_.lost(problem.what());
+  finish(one, VEO_COMMAND_ERROR, 0);
+  ++first_unsent_;
+}
+
+void veo_thr_ctxt::enqueue(request_state& one, waiting what) {
+  one.at = stage::queued;
+  backlog_.push_back(std::move(what));
+  if (!pump_.joinable()) pump_ = quiet_thread([this] { pump(); });
+  pump_wanted_.notify_one();
+}
+
+std::uint64_t veo_thr_ctxt::submit_local(std::function<local_result()> work) {
+  std::unique_lock lock(mutex_);
+  wait_for_turn(lock);
+  if (!begin_submit()) return no_request;
+  const std::uint64_t id = requests_.next();
+  enqueue(requests_.add(), {id, {}, std::move(work)});
+  return id;
+}
+
+// ---- results; the lock is held
+
+/// Takes in what has been answered, in order.
+void veo_thr_ctxt::harvest() {
+  for (; first_flying_ < first_unsent_; ++first_flying_) {
+    request_state* const one = requests_.find(first_flying_);
+    if (one == nullptr || one->at != stage::flying) continue;
+    if (!one->reply.test()) return;
+    if (!one->waited) collect(*one);
+  }
+}
+
+void veo_thr_ctxt::collect(request_state& one) {
+  try {
+    const answer got = one.reply.get();
+    switch (std::get<0>(got)) {
+      case outcome::done:
+        if (one.deliveries != nullptr) deliver(*one.deliveries, std::get<2>(got));
+        finish(one, VEO_COMMAND_OK, std::get<1>(got));
+        return;
+      case outcome::crashed:
+        proc_.lost("a kernel has crashed");
+        finish(one, VEO_COMMAND_EXCEPTION, std::get<1>(got));
+        return;
+      case outcome::refused: finish(one, VEO_COMMAND_ERROR, 0); return;
+    }
+  } catch (const ham::node_failure& problem) {
+    proc_.lost(problem.what());
+  } catch (const std::exception& problem) {
+    say(problem.what());
+  }
+  finish(one, VEO_COMMAND_ERROR, 0);
+}
+
+void veo_thr_ctxt::finish(request_state& one, std::uint8_t state, std::uint64_t value) {
+  one.state = state;
+  one.value = value;
+  one.at = stage::done;
+  one.deliveries.reset();
+  if (one.waited) changed_.notify_all();
+}
+
+int veo_thr_ctxt::take(std::uint64_t id, request_state& one, std::uint64_t* value) {
+  const int state = one.state;
+  if (value != nullptr) *value = one.value;
+  requests_.remove(id);
+  return state;
+}
+
+int veo_thr_ctxt::wait(std::uint64_t id, std::uint64_t* value) {
+  std::unique_lock lock(mutex_);
+  request_state* const one = requests_.find(id);
+  if (one == nullptr || one->at == stage::gone || one->waited) return VEO_COMMAND_ERROR;
+  if (one->at == stage::queued && runs_here()) return -1;  // it would come after this very function
+  one->waited = true;
+  while (one->at != stage::done) {
+    if (one->at == stage::flying) {
+      lock.unlock();
+      one->reply.wait();
+      lock.lock();
+      collect(*one);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  return take(id, *one, value);
+}
+
+int veo_thr_ctxt::peek(std::uint64_t id, std::uint64_t* value) {
+  std::unique_lock lock(mutex_);
+  request_state* const one = requests_.find(id);
+  if (one == nullptr || one->at == stage::gone) return VEO_COMMAND_ERROR;
+  if (one->waited || one->at == stage::queued) return VEO_COMMAND_UNFINISHED;
+  if (one->at == stage::flying) {
+    if (!one->reply.test()) return VEO_COMMAND_UNFINISHED;
+    collect(*one);
+  }
+  return take(id, *one, value);
+}
+
+bool veo_thr_ctxt::settled() {
+  harvest();
+  return first_flying_ == requests_.next();
+}
+
+void veo_thr_ctxt::settle() {
+  if (runs_here()) return;
+  {
+    std::unique_lock lock(mutex_);
+    wait_for_turn(lock);
+    if (settled()) return;
+  }
+  sync();
+}
+
+void veo_thr_ctxt::sync() {
+  if (runs_here()) return;
+  const std::uint64_t id = submit(send_nothing, [] { return sender(send_nothing); });
+  if (id == no_request) return;
+  wait(id, nullptr);
+  std::unique_lock lock(mutex_);
+  harvest();
+}
+
+void veo_thr_ctxt::count_unseen() noexcept {
+  std::lock_guard guard(mutex_);
+  ++unseen_;
+}
+
+local_result veo_thr_ctxt::exchange(const sender& send, std::unique_ptr<std::vector<delivery>> out) {
+  if (!runs_here()) {
+    const std::uint64_t id = submit(send, [&] { return send; }, std::move(out));
+    local_result result{VEO_COMMAND_ERROR, 0};
+    if (id != no_request) result.state = static_cast<std::uint8_t>(wait(id, &result.value));
+    return result;
+  }
+  // All earlier requests have finished, and later ones wait for this very function.
+  request_state one;
+  one.deliveries = std::move(out);
+  try {
+    if (proc_.dead()) return {VEO_COMMAND_ERROR, 0};
+    unseen_count unseen = 0;
+    {
+      std::lock_guard guard(mutex_);
+      unseen = std::exchange(unseen_, 0);
+    }
+    one.reply = std::move(*send(to_, unseen, patience::any));
+    one.reply.wait();
+  } catch (const std::exception& problem) {
+    proc_.lost(problem.what());
+    return {VEO_COMMAND_ERROR, 0};
+  }
+  std::lock_guard guard(mutex_);
+  collect(one);
+  return {one.state, one.value};
+}
+
+// ---- the pump
+
+/// Waits until all that was sent has finished. The backlog is not empty, so nobody else sends meanwhile.
+void veo_thr_ctxt::fence(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  try {
+    ham::offload::sync(to_, nothing_request);
+  } catch (const std::exception& problem) {
+    proc_.lost(problem.what());
+  }
+  lock.lock();
+  harvest();
+}
+
+void veo_thr_ctxt::pump() {
+  pumped_here = this;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    pump_wanted_.wait(lock, [this] { return closed_ || !backlog_.empty(); });
+    if (backlog_.empty()) return;
+    pump_one(lock);
+  }
+}
+
+void veo_thr_ctxt::pump_one(std::unique_lock<std::mutex>& lock) {
+  waiting& next = backlog_.front();
+  if (flying() != 0 && (next.work || flying() >= most_flying)) {
+    fence(lock);
+    if (flying() >= most_flying || (next.work && flying() != 0 && !proc_.dead())) {
+      changed_.wait_for(lock, std::chrono::milliseconds(1));  // a waiter is about to take one
+      return;
+    }
+  }
+  request_state& one = *requests_.find(next.id);
+  if (proc_.dead()) {
+    finish(one, VEO_COMMAND_ERROR, 0);
+  } else if (next.work) {
+    lock.unlock();
+    const local_result result = next.work();
+    lock.lock();
+    finish(one, result.state, result.value);
+  } else {
+    const unseen_count unseen = std::exchange(unseen_, 0);
+    lock.unlock();
+    std::optional<ham::offload::future<answer>> reply;
+    std::string problem;
+    try {
+      reply = next.send(to_, unseen, patience::any);
+    } catch (const std::exception& why) {
+      problem = why.what();
+    }
+    lock.lock();
+    if (reply) {
+      one.reply = std::move(*reply);
+      one.at = stage::flying;
+      if (one.waited) changed_.notify_all();
+    } else {
+      proc_.lost(problem);
+      finish(one, VEO_COMMAND_ERROR, 0);
+    }
+  }
+  ++first_unsent_;
+  backlog_.pop_front();
+}
+
+void veo_thr_ctxt::close() {
+  std::thread ending;
+  {
+    std::lock_guard guard(mutex_);
+    closed_ = true;
+    pump_wanted_.notify_all();
+    if (!runs_here()) ending.swap(pump_);
+  }
+  if (!ending.joinable() && runs_here()) return;
+  if (ending.joinable()) ending.join();
+  std::lock_guard guard(mutex_);
+  requests_ = {};
+  first_flying_ = first_unsent_ = 0;
+}
+
+// ---- blocks of requests
+
+void veo_thr_ctxt::block_begin() {
+  std::unique_lock lock(mutex_);
+  wait_for_turn(lock);
+  block_owner_ = std::this_thread::get_id();
+  ++block_depth_;
+}
+
+void veo_thr_ctxt::block_end() {
+  std::lock_guard guard(mutex_);
+  if (block_depth_ == 0 || block_owner_ != std::this_thread::get_id()) return;
+  if (--block_depth_ == 0) block_free_.notify_all();
+}

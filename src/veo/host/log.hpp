@@ -1,0 +1,12 @@
+// What the library says to people, on stderr.
+#pragma once
+
+#include <string>
+
+namespace ham::veo {
+
+void say(const std::string& text) noexcept;
+/// Only if VEO_LOG_DEBUG was set when the library was loaded.
+void trace(const std::string& text) noexcept;
+
+}  // namespace ham::veo

@@ -1,0 +1,214 @@
+// Start, memory, contexts and end of a helper.
+#include "proc.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "log.hpp"
+#include "send.hpp"
+#include "start.hpp"
+#include "ve_offload.h"
+
+using namespace ham::veo;
+namespace offload = ham::offload;
+
+namespace {
+
+constexpr std::chrono::seconds patience_at_end{20};
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // of transfers in messages
+
+bool ended(int pid_fd, std::chrono::milliseconds within) noexcept {
+  pollfd waiting{pid_fd, POLLIN, 0};
+  return pid_fd >= 0 && ::poll(&waiting, 1, static_cast<int>(within.count())) > 0;
+}
+
+}  // namespace
+
+veo_proc_handle::veo_proc_handle(int ve_node, const std::string& command, int identifier)
+    : identifier_(identifier), ve_node_(ve_node) {
+  const std::string place = command.empty() ? elsewhere(ve_node) : std::string();
+  started_here_ = place.empty();
+  node_ = started_here_ ? offload::add_node(helper_program(ve_node, command.empty() ? usual_helper() : command))
+                        : offload::add_node(place);
+  main_ = std::make_unique<veo_thr_ctxt>(*this, offload::destination(node_));
+  find_out_about_memory();
+}
+
+/// Whether the process is of this machine and its addresses are those of the kernel (they are not under an emulator).
+void veo_proc_handle::find_out_about_memory() {
+  const offload::node_descriptor about = offload::get_node_descriptor(node_);
+  pid_ = static_cast<pid_t>(about.pid());
+  if (about.transport() != "shm") return;
+  pid_fd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+  const answer told = offload::sync(node_, probe_request);
+  std::uint64_t there[2] = {};
+  if (std::get<2>(told).size() != sizeof there) return;
+  std::memcpy(there, std::get<2>(told).data(), sizeof there);
+  std::uint64_t seen = 0;
+  near_ = copy_near(pid_, direction::from_helper, there[0], &seen, sizeof seen) && seen == there[1];
+}
+
+void veo_proc_handle::lost(const std::string& why) noexcept {
+  if (dead_.exchange(true) || ending_.load()) return;
+  say("the helper of node " + std::to_string(ve_node_) + ", pid " + std::to_string(pid_) + ", is lost: " + why);
+}
+
+bool veo_proc_handle::has_gone() noexcept {
+  if (dead()) return true;
+  if (pid_fd_ >= 0) {
+    if (ended(pid_fd_, std::chrono::milliseconds(0))) lost("its process has ended");
+    return dead();
+  }
+  try {
+    static_cast<void>(offload::get_node_descriptor(node_));
+  } catch (const std::exception& problem) {
+    lost(problem.what());
+  }
+  return dead();
+}
+
+// ---- memory
+
+bool veo_proc_handle::transfer(veo_thr_ctxt& in, direction where, std::uint64_t remote, void* local,
+                               std::size_t bytes) {
+  if (!near_) return transfer_far(in, where, remote, static_cast<char*>(local), bytes);
+  in.settle();
+  if (dead()) return false;
+  in.count_unseen();
+  return bytes == 0 || copy_near(pid_, where, remote, local, bytes);
+}
+
+bool veo_proc_handle::transfer_far(veo_thr_ctxt& in, direction where, std::uint64_t remote, char* local,
+                                   std::size_t bytes) {
+  std::size_t done = 0;
+  do {
+    const std::size_t piece = std::min(piece_bytes, bytes - done);
+    local_result result;
+    if (where == direction::to_helper) {
+      const auto* const from = reinterpret_cast<const std::byte*>(local) + done;
+      result = in.exchange(sending(store_request, remote + done, std::vector<std::byte>(from, from + piece)));
+    } else {
+      auto out = std::make_unique<std::vector<delivery>>();
+      out->push_back({local + done, piece});
+      result = in.exchange(sending(load_request, remote + done, static_cast<std::uint64_t>(piece)), std::move(out));
+    }
+    if (result.state != VEO_COMMAND_OK) return false;
+    done += piece;
+  } while (done < bytes);
+  return true;
+}
+
+// ---- contexts
+
+veo_thr_ctxt* veo_proc_handle::open_context(std::size_t stack_bytes) {
+  main_->settle();
+  if (dead()) return nullptr;
+  {
+    std::lock_guard guard(mutex_);
+    if (opened_.empty()) {
+      opened_.push_back(main_.get());
+      return main_.get();
+    }
+  }
+  auto entry = std::unique_ptr<context_entry>(new context_entry{nullptr, offload::context(node_, stack_bytes)});
+  entry->self = std::make_unique<veo_thr_ctxt>(*this, entry->there);
+  std::lock_guard guard(mutex_);
+  opened_.push_back(entry->self.get());
+  entries_.push_back(std::move(entry));
+  return opened_.back();
+}
+
+void veo_proc_handle::close_context(veo_thr_ctxt& which) {
+  if (&which == main_.get()) return;
+  std::unique_ptr<context_entry> entry;
+  {
+    std::lock_guard guard(mutex_);
+    const auto found = std::ranges::find_if(entries_, [&](const auto& one) { return one->self.get() == &which; });
+    if (found == entries_.end()) return;
+    entry = std::move(*found);
+    entries_.erase(found);
+    std::erase(opened_, &which);
+  }
+  which.sync();
+  which.close();
+  try {
+    entry->there.close();
+  } catch (const std::exception& problem) {
+    trace(problem.what());  // its helper has gone, and the thread with it
+  }
+  std::lock_guard guard(mutex_);
+  closed_.push_back(std::move(entry));
+}
+
+int veo_proc_handle::opened() const {
+  std::lock_guard guard(mutex_);
+  return static_cast<int>(opened_.size());
+}
+
+veo_thr_ctxt* veo_proc_handle::opened_at(int index) const {
+  std::lock_guard guard(mutex_);
+  if (index < 0 || static_cast<std::size_t>(index) >= opened_.size()) return nullptr;
+  return opened_[static_cast<std::size_t>(index)];
+}
+
+std::vector<const veo_thr_ctxt*> veo_proc_handle::all_contexts() const {
+  std::lock_guard guard(mutex_);
+  std::vector<const veo_thr_ctxt*> all{main_.get()};
+  for (const auto& one : entries_) all.push_back(one->self.get());
+  return all;
+}
+
+// ---- symbols
+
+std::uint64_t veo_proc_handle::known_symbol(std::uint64_t library, const char* name) const {
+  std::shared_lock guard(symbols_mutex_);
+  const auto of_library = symbols_.find(library);
+  if (of_library == symbols_.end()) return 0;
+  const auto found = of_library->second.find(std::string_view(name));
+  return found == of_library->second.end() ? 0 : found->second;
+}
+
+void veo_proc_handle::learn_symbol(std::uint64_t library, const char* name, std::uint64_t address) {
+  std::lock_guard guard(symbols_mutex_);
+  symbols_[library][name] = address;
+}
+
+void veo_proc_handle::forget_symbols(std::uint64_t library) {
+  std::lock_guard guard(symbols_mutex_);
+  symbols_.erase(library);
+}
+
+// ---- the end
+
+void veo_proc_handle::drain() {
+  std::vector<veo_thr_ctxt*> all{main_.get()};
+  {
+    std::lock_guard guard(mutex_);
+    for (const auto& one : entries_) all.push_back(one->self.get());
+  }
+  for (veo_thr_ctxt* const one : all) one->sync();
+  for (veo_thr_ctxt* const one : all) one->close();
+}
+
+void veo_proc_handle::end_helper() {
+  const bool was_dead = dead_.exchange(true);
+  try {
+    offload::remove_node(node_, was_dead ? std::chrono::seconds(1) : patience_at_end);
+  } catch (const std::exception& problem) {
+    trace(problem.what());
+  }
+  if (pid_fd_ < 0) return;
+  ended(pid_fd_, patience_at_end + std::chrono::seconds(2));
+  ::close(std::exchange(pid_fd_, -1));
+  // Clients that look for the process shall not find its remains; the runtime is about to reap it.
+  for (int i = 0; i < 1000 && started_here_ && ::kill(pid_, 0) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}

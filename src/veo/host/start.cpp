@@ -1,0 +1,124 @@
+// Environment variables of VEO, and where the helper is installed.
+#include "start.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string_view>
+
+#include "ve_offload.h"
+
+namespace ham::veo {
+namespace {
+
+const char* variable(const char* name) noexcept {
+  const char* const text = std::getenv(name);
+  return text == nullptr || *text == '\0' ? nullptr : text;
+}
+
+std::optional<int> number_in(std::string_view text) noexcept {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string one; in >> one;) words.push_back(one);
+  return words;
+}
+
+/// A node of a batch system's list.
+std::optional<int> listed_node(int node, const std::string& list) {
+  const std::vector<std::string> nodes = words_of(list);
+  if (node >= 0) {
+    if (static_cast<std::size_t>(node) >= nodes.size()) return std::nullopt;
+    return number_in(nodes[static_cast<std::size_t>(node)]);
+  }
+  const char* const wanted = variable("VE_NODE_NUMBER");
+  if (wanted == nullptr) return nodes.empty() ? std::nullopt : number_in(nodes.front());
+  for (const std::string& one : nodes) {
+    if (number_in(one) == number_in(wanted)) return number_in(one);
+  }
+  return std::nullopt;
+}
+
+/// Debuggers that VEO_DEBUG asks for, in front of the helper.
+std::vector<std::string> debugger() {
+  const char* const text = variable("VEO_DEBUG");
+  if (text == nullptr) return {};
+  if (std::strcmp(text, "console") == 0) return {"gdb", "--args"};
+  if (std::strcmp(text, "xterm") == 0) return {CMD_XTERM, "-e", "gdb", "--args"};
+  return {};
+}
+
+}  // namespace
+
+std::optional<int> resolve_node(int node) {
+  if (node < -1) return std::nullopt;
+  if (const char* const list = variable("_VENODELIST")) return listed_node(node, list);
+  if (node >= 0) return node;
+  const char* const wanted = variable("VE_NODE_NUMBER");
+  if (wanted == nullptr) return 0;
+  const std::optional<int> found = number_in(wanted);
+  return found && *found >= 0 ? found : std::nullopt;
+}
+
+std::string usual_helper() {
+  if (const char* const own = variable("VEORUN_BIN")) return own;
+  Dl_info here{};
+  if (::dladdr(reinterpret_cast<const void*>(&usual_helper), &here) != 0 && here.dli_fname != nullptr) {
+    const std::string library = here.dli_fname;
+    const std::size_t slash = library.rfind('/');
+    const std::string beside = (slash == std::string::npos ? "." : library.substr(0, slash)) + "/../libexec/aveorun";
+    if (::access(beside.c_str(), X_OK) == 0) return beside;
+  }
+  return HAM_VEO_INSTALLED_HELPER;
+}
+
+offload::target_program helper_program(int node, const std::string& command) {
+  const std::vector<std::string> words = words_of(command);
+  if (words.empty()) throw config_error("the command of a VEO helper is empty; VEORUN_BIN names one");
+  offload::target_program program;
+  program.command = debugger();
+  program.command.insert(program.command.end(), words.begin(), words.end());
+  // A path, never looked up.
+  std::string& first = program.command[program.command.size() - words.size()];
+  if (first.find('/') == std::string::npos) first.insert(0, "./");
+  if (const char* const core = variable("VE_CORE_NUMBER"); core != nullptr && !number_in(core)) {
+    throw config_error(std::string("VE_CORE_NUMBER=") + core + " is no number");
+  }
+  program.environment = {"VE_NODE_NUMBER=" + std::to_string(node), "HAM_VEO_HOST=" + std::to_string(::getpid())};
+  if (const char* const threads = variable("VE_OMP_NUM_THREADS")) {
+    program.environment.push_back(std::string("OMP_NUM_THREADS=") + threads);
+  }
+  if (const char* const path = variable("VE_LD_LIBRARY_PATH")) {
+    const char* const own = variable("LD_LIBRARY_PATH");
+    program.environment.push_back(std::string("LD_LIBRARY_PATH=") + path + (own == nullptr ? "" : ":") +
+                                  (own == nullptr ? "" : own));
+  }
+  return program;
+}
+
+std::string elsewhere(int node) {
+  const char* const text = variable("HAM_VEO_NODES");
+  if (text == nullptr) return {};
+  std::istringstream list(text);
+  for (std::string one; std::getline(list, one, ';');) {
+    const std::size_t equals = one.find('=');
+    if (equals == std::string::npos || !number_in(std::string_view(one).substr(0, equals))) {
+      throw config_error("HAM_VEO_NODES: cannot use \"" + one + "\"; write NODE=tcp://HOST:PORT or NODE=exec:COMMAND, "
+                         "separated by semicolons");
+    }
+    if (number_in(std::string_view(one).substr(0, equals)) == node) return one.substr(equals + 1);
+  }
+  return {};
+}
+
+}  // namespace ham::veo

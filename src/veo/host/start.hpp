@@ -1,0 +1,24 @@
+// What starts a helper: the node that is meant, its command and its environment.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ham/offload.hpp"
+
+namespace ham::veo {
+
+/// The node that clients mean by a number, from VE_NODE_NUMBER and _VENODELIST; nothing: there is none.
+[[nodiscard]] std::optional<int> resolve_node(int node);
+
+/// The command of helpers that clients say nothing of: VEORUN_BIN, or the installed one.
+[[nodiscard]] std::string usual_helper();
+
+/// A helper of this machine. Throws ham::config_error.
+[[nodiscard]] offload::target_program helper_program(int node, const std::string& command);
+
+/// Where HAM_VEO_NODES ("0=tcp://10.0.0.7:7000;1=exec:...") says that helpers of a node are; empty: on this machine.
+[[nodiscard]] std::string elsewhere(int node);
+
+}  // namespace ham::veo
