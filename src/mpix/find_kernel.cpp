@@ -1,0 +1,106 @@
+// Finds kernels with dlsym, and their types.
+#include "mpix/find_kernel.hpp"
+
+#include "mpix/kernel.hpp"
+#include "mpix/refusal.hpp"
+#include "mpix/types/debug_types.hpp"
+#include "mpix/types/type_text.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <string>
+
+namespace ham::mpix {
+namespace {
+
+// Symbols that MPIX_KERNEL defines: the text of the parameters, and of the result.
+constexpr const char* registered_parameters = "mpix_kernel_parameters_";
+constexpr const char* registered_result = "mpix_kernel_result_";
+
+void* function_symbol(const std::string& name, link_map*& file) {
+  void* const address = ::dlsym(RTLD_DEFAULT, name.c_str());
+  if (address == nullptr) {
+    throw refusal(failure::unknown,
+                  "there is no function \"" + name +
+                      "\" in the children's program (it must be extern \"C\" or BIND(C), visible, and "
+                      "linked with -rdynamic or in a library given to ham-kernel-host)");
+  }
+  Dl_info where{};
+  void* extra = nullptr;
+  const ElfW(Sym)* symbol = nullptr;
+  if (::dladdr1(address, &where, &extra, RTLD_DL_SYMENT) != 0) symbol = static_cast<const ElfW(Sym)*>(extra);
+  if (symbol != nullptr && ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT) {
+    throw refusal(failure::unknown, "\"" + name + "\" is a variable, not a function");
+  }
+  if (::dladdr1(address, &where, &extra, RTLD_DL_LINKMAP) != 0) file = static_cast<link_map*>(extra);
+  return address;
+}
+
+std::optional<signature> registered_types(const std::string& name) {
+  const auto* parameters = static_cast<const char*>(::dlsym(RTLD_DEFAULT, (registered_parameters + name).c_str()));
+  const auto* result = static_cast<const char*>(::dlsym(RTLD_DEFAULT, (registered_result + name).c_str()));
+  if (parameters == nullptr || result == nullptr) return std::nullopt;
+  std::string_view list = parameters;
+  if (list.size() >= 2 && list.front() == '(') list = list.substr(1, list.size() - 2);
+  signature types;
+  types.source = "registration with MPIX_KERNEL";
+  types.parameters = parse_parameters(list);
+  types.result = parse_type(result);
+  return types;
+}
+
+std::optional<signature> written_types(std::string_view name) {
+  const std::size_t open = name.find('(');
+  if (open == std::string_view::npos) return std::nullopt;
+  if (name.back() != ')') throw refusal(failure::unknown, "\"" + std::string(name) + "\" lacks its last parenthesis");
+  signature types;
+  types.source = "types in the call";
+  types.parameters = parse_parameters(name.substr(open + 1, name.size() - open - 2));
+  types.result.name = "void";
+  return types;
+}
+
+// gfortran's opaque parameters are those that only the caller can tell.
+bool knows_all(const signature& types) {
+  for (const type& parameter : types.parameters) {
+    if (parameter.kind == type_kind::opaque) return false;
+  }
+  return true;
+}
+
+void expect_same(const std::string& name, const signature& known, const signature& written) {
+  if (same_call(known, written)) return;
+  throw refusal(failure::mismatch, "kernel \"" + name + "\" is " + to_string(known) + ", says the " + known.source +
+                                       "; the call says " + to_string(written));
+}
+
+}  // namespace
+
+std::string_view bare_name(std::string_view name) noexcept {
+  name = name.substr(0, name.find('('));
+  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  return name;
+}
+
+found_kernel find_kernel(std::string_view name) {
+  const std::string bare(bare_name(name));
+  link_map* file = nullptr;
+  found_kernel found;
+  found.function = reinterpret_cast<void (*)()>(function_symbol(bare, file));
+  const std::optional<signature> written = written_types(name);
+  found.types = registered_types(bare);
+  if (!found.types && file != nullptr) {
+    const std::string path = file->l_name[0] == '\0' ? "/proc/self/exe" : file->l_name;
+    std::string why;
+    found.types = debug_types(path, bare, why);
+  }
+  if (found.types && written && knows_all(*found.types))
+    expect_same(bare, *found.types, *written);
+  else if (written)
+    found.types = written;
+  return found;
+}
+
+}  // namespace ham::mpix

@@ -1,0 +1,21 @@
+// A kernel's function by its name, and what is known of its types.
+#pragma once
+
+#include "mpix/types/type.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace ham::mpix {
+
+struct found_kernel {
+  void (*function)() = nullptr;
+  std::optional<signature> types;
+};
+
+/// `name` is that of the function, or with types behind it: "name(double, int)". What is known is taken from, in this
+/// order: MPIX_KERNEL, the debug information, the types in the name; those must agree with what else is known. Throws
+/// refusal.
+[[nodiscard]] found_kernel find_kernel(std::string_view name);
+
+}  // namespace ham::mpix

@@ -1,0 +1,32 @@
+// ham-kernel-host LIBRARY...: children whose kernels are in shared libraries.
+#include <ham/mpix_kernel.h>
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+int usage() {
+  std::puts(
+      "ham-kernel-host LIBRARY...\n"
+      "\n"
+      "Runs MPI kernels out of shared libraries: give it to MPI_Comm_spawn as the command, the libraries as its "
+      "arguments.\n"
+      "A library is a path, or a name to be looked for as the loader does (LD_LIBRARY_PATH). See docs/mpix.md.");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) return usage();
+  for (int i = 1; i < argc; ++i) {
+    if (::dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+      std::fprintf(stderr, "ham-kernel-host: cannot load %s\n", ::dlerror());
+      return 1;
+    }
+  }
+  return MPIX_Kernel_main(argc, argv);
+}
