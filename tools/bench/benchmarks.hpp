@@ -27,4 +27,8 @@ namespace ham::bench {
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 
+/// Empty calls, calls under way and large transfers over tcp on loopback, beside bare sockets and bare encryption; how
+/// soon a killed target is noticed.
+[[nodiscard]] report run_tcp(const settings& how);
+
 }  // namespace ham::bench

@@ -1,6 +1,8 @@
 // ham-bench: what HAM costs on this machine, each figure beside the floor measured in the same run on the same cores.
 // link: ham::ham
 #include "benchmarks.hpp"
+#include "socket_partner.hpp"
+#include "tcp_job.hpp"
 
 #include <ham/offload.hpp>
 
@@ -34,6 +36,7 @@ constexpr benchmark benchmarks[] = {
     {"idle", "processor time of a waiting target; the first call after a second of silence", run_idle},
     {"scale", "latency to one target with 1 to 200 connected", run_scale},
     {"threads", "calls from 1 to 4 host threads", run_threads},
+    {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
 };
 
 struct command_line {
@@ -104,6 +107,8 @@ int run(const command_line& line) {
 int main(int argc, char** argv) {
   if (argc > 1 && argv[1] == floor_partner_argument) return run_floor_partner(argc, argv);
   if (argc > 1 && argv[1] == floor_nothing_argument) return EXIT_SUCCESS;
+  if (argc > 1 && argv[1] == socket_partner_argument) return run_socket_partner(argc, argv);
+  if (argc > 1 && argv[1] == tcp_server_argument) return run_tcp_server(argc, argv);
 
   if (asks_ham_itself(argc, argv)) {
     const ham::runtime answers_and_ends(argc, argv);

@@ -1,0 +1,35 @@
+// The floors of encryption: OpenSSL's AES-256-GCM on its own, and its TLS 1.3 over a bare socket. Optional.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace ham::bench {
+
+/// Whether this program was built with OpenSSL; if not, all the rest throws std::logic_error.
+[[nodiscard]] bool cipher_available() noexcept;
+
+/// Nanoseconds that OpenSSL takes to encrypt `data` with AES-256-GCM in pieces of 16 KiB, the size of a TLS record.
+[[nodiscard]] double aes_256_gcm_ns(std::span<const std::byte> data);
+
+/// TLS 1.3 with AES-256-GCM and a fixed key on a blocking socket, by nothing but SSL_write and SSL_read.
+class tls_stream {
+ public:
+  enum class side { client, server };
+
+  /// Shakes hands. Throws std::runtime_error.
+  tls_stream(int socket, side which);
+  ~tls_stream();
+  tls_stream(const tls_stream&) = delete;
+  tls_stream& operator=(const tls_stream&) = delete;
+
+  void send(std::span<const std::byte> data) const;
+  void receive(std::span<std::byte> into) const;
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace ham::bench

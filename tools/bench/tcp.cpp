@@ -1,0 +1,240 @@
+// ham-bench tcp: calls and transfers over loopback sockets, beside bare sockets and bare encryption.
+#include "benchmarks.hpp"
+#include "cipher_floor.hpp"
+#include "process_facts.hpp"
+#include "socket_partner.hpp"
+#include "tcp_job.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ham::bench {
+
+namespace {
+
+/// What an empty call and its answer are on the wire: a frame's head and nothing else.
+constexpr std::size_t call_bytes = 24;
+constexpr std::size_t calls_under_way = 1000;
+constexpr std::size_t judged_bytes = std::size_t{256} << 20;
+constexpr int deaths = 5;
+
+double gigabytes_per_s(std::size_t bytes, double ns) { return static_cast<double>(bytes) / ns; }
+
+/// All that is found with one kind of security.
+struct findings {
+  paired_rounds calls;
+  std::vector<double> pipelined_ns;  // of one call
+  paired_rounds puts;                // floor: plain stream
+  paired_rounds gets;                // floor: plain stream
+  std::vector<double> aes_ns;
+  std::vector<double> tls_ns;
+};
+
+/// A job with one target, and the partner that measures the floor; of either, whichever is not measured sleeps.
+class tcp_pair {
+ public:
+  tcp_pair(bool secure, const std::vector<int>& host_cores, const std::vector<int>& target_cores)
+      : server_(secure, target_cores), partner_(target_cores) {
+    pin_this_thread(host_cores);
+    job_ = server_.host();
+    offload::sync(1, fn<&nothing>);
+    target_ = static_cast<pid_t>(offload::get_node_descriptor(1).pid());
+  }
+
+  /// When the target sleeps.
+  [[nodiscard]] socket_partner& partner() {
+    static_cast<void>(wait_until_asleep(target_, std::chrono::milliseconds(200)));
+    return partner_;
+  }
+
+ private:
+  tcp_server server_;
+  socket_partner partner_;
+  std::unique_ptr<runtime> job_;
+  pid_t target_ = -1;
+};
+
+double pipelined_ns(block_plan plan) {
+  std::vector<offload::future<void>> pending;
+  pending.reserve(calls_under_way);
+  plan.group = 1;
+  const block_times taken = time_block(
+      [&] {
+        for (std::size_t i = 0; i < calls_under_way; ++i) pending.push_back(offload::async(1, fn<&nothing>));
+        for (auto& one : pending) one.get();
+        pending.clear();
+      },
+      plan);
+  return taken.typical_ns / static_cast<double>(calls_under_way);
+}
+
+void measure_calls(const settings& how, bool secure, findings& found) {
+  tcp_pair with(secure, {how.cores.host}, {how.cores.target});
+  for (int round = 0; round < how.repetitions; ++round) {
+    take_round(
+        found.calls, round, [&] { return with.partner().ping_pong(call_bytes, how.plan()); },
+        [&] { return time_block([] { offload::sync(1, fn<&nothing>); }, how.plan()); });
+    found.pipelined_ns.push_back(pipelined_ns(how.plan()));
+  }
+}
+
+template <class Operation>
+block_times timed(Operation&& operation) {
+  const std::int64_t begin = now_ns();
+  operation();
+  return {static_cast<double>(now_ns() - begin), {}};
+}
+
+/// Nobody is pinned: the kernel is quicker where it may choose, for the floor as for HAM.
+void measure_transfers(const settings& how, bool secure, findings& found) {
+  tcp_pair with(secure, how.all_cores, how.all_cores);
+  const std::size_t bytes = std::min(how.largest_bytes, judged_bytes);
+  std::vector<std::byte> local(bytes, std::byte{7});
+  const offload::buffer<std::byte> there(1, bytes);
+  const auto put = [&] { offload::put_sync(local.data(), there.ptr(), bytes); };
+  const auto get = [&] { offload::get_sync(there.ptr(), local.data(), bytes); };
+  const auto stream = [&] { return block_times{with.partner().stream_ns(local), {}}; };
+  put();  // touches all pages, opens the lane
+  stream();
+  for (int round = 0; round < how.repetitions; ++round) {
+    take_round(found.puts, round, stream, [&] { return timed(put); });
+    take_round(found.gets, round, stream, [&] { return timed(get); });
+    if (!secure || !cipher_available()) continue;
+    found.aes_ns.push_back(aes_256_gcm_ns(local));
+    found.tls_ns.push_back(with.partner().tls_stream_ns(local));
+  }
+}
+
+findings measure(const settings& how, bool secure) {
+  findings found;
+  measure_calls(how, secure, found);
+  measure_transfers(how, secure, found);
+  return found;
+}
+
+void sleep_long() { ::sleep(60); }
+
+/// Milliseconds from the kill of a target to the error of the call that it was at.
+double death_ms(const settings& how) {
+  const tcp_server server(true, how.all_cores);
+  std::vector<double> all;
+  for (int i = 0; i < deaths; ++i) {
+    const std::unique_ptr<runtime> job = server.host();
+    const auto target = static_cast<pid_t>(offload::get_node_descriptor(1).pid());
+    auto pending = offload::async(1, fn<&sleep_long>);
+    static_cast<void>(wait_until_asleep(target, std::chrono::milliseconds(200)));
+    const std::int64_t begin = now_ns();
+    ::kill(target, SIGKILL);
+    try {
+      pending.get();
+    } catch (const node_failure&) {
+      all.push_back(static_cast<double>(now_ns() - begin) * 1e-6);
+    }
+  }
+  return all.size() == deaths ? quantile(all, 1) : std::numeric_limits<double>::quiet_NaN();
+}
+
+void add_calls(const findings& plain, const findings* secure, report& to) {
+  table calls{"one empty call and its answer; floor: as many bytes sent and received over a bare socket, both spinning",
+              {"", "us", "floor us", "ratio", "quartiles", "1000 under way, million/s"},
+              {}};
+  const auto add = [&](const char* name, const findings& found) {
+    const comparison one = found.calls.compared();
+    calls.rows.push_back({name,
+                          {one.measured / 1e3, 2},
+                          {one.floor / 1e3, 2},
+                          {one.median_of_ratios, 3},
+                          cell(quartiles_text(one)),
+                          {1e3 / median(found.pipelined_ns), 2}});
+    return one.median_of_ratios;
+  };
+  to.bars.push_back(
+      {"empty sync, plaintext / bare socket", add("plaintext", plain), bar::direction::at_most, 1.15, ""});
+  if (secure != nullptr) {
+    to.bars.push_back({"empty sync, TLS / bare socket", add("TLS", *secure), bar::direction::at_most, 1.5, ""});
+    to.bars.push_back(
+        {"1000 calls under way, TLS", 1e3 / median(secure->pipelined_ns), bar::direction::at_least, 1, "million/s"});
+  }
+  to.tables.push_back(std::move(calls));
+}
+
+void add_transfers(const settings& how, const findings& plain, const findings* secure, report& to) {
+  const std::size_t bytes = std::min(how.largest_bytes, judged_bytes);
+  table speeds{"GB/s of one transfer of " + std::to_string(bytes >> 20) + " MiB; ratios of the same rounds",
+               {"", "put", "get", "plain stream", "put/stream", "get/stream"},
+               {}};
+  const auto add = [&](const char* name, const findings& found) {
+    const comparison put = found.puts.compared();
+    const comparison get = found.gets.compared();
+    speeds.rows.push_back({name,
+                           {gigabytes_per_s(bytes, put.measured), 2},
+                           {gigabytes_per_s(bytes, get.measured), 2},
+                           {gigabytes_per_s(bytes, put.floor), 2},
+                           {1 / put.median_of_ratios, 2},
+                           {1 / get.median_of_ratios, 2}});
+    return 1 / put.median_of_ratios;
+  };
+  const double part = add("plaintext", plain);
+  if (bytes == judged_bytes)
+    to.bars.push_back({"put of 256 MiB, plaintext / plain stream", part, bar::direction::at_least, 0.9, ""});
+  if (secure != nullptr) add("TLS", *secure);
+  to.tables.push_back(std::move(speeds));
+  if (secure == nullptr || secure->aes_ns.empty()) return;
+
+  const comparison to_aes = compare(secure->aes_ns, secure->puts.measured);
+  const comparison to_tls = compare(secure->tls_ns, secure->puts.measured);
+  std::vector<double> both;
+  for (std::size_t i = 0; i < secure->aes_ns.size(); ++i) both.push_back(secure->aes_ns[i] + secure->puts.floor[i]);
+  const comparison to_both = compare(both, secure->puts.measured);
+  table ciphers{"the put with TLS beside OpenSSL",
+                {"", "GB/s", "put / it"},
+                {{"AES-256-GCM of one core, nothing else",
+                  {gigabytes_per_s(bytes, to_aes.measured), 2},
+                  {to_aes.median_of_ratios, 2}},
+                 {"SSL_write and SSL_read over a bare socket",
+                  {gigabytes_per_s(bytes, to_tls.measured), 2},
+                  {to_tls.median_of_ratios, 2}},
+                 {"AES-256-GCM and then the plain stream, by one core",
+                  {gigabytes_per_s(bytes, to_both.measured), 2},
+                  {to_both.median_of_ratios, 2}}}};
+  to.tables.push_back(std::move(ciphers));
+  if (bytes == judged_bytes)
+    to.bars.push_back(
+        {"put of 256 MiB, TLS / AES-256-GCM", to_aes.median_of_ratios, bar::direction::at_least, 0.7, ""});
+}
+
+}  // namespace
+
+report run_tcp(const settings& how) {
+  report result{"tcp", {}, {}, {}};
+  const module_state tcp = look_for_module("tcp");
+  if (!tcp.available) throw std::runtime_error("tcp cannot be measured: " + tcp.remark);
+  const bool can_encrypt = tcp.remark.empty();
+  const findings plain = measure(how, false);
+  std::optional<findings> secure;
+  if (can_encrypt) secure = measure(how, true);
+  add_calls(plain, secure ? &*secure : nullptr, result);
+  add_transfers(how, plain, secure ? &*secure : nullptr, result);
+  if (can_encrypt)
+    result.bars.push_back({"a killed target is noticed after", death_ms(how), bar::direction::at_most, 100, "ms"});
+  else
+    result.remarks.push_back("nothing with TLS was measured: " + tcp.remark);
+  if (!cipher_available()) result.remarks.emplace_back("built without OpenSSL: no floors of encryption");
+  if (std::min(how.largest_bytes, judged_bytes) != judged_bytes)
+    result.remarks.emplace_back("256 MiB was not measured (--largest), so no transfer is judged");
+  if (!how.cores.distinct()) result.remarks.emplace_back("one core only: the ratios say little");
+  return result;
+}
+
+}  // namespace ham::bench
