@@ -193,7 +193,6 @@ bool tcp_endpoint::fill_encrypted(bool whatever_it_takes) {
 }
 
 bool tcp_endpoint::decrypt(bool whatever_it_takes) {
-  std::lock_guard guard(ciphering_);
   bool any = false;
   for (;;) {
     const std::span<std::byte> room = whatever_it_takes ? in_.more_room() : in_.room();

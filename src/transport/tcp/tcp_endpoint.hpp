@@ -36,7 +36,7 @@ class endpoint_owner {
   virtual void much_under_way() noexcept = 0;
 };
 
-/// Locks: `receiving_` before `sending_` before `ciphering_`.
+/// Locks: `receiving_` before `sending_`. Records are opened under the one and sealed under the other.
 class tcp_endpoint final : public endpoint {
  public:
   tcp_endpoint(node_t peer, connection with, std::chrono::milliseconds timeout, endpoint_owner& owner);
@@ -155,8 +155,6 @@ class tcp_endpoint final : public endpoint {
   std::atomic<std::uint64_t> handed_{0};
   std::atomic<std::uint32_t> told_{0};
   std::uint32_t taken_before_ = 0;  // at the last tell_taken()
-
-  std::mutex ciphering_;
 
   std::atomic<endpoint_state> state_{endpoint_state::open};
   std::atomic<bool> reported_{false};

@@ -199,7 +199,6 @@ bool tcp_endpoint::prepare_control() {
     wire_ = std::move(control);
     return true;
   }
-  std::lock_guard guard(ciphering_);
   if (!connected_.tls->write(control)) {
     sending_failed();
     return true;
@@ -209,7 +208,6 @@ bool tcp_endpoint::prepare_control() {
 }
 
 bool tcp_endpoint::encrypt_some() {
-  std::lock_guard guard(ciphering_);
   std::size_t count = 0;
   while (!queue_.empty() && count < most_encrypted) {
     std::span<const std::byte> next = queue_.next();

@@ -27,7 +27,7 @@ std::span<std::byte> tls_session::input_room(std::size_t) { return {}; }
 void tls_session::feed(std::size_t) noexcept {}
 bool tls_session::has_input() const noexcept { return false; }
 std::vector<std::byte>& tls_session::output() noexcept { return parts_->nothing; }
-void tls_session::attach(int) noexcept {}
+void tls_session::attach(int) {}
 std::string tls_session::failure() const { return why_no_tls(); }
 
 }  // namespace ham::transport::tcp

@@ -1,4 +1,5 @@
-// OpenSSL with nothing but TLS 1.3, one cipher, and external pre-shared keys: no certificates, tickets or early data.
+// Handshakes of OpenSSL with nothing but TLS 1.3, one cipher, and external pre-shared keys: no certificates, tickets or
+// early data. Records after the handshake are our own business (docs/decisions/0007-tls-records.md).
 #include "transport/tcp/tls_session.hpp"
 
 #include <openssl/crypto.h>
@@ -9,48 +10,63 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
+
+#include "transport/tcp/tls_records.hpp"
 
 namespace ham::transport::tcp {
 namespace {
 
 constexpr const char* only_cipher = "TLS_AES_256_GCM_SHA384";
 constexpr unsigned char cipher_id[] = {0x13, 0x02};
-constexpr std::size_t record_bytes = 16384;
-constexpr std::size_t socket_bytes = std::size_t{128} << 10;  // at once, with a socket of its own
+constexpr std::size_t records_at_once = 8;  // with a socket of its own
+constexpr std::size_t socket_bytes = records_at_once * (largest_content + record_overhead);
 
-struct bytes_queue {
-  std::vector<std::byte> bytes;
+/// Bytes that came from the peer, and bytes that go there.
+struct carrier {
+  std::vector<std::byte> in;
   std::size_t begin = 0;
   std::size_t end = 0;
+  std::vector<std::byte> out;
+
+  [[nodiscard]] std::span<std::byte> waiting() noexcept { return {in.data() + begin, end - begin}; }
+  [[nodiscard]] std::span<std::byte> room(std::size_t least) {
+    if (begin == end) begin = end = 0;
+    if (in.size() - end < least) {
+      std::memmove(in.data(), in.data() + begin, end - begin);
+      end -= begin;
+      begin = 0;
+      if (in.size() - end < least) in.resize(end + least);
+    }
+    return {in.data() + end, in.size() - end};
+  }
 };
 
-/// What a BIO of ours stands on.
-struct carrier {
-  bytes_queue in;
-  std::vector<std::byte> out;
+/// A blocking socket, many records with one system call.
+struct stream {
   int socket = -1;
+  std::unique_ptr<std::byte[]> out;
+  std::size_t size = 0;
 
-  /// One system call for many records. False: the connection ended.
-  bool receive() {
-    in.bytes.resize(std::max(in.bytes.size(), socket_bytes));
-    in.begin = in.end = 0;
+  /// False: the connection ended.
+  [[nodiscard]] bool receive(carrier& into) const {
+    const std::span<std::byte> room = into.room(largest_content + 256 + record_overhead);
     ssize_t got = 0;
     do {
-      got = ::recv(socket, in.bytes.data(), in.bytes.size(), 0);
+      got = ::recv(socket, room.data(), room.size(), 0);
     } while (got < 0 && errno == EINTR);
-    if (got <= 0) return false;
-    in.end = static_cast<std::size_t>(got);
-    return true;
+    if (got > 0) into.end += static_cast<std::size_t>(got);
+    return got > 0;
   }
 
-  bool send() {
-    for (std::size_t done = 0; done < out.size();) {
-      const ssize_t sent = ::send(socket, out.data() + done, out.size() - done, MSG_NOSIGNAL);
+  [[nodiscard]] bool send() {
+    for (std::size_t done = 0; done < size;) {
+      const ssize_t sent = ::send(socket, out.get() + done, size - done, MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
       if (sent <= 0) return false;
       done += static_cast<std::size_t>(sent);
     }
-    out.clear();
+    size = 0;
     return true;
   }
 };
@@ -59,16 +75,14 @@ int take_in(BIO* bio, char* to, int size) {
   auto& from = *static_cast<carrier*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
   if (size <= 0) return 0;
-  if (from.in.begin == from.in.end) {
-    if (from.socket < 0) {
-      BIO_set_retry_read(bio);
-      return -1;
-    }
-    if (!from.receive()) return 0;
+  const std::span<const std::byte> waiting = from.waiting();
+  if (waiting.empty()) {
+    BIO_set_retry_read(bio);
+    return -1;
   }
-  const std::size_t count = std::min<std::size_t>(static_cast<std::size_t>(size), from.in.end - from.in.begin);
-  std::memcpy(to, from.in.bytes.data() + from.in.begin, count);
-  from.in.begin += count;
+  const std::size_t count = std::min<std::size_t>(static_cast<std::size_t>(size), waiting.size());
+  std::memcpy(to, waiting.data(), count);
+  from.begin += count;
   return static_cast<int>(count);
 }
 
@@ -78,8 +92,7 @@ int put_out(BIO* bio, const char* data, int size) {
   if (size <= 0) return 0;
   const auto* const bytes = reinterpret_cast<const std::byte*>(data);
   to.out.insert(to.out.end(), bytes, bytes + size);
-  if (to.socket < 0 || to.out.size() < socket_bytes) return size;
-  return to.send() ? size : -1;
+  return size;
 }
 
 long control(BIO*, int what, long, void*) { return what == BIO_CTRL_FLUSH ? 1 : 0; }
@@ -95,6 +108,19 @@ BIO_METHOD* method() {
   return made;
 }
 
+/// A secret out of a line "LABEL RANDOM SECRET", as OpenSSL tells it to whoever asks for a log of keys.
+bool secret_of(std::string_view line, std::string_view label, record_keys::secret& to) {
+  const std::size_t at = line.rfind(' ');
+  if (!line.starts_with(label) || at == std::string_view::npos) return false;
+  const std::string_view digits = line.substr(at + 1);
+  if (digits.size() != 2 * to.size()) return false;
+  const auto value = [](char digit) { return digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10; };
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    to[i] = static_cast<unsigned char>(value(digits[2 * i]) << 4 | value(digits[2 * i + 1]));
+  }
+  return true;
+}
+
 std::string openssl_failure() {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
@@ -106,6 +132,112 @@ std::string openssl_failure() {
 }  // namespace
 
 std::string why_no_tls() { return {}; }
+
+// ---- what a session holds
+
+struct tls_session::parts {
+  std::shared_ptr<const tls_context> context;
+  tls_role role = tls_role::client;
+  carrier bytes;
+  SSL* ssl = nullptr;  // of the handshake only
+  std::string failure;
+
+  record_keys::secret client_secret{};
+  record_keys::secret server_secret{};
+  bool has_client_secret = false;
+  bool has_server_secret = false;
+
+  record_keys sealing;
+  record_keys opening;
+  std::size_t opened = 0;  // bytes of content at the begin of what waits; the record's tail follows
+  stream own;
+
+  ~parts() {
+    SSL_free(ssl);
+    forget_secrets();
+  }
+
+  void forget_secrets() noexcept {
+    OPENSSL_cleanse(client_secret.data(), client_secret.size());
+    OPENSSL_cleanse(server_secret.data(), server_secret.size());
+  }
+
+  static void learn(const SSL* ssl, const char* line) {
+    parts& mine = *static_cast<parts*>(SSL_get_app_data(ssl));
+    if (secret_of(line, "CLIENT_TRAFFIC_SECRET_0 ", mine.client_secret)) mine.has_client_secret = true;
+    if (secret_of(line, "SERVER_TRAFFIC_SECRET_0 ", mine.server_secret)) mine.has_server_secret = true;
+  }
+
+  /// From here on records are ours; so is what has come behind the handshake.
+  [[nodiscard]] bool take_over() {
+    const bool client = role == tls_role::client;
+    const bool good = has_client_secret && has_server_secret && sealing.begin(client ? client_secret : server_secret) &&
+                      opening.begin(client ? server_secret : client_secret);
+    forget_secrets();
+    SSL_free(ssl);
+    ssl = nullptr;
+    return good;
+  }
+
+  /// Where a record with so much content goes; nullptr: the connection broke.
+  [[nodiscard]] std::byte* place(std::size_t content) {
+    const std::size_t needed = content + record_overhead;
+    if (own.socket < 0) {
+      const std::size_t before = bytes.out.size();
+      bytes.out.resize(before + needed);
+      return bytes.out.data() + before;
+    }
+    if (own.size + needed > socket_bytes && !own.send()) return nullptr;
+    own.size += needed;
+    return own.out.get() + own.size - needed;
+  }
+
+  [[nodiscard]] bool put(std::span<const std::byte> content, content_type type) {
+    std::byte* const at = place(content.size());
+    return at != nullptr && sealing.seal(content, type, at);
+  }
+
+  /// New keys for what follows (RFC 8446, 4.6.3); the peer need not change its own.
+  [[nodiscard]] bool renew() {
+    constexpr std::byte update[] = {std::byte{24}, std::byte{0}, std::byte{0}, std::byte{1}, std::byte{0}};
+    return put(update, content_type::handshake) && sealing.update();
+  }
+
+  [[nodiscard]] std::size_t hand_out(std::span<std::byte> into) noexcept {
+    const std::size_t count = std::min(into.size(), opened);
+    std::memcpy(into.data(), bytes.in.data() + bytes.begin, count);
+    opened -= count;
+    bytes.begin += count + (opened == 0 ? record_tail_bytes : 0);
+    return count;
+  }
+
+  long fail(std::string why) {
+    failure = std::move(why);
+    return -1;
+  }
+
+  /// Opens the record that waits: number of bytes in `into`, 0: none of them, negative: failed.
+  [[nodiscard]] long open_one(std::span<std::byte> record, std::span<std::byte> into) {
+    const std::size_t content = record.size() - record_overhead;
+    const bool straight = content >= worth_it && content <= into.size();
+    content_type type{};
+    if (!opening.open(record, straight ? into.data() : nullptr, type)) return fail("bad record mac");
+    if (type == content_type::data) {
+      bytes.begin += straight ? record.size() : record_head_bytes;
+      if (straight) return static_cast<long>(content);
+      opened = content;
+      if (content == 0) bytes.begin += record_tail_bytes;
+      return content == 0 ? 0 : static_cast<long>(hand_out(into));
+    }
+    bytes.begin += record.size();
+    const std::byte* const at = straight ? into.data() : record.data() + record_head_bytes;
+    const bool new_keys = type == content_type::handshake && content == 5 && at[0] == std::byte{24};
+    if (new_keys && opening.update()) return 0;
+    return fail(type == content_type::alert ? "the connection ended" : "a record that does not belong here");
+  }
+
+  static constexpr std::size_t worth_it = 2048;  // opened straight into the caller's memory
+};
 
 // ---- the context
 
@@ -172,6 +304,7 @@ tls_context::tls_context(tls_role role, const secret_key& key, const char* ident
   // Nobody is trusted by certificate: a server that shows one instead of knowing the key fails.
   SSL_CTX_set_verify(context, role == tls_role::client ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   SSL_CTX_set_app_data(context, parts_.get());
+  SSL_CTX_set_keylog_callback(context, &tls_session::parts::learn);
   if (role == tls_role::client)
     SSL_CTX_set_psk_use_session_callback(context, &parts::offer);
   else
@@ -182,18 +315,10 @@ tls_context::~tls_context() = default;
 
 // ---- the session
 
-struct tls_session::parts {
-  std::shared_ptr<const tls_context> context;
-  carrier bytes;
-  SSL* ssl = nullptr;
-  std::string failure;
-
-  ~parts() { SSL_free(ssl); }
-};
-
 tls_session::tls_session(std::shared_ptr<const tls_context> context) : parts_(std::make_unique<parts>()) {
   parts_->context = std::move(context);
   const tls_context::parts& common = *parts_->context->parts_;
+  parts_->role = common.role;
   ERR_clear_error();
   parts_->ssl = SSL_new(common.context);
   BIO* const bio = parts_->ssl == nullptr ? nullptr : BIO_new(method());
@@ -201,6 +326,7 @@ tls_session::tls_session(std::shared_ptr<const tls_context> context) : parts_(st
   BIO_set_data(bio, &parts_->bytes);
   BIO_set_init(bio, 1);
   SSL_set_bio(parts_->ssl, bio, bio);
+  SSL_set_app_data(parts_->ssl, parts_.get());
   if (common.role == tls_role::client)
     SSL_set_connect_state(parts_->ssl);
   else
@@ -210,12 +336,15 @@ tls_session::tls_session(std::shared_ptr<const tls_context> context) : parts_(st
 tls_session::~tls_session() = default;
 
 tls_session::status tls_session::shake_hands() {
+  if (parts_->ssl == nullptr) return parts_->failure.empty() ? status::done : status::failed;
   ERR_clear_error();
   const int result = SSL_do_handshake(parts_->ssl);
   if (result == 1) {
     // The key was really used, by both sides, for what we want to be used.
-    if (SSL_session_reused(parts_->ssl) == 1 && SSL_version(parts_->ssl) == TLS1_3_VERSION) return status::done;
-    parts_->failure = "the key was not used";
+    const bool used = SSL_session_reused(parts_->ssl) == 1 && SSL_version(parts_->ssl) == TLS1_3_VERSION &&
+                      SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(parts_->ssl)) == 0x1302;
+    if (used && parts_->take_over()) return status::done;
+    parts_->failure = used ? "OpenSSL tells no traffic keys" : "the key was not used";
     return status::failed;
   }
   if (SSL_get_error(parts_->ssl, result) == SSL_ERROR_WANT_READ) return status::want_input;
@@ -224,49 +353,48 @@ tls_session::status tls_session::shake_hands() {
 }
 
 bool tls_session::write(std::span<const std::byte> plain) {
+  if (parts_->ssl != nullptr) return false;
   while (!plain.empty()) {
-    const std::size_t piece = std::min(plain.size(), record_bytes);
-    const int written = SSL_write(parts_->ssl, plain.data(), static_cast<int>(piece));
-    if (written <= 0) {
-      parts_->failure = openssl_failure();
-      return false;
-    }
-    plain = plain.subspan(static_cast<std::size_t>(written));
+    const std::size_t piece = std::min(plain.size(), largest_content);
+    if (parts_->sealing.worn() && !parts_->renew()) return false;
+    if (!parts_->put(plain.first(piece), content_type::data)) return false;
+    plain = plain.subspan(piece);
   }
   return true;
 }
 
-bool tls_session::send_rest() { return parts_->bytes.socket < 0 || parts_->bytes.send(); }
+bool tls_session::send_rest() { return parts_->own.socket < 0 || parts_->own.send(); }
 
 long tls_session::read(std::span<std::byte> into) {
-  if (into.empty()) return 0;
-  const int size = static_cast<int>(std::min<std::size_t>(into.size(), 1U << 30));
-  const int got = SSL_read(parts_->ssl, into.data(), size);
-  if (got > 0) return got;
-  if (SSL_get_error(parts_->ssl, got) == SSL_ERROR_WANT_READ && parts_->bytes.socket < 0) return 0;
-  parts_->failure = openssl_failure();
-  return -1;
-}
-
-std::span<std::byte> tls_session::input_room(std::size_t least) {
-  bytes_queue& in = parts_->bytes.in;
-  if (in.begin == in.end) in.begin = in.end = 0;
-  if (in.bytes.size() - in.end < least) {
-    std::copy(in.bytes.begin() + static_cast<std::ptrdiff_t>(in.begin),
-              in.bytes.begin() + static_cast<std::ptrdiff_t>(in.end), in.bytes.begin());
-    in.end -= in.begin;
-    in.begin = 0;
-    if (in.bytes.size() - in.end < least) in.bytes.resize(in.end + least);
+  if (into.empty() || parts_->ssl != nullptr) return 0;
+  if (!parts_->failure.empty()) return -1;
+  if (parts_->opened != 0) return static_cast<long>(parts_->hand_out(into));
+  for (;;) {
+    const std::span<std::byte> waiting = parts_->bytes.waiting();
+    const record_head next = read_record_head(waiting);
+    switch (next.is) {
+      case record_head::status::wrong: return parts_->fail("wrong version number");
+      case record_head::status::whole:
+        if (const long got = parts_->open_one(waiting.first(next.bytes), into); got != 0) return got;
+        continue;
+      case record_head::status::incomplete: break;
+    }
+    if (parts_->own.socket < 0) return 0;
+    if (!parts_->own.receive(parts_->bytes)) return parts_->fail("the connection ended");
   }
-  return {in.bytes.data() + in.end, in.bytes.size() - in.end};
 }
 
-void tls_session::feed(std::size_t bytes) noexcept { parts_->bytes.in.end += bytes; }
+std::span<std::byte> tls_session::input_room(std::size_t least) { return parts_->bytes.room(least); }
+void tls_session::feed(std::size_t bytes) noexcept { parts_->bytes.end += bytes; }
 bool tls_session::has_input() const noexcept {
-  return parts_->bytes.in.begin != parts_->bytes.in.end || SSL_pending(parts_->ssl) > 0;
+  return parts_->opened != 0 || read_record_head(parts_->bytes.waiting()).is != record_head::status::incomplete;
 }
 std::vector<std::byte>& tls_session::output() noexcept { return parts_->bytes.out; }
-void tls_session::attach(int socket) noexcept { parts_->bytes.socket = socket; }
+void tls_session::attach(int socket) {
+  parts_->own.socket = socket;
+  parts_->own.out = std::make_unique_for_overwrite<std::byte[]>(socket_bytes);
+  static_cast<void>(parts_->bytes.room(socket_bytes));
+}
 std::string tls_session::failure() const { return parts_->failure; }
 
 }  // namespace ham::transport::tcp

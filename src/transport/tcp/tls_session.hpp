@@ -1,4 +1,4 @@
-// TLS 1.3 with a pre-shared key over any carrier of bytes. Not thread-safe. Absent from builds without OpenSSL.
+// TLS 1.3 with a pre-shared key over any carrier of bytes. Absent from builds without OpenSSL.
 #pragma once
 
 #include <cstddef>
@@ -61,11 +61,12 @@ class tls_session {
   [[nodiscard]] std::vector<std::byte>& output() noexcept;
 
   /// From now on read() and write() use this blocking socket themselves.
-  void attach(int socket) noexcept;
+  void attach(int socket);
   /// What went wrong, for people.
   [[nodiscard]] std::string failure() const;
 
  private:
+  friend class tls_context;
   struct parts;
   std::unique_ptr<parts> parts_;
 };

@@ -1,0 +1,69 @@
+// Records of application data in TLS 1.3 (RFC 8446, sections 5 and 7), for the one cipher that sessions agree on:
+// between the caller's memory and the wire's without a copy, and without the price of a general library per record.
+#pragma once
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ham::transport::tcp {
+
+inline constexpr std::size_t record_head_bytes = 5;
+inline constexpr std::size_t largest_content = 16384;
+/// Behind the content: its type, and the tag.
+inline constexpr std::size_t record_tail_bytes = 1 + 16;
+inline constexpr std::size_t record_overhead = record_head_bytes + record_tail_bytes;
+
+enum class content_type : std::uint8_t { alert = 21, handshake = 22, data = 23 };
+
+/// Keys of one direction of a session, and how many records they have protected. Wiped when it goes.
+class record_keys {
+ public:
+  using secret = std::array<unsigned char, 48>;
+
+  record_keys() = default;
+  ~record_keys();
+  record_keys(const record_keys&) = delete;
+  record_keys& operator=(const record_keys&) = delete;
+
+  /// Begins with the traffic secret of the handshake. False: OpenSSL cannot.
+  [[nodiscard]] bool begin(const secret& first);
+  /// Goes on with the secret that follows, from record 0 (section 7.2).
+  [[nodiscard]] bool update();
+  /// The next record is one too many for these keys (section 5.5).
+  [[nodiscard]] bool worn() const noexcept { return count_ >= most_records; }
+
+  /// A record of `content` at `to`, record_overhead bytes longer. False: OpenSSL cannot.
+  [[nodiscard]] bool seal(std::span<const std::byte> content, content_type type, std::byte* to);
+  /// Opens a whole record at `record`. Its content goes to `to`, or stays where it is behind the head (nullptr). False:
+  /// it is not the record that was to come; then nothing of it is at `to`.
+  [[nodiscard]] bool open(std::span<std::byte> record, std::byte* to, content_type& type);
+
+ private:
+  static constexpr std::uint64_t most_records = std::uint64_t{1} << 24;
+
+  [[nodiscard]] bool use_secret();
+  [[nodiscard]] std::array<unsigned char, 12> next_nonce() noexcept;
+
+  struct freed {
+    void operator()(EVP_CIPHER_CTX* context) const noexcept { EVP_CIPHER_CTX_free(context); }
+  };
+  std::unique_ptr<EVP_CIPHER_CTX, freed> context_;
+  secret secret_{};
+  std::array<unsigned char, 12> iv_{};
+  std::uint64_t count_ = 0;
+};
+
+/// Where a record begins.
+struct record_head {
+  enum class status : std::uint8_t { incomplete, whole, wrong } is = status::incomplete;
+  std::size_t bytes = 0;  ///< of all of the record, once its head is there
+};
+[[nodiscard]] record_head read_record_head(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace ham::transport::tcp
