@@ -190,6 +190,9 @@ def texts():
         "many": "shm:4001",
     }.items():
         seed("node_list", name, text)
+    seed("hostfile", "lines", "alpha\nbeta:4 # faster\n\ngamma slots=2\n")
+    seed("hostfile", "list", "alpha,beta:2,user@10.0.0.7")
+    seed("hostfile", "option", "-oProxyCommand=x")
     seed("key_file", "good", "0123456789abcdef" * 4 + "\n")
     seed("key_file", "upper_case", "0123456789ABCDEF" * 4)
     seed("key_file", "short", "0123456789abcdef\n")
