@@ -13,8 +13,10 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/unique_fd.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/engine.hpp"
@@ -71,8 +73,10 @@ class supervisor {
   void run() {
     for (;;) {
       const bool one_waits = std::ranges::any_of(children_, [](const child& one) { return one.waiting; });
-      if (!one_waits && children_.size() < options_.jobs && fork_one()) return;
-      look();
+      const bool full = !one_waits && children_.size() >= options_.jobs;
+      if (!full && std::exchange(refusing_, false)) at_.leave();
+      if (!one_waits && !full && fork_one()) return;
+      look(full);
     }
   }
 
@@ -107,11 +111,19 @@ class supervisor {
     return false;
   }
 
-  void look() {
+  void look(bool full) {
     std::vector<pollfd> waiting;
     for (const child& one : children_) waiting.push_back({one.news.get(), POLLIN, 0});
-    if (waiting.empty() || ::poll(waiting.data(), waiting.size(), -1) < 0) return;
-    for (std::size_t i = waiting.size(); i-- > 0;) {
+    int wait_ms = -1;
+    if (full) {
+      refusing_ = true;
+      const std::int64_t next = at_.refuse();
+      if (next != base::never_ns)
+        wait_ms = static_cast<int>(std::max<std::int64_t>(0, next - base::now_ns()) / 1'000'000 + 1);
+      waiting.push_back({at_.fd(), POLLIN, 0});
+    }
+    if (waiting.empty() || ::poll(waiting.data(), waiting.size(), wait_ms) < 0) return;
+    for (std::size_t i = children_.size(); i-- > 0;) {
       if (waiting[i].revents == 0) continue;
       char any = 0;
       if (::read(waiting[i].fd, &any, 1) == 1) {
@@ -137,6 +149,7 @@ class supervisor {
   transport::listener& at_;
   const runtime_options& options_;
   std::vector<child> children_;
+  bool refusing_ = false;
 };
 
 }  // namespace

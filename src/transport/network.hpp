@@ -62,6 +62,15 @@ class listener {
   /// The next host that shows the key and offers a job. Whoever does not is turned away; at most a bounded number of
   /// connections is open meanwhile. Blocks.
   [[nodiscard]] virtual std::unique_ptr<arrival> wait() = 0;
+
+  // Instead of wait(), while no further job is served:
+  /// Readable when refuse() has something to do.
+  [[nodiscard]] virtual int fd() = 0;
+  /// Tells whoever shows the key and offers a job that there is no room for it. Returns when to call it again at the
+  /// latest, on the clock of base::now_ns(). Does not block.
+  [[nodiscard]] virtual std::int64_t refuse() = 0;
+  /// Leaves those who knock to another process that waits at this address.
+  virtual void leave() = 0;
 };
 
 struct listen_options {

@@ -218,11 +218,38 @@ TEST(tcp_job, a_stopped_target_meets_deadlines_and_goes_on) {
   const pid_t pid = offload::sync(1, fn<&my_pid>);
   EXPECT_EQ(offload::sync(1, fn<&count>), 1);
   ::kill(pid, SIGSTOP);
-  const auto before = std::chrono::steady_clock::now();
-  EXPECT_THROW((void)offload::sync(offload::within(1, 200ms), fn<&count>), deadline_exceeded);
-  EXPECT_GE(std::chrono::steady_clock::now() - before, 200ms);
+  // Never too early; at most 10 % too late, unless the machine has no time for this process, which passes.
+  int calls = 1;
+  auto best = 1h + 0ns;
+  for (int attempts = 0; attempts < 100 && best > 220ms; ++attempts) {
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_THROW((void)offload::sync(offload::within(1, 200ms), fn<&count>), deadline_exceeded);
+    const auto taken = std::chrono::steady_clock::now() - before;
+    ++calls;
+    EXPECT_GE(taken, 200ms);
+    best = std::min<decltype(best)>(best, taken);
+  }
+  EXPECT_LE(best, 220ms);
   ::kill(pid, SIGCONT);
-  EXPECT_EQ(offload::sync(1, fn<&count>), 3) << "the late call has run, its reply was dropped";
+  EXPECT_EQ(offload::sync(1, fn<&count>), calls + 1) << "the late calls have run, their replies were dropped";
+}
+
+TEST(tcp_job, a_server_that_is_full_says_so_at_once) {
+  const scratch_key key('6');
+  server waiting(key.path(), 2);
+  std::optional<runtime> first(with_key(waiting.nodes(), key.path()));
+  const runtime second(with_key(waiting.nodes(), key.path()));
+  const auto before = std::chrono::steady_clock::now();
+  try {
+    const runtime third(with_key(waiting.nodes(), key.path()));
+    ADD_FAILURE() << "three jobs at once, of two";
+  } catch (const config_error& refused) {
+    EXPECT_NE(std::string(refused.what()).find("--ham-jobs"), std::string::npos) << refused.what();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 9s) << "not for want of an answer";
+  first.reset();
+  const runtime fourth(with_key(waiting.nodes(), key.path()));
+  EXPECT_EQ(offload::sync(1, fn<&twice>, 4), 8);
 }
 
 TEST(tcp_job, nodes_come_and_go) {

@@ -23,7 +23,8 @@ const char* meaning(verdict answer) {
     case verdict::wrong_job: return "it belongs to another job";
     case verdict::crossed: return "it is connecting to this node itself";
     case verdict::not_now: return "it does not know this node, or has lost it before";
-    case verdict::busy: return "it serves another host already (--ham-jobs says how many at once)";
+    case verdict::busy: return "another host came first";
+    case verdict::full: return "it is busy: it serves as many hosts as it may at once (its --ham-jobs says how many)";
     case verdict::not_offered: return "it does not offer that: is the address right?";
   }
   return "";

@@ -47,6 +47,7 @@ enum class verdict : std::uint8_t {
   not_now = 3,      ///< that node is unknown here, or was lost
   not_offered = 4,  ///< this process does not do that
   busy = 5,         ///< another host came first; come again
+  full = 6,         ///< it serves as many jobs as it may
 };
 
 /// The answer.
@@ -119,7 +120,7 @@ inline void store_welcome(std::byte* to, const welcome& what) noexcept {
     return "it speaks another version of the protocol; build both from the same release";
   }
   const auto answer = static_cast<std::uint8_t>(from[6]);
-  if (answer > static_cast<std::uint8_t>(verdict::busy)) return "its answer does not exist";
+  if (answer > static_cast<std::uint8_t>(verdict::full)) return "its answer does not exist";
   out.answer = static_cast<verdict>(answer);
   out.flags = static_cast<std::uint8_t>(from[7]);
   out.nonce = load<std::uint64_t>(from.data() + 8);

@@ -24,6 +24,7 @@ struct tcp_network::attempt : source {
   bool crossed = false;
   std::int64_t again_ns = 0;  // when to begin anew; 0: it is under way
   int hang_ups = 0;
+  bool refused = false;  // by a server that serves as many as it may
 };
 
 }  // namespace ham::transport::tcp

@@ -82,4 +82,12 @@ std::unique_ptr<arrival> tcp_listener::wait() {
   return result;
 }
 
+std::int64_t tcp_listener::refuse() {
+  reception_.turn([](connection with, const hello& theirs) {
+    const bool invitation = theirs.what == purpose::invite && theirs.from == 0;
+    static_cast<void>(send_welcome(with, {invitation ? verdict::full : verdict::not_offered, 0, 0, 0, theirs.nonce}));
+  });
+  return reception_.next_ns();
+}
+
 }  // namespace ham::transport::tcp

@@ -33,6 +33,9 @@ class tcp_listener final : public listener {
 
   [[nodiscard]] std::string address() const override;
   [[nodiscard]] std::unique_ptr<arrival> wait() override;
+  [[nodiscard]] int fd() override { return reception_.fd(); }
+  [[nodiscard]] std::int64_t refuse() override;
+  void leave() override { reception_.dismiss(); }
 
  private:
   listen_options options_;

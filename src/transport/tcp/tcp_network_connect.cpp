@@ -18,6 +18,8 @@ constexpr std::chrono::seconds invitation_patience{10};
 
 constexpr std::int64_t pause_before_next_ns = 50'000'000;
 constexpr int most_hang_ups = 5;
+/// A server that is full may be full of a job that ends just now.
+constexpr std::int64_t patience_if_full_ns = 2'000'000'000;
 
 std::uint64_t fresh_nonce() noexcept {
   std::uint64_t value = 0;
@@ -171,7 +173,10 @@ void tcp_network::advance(attempt& which) {
 /// A process that waits for hosts takes one and leaves those that knock at the same moment to the next process.
 bool tcp_network::comes_again(attempt& which) {
   if (which.why != purpose::invite) return false;
-  const bool busy = which.on_the_way->answer().answer == verdict::busy;
+  const verdict answer = which.on_the_way->answer().answer;
+  if (answer == verdict::full && !std::exchange(which.refused, true))
+    which.deadline_ns = std::min(which.deadline_ns, base::now_ns() + patience_if_full_ns);
+  const bool busy = answer == verdict::busy || answer == verdict::full;
   if (!busy && !(which.on_the_way->hung_up() && ++which.hang_ups <= most_hang_ups)) return false;
   which.left = which.all;
   which.again_ns = base::now_ns() + pause_before_next_ns;

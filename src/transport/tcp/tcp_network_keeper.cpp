@@ -66,8 +66,7 @@ void tcp_network::keep() {
         again.push_back(key);
     }
     for (attempt* const one : late)
-      give_up(*one, one->crossed || one->again_ns != 0 ? one->trouble
-                                                       : "it did not answer in time; does it serve another job?");
+      give_up(*one, one->crossed || one->refused || one->again_ns != 0 ? one->trouble : "it did not answer in time");
     for (attempt* const one : again) {
       one->again_ns = 0;
       try_next(*one);
