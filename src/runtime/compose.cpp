@@ -73,7 +73,7 @@ std::unique_ptr<transport::process_group> join_ranks(const std::vector<node_grou
   const std::string wanted = groups.empty() ? "" : groups.front().transport;
   if (wanted == "parent") return load_group_module().join_parent();
   if (wanted != "mpi") return nullptr;
-  return load_group_module().join(communicator);
+  return join_all_ranks(communicator);
 }
 
 void start_loopback(runtime_parts& parts, std::size_t nodes, bool one_sided) {

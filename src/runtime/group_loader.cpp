@@ -2,6 +2,7 @@
 #include "runtime/group_loader.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -15,6 +16,8 @@
 
 namespace ham::detail {
 namespace {
+
+constexpr const char* rank_variable = "HAM_MPI_RANK_PID";
 
 constinit std::atomic<transport::group_module*> loaded{nullptr};
 
@@ -60,6 +63,8 @@ transport::group_module* open_best() {
 }  // namespace
 
 bool started_by_mpi() noexcept {
+  const char* const rank = std::getenv(rank_variable);
+  if (rank != nullptr && std::atoi(rank) != ::getpid()) return false;  // a rank started this process for itself
   return is_set("OMPI_COMM_WORLD_RANK") || is_set("PMIX_RANK") || (is_set("PMI_RANK") && is_set("PMI_SIZE"));
 }
 
@@ -68,6 +73,12 @@ transport::group_module& load_group_module() {
   std::lock_guard guard(mutex);
   if (loaded.load() == nullptr) loaded = open_best();
   return *loaded;
+}
+
+std::unique_ptr<transport::process_group> join_all_ranks(const void* communicator) {
+  auto group = load_group_module().join(communicator);
+  ::setenv(rank_variable, std::to_string(::getpid()).c_str(), 1);
+  return group;
 }
 
 void finish_group_module() noexcept {

@@ -12,6 +12,9 @@ namespace ham::detail {
 /// that of the MPI that this program is linked with, or else of the launcher, or else one that is there. Throws
 /// ham::config_error. Any thread.
 [[nodiscard]] transport::group_module& load_group_module();
+/// The group of all ranks, or of a communicator's (transport/process_group.hpp). What this process starts from here on
+/// is no rank, whatever environment it inherits.
+[[nodiscard]] std::unique_ptr<transport::process_group> join_all_ranks(const void* communicator);
 /// Ends MPI if the module was loaded and began it.
 void finish_group_module() noexcept;
 

@@ -37,6 +37,17 @@ TEST(parse_nodes, groups) {
   EXPECT_EQ(parse_nodes("shm:0")[0].count, 0U);
 }
 
+TEST(parse_nodes, ranks_come_first) {
+  const auto both = parse_nodes("mpi,shm:2");
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].transport, "mpi");
+  EXPECT_EQ(both[0].count, 0U) << "as many as there are";
+  EXPECT_EQ(parse_nodes("mpi:3")[0].count, 3U);
+  EXPECT_NE(problem_of("shm:2,mpi").find("mpi comes first"), std::string::npos);
+  EXPECT_NE(problem_of("mpi,mpi").find("mpi comes first"), std::string::npos);
+  EXPECT_NE(problem_of("mpi@1").find("cores"), std::string::npos);
+}
+
 TEST(parse_nodes, damaged_texts_are_shown_with_the_place) {
   for (const char* text : {"",
                            ",",

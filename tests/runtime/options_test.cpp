@@ -42,6 +42,16 @@ class variable {
   const char* name_;
 };
 
+TEST_F(command_line_options, ranks_are_the_nodes_under_a_launcher) {
+  const variable rank("OMPI_COMM_WORLD_RANK", "0");
+  take({"app"});
+  EXPECT_EQ(options.nodes, "mpi");
+  options = {};
+  const variable of_another_process("HAM_MPI_RANK_PID", "1");
+  take({"app"});
+  EXPECT_EQ(options.nodes, "shm:1") << "a rank has started this process for itself";
+}
+
 TEST(message_limit, is_a_size) {
   ::unsetenv("HAM_MAX_MESSAGE");
   EXPECT_EQ(message_limit(), std::size_t{64} << 20);

@@ -13,6 +13,10 @@ namespace ham::transport::mpi {
 /// Tags on the communicator of a group.
 inline constexpr int frame_tag = 1;
 inline constexpr int credit_tag = 2;  ///< a control::credit, for a sender that finds no room
+inline constexpr int bulk_request_tag = 3;
+/// Each transfer takes two of those that follow: one for the bytes, one for answers.
+inline constexpr int first_bulk_tag = 16;
+inline constexpr std::uint32_t bulk_tags = 8192;
 
 /// Kinds from here on are the transport's own.
 enum class control : std::uint8_t {

@@ -14,15 +14,16 @@ constexpr std::size_t tell_after_bytes = send_ring::memory_bytes / 4;
 
 std::unique_lock<std::mutex> mpi_endpoint::sending() noexcept {
   std::unique_lock lock(sending_, std::defer_lock);
-  if (shared_) lock.lock();
+  if (gate_.funneled()) lock.lock();
   return lock;
 }
 
 std::byte* mpi_endpoint::reserve(std::size_t size) noexcept {
   if (state_.load(std::memory_order_relaxed) != endpoint_state::open) return nullptr;
-  const bool may_call = owner_.open_to_me();
+  const bool may_call = gate_.open_to_me();
   const auto lock = sending();
   do {
+    const auto passing = gate_.pass();
     reserved_ = ring_.reserve(sizeof(frame_format) + size, may_call);
   } while (reserved_ == nullptr && may_call && owner_.hear_credit(*this));
   return reserved_ == nullptr ? nullptr : reserved_ + sizeof(frame_format);
@@ -86,6 +87,7 @@ void mpi_endpoint::close(const std::string& reason) noexcept {
   } catch (const std::bad_alloc&) {  // closed all the same
   }
   state_.store(endpoint_state::closed, std::memory_order_release);
+  gone_.store(true, std::memory_order_release);
 }
 
 }  // namespace ham::transport::mpi

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "transport/mpi/frame_format.hpp"
+#include "transport/mpi/gate.hpp"
 #include "transport/mpi/send_ring.hpp"
 #include "transport/transport.hpp"
 
@@ -21,8 +22,6 @@ class endpoint_owner {
   virtual void send(mpi_endpoint& on) noexcept = 0;
   /// Looks for what the peer says that it has taken. True if it did. The sending thread, if it may call MPI.
   [[nodiscard]] virtual bool hear_credit(mpi_endpoint& of) noexcept = 0;
-  /// Whether the calling thread may call MPI.
-  [[nodiscard]] virtual bool open_to_me() const noexcept = 0;
   /// Only the next frame of one endpoint; the receiving thread.
   [[nodiscard]] virtual bool poll_one(mpi_endpoint& of, frame& out) noexcept = 0;
   virtual void release(mpi_endpoint& of) noexcept = 0;
@@ -30,8 +29,8 @@ class endpoint_owner {
 
 class mpi_endpoint final : public endpoint {
  public:
-  mpi_endpoint(node_t peer, int rank, bool shared, endpoint_owner& owner)
-      : endpoint(peer), rank_(rank), shared_(shared), owner_(owner) {
+  mpi_endpoint(node_t peer, int rank, gate& calls, endpoint_owner& owner)
+      : endpoint(peer), rank_(rank), gate_(calls), owner_(owner) {
     medium = "mpi";
   }
 
@@ -49,10 +48,17 @@ class mpi_endpoint final : public endpoint {
   [[nodiscard]] endpoint_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
   [[nodiscard]] std::string reason() const override;
   void close(const std::string& reason) noexcept override;
-  [[nodiscard]] remote_memory* memory() noexcept override { return memory_.get(); }
+  [[nodiscard]] remote_memory* memory() noexcept override {
+    return through_mpi_ && !gate_.open_to_me() ? nullptr : memory_.get();
+  }
 
   // ---- for the transport
-  void set_memory(std::unique_ptr<remote_memory> memory) noexcept { memory_ = std::move(memory); }
+  /// Access to the peer's memory; `through_mpi`: not for threads that may not call it.
+  void set_memory(std::unique_ptr<remote_memory> memory, bool through_mpi) noexcept {
+    memory_ = std::move(memory);
+    through_mpi_ = through_mpi;
+  }
+  [[nodiscard]] const std::atomic<bool>& gone() const noexcept { return gone_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   /// Sends what is built. A thread that may call MPI.
   int push(MPI_Comm among) noexcept;
@@ -70,18 +76,20 @@ class mpi_endpoint final : public endpoint {
   [[nodiscard]] std::unique_lock<std::mutex> sending() noexcept;
 
   const int rank_;
-  const bool shared_;  ///< other threads send what this one builds
+  gate& gate_;
   endpoint_owner& owner_;
-  std::mutex sending_;  ///< taken if shared_
+  std::mutex sending_;  ///< taken while one thread sends what others build
   send_ring ring_;
   std::byte* reserved_ = nullptr;
   std::unique_ptr<remote_memory> memory_;
+  bool through_mpi_ = false;
 
   std::atomic<std::uint32_t> got_{0};   ///< frames handed out
   std::atomic<std::uint32_t> told_{0};  ///< of which the rank has heard
   std::uint32_t seen_told_ = 0;
   std::size_t untold_bytes_ = 0;
 
+  std::atomic<bool> gone_{false};
   std::atomic<endpoint_state> state_{endpoint_state::open};
   mutable std::mutex mutex_;  ///< reason_
   std::string reason_;

@@ -9,6 +9,7 @@
 namespace ham::transport::mpi {
 namespace {
 
+constexpr unsigned looks_per_bulk = 8;   // that find nothing, for one at requests of bulk data
 constexpr unsigned looks_per_look = 16;  // that the runtime wants, for one of ours, which takes longer
 
 int heap_file(const base::heap* memory) noexcept { return memory == nullptr ? -1 : memory->fd(); }
@@ -28,6 +29,7 @@ mpi_transport::mpi_transport(session& in, MPI_Comm own, const transport_options&
   endpoints_ = std::vector<std::atomic<mpi_endpoint*>>(static_cast<std::size_t>(size_));
   ended_.resize(static_cast<std::size_t>(size_));
   ring_.emplace(own_);
+  if (!neighbours_.only_this_machine()) bulk_.emplace(own_, gate_, memory);
 }
 
 mpi_transport::~mpi_transport() { shutdown(); }
@@ -59,9 +61,12 @@ mpi_endpoint& mpi_transport::meet(int rank) {
   std::lock_guard guard(mutex_);
   if (mpi_endpoint* const known = place.load(std::memory_order_relaxed)) return *known;
   endpoint_owner& me = *this;
-  owned_.push_back(std::make_unique<mpi_endpoint>(node_of(rank), rank, gate_.funneled(), me));
+  owned_.push_back(std::make_unique<mpi_endpoint>(node_of(rank), rank, gate_, me));
   mpi_endpoint& fresh = *owned_.back();
-  fresh.set_memory(neighbours_.memory_of(rank));
+  if (neighbours_.on_this_machine(rank))
+    fresh.set_memory(neighbours_.memory_of(rank), false);
+  else if (neighbours_.has_heap(rank))
+    fresh.set_memory(std::make_unique<distant_memory>(*bulk_, rank, fresh.gone()), true);
   place.store(&fresh, std::memory_order_release);
   observer_.on_connected(fresh);
   return fresh;
@@ -144,6 +149,7 @@ endpoint* mpi_transport::poll(frame& out, unsigned looks) {
     push_all();
   for (unsigned done = 0;; done += looks_per_look) {
     if (mpi_endpoint* const from = next(out)) return hand_out(*from, out);
+    if (bulk_ && ++fruitless_ % looks_per_bulk == 0) bulk_->serve();
     if (done + looks_per_look >= looks) return nullptr;
   }
 }
@@ -255,6 +261,7 @@ bool mpi_transport::arm() {
     const auto passing = gate_.pass();
     if (ring_->look()) return false;
   }
+  if (bulk_ && gate_.open_to_me() && bulk_->serve()) return false;
   neighbours_.set_awake(false);
   timer_.start();
   return true;

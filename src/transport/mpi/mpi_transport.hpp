@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/heap.hpp"
+#include "transport/mpi/bulk.hpp"
 #include "transport/mpi/mpi_endpoint.hpp"
 #include "transport/mpi/neighbours.hpp"
 #include "transport/mpi/pause_timer.hpp"
@@ -59,7 +60,6 @@ class mpi_transport final : public transport, private endpoint_owner {
   // ---- endpoint_owner
   void send(mpi_endpoint& on) noexcept override;
   [[nodiscard]] bool hear_credit(mpi_endpoint& of) noexcept override;
-  [[nodiscard]] bool open_to_me() const noexcept override { return gate_.open_to_me(); }
   [[nodiscard]] bool poll_one(mpi_endpoint& of, frame& out) noexcept override;
   void release(mpi_endpoint& of) noexcept override;
 
@@ -76,6 +76,7 @@ class mpi_transport final : public transport, private endpoint_owner {
   void fail_some(int error);
   void push_all() noexcept;
   void flush() noexcept;
+  void drain() noexcept;
   void await_all() noexcept;
 
   gate& gate_;
@@ -87,6 +88,7 @@ class mpi_transport final : public transport, private endpoint_owner {
   int size_ = 0;
   neighbours neighbours_;
   pause_timer timer_;
+  std::optional<bulk> bulk_;  // if there are ranks on other machines
 
   std::mutex mutex_;  // owned_
   std::vector<std::unique_ptr<mpi_endpoint>> owned_;
@@ -96,6 +98,7 @@ class mpi_transport final : public transport, private endpoint_owner {
   // Receiving.
   std::optional<receive_ring> ring_;
   mpi_endpoint* handed_out_ = nullptr;
+  unsigned fruitless_ = 0;
   bool from_stash_ = false;
   std::deque<stored_frame> stash_;  // of others, found while one endpoint was drained
   std::vector<bool> ended_;         // ranks that will send no more

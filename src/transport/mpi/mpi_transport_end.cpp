@@ -38,6 +38,7 @@ void mpi_transport::shutdown() noexcept {
     }
   }
   ring_.reset();
+  bulk_.reset();
   {
     const auto passing = gate_.pass();
     MPI_Comm_disconnect(&own_);
@@ -56,11 +57,19 @@ bool mpi_transport::told() noexcept {
 }
 
 /// Takes what still arrives: others wait until it has gone.
+void mpi_transport::drain() noexcept {
+  frame dropped;
+  while (next(dropped) != nullptr) {
+    const auto passing = gate_.pass();
+    ring_->release();
+  }
+  if (bulk_) bulk_->serve();
+}
+
 void mpi_transport::flush() noexcept {
   patience until_sent;
   for (bool all = false; !all; until_sent.wait()) {
-    frame dropped;
-    while (next(dropped) != nullptr) ring_->release();
+    drain();
     all = told();
     const auto passing = gate_.pass();
     for (const auto& one : endpoints_) {
@@ -81,8 +90,7 @@ void mpi_transport::await_all() noexcept {
   const std::int64_t since = base::now_ns();
   patience until_there;
   for (int done = 0;; until_there.wait()) {
-    frame dropped;
-    while (next(dropped) != nullptr) ring_->release();
+    drain();
     {
       const auto passing = gate_.pass();
       if (MPI_Test(&barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0) return;

@@ -87,6 +87,13 @@ bool neighbours::on_this_machine(int rank) const noexcept {
   return std::memcmp(of_[static_cast<std::size_t>(rank)].machine, mine.machine, sizeof mine.machine) == 0;
 }
 
+bool neighbours::only_this_machine() const noexcept {
+  for (int rank = 0; rank < static_cast<int>(of_.size()); ++rank) {
+    if (!on_this_machine(rank)) return false;
+  }
+  return true;
+}
+
 std::int64_t neighbours::pid(int rank) const noexcept {
   return on_this_machine(rank) ? of_[static_cast<std::size_t>(rank)].pid : -1;
 }

@@ -19,6 +19,9 @@ class neighbours {
   neighbours(MPI_Comm among, int heap_file);
 
   [[nodiscard]] bool on_this_machine(int rank) const noexcept;
+  /// All ranks are.
+  [[nodiscard]] bool only_this_machine() const noexcept;
+  [[nodiscard]] bool has_heap(int rank) const noexcept { return of_[static_cast<std::size_t>(rank)].heap_file >= 0; }
   /// Process id of a rank on this machine; negative: elsewhere.
   [[nodiscard]] std::int64_t pid(int rank) const noexcept;
   /// Access to the heap of a rank on this machine, or nullptr.
