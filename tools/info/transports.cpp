@@ -21,7 +21,7 @@ constexpr known_transport all[] = {
     {"shm", ""},
     {"loopback", ""},
     {"tcp", ""},
-    {"mpi", "not part of this release; take one with the module libham_mpi.so for programs under mpirun or srun"},
+    {"mpi", ""},
     {"ucx", "not part of this release; take one with the module libham_ucx.so for InfiniBand and RoCE"},
     {"veo", "not part of this release; take one with the transports for Vector Engines"},
     {"vedma", "not part of this release; take one with the transports for Vector Engines"},
@@ -41,7 +41,7 @@ std::vector<transport_state> try_transports() {
   for (const known_transport& one : all) {
     transport_state& state = result.emplace_back(transport_state{one.name, false, one.missing});
     if (!state.reason.empty()) continue;
-    if (state.name == "tcp") {  // to try it would take a program that waits for hosts
+    if (state.name == "tcp" || state.name == "mpi") {  // to try them would take other processes
       const module_state module = look_for_module(state.name);
       state.available = module.available;
       state.reason = module.remark;
