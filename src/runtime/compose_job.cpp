@@ -2,6 +2,7 @@
 #include "runtime/compose_job.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "runtime/group_loader.hpp"
@@ -219,6 +220,7 @@ node_t host_job::spawn_ranks(std::size_t count, const std::vector<std::string>& 
   std::lock_guard guard(one_at_a_time_);
   const auto first = static_cast<node_t>(node().num_nodes());
   std::vector<std::string> words = command;
+  if (words.front() == "/proc/self/exe") words.front() = std::filesystem::read_symlink(words.front());  // not MPI's own
   words.emplace_back("--ham-nodes=parent");
   take(*load_group_module().spawn(words, count, first));
   tell_all();
