@@ -100,18 +100,19 @@ int MPIX_Kernel_main(int argc, char** argv);
 
 /* Tells the types of a kernel where its debug information does not: MPIX_KERNEL(void, kernel0, (double, int, char)) at
  * file scope. It declares the function, so the compiler checks that they are the right ones. Arithmetic types and
- * pointers. */
+ * pointers, without names of parameters. */
 #ifdef __cplusplus
 #define MPIX_KERNEL_EXTERN_ extern "C"
 #else
 #define MPIX_KERNEL_EXTERN_ extern
 #endif
-#define MPIX_KERNEL(result, name, parameters)                                                            \
-  MPIX_KERNEL_EXTERN_ result name parameters;                                                            \
-  MPIX_KERNEL_EXTERN_ const char mpix_kernel_parameters_##name[];                                        \
-  MPIX_KERNEL_EXTERN_ const char mpix_kernel_result_##name[];                                            \
-  const char mpix_kernel_parameters_##name[] __attribute__((visibility("default"), used)) = #parameters; \
-  const char mpix_kernel_result_##name[] __attribute__((visibility("default"), used)) = #result
+#define MPIX_KERNEL_TEXT_(name, text)                                                 \
+  MPIX_KERNEL_EXTERN_ const char name[] __attribute__((visibility("default"), used)); \
+  const char name[] = text
+#define MPIX_KERNEL(result, name, parameters)                    \
+  MPIX_KERNEL_EXTERN_ result name parameters;                    \
+  MPIX_KERNEL_TEXT_(mpix_kernel_parameters_##name, #parameters); \
+  MPIX_KERNEL_TEXT_(mpix_kernel_result_##name, #result)
 
 #ifdef __cplusplus
 }

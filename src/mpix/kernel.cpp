@@ -165,8 +165,9 @@ std::int64_t kernel::run(std::span<std::byte* const> arguments) {
   // libffi widens small results to a whole register.
   ffi_sarg value = 0;
   std::memcpy(&value, result.data(), sizeof value);
-  if (result_.size == 4) return is_signed ? static_cast<std::int32_t>(value) : static_cast<std::uint32_t>(value);
-  return value;
+  if (result_.size != 4) return value;
+  if (is_signed) return static_cast<std::int32_t>(value);
+  return static_cast<std::uint32_t>(value);
 }
 
 }  // namespace ham::mpix

@@ -1,6 +1,7 @@
 // ham-bench: what HAM costs on this machine, each figure beside the floor measured in the same run on the same cores.
 // link: ham::ham
 #include "benchmarks.hpp"
+#include "kernels.hpp"
 #include "socket_partner.hpp"
 #include "tcp_job.hpp"
 
@@ -47,6 +48,10 @@ struct command_line {
   std::vector<const benchmark*> chosen;
 };
 
+// Not one of the others: it runs under mpirun, has options of its own, and is not part of "all".
+constexpr const char* about_kernels =
+    "start of MPI kernels, 1 to 128 (paper 5, Figs. 3 and 4); kernels --help for its options";
+
 void describe(CLI::App& app, command_line& line) {
   app.description("Measures HAM beside the floors of this machine. Best on an otherwise quiet machine.");
   app.require_subcommand(1);
@@ -68,6 +73,7 @@ void describe(CLI::App& app, command_line& line) {
   for (const benchmark& one : benchmarks) {
     app.add_subcommand(one.name, one.description)->callback([&line, &one] { line.chosen.push_back(&one); });
   }
+  app.add_subcommand("kernels", about_kernels);
   app.add_subcommand("all", "all of these")->callback([&line] {
     line.chosen.clear();
     for (const benchmark& one : benchmarks) line.chosen.push_back(&one);
@@ -109,6 +115,8 @@ int main(int argc, char** argv) {
   if (argc > 1 && argv[1] == floor_nothing_argument) return EXIT_SUCCESS;
   if (argc > 1 && argv[1] == socket_partner_argument) return run_socket_partner(argc, argv);
   if (argc > 1 && argv[1] == tcp_server_argument) return run_tcp_server(argc, argv);
+
+  if (argc > 1 && std::string_view(argv[1]) == "kernels") return run_kernels(argc, argv);
 
   if (asks_ham_itself(argc, argv)) {
     const ham::runtime answers_and_ends(argc, argv);

@@ -21,10 +21,13 @@ void receive_rest(message_buffer& bytes, int source, MPI_Comm over) {
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != batch_header::right_magic || header.total <= bytes.size() || header.part != bytes.size()) return;
   bytes.resize(header.total);
+  std::vector<MPI_Request> requests;
   for (std::uint64_t at = header.part; at < header.total; at += header.part) {
     const auto size = static_cast<int>(std::min(header.part, header.total - at));
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(bytes.data() + at, size, MPI_BYTE, source, tag_part, over, &request);
+    requests.push_back(MPI_REQUEST_NULL);
+    MPI_Irecv(bytes.data() + at, size, MPI_BYTE, source, tag_part, over, &requests.back());
+  }
+  for (MPI_Request& request : requests) {
     pause wait;
     while (is_pending(request)) wait();
   }

@@ -1,0 +1,235 @@
+// What it costs to start kernels (Figures 3 and 4 of paper 5): one MPI_Comm_spawn for each; one spawn, then a call for
+// each; one spawn, then one message for all. Run by ham-bench kernels, or with mpirun; prints a table, or JSON for
+// plot.py.
+#include <ham/mpix_kernel.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int most_kernels = 128;
+constexpr double bar = 5;
+
+struct options {
+  int children = 2;
+  int repetitions = 100;
+  int spawns = 5;
+  bool json = false;
+  bool check = false;
+  std::string child;
+};
+
+struct times_us {
+  double call = 0;      // until the calls have returned
+  double call_run = 0;  // until the kernels have run
+  double multiple = 0;
+  double multiple_run = 0;
+};
+
+MPI_Comm comm = MPI_COMM_WORLD;
+int rank = 0;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Seconds that the slowest parent needs.
+double timed(const std::function<void()>& what) {
+  MPI_Barrier(comm);
+  const double begin = MPI_Wtime();
+  what();
+  double taken = MPI_Wtime() - begin;
+  MPI_Allreduce(MPI_IN_PLACE, &taken, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return taken;
+}
+
+MPI_Comm spawn(const options& how) {
+  MPI_Comm children = MPI_COMM_NULL;
+  MPI_Comm_spawn(how.child.c_str(), MPI_ARGV_NULL, how.children, MPI_INFO_NULL, 0, comm, &children,
+                 MPI_ERRCODES_IGNORE);
+  return children;
+}
+
+void end(MPI_Comm children) {
+  MPIX_Kernel_call("", 0, nullptr, nullptr, 0, comm, children);
+  MPI_Comm_disconnect(&children);
+}
+
+// The same kernel many times, in the form that the calls want.
+class batch {
+ public:
+  batch()
+      : names_(most_kernels, name_),
+        counts_(most_kernels, 5),
+        arguments_(most_kernels, places_),
+        sizes_(most_kernels, sizes_of_one_) {}
+
+  void call(int count, MPI_Comm children) {
+    for (int i = 0; i < count; ++i) MPIX_Kernel_call(name_, 5, places_, sizes_of_one_, 0, comm, children);
+  }
+  void call_multiple(int count, MPI_Comm children) {
+    MPIX_Kernel_call_multiple(count, names_.data(), counts_.data(), arguments_.data(), sizes_.data(), 0, comm,
+                              children);
+  }
+
+ private:
+  char name_[16] = "five_numbers";
+  double values_[5] = {1, 2, 3, 4, 5};
+  void* places_[5] = {&values_[0], &values_[1], &values_[2], &values_[3], &values_[4]};
+  int sizes_of_one_[5] = {sizeof(double), sizeof(double), sizeof(double), sizeof(double), sizeof(double)};
+  std::vector<char*> names_;
+  std::vector<int> counts_;
+  std::vector<void**> arguments_;
+  std::vector<int*> sizes_;
+};
+
+void settle(MPI_Comm children) {
+  MPIX_Kernel_status status;
+  if (MPIX_Kernel_waitall(0, comm, children, &status) == MPI_SUCCESS) return;
+  std::fprintf(stderr, "ham-bench kernels: %s\n", status.text);
+  MPI_Abort(comm, 1);
+}
+
+times_us measure(int count, const options& how, MPI_Comm children) {
+  batch kernels;
+  std::vector<double> call;
+  std::vector<double> call_run;
+  std::vector<double> multiple;
+  std::vector<double> multiple_run;
+  const auto measure_one = [&](std::vector<double>& alone, std::vector<double>& run, const auto& start) {
+    alone.push_back(1e6 * timed(start));
+    settle(children);
+    run.push_back(1e6 * timed([&] {
+                    start();
+                    settle(children);
+                  }));
+  };
+  for (int i = 0; i < how.repetitions; ++i) {
+    measure_one(call, call_run, [&] { kernels.call(count, children); });
+    measure_one(multiple, multiple_run, [&] { kernels.call_multiple(count, children); });
+  }
+  return {median(call), median(call_run), median(multiple), median(multiple_run)};
+}
+
+double spawn_seconds(const options& how) {
+  std::vector<double> seconds;
+  for (int i = 0; i < how.spawns; ++i) {
+    MPI_Comm children = MPI_COMM_NULL;
+    seconds.push_back(timed([&] { children = spawn(how); }));
+    end(children);
+  }
+  return median(seconds);
+}
+
+void print_table(const std::vector<int>& counts, const std::vector<times_us>& all, double spawn_us,
+                 const options& how) {
+  int parents = 0;
+  MPI_Comm_size(comm, &parents);
+  std::printf("kernels: %d parents, %d children, %d repetitions; one spawn %.0f ms\n\n", parents, how.children,
+              how.repetitions, spawn_us / 1000);
+  std::printf("Fig. 3: start of kernels, ms            |  Fig. 4: without the spawn, us\n");
+  std::printf("%8s %11s %9s %9s |  %9s %9s %7s | %s\n", "kernels", "spawn each", "call", "multiple", "call", "multiple",
+              "ratio", "until run: call, multiple");
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const times_us& one = all[i];
+    std::printf("%8d %11.0f %9.1f %9.1f |  %9.1f %9.1f %7.1f | %9.1f %9.1f\n", counts[i], counts[i] * spawn_us / 1000,
+                (spawn_us + one.call) / 1000, (spawn_us + one.multiple) / 1000, one.call, one.multiple,
+                one.call / one.multiple, one.call_run, one.multiple_run);
+  }
+}
+
+void print_json(const std::vector<int>& counts, const std::vector<times_us>& all, double spawn_us, const options& how) {
+  int parents = 0;
+  MPI_Comm_size(comm, &parents);
+  std::printf("{\n  \"benchmark\": \"kernels\",\n  \"parents\": %d,\n  \"children\": %d,\n  \"repetitions\": %d,\n",
+              parents, how.children, how.repetitions);
+  std::printf("  \"spawn_us\": %.1f,\n  \"rows\": [\n", spawn_us);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const times_us& one = all[i];
+    std::printf("    {\"kernels\": %d, \"spawn_each_us\": %.1f, \"call_us\": %.3f, \"call_multiple_us\": %.3f, ",
+                counts[i], counts[i] * spawn_us, one.call, one.multiple);
+    std::printf("\"call_run_us\": %.3f, \"call_multiple_run_us\": %.3f}%s\n", one.call_run, one.multiple_run,
+                i + 1 < counts.size() ? "," : "");
+  }
+  std::printf("  ]\n}\n");
+}
+
+int usage() {
+  std::puts(
+      "ham-bench kernels [--parents N] [--children N] [--repetitions N] [--spawns N] [--mpi NAME] [--json] [--check]\n"
+      "Cost of starting 1 to 128 MPI kernels (paper 5, Figures 3 and 4); --check ends with 1 if call_multiple of 128 "
+      "is\n"
+      "not 5 times cheaper than 128 calls. tools/kernels/plot.py plots what --json prints.");
+  return 0;
+}
+
+bool read(int argc, char** argv, options& how) {
+  how.child = std::string(argv[0]) + "-child";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--json")
+      how.json = true;
+    else if (word == "--check")
+      how.check = true;
+    else if (word == "--children" && i + 1 < argc)
+      how.children = std::max(1, std::atoi(argv[++i]));
+    else if (word == "--repetitions" && i + 1 < argc)
+      how.repetitions = std::max(1, std::atoi(argv[++i]));
+    else if (word == "--spawns" && i + 1 < argc)
+      how.spawns = std::max(1, std::atoi(argv[++i]));
+    else if (word == "--child" && i + 1 < argc)
+      how.child = argv[++i];
+    else
+      return false;
+  }
+  return true;
+}
+
+int run(const options& how) {
+  std::vector<int> counts;
+  std::vector<times_us> all;
+  const double spawn_us = 1e6 * spawn_seconds(how);
+  const MPI_Comm children = spawn(how);
+  measure(most_kernels, {how.children, 5, 0, false, false, how.child}, children);  // warm
+  for (int count = 1; count <= most_kernels; count *= 2) {
+    counts.push_back(count);
+    all.push_back(measure(count, how, children));
+  }
+  end(children);
+  const double ratio = all.back().call / all.back().multiple;
+  if (rank == 0 && how.json) print_json(counts, all, spawn_us, how);
+  if (rank == 0 && !how.json) {
+    print_table(counts, all, spawn_us, how);
+    std::printf("\n%d calls / one call_multiple of %d: %.1f (bar: %.0f)%s\n", most_kernels, most_kernels, ratio, bar,
+                ratio >= bar ? "" : " MISSED");
+  }
+  return how.check && ratio < bar ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--help") == 0) return usage();
+  }
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(comm, &rank);
+  options how;
+  int result = 2;
+  if (read(argc, argv, how))
+    result = run(how);
+  else if (rank == 0)
+    usage();
+  int worst = result;
+  MPI_Allreduce(&result, &worst, 1, MPI_INT, MPI_MAX, comm);
+  MPI_Finalize();
+  return worst;
+}
