@@ -106,8 +106,8 @@ int MPIX_Kernel_main(int argc, char** argv);
 #else
 #define MPIX_KERNEL_EXTERN_ extern
 #endif
-#define MPIX_KERNEL_TEXT_(name, text)                                                 \
-  MPIX_KERNEL_EXTERN_ const char name[] __attribute__((visibility("default"), used)); \
+#define MPIX_KERNEL_TEXT_(name, text)                                           \
+  MPIX_KERNEL_EXTERN_ const char name[] __attribute__((visibility("default"))); \
   const char name[] = text
 #define MPIX_KERNEL(result, name, parameters)                    \
   MPIX_KERNEL_EXTERN_ result name parameters;                    \
