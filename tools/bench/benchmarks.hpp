@@ -31,4 +31,7 @@ namespace ham::bench {
 /// soon a killed target is noticed.
 [[nodiscard]] report run_tcp(const settings& how);
 
+/// libveo: paper 2's Tests 1 to 4 for 1 to 300 000 calls, memory, idleness. Only where libveo is built.
+[[nodiscard]] report run_veo(const settings& how);
+
 }  // namespace ham::bench

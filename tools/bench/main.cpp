@@ -38,6 +38,9 @@ constexpr benchmark benchmarks[] = {
     {"scale", "latency to one target with 1 to 200 connected", run_scale},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
+#ifdef HAM_BENCH_VEO
+    {"veo", "libveo: paper 2's Tests 1 to 4, memory, idleness", run_veo},
+#endif
 };
 
 struct command_line {

@@ -1,0 +1,107 @@
+"""python -m unittest: kernels built here, called with NumPy arrays."""
+import gc
+import tempfile
+import unittest
+
+import numpy as np
+
+import veo
+
+KERNELS = """
+#include <stdint.h>
+#include <stdlib.h>
+double scale(double factor, double* x, int64_t n) { double s = 0; for (int64_t i = 0; i < n; ++i) s += x[i] *= factor; return s; }
+float third(float x) { return x / 3; }
+int minus(int a, unsigned char b) { return a - b; }
+uint64_t first(uint64_t* p) { return *p; }
+void nothing(void) {}
+uint64_t crash(void) { abort(); }
+"""
+
+
+class Veo(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.build = veo.VeBuild()
+        cls.build.set_build_dir(cls.folder.name)
+        cls.build.set_c_src("kernels", KERNELS)
+        cls.name = cls.build.build_so()
+        assert cls.name, "no compiler"
+
+    def setUp(self):
+        self.proc = veo.VeoProc(0)
+        self.lib = self.proc.load_library(self.name)
+        self.ctxt = self.proc.open_context()
+
+    def tearDown(self):
+        self.proc.proc_destroy()
+
+    def test_stack_arguments_and_results(self):
+        x = np.arange(100, dtype=np.float64)
+        self.lib.scale.args_type("double", "double *", "int64_t")
+        self.lib.scale.ret_type("double")
+        request = self.lib.scale(self.ctxt, 2, veo.OnStack(x, inout=veo.INTENT_INOUT), len(x))
+        self.assertEqual(request.wait_result(), 9900.0)
+        self.assertEqual(x[99], 198.0)
+        with self.assertRaises(RuntimeError):
+            request.wait_result()
+        self.lib.third.args_type("float")
+        self.lib.third.ret_type("float")
+        self.assertEqual(self.lib.third(self.ctxt, 6).wait_result(), 2.0)
+        self.lib.minus.args_type("int", "unsigned char")
+        self.assertEqual(self.lib.minus(self.ctxt, 3, 250).wait_result(), -247)
+        self.lib.nothing.args_type()
+        self.lib.nothing.ret_type("void")
+        self.assertIsNone(self.lib.nothing(self.ctxt).wait_result())
+
+    def test_mistakes(self):
+        with self.assertRaises(RuntimeError):
+            self.lib.absent
+        with self.assertRaises(RuntimeError):
+            self.lib.first(self.ctxt, 1)
+        self.lib.minus.args_type("int", "unsigned char")
+        with self.assertRaises(ValueError):
+            self.lib.minus(self.ctxt, 1)
+        with self.assertRaises(TypeError):
+            self.lib.minus.args_type("quad")
+        with self.assertRaises(TypeError):
+            self.proc.write_mem(0, 5, 1)
+        with self.assertRaises(ValueError):
+            self.proc.write_mem(0, b"12", 3)
+        with self.assertRaises(ValueError):
+            veo.OnStack(b"12", 3)
+
+    def test_memory(self):
+        x = np.arange(100000, dtype=np.int64)
+        y = np.zeros_like(x)
+        addr = self.proc.alloc_mem(x.nbytes)
+        self.proc.write_mem(addr, x, x.nbytes)
+        self.ctxt.async_read_mem(y, addr, y.nbytes).wait_result()
+        self.assertTrue((x == y).all())
+        self.ctxt.async_write_mem(addr, np.array([42]), 8).wait_result()
+        self.lib.first.args_type("uint64_t *")
+        self.lib.first.ret_type("uint64_t")
+        self.assertEqual(self.lib.first(self.ctxt, addr).wait_result(), 42)
+        self.proc.free_mem(addr)
+        tagged = self.proc.alloc_hmem(64)
+        self.assertTrue(veo.VEO_HMEM.is_ve_addr(tagged))
+        veo.VEO_HMEM.hmemcpy(tagged, np.array([7]), 8)
+        veo.VEO_HMEM.hmemcpy(y, tagged, 8)
+        self.assertEqual(y[0], 7)
+        self.proc.free_hmem(tagged)
+
+    def test_crash_and_any_order_of_ends(self):
+        self.lib.crash.args_type()
+        with self.assertRaises(ArithmeticError):
+            self.lib.crash(self.ctxt).wait_result()
+        other = veo.VeoProc(1)
+        ctxt = other.open_context()
+        other.proc_destroy()
+        ctxt.context_close()
+        del other, ctxt
+        gc.collect()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,9 @@
+"""Kernels in helper processes: the surface of py-veo on HAM's libveo (docs/veo.md)."""
+import numpy as np
+
+from . import _veo, logging
+from ._veo import *  # noqa: F403
+from ._veo import VEO_HMEM, OnStack, VeoArgs, VeoCtxt, VeoFunction, VeoLibrary, VeoMemRequest, VeoProc, VeoRequest
+from .vebuild import VeBuild
+
+__version__ = "1.5.0"
