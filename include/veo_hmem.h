@@ -9,13 +9,13 @@ extern "C" {
 #endif
 
 /** 1 if the pointer is tagged, else 0. */
-int veo_is_ve_addr(const void *addr);
+int veo_is_ve_addr(const void* addr);
 /** The address without its tag; an untagged pointer as it is. */
-void *veo_get_hmem_addr(void *addr);
+void* veo_get_hmem_addr(void* addr);
 /** Number of identifiers that a tag can hold: 16. */
 int veo_get_max_proc_identifier(void);
 /** 0 to 15, or -1 if the pointer is not tagged. */
-int veo_get_proc_identifier_from_hmem(const void *addr);
+int veo_get_proc_identifier_from_hmem(const void* addr);
 /** syscall(2) that answers -errno on failure. For kernels. */
 signed long syscall_wrapper(int number, signed long a, signed long b, signed long c, signed long d, signed long e,
                             signed long f);

@@ -6,7 +6,7 @@
 
 static inline long get_time_us(void) {
   struct timeval now;
-  gettimeofday(&now, (void *)0);
+  gettimeofday(&now, (void*)0);
   return (long)now.tv_sec * 1000000L + (long)now.tv_usec;
 }
 

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /** Result of the request `offs` + 1 before the running one on this context's thread. 0, or -1 if it had none. */
-int veo_prev_req_result(int offs, uint64_t *result);
+int veo_prev_req_result(int offs, uint64_t* result);
 
 #ifdef __cplusplus
 }

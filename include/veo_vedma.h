@@ -14,11 +14,11 @@ struct ve_dma_handle {
 };
 typedef struct ve_dma_handle ve_dma_handle_t;
 
-int veo_dma_post(struct veo_proc_handle *proc, uint64_t dst, uint64_t src, int size, ve_dma_handle_t *handle);
-int veo_dma_poll(struct veo_proc_handle *proc, ve_dma_handle_t *handle);
-int veo_dma_post_wait(struct veo_proc_handle *proc, uint64_t dst, uint64_t src, int size);
-uint64_t veo_register_mem_to_dmaatb(void *hmem, size_t size);
-int veo_unregister_mem_from_dmaatb(struct veo_proc_handle *proc, uint64_t vehva);
+int veo_dma_post(struct veo_proc_handle* proc, uint64_t dst, uint64_t src, int size, ve_dma_handle_t* handle);
+int veo_dma_poll(struct veo_proc_handle* proc, ve_dma_handle_t* handle);
+int veo_dma_post_wait(struct veo_proc_handle* proc, uint64_t dst, uint64_t src, int size);
+uint64_t veo_register_mem_to_dmaatb(void* hmem, size_t size);
+int veo_unregister_mem_from_dmaatb(struct veo_proc_handle* proc, uint64_t vehva);
 
 #ifdef __cplusplus
 }

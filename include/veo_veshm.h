@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-int veo_shared_mem_open(void *hmem, size_t size, int syncnum, long long mode);
-int veo_shared_mem_close(void *hmem, size_t size, int syncnum, long long mode);
-void *veo_shared_mem_attach(struct veo_proc_handle *proc, pid_t pid, void *hmem, size_t size, int syncnum,
+int veo_shared_mem_open(void* hmem, size_t size, int syncnum, long long mode);
+int veo_shared_mem_close(void* hmem, size_t size, int syncnum, long long mode);
+void* veo_shared_mem_attach(struct veo_proc_handle* proc, pid_t pid, void* hmem, size_t size, int syncnum,
                             long long mode);
-int veo_shared_mem_detach(struct veo_proc_handle *proc, void *addr, long long mode);
-void veo_access_pcircvsyc_register(struct veo_proc_handle *proc);
+int veo_shared_mem_detach(struct veo_proc_handle* proc, void* addr, long long mode);
+void veo_access_pcircvsyc_register(struct veo_proc_handle* proc);
 
 #ifdef __cplusplus
 }

@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-int veo_shmget(struct veo_proc_handle *proc, key_t key, size_t size, int flags);
-void *veo_shmat(struct veo_proc_handle *proc, int shmid, const void *addr, int flags, void **vehva);
-int veo_shmdt(struct veo_proc_handle *proc, const void *addr);
+int veo_shmget(struct veo_proc_handle* proc, key_t key, size_t size, int flags);
+void* veo_shmat(struct veo_proc_handle* proc, int shmid, const void* addr, int flags, void** vehva);
+int veo_shmdt(struct veo_proc_handle* proc, const void* addr);
 
 #ifdef __cplusplus
 }

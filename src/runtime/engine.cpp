@@ -224,9 +224,8 @@ void engine::leave() {
 }
 
 void engine::receive_while_executing() {
-  wait_until(
-      [this] { return executing_.load(std::memory_order_relaxed) == 0 || end_relief_.load() || stop_.load(); },
-      base::never_ns);
+  wait_until([this] { return executing_.load(std::memory_order_relaxed) == 0 || end_relief_.load() || stop_.load(); },
+             base::never_ns);
 }
 
 // ---- progress

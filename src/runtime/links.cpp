@@ -179,6 +179,8 @@ node_t links::spawn(const std::string&, const std::string&) {
 }
 node_t links::add(const std::string&) { throw config_error("only the host, node 0, adds nodes; call it there"); }
 node_t links::add(const offload::target_program&) { return add(std::string()); }
-void links::remove(node_t, std::chrono::milliseconds) { throw config_error("only the host, node 0, removes nodes; call it there"); }
+void links::remove(node_t, std::chrono::milliseconds) {
+  throw config_error("only the host, node 0, removes nodes; call it there");
+}
 
 }  // namespace ham::detail

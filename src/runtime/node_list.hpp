@@ -16,7 +16,7 @@ struct node_group {
   std::size_t count = 1;
   std::vector<int> cpus;  ///< one core per target, in turn; empty: anywhere
   std::vector<std::string>
-      command;          ///< exec: the program and the words that come before the application's own arguments
+      command;  ///< exec: the program and the words that come before the application's own arguments
   std::vector<std::string> environment;  ///< NAME=value, in addition to this process's own
   bool as_is = false;                    ///< the command is complete, and every target may use all of cpus
   std::string address;                   ///< tcp: "HOST:PORT", a numeric IPv6 host in brackets

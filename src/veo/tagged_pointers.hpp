@@ -22,8 +22,8 @@ inline constexpr std::uint64_t identifier_bits = std::uint64_t{15} << identifier
 }
 /// `identifier` is below most_tagged_procs.
 [[nodiscard]] inline void* tagged(std::uint64_t address, int identifier) noexcept {
-  const std::uint64_t bits = (address & ~identifier_bits) | ve_bit |
-                             static_cast<std::uint64_t>(identifier) << identifier_shift;
+  const std::uint64_t bits =
+      (address & ~identifier_bits) | ve_bit | static_cast<std::uint64_t>(identifier) << identifier_shift;
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(bits));
 }
 

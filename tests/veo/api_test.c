@@ -429,7 +429,8 @@ int main(int argc, char** argv) {
   hooks(proc, ctx);
   threads(proc, ctx, lib);
   hardware(proc);
-  CHECK(call(ctx, veo_get_sym(proc, lib, "hello"), NULL) == 12 && call(ctx, veo_get_sym(proc, lib, "at_exit"), NULL) == 0);
+  CHECK(call(ctx, veo_get_sym(proc, lib, "hello"), NULL) == 12 &&
+        call(ctx, veo_get_sym(proc, lib, "at_exit"), NULL) == 0);
   /* The end of the process destroys the proc; what the kernel printed appears. */
   return 0;
 }

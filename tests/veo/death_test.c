@@ -140,7 +140,8 @@ static void forked_child(void) {
     CHECK(veo_call_sync(all.proc, count, NULL, NULL) == -1);
     CHECK(veo_call_async(all.ctx, count, NULL) == VEO_REQUEST_ID_INVALID);
     struct party own = start();
-    CHECK(veo_proc_identifier(own.proc) == 0 && veo_call_sync(own.proc, veo_get_sym(own.proc, own.lib, "count"), NULL, NULL) == 0);
+    CHECK(veo_proc_identifier(own.proc) == 0 &&
+          veo_call_sync(own.proc, veo_get_sym(own.proc, own.lib, "count"), NULL, NULL) == 0);
     exit(7);
   }
   int status = 0;

@@ -26,8 +26,8 @@ uint64_t all_kinds(int8_t i8, int16_t i16, int32_t i32, int64_t i64, uint8_t u8,
                    uint64_t u64, int8_t late, double d0, double d1, double d2, double d3, double d4, double d5,
                    double d6, double d7, double d8, double d9, float f) {
   return i8 == -8 && i16 == -16 && i32 == -32 && i64 == -64 && u8 == 208 && u16 == 50000 && u32 == 4000000000U &&
-         u64 == 10000000000000000000UL && late == -1 && d0 == 0.5 && d1 == 1.5 && d2 == 2.5 && d3 == 3.5 &&
-         d4 == 4.5 && d5 == 5.5 && d6 == 6.5 && d7 == 7.5 && d8 == 8.5 && d9 == 9.5 && f == 1.25F;
+         u64 == 10000000000000000000UL && late == -1 && d0 == 0.5 && d1 == 1.5 && d2 == 2.5 && d3 == 3.5 && d4 == 4.5 &&
+         d5 == 5.5 && d6 == 6.5 && d7 == 7.5 && d8 == 8.5 && d9 == 9.5 && f == 1.25F;
 }
 
 /* Doubles what is in `inout`, writes the sum of `in` to `out`, changes `in`. */

@@ -3,16 +3,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <signal.h>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
-#include <signal.h>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -103,11 +103,11 @@ void list() {
   std::printf("%4s %8s %8s %-7s %9s  %s\n", "node", "pid", "host", "state", "cpu s", "program");
   for (const helper& one : all_helpers()) {
     std::printf("%4s %8d %8d %-7s %9.2f  %s\n", one.node.c_str(), one.pid, one.host,
-                !one.host_lives      ? "stray"
-                : one.state == 'R'   ? "running"
-                : one.state == 'T'   ? "stopped"
-                : one.state == 'Z'   ? "ended"
-                                     : "waiting",
+                !one.host_lives    ? "stray"
+                : one.state == 'R' ? "running"
+                : one.state == 'T' ? "stopped"
+                : one.state == 'Z' ? "ended"
+                                   : "waiting",
                 one.cpu_seconds, one.program.c_str());
   }
 }
@@ -150,8 +150,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "ham-ve: %s\n", problem.what());
     return EXIT_FAILURE;
   }
-  std::fprintf(stderr, "ham-ve [list]      VEO helpers of this user: node, pid, host, state, processor time\n"
-                       "ham-ve end-strays  ends helpers whose host has gone\n"
-                       "ham-ve gdb PID     attaches gdb to a helper\n");
+  std::fprintf(stderr,
+               "ham-ve [list]      VEO helpers of this user: node, pid, host, state, processor time\n"
+               "ham-ve end-strays  ends helpers whose host has gone\n"
+               "ham-ve gdb PID     attaches gdb to a helper\n");
   return what == "--help" || what == "-h" ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -45,8 +45,7 @@ void enlist_call(std::type_identity<msg::detail::call_shape<Result, Params...>>)
 template <class Callable>
 requires msg::has_fixed_parameters_v<Callable>
 bool offer(const Callable&) {
-  detail::enlist_call<Callable>(
-      std::type_identity<typename msg::detail::shape_of<msg::core_type_t<Callable>>::type>());
+  detail::enlist_call<Callable>(std::type_identity<typename msg::detail::shape_of<msg::core_type_t<Callable>>::type>());
   return true;
 }
 

@@ -27,9 +27,9 @@ struct runtime_options {
   bool progress_thread = false;
   /// Key that other machines have to show: a file, or "fd:NUMBER"; also --ham-key and HAM_KEY.
   std::string key;
-  std::string serve;      ///< wait for hosts at this address instead of being one: "ADDR:PORT", --ham-serve
-  std::size_t jobs = 1;   ///< hosts served at once, --ham-jobs
-  bool one_sided = true;  ///< false: put and get always travel in messages (tests)
+  std::string serve;            ///< wait for hosts at this address instead of being one: "ADDR:PORT", --ham-serve
+  std::size_t jobs = 1;         ///< hosts served at once, --ham-jobs
+  bool one_sided = true;        ///< false: put and get always travel in messages (tests)
   std::size_t max_message = 0;  ///< longest message that is taken, in bytes; 0: HAM_MAX_MESSAGE
   /// In a target started here: stdout and stderr stay as they are. Else each line leaves in one piece.
   bool plain_output = false;

@@ -21,8 +21,8 @@ namespace ham::transport::shm {
 /// One target to start.
 struct target_plan {
   node_t node = 1;
-  std::vector<std::string> command;  ///< program and arguments
-  std::vector<int> cpus;             ///< empty: anywhere
+  std::vector<std::string> command;      ///< program and arguments
+  std::vector<int> cpus;                 ///< empty: anywhere
   std::vector<std::string> environment;  ///< NAME=value, in addition to this process's own
 };
 
@@ -88,7 +88,7 @@ class host_transport final : public ring_transport {
 
   mutable std::mutex mutex_;
   std::condition_variable done_;
-  std::vector<target_plan> plans_;  // guarded by mutex_
+  std::vector<target_plan> plans_;                       // guarded by mutex_
   std::vector<std::pair<node_t, std::int64_t>> ending_;  // who, and until when; guarded by mutex_
   std::uint32_t plan_nodes_ = 0;
   bool started_ = true;

@@ -100,8 +100,7 @@ void prepare_thread() {
     return;
   static std::once_flag once;
   std::call_once(once, &start_gravedigger);
-  void* const memory =
-      ::mmap(nullptr, handler_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = ::mmap(nullptr, handler_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   stack_t stack{};
   stack.ss_sp = memory;

@@ -109,7 +109,8 @@ uint64_t veo_async_read_mem(struct veo_thr_ctxt* ctx, void* dst, uint64_t src, s
     const auto send = sending(load_request, src, static_cast<std::uint64_t>(size));
     auto out = std::make_unique<std::vector<delivery>>();
     out->push_back({dst, size});
-    return ctx->submit(send, [&] { return send; }, std::move(out));
+    return ctx->submit(
+        send, [&] { return send; }, std::move(out));
   });
 }
 
@@ -120,11 +121,9 @@ uint64_t veo_async_write_mem(struct veo_thr_ctxt* ctx, uint64_t dst, const void*
       return transfer_in_turn(*ctx, direction::to_helper, dst, const_cast<void*>(src), size);
     }
     const std::span<const std::byte> bytes(static_cast<const std::byte*>(src), size);
-    return ctx->submit(
-        [&](const ham::offload::destination& to, unseen_count unseen, patience) {
-          return ham::offload::try_async(to, store_request, unseen, dst, bytes);
-        },
-        [&] { return sending(store_request, dst, std::vector<std::byte>(bytes.begin(), bytes.end())); });
+    return ctx->submit([&](const ham::offload::destination& to, unseen_count unseen,
+                           patience) { return ham::offload::try_async(to, store_request, unseen, dst, bytes); },
+                       [&] { return sending(store_request, dst, std::vector<std::byte>(bytes.begin(), bytes.end())); });
   });
 }
 
@@ -180,7 +179,9 @@ void* veo_set_proc_identifier(void* addr, int proc_ident) {
   return tagged(bits_of(addr), proc_ident);
 }
 
-struct veo_proc_handle* veo_get_proc_handle_from_hmem(const void* addr) { return owner_of(addr); }
+struct veo_proc_handle* veo_get_proc_handle_from_hmem(const void* addr) {
+  return owner_of(addr);
+}
 
 pid_t veo_get_pid_from_hmem(const void* addr) {
   const proc* const of = owner_of(addr);

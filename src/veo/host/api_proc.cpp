@@ -33,7 +33,9 @@ bool too_long(const char* name) noexcept { return ::strnlen(name, VEO_SYMNAME_LE
 
 extern "C" {
 
-struct veo_proc_handle* veo_proc_create(int node) { return create(node, std::string()); }
+struct veo_proc_handle* veo_proc_create(int node) {
+  return create(node, std::string());
+}
 
 struct veo_proc_handle* veo_proc_create_static(int node, const char* helper) {
   if (helper == nullptr || *helper == '\0') return fail<veo_proc_handle*>(EINVAL, nullptr);
@@ -59,7 +61,8 @@ uint64_t veo_load_library(struct veo_proc_handle* handle, const char* path) {
   proc* const of = live(handle);
   if (of == nullptr || path == nullptr) return fail(EINVAL, uint64_t{0});
   if (too_long(path)) return fail(ENAMETOOLONG, uint64_t{0});
-  return guarded(uint64_t{0}, [&] { return of->main().exchange(sending(load_library_request, std::string(path))).value; });
+  return guarded(uint64_t{0},
+                 [&] { return of->main().exchange(sending(load_library_request, std::string(path))).value; });
 }
 
 int veo_unload_library(struct veo_proc_handle* handle, const uint64_t lib) {
@@ -168,7 +171,9 @@ void veo_req_block_end(struct veo_thr_ctxt* ctx) {
   if (live(ctx) != nullptr) ctx->block_end();
 }
 
-struct veo_thr_ctxt_attr* veo_alloc_thr_ctxt_attr(void) { return new (std::nothrow) veo_thr_ctxt_attr; }
+struct veo_thr_ctxt_attr* veo_alloc_thr_ctxt_attr(void) {
+  return new (std::nothrow) veo_thr_ctxt_attr;
+}
 
 int veo_free_thr_ctxt_attr(struct veo_thr_ctxt_attr* attr) {
   if (attr == nullptr) return fail(EINVAL, -1);

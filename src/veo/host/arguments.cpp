@@ -85,7 +85,9 @@ using namespace ham::veo;
 
 extern "C" {
 
-struct veo_args* veo_args_alloc(void) { return new (std::nothrow) veo_args; }
+struct veo_args* veo_args_alloc(void) {
+  return new (std::nothrow) veo_args;
+}
 void veo_args_free(struct veo_args* args) { delete args; }
 void veo_args_clear(struct veo_args* args) {
   if (args == nullptr) return;

@@ -216,7 +216,8 @@ void veo_thr_ctxt::count_unseen() noexcept {
 
 local_result veo_thr_ctxt::exchange(const sender& send, std::unique_ptr<std::vector<delivery>> out) {
   if (!runs_here()) {
-    const std::uint64_t id = submit(send, [&] { return send; }, std::move(out));
+    const std::uint64_t id = submit(
+        send, [&] { return send; }, std::move(out));
     local_result result{VEO_COMMAND_ERROR, 0};
     if (id != no_request) result.state = static_cast<std::uint8_t>(wait(id, &result.value));
     return result;

@@ -28,8 +28,8 @@ struct local_result {
 
 /// Sends a request, given the number of unseen ones before it; patient: waits for room, else nothing if there is none.
 enum class patience : std::uint8_t { none, any };
-using sender = std::function<std::optional<offload::future<answer>>(const offload::destination&, unseen_count,
-                                                                    patience)>;
+using sender =
+    std::function<std::optional<offload::future<answer>>(const offload::destination&, unseen_count, patience)>;
 
 }  // namespace ham::veo
 
@@ -44,10 +44,11 @@ struct veo_thr_ctxt {
 
   [[nodiscard]] ham::veo::proc& of() noexcept { return proc_; }
 
-  /// Queues a request for the helper. `send(to, unseen, patience)` sends it now; `later()` makes a sender that owns what
-  /// it needs. Gives its number, or no_request if the proc is dead.
+  /// Queues a request for the helper. `send(to, unseen, patience)` sends it now; `later()` makes a sender that owns
+  /// what it needs. Gives its number, or no_request if the proc is dead.
   template <class Send, class Later>
-  std::uint64_t submit(const Send& send, const Later& later, std::unique_ptr<std::vector<ham::veo::delivery>> out = {}) {
+  std::uint64_t submit(const Send& send, const Later& later,
+                       std::unique_ptr<std::vector<ham::veo::delivery>> out = {}) {
     std::unique_lock lock(mutex_);
     wait_for_turn(lock);
     if (!begin_submit()) return ham::veo::no_request;

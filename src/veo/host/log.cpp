@@ -11,7 +11,9 @@ namespace {
 const bool tracing = std::getenv("VEO_LOG_DEBUG") != nullptr;
 }  // namespace
 
-void say(const std::string& text) noexcept { std::fprintf(stderr, "[VH] [PID %d] ERROR: %s\n", ::getpid(), text.c_str()); }
+void say(const std::string& text) noexcept {
+  std::fprintf(stderr, "[VH] [PID %d] ERROR: %s\n", ::getpid(), text.c_str());
+}
 
 void trace(const std::string& text) noexcept {
   if (tracing) std::fprintf(stderr, "[VH] [PID %d] %s\n", ::getpid(), text.c_str());

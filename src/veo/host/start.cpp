@@ -113,7 +113,8 @@ std::string elsewhere(int node) {
   for (std::string one; std::getline(list, one, ';');) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos || !number_in(std::string_view(one).substr(0, equals))) {
-      throw config_error("HAM_VEO_NODES: cannot use \"" + one + "\"; write NODE=tcp://HOST:PORT or NODE=exec:COMMAND, "
+      throw config_error("HAM_VEO_NODES: cannot use \"" + one +
+                         "\"; write NODE=tcp://HOST:PORT or NODE=exec:COMMAND, "
                          "separated by semicolons");
     }
     if (number_in(std::string_view(one).substr(0, equals)) == node) return one.substr(equals + 1);

@@ -215,8 +215,9 @@ report run_veo(const settings& how) {
   pin_this_thread(how.all_cores);
   measure_memory(how, with, result);
   measure_idleness(with, result);
-  result.remarks.push_back("Tests 1 to 4 as in paper 2: N submitted, then N results; one after the other; N submitted, "
-                           "the last result; N synchronous calls");
+  result.remarks.push_back(
+      "Tests 1 to 4 as in paper 2: N submitted, then N results; one after the other; N submitted, "
+      "the last result; N synchronous calls");
   return result;
 }
 
