@@ -16,6 +16,7 @@
 #include "runtime/node_list.hpp"
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
+#include "transport/emulated/target_transport.hpp"
 #include "transport/loopback/cluster.hpp"
 #include "transport/shm/host_transport.hpp"
 #include "transport/shm/target_transport.hpp"
@@ -24,6 +25,7 @@ namespace ham::detail {
 namespace {
 
 namespace shm = transport::shm;
+namespace emulated = transport::emulated;
 namespace loopback = transport::loopback;
 
 constexpr const char* target_variable = "HAM_TARGET";
@@ -155,25 +157,17 @@ runtime_parts::~runtime_parts() {
 
 bool is_target_process() { return std::getenv(target_variable) != nullptr; }
 
-void run_target(bool plain_output) {
-  const char* const set = std::getenv(target_variable);
-  const std::string text = set == nullptr ? "" : set;
-  ::unsetenv(target_variable);  // what this process starts is no target
-  if (!text.starts_with("shm:")) {
-    throw config_error("HAM_TARGET=\"" + text + "\" is not what a host of this release sets; unset it");
-  }
-  shm::invitation invitation = shm::invitation::accept(std::atoi(text.c_str() + 4));
-  std::optional<line_output> output;
-  if (!plain_output) output.emplace();
-  auto heap = std::make_unique<base::heap>(std::move(invitation.own_heap));
-  engine target(invitation.node, invitation.nodes, std::move(heap));
+namespace {
+
+/// Joins the host that `transport` reaches, and executes calls until it has ended.
+template <class Target>
+void serve_host(engine& target, std::unique_ptr<Target> transport) {
   target.limit_messages(message_limit());
   network_settings how;
   how.timeout = tcp_timeout();
   links whole(target, how);
   target.belong_to(&whole);
-  auto transport = shm::target_transport::make(std::move(invitation), target);
-  shm::target_transport& joining = *transport;
+  Target& joining = *transport;
   whole.use_local(joining);
   target.use(std::move(transport));
   set_process_engine(&target);
@@ -182,6 +176,38 @@ void run_target(bool plain_output) {
   msg::thread_pool::process().shutdown();
   target.leave();
   set_process_engine(nullptr);
+}
+
+void run_shm_target(int control_fd, bool plain_output) {
+  shm::invitation invitation = shm::invitation::accept(control_fd);
+  std::optional<line_output> output;
+  if (!plain_output) output.emplace();
+  auto heap = std::make_unique<base::heap>(std::move(invitation.own_heap));
+  engine target(invitation.node, invitation.nodes, std::move(heap));
+  serve_host(target, shm::target_transport::make(std::move(invitation), target));
+}
+
+void run_emulated_target(int control_fd, bool plain_output) {
+  emulated::invitation invitation = emulated::invitation::accept(control_fd);
+  std::optional<line_output> output;
+  if (!plain_output) output.emplace();
+  auto heap = std::make_unique<base::heap>(std::move(invitation.own_heap));
+  engine target(invitation.said.node, invitation.said.nodes, std::move(heap));
+  serve_host(target, std::make_unique<emulated::target_transport>(std::move(invitation), target));
+}
+
+}  // namespace
+
+void run_target(bool plain_output) {
+  const char* const set = std::getenv(target_variable);
+  const std::string text = set == nullptr ? "" : set;
+  ::unsetenv(target_variable);  // what this process starts is no target
+  if (text.starts_with("shm:"))
+    run_shm_target(std::atoi(text.c_str() + 4), plain_output);
+  else if (text.starts_with("emulated:"))
+    run_emulated_target(std::atoi(text.c_str() + 9), plain_output);
+  else
+    throw config_error("HAM_TARGET=\"" + text + "\" is not what a host of this release sets; unset it");
 }
 
 }  // namespace ham::detail

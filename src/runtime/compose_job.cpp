@@ -26,7 +26,7 @@ network_settings settings_of_job() {
 }  // namespace
 
 host_job::host_job(engine& host, const runtime_options& options, target_defaults defaults)
-    : links(host, settings_of_job()), options_(options), defaults_(std::move(defaults)) {}
+    : links(host, settings_of_job()), accelerators_(host), options_(options), defaults_(std::move(defaults)) {}
 
 transport::shm::host_transport& host_job::local() {
   if (local_ == nullptr) {
@@ -140,16 +140,41 @@ void host_job::learn_address(node_t number, const node_group& group) {
   know(number, address);
 }
 
+/// Targets on this machine, each by the transport of its group.
+void host_job::start_processes(const fresh_targets& fresh, std::uint32_t nodes) {
+  std::vector<transport::shm::target_plan> plans;
+  const auto each = [&](auto&& act) {
+    const node_group* before = nullptr;
+    std::size_t member = 0;
+    for (const auto& [number, group] : fresh) {
+      member = group == std::exchange(before, group) ? member + 1 : 0;
+      if (group->transport != "tcp") act(*group, member, plan_for(*group, member, number));
+    }
+  };
+  each([&](const node_group& group, std::size_t, transport::shm::target_plan plan) {
+    if (!accelerators::start_here(group)) plans.push_back(std::move(plan));
+  });
+  if (!plans.empty()) local().start(std::move(plans), nodes);
+  each([&](const node_group& group, std::size_t member, const transport::shm::target_plan& plan) {
+    if (accelerators::start_here(group)) {
+      accelerators_.start(group, member, {plan.node, plan.command, plan.cpus}, nodes);
+    }
+  });
+}
+
+void host_job::end_process(node_t number, std::chrono::milliseconds patience) {
+  if (local_ != nullptr) local_->end(number, patience);
+  accelerators_.end(number);
+}
+
 node_t host_job::start(const std::vector<node_group>& groups) {
   std::lock_guard guard(one_at_a_time_);
   const auto first = static_cast<node_t>(node().num_nodes());
-  std::vector<std::pair<node_t, const node_group*>> fresh;
-  std::vector<transport::shm::target_plan> plans;
+  fresh_targets fresh;
   for (const node_group& group : groups) {
+    if (accelerators::start_here(group)) accelerators::check(group);
     for (std::size_t i = 0; i < group.count; ++i) {
-      const node_t number = first + static_cast<node_t>(fresh.size());
-      fresh.emplace_back(number, &group);
-      if (group.transport != "tcp") plans.push_back(plan_for(group, i, number));
+      fresh.emplace_back(first + static_cast<node_t>(fresh.size()), &group);
     }
   }
   const std::size_t nodes = static_cast<std::size_t>(first) + fresh.size();
@@ -158,13 +183,13 @@ node_t host_job::start(const std::vector<node_group>& groups) {
   const auto first_server = std::ranges::find(groups, "tcp", &node_group::transport);
   if (first_server != groups.end()) static_cast<void>(key_for_servers(first_server->address));
   try {
-    if (!plans.empty()) local().start(std::move(plans), static_cast<std::uint32_t>(nodes));
+    start_processes(fresh, static_cast<std::uint32_t>(nodes));
     invite_all(groups, first);
     for (const auto& [number, group] : fresh) await(number, *group);
   } catch (...) {
     for (const auto& [number, group] : fresh) {
       node().part_with(number, "another target of its group could not be started");
-      if (group->transport != "tcp") local().end(number);
+      if (group->transport != "tcp") end_process(number);
     }
     throw;
   }
@@ -242,7 +267,7 @@ void host_job::remove(node_t number, std::chrono::milliseconds patience) {
   if (number == 0) throw config_error("the host cannot be removed; leave main to end the job");
   std::lock_guard guard(one_at_a_time_);
   node().part_with(number, "it was removed from the job");
-  if (local_ != nullptr) local_->end(number, patience);
+  end_process(number, patience);
   node().locked([&] {
     if (network_if_open() != nullptr) network_if_open()->leave(number);
   });

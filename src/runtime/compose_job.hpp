@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ham/offload/runtime.hpp"
+#include "runtime/compose_accelerators.hpp"
 #include "runtime/links.hpp"
 #include "runtime/node_list.hpp"
 #include "transport/network.hpp"
@@ -50,10 +51,14 @@ class host_job final : public links {
   void invite(const node_group& group, node_t node);
   void invite_all(const std::vector<node_group>& groups, node_t first);
   void await(node_t node, const node_group& group);
+  using fresh_targets = std::vector<std::pair<node_t, const node_group*>>;
+  void start_processes(const fresh_targets& fresh, std::uint32_t nodes);
+  void end_process(node_t node, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
   void learn_address(node_t node, const node_group& group);
 
   std::mutex one_at_a_time_;
   transport::shm::host_transport* local_ = nullptr;
+  accelerators accelerators_;
   const runtime_options options_;
   const target_defaults defaults_;
   std::optional<transport::secret_key> key_;

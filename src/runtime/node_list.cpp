@@ -1,6 +1,7 @@
 // Parsing of HAM_NODES and of lists of cores.
 #include "runtime/node_list.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "ham/error.hpp"
@@ -141,20 +142,28 @@ node_group parse_tcp(const group_text& group, std::string_view rest) {
 node_group parse_plain(const group_text& group) {
   node_group result;
   std::string_view rest = group.part;
-  const std::size_t name_end = rest.find_first_of(":@");
+  const std::size_t name_end = rest.find_first_of(":/@");
   result.transport = std::string(rest.substr(0, name_end));
   rest.remove_prefix(name_end == std::string_view::npos ? rest.size() : name_end);
   const bool ranks = result.transport == "mpi" || result.transport == "parent";
-  if (result.transport != "shm" && result.transport != "loopback" && !ranks) {
-    group.refuse("a group begins with shm, exec:, tcp://, loopback or mpi");
+  const bool emulated = result.transport == "emulated";
+  const bool on_engine = result.transport == "veo" || result.transport == "vedma";
+  if (result.transport != "shm" && result.transport != "loopback" && !ranks && !emulated && !on_engine) {
+    group.refuse("a group begins with shm, exec:, tcp://, mpi, emulated, veo, vedma or loopback");
   }
   if (ranks) result.count = 0;  // as many as there are
   if (rest.starts_with(':')) {
     rest.remove_prefix(1);
     result.count = group.count_at(rest, "colon");
   }
+  if (emulated && rest.starts_with('/')) {
+    const std::size_t end = std::min(rest.find('@'), rest.size());
+    result.settings = std::string(rest.substr(1, end - 1));
+    rest.remove_prefix(end);
+  }
   if (rest.starts_with('@')) {
-    if (result.transport != "shm") group.refuse("only targets that are started here can be given cores");
+    if (result.transport != "shm" && !emulated)
+      group.refuse("only targets that are started here can be given cores");
     result.cpus = parse_cores(rest.substr(1), '+');
     rest = {};
   }

@@ -20,6 +20,17 @@ std::string problem_of(const std::string& text) {
   return {};
 }
 
+TEST(parse_nodes, targets_behind_one_sided_media) {
+  const auto groups = parse_nodes("emulated,emulated:2/initiator=host/read=1200@1+2,veo:2,vedma");
+  ASSERT_EQ(groups.size(), 4U);
+  EXPECT_TRUE(groups[0].transport == "emulated" && groups[0].count == 1 && groups[0].settings.empty());
+  EXPECT_TRUE(groups[1].count == 2 && groups[1].settings == "initiator=host/read=1200");
+  EXPECT_EQ(groups[1].cpus, (std::vector<int>{1, 2}));
+  EXPECT_TRUE(groups[2].transport == "veo" && groups[2].count == 2);
+  EXPECT_TRUE(groups[3].transport == "vedma" && groups[3].count == 1);
+  for (const char* wrong : {"shm/read=1", "veo:1/read=1", "veo@1", "emulated:x", "emulated:1:2"}) problem_of(wrong);
+}
+
 TEST(parse_nodes, groups) {
   const auto one = parse_nodes("shm");
   ASSERT_EQ(one.size(), 1U);

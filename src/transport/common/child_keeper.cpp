@@ -51,6 +51,7 @@ void child_keeper::run(std::function<void()> task) {
   std::exception_ptr problem;
   bool done = false;
   std::unique_lock lock(mutex_);
+  if (stop_) throw config_error("this host is about to end; it starts no targets any more");
   tasks_.emplace_back([&] {
     try {
       task();
@@ -72,6 +73,7 @@ void child_keeper::start(const plan& what, std::span<const std::byte> welcome, s
 }
 
 void child_keeper::end(node_t node) {
+  if (pid(node) < 0) return;
   run([&] {
     for (auto& one : children_) {
       if (one->node != node || one->ended) continue;

@@ -26,6 +26,7 @@ class one_sided_endpoint final : public polled_endpoint {
   void commit(const frame_head& head) noexcept override {
     sender_.commit(head);
     sent_ = sender_.sent();
+    stir();
     next_room_.store(reinterpret_cast<std::uintptr_t>(sender_.buffer()), std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint64_t taken() const noexcept override { return sender_.taken(sent_); }

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <memory>
 
 #include "transport/common/one_sided_sender.hpp"
 #include "transport/common/ring_reader.hpp"
@@ -17,7 +16,7 @@ class one_sided_receiver {
  public:
   one_sided_receiver(Access& there, const one_sided_terms& terms, credit_exchange& credits)
       : there_(there), terms_(terms), credits_(credits) {
-    if constexpr (!Access::in_place) staging_ = std::make_unique<std::byte[]>(layout().buffer_bytes);
+    if constexpr (!Access::in_place) stage_ = there.stage(layout().buffer_bytes);
   }
 
   [[nodiscard]] bool empty() const noexcept { return !awaited(there_.read_word(flag_at())); }
@@ -63,8 +62,8 @@ class one_sided_receiver {
     if constexpr (Access::in_place) {
       return there_.at(at);
     } else {
-      there_.read_block(at, staging_.get(), sizeof(one_sided_head) + size);
-      return staging_.get();
+      there_.read_block(at, stage_, sizeof(one_sided_head) + size);
+      return stage_;
     }
   }
 
@@ -83,7 +82,7 @@ class one_sided_receiver {
   Access& there_;
   const one_sided_terms terms_;
   credit_exchange& credits_;
-  std::unique_ptr<std::byte[]> staging_;
+  std::byte* stage_ = nullptr;  // of a far side
   std::uint64_t position_ = 0;
   std::uint32_t index_ = 0;
 };

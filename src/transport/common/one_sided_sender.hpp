@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cassert>
 #include <cstring>
-#include <memory>
 
 #include "transport/common/memory_access.hpp"
 #include "transport/common/one_sided_layout.hpp"
@@ -26,7 +25,7 @@ class one_sided_sender {
  public:
   one_sided_sender(Access& there, const one_sided_terms& terms, credit_exchange& credits)
       : there_(there), terms_(terms), credits_(credits) {
-    if constexpr (!Access::in_place) staging_ = std::make_unique<std::byte[]>(layout().buffer_bytes);
+    if constexpr (!Access::in_place) stage_ = there.stage(layout().buffer_bytes);
   }
 
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept {
@@ -44,7 +43,7 @@ class one_sided_sender {
     const std::uint32_t next = index_ + 1 == layout().buffers ? 0 : index_ + 1;
     const one_sided_flag flag{one_sided_stamp(position_, terms_.epoch), next, static_cast<std::uint32_t>(size_)};
     if constexpr (!Access::in_place) {
-      there_.write_block(layout().buffer(terms_.side, index_), staging_.get(), sizeof head + size_);
+      there_.write_block(layout().buffer(terms_.side, index_), stage_, sizeof head + size_);
     }
     there_.fence();
     there_.write_word(layout().flag(terms_.side, index_), flag.word());
@@ -67,7 +66,7 @@ class one_sided_sender {
     if constexpr (Access::in_place)
       return there_.at(layout().buffer(terms_.side, index_));
     else
-      return staging_.get();
+      return stage_;
   }
 
  private:
@@ -89,7 +88,7 @@ class one_sided_sender {
   Access& there_;
   const one_sided_terms terms_;
   credit_exchange& credits_;
-  std::unique_ptr<std::byte[]> staging_;
+  std::byte* stage_ = nullptr;  // of a far side
   std::uint64_t position_ = 0;
   std::uint64_t free_ = 0;  // messages before this one have given their buffers back
   std::uint32_t index_ = 0;

@@ -35,8 +35,16 @@ class polled_endpoint : public endpoint {
   [[nodiscard]] virtual bool malformed() const noexcept = 0;
   /// The medium does not reach the peer any more.
   [[nodiscard]] virtual bool failed() const noexcept = 0;
+  /// Whether something was sent since this was asked last: an answer may come.
+  [[nodiscard]] bool take_stirred() noexcept {
+    return stirred_.load(std::memory_order_relaxed) && stirred_.exchange(false, std::memory_order_relaxed);
+  }
+
+ protected:
+  void stir() noexcept { stirred_.store(true, std::memory_order_relaxed); }
 
  private:
+  std::atomic<bool> stirred_{false};
   std::atomic<endpoint_state> state_{endpoint_state::open};
   std::unique_ptr<remote_memory> memory_;
   mutable std::mutex mutex_;

@@ -57,14 +57,31 @@ endpoint* polled_transport::poll(frame& out, unsigned looks) {
   if (has_adopted_.load(std::memory_order_acquire)) [[unlikely]]
     take_adopted();
   if (open_.empty()) return nullptr;
-  if (!looks_are_cheap()) looks = std::min(looks, 1U);
+  if (!looks_are_cheap()) looks = worth_a_look() ? 1 : 0;
   for (; looks != 0 && !open_.empty(); --looks) {
     if (endpoint* const found = look_around(out)) {
       next_sleep_ = interval_.shortest;
+      drowsy_ = false;
       return found;
     }
   }
   return nullptr;
+}
+
+/// Who has slept the longest time and found nothing looks at each peer once more and sleeps again: journeys in vain are
+/// what an idle node would spend its time with.
+bool polled_transport::worth_a_look() {
+  if (!drowsy_) return true;
+  if (drowsy_looks_ < open_.size()) {
+    ++drowsy_looks_;
+    return true;
+  }
+  bool stirred = false;
+  for (polled_endpoint* const one : open_) stirred = one->take_stirred() || stirred;
+  if (!stirred) return false;
+  drowsy_ = false;
+  next_sleep_ = interval_.shortest;
+  return true;
 }
 
 endpoint* polled_transport::look_around(frame& out) {
@@ -99,7 +116,9 @@ endpoint* polled_transport::look_at(polled_endpoint& one, frame& out) {
 
 bool polled_transport::quiet() {
   if (has_adopted_.load(std::memory_order_acquire)) return false;
-  return std::ranges::all_of(open_, [](const polled_endpoint* one) { return one->empty() && !one->failed(); });
+  return std::ranges::all_of(open_, [](const polled_endpoint* one) {
+    return one->state() != endpoint_state::open || (one->empty() && !one->failed());
+  });
 }
 
 bool polled_transport::arm() {
@@ -107,6 +126,8 @@ bool polled_transport::arm() {
   const auto ns = next_sleep_.count();
   const itimerspec once{{}, {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)}};
   ::timerfd_settime(timer_.get(), 0, &once, nullptr);
+  drowsy_ = next_sleep_ == interval_.longest;
+  drowsy_looks_ = 0;
   next_sleep_ = std::min(next_sleep_ * 2, interval_.longest);
   return true;
 }

@@ -16,7 +16,7 @@ namespace ham::transport {
 /// longest is what an idle node's frame may wait.
 struct polling_interval {
   std::chrono::nanoseconds shortest{50'000};
-  std::chrono::nanoseconds longest{2'000'000};
+  std::chrono::nanoseconds longest{4'000'000};
 };
 
 /// A look may be a journey of a microsecond, or of a hundred: each call of poll looks at the peer that was heard last
@@ -44,6 +44,7 @@ class polled_transport : public transport {
   endpoint* look_at(polled_endpoint& one, frame& out);
   endpoint* look_around(frame& out);
   [[nodiscard]] bool quiet();
+  [[nodiscard]] bool worth_a_look();
 
   observer& observer_;
   polling_interval interval_;
@@ -58,6 +59,8 @@ class polled_transport : public transport {
   std::vector<polled_endpoint*> open_;
   polled_endpoint* last_heard_ = nullptr;
   std::size_t cursor_ = 0;
+  unsigned drowsy_looks_ = 0;  // made since a sleep that nothing ended but the timer
+  bool drowsy_ = false;
   unsigned streak_ = 0;
 };
 

@@ -79,7 +79,7 @@ class wire {
 };
 
 /// The initiator's way to the ring: every access is a journey.
-class far_access {
+class far_access : public ordinary_stages {
  public:
   static constexpr bool in_place = false;
   far_access(const segment& there, std::shared_ptr<wire> over) : there_(there), over_(std::move(over)) {}

@@ -1,0 +1,77 @@
+// Starting targets behind one-sided media.
+#include "runtime/compose_accelerators.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace ham::detail {
+
+namespace emulated = transport::emulated;
+
+namespace {
+
+/// The application as a library for Vector Engines: HAM_VEO_APPLICATION, or beside this program under its name with
+/// ".ve.so" behind it.
+std::string application_library() {
+  const char* const named = std::getenv("HAM_VEO_APPLICATION");
+  if (named != nullptr && *named != '\0') return named;
+  std::array<char, PATH_MAX> program{};
+  if (::readlink("/proc/self/exe", program.data(), program.size() - 1) <= 0) {
+    throw config_error("cannot read the name of this program; name the application's library in HAM_VEO_APPLICATION");
+  }
+  return std::string(program.data()) + ".ve.so";
+}
+
+}  // namespace
+
+void accelerators::check(const node_group& group) {
+  if (group.transport == "emulated") static_cast<void>(emulated::parse_medium(group.settings));
+}
+
+void accelerators::start(const node_group& group, std::size_t member, const transport::child_keeper::plan& process,
+                         std::uint32_t nodes) {
+  if (group.transport == "veo")
+    start_on_engine(veo_, member, process.node, nodes);
+  else if (group.transport == "vedma")
+    start_on_engine(vedma_, member, process.node, nodes);
+  else
+    start_emulated(group, process, nodes);
+}
+
+void accelerators::start_emulated(const node_group& group, const transport::child_keeper::plan& process,
+                                  std::uint32_t nodes) {
+  const emulated::medium costs = emulated::parse_medium(group.settings);
+  if (emulated_ == nullptr) {
+    auto made = std::make_unique<emulated::host_transport>(host_.memory().fd(), host_);
+    emulated_ = made.get();
+    host_.use(std::move(made));
+  }
+  emulated_->start({{process, costs}}, nodes);
+}
+
+template <class Host>
+void accelerators::start_on_engine(Host*& host, std::size_t member, node_t node, std::uint32_t nodes) {
+  if (host == nullptr) {
+    auto made = std::make_unique<Host>(host_);
+    host = made.get();
+    host_.use(std::move(made));
+  }
+  host->start({node, static_cast<int>(member), application_library()}, nodes);
+}
+
+void accelerators::end(node_t node) {
+  if (emulated_ != nullptr) emulated_->end(node);
+  if (veo_ == nullptr && vedma_ == nullptr) return;
+  host_.locked([&] {
+    if (veo_ != nullptr) veo_->end(node);
+    if (vedma_ != nullptr) vedma_->end(node);
+  });
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,144 @@
+// Set-up and end of targets through VEO.
+#include "transport/common/veo_host.hpp"
+
+#include <signal.h>
+
+#include <chrono>
+#include <cstddef>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace ham::transport::veo {
+namespace {
+
+constexpr std::chrono::milliseconds patience_at_end{500};
+constexpr std::uint64_t line = one_sided_layout::line;
+
+[[noreturn]] void refuse(const target_plan& plan, const std::string& what, const std::string& advice) {
+  throw config_error("no start of a target on Vector Engine " + std::to_string(plan.engine) + " (" + what + "); " +
+                     advice);
+}
+
+}  // namespace
+
+veo_host::veo_host(observer& to, polling_interval interval)
+    : polled_transport(to, interval), veo_(libveo::get()), next_epoch_(static_cast<std::uint32_t>(base::now_ns())) {}
+
+std::uint64_t veo_host::allocate(const engine_process& process, std::size_t size) const {
+  std::uint64_t address = 0;
+  if (veo_.alloc_mem(process.handle, &address, size + line) != 0 || address == 0) {
+    throw config_error("the memory of a Vector Engine is full; use fewer targets on it");
+  }
+  return (address + line - 1) / line * line;
+}
+
+void veo_host::write(const engine_process& process, std::uint64_t to, const void* from, std::size_t size) const {
+  if (veo_.write_mem(process.handle, to, from, size) != 0) {
+    throw config_error("the memory of a Vector Engine cannot be written; see what the VEO library printed");
+  }
+}
+
+void veo_host::start(const target_plan& plan, std::uint32_t nodes) {
+  engine_process made;
+  made.handle = veo_.proc_create(plan.engine);
+  if (made.handle == nullptr) refuse(plan, "veo_proc_create says no", "see what it printed, and VEORUN_BIN");
+  try {
+    set_up(made, plan, nodes);
+  } catch (...) {
+    veo_.proc_destroy(made.handle);
+    throw;
+  }
+}
+
+void veo_host::set_up(engine_process& made, const target_plan& plan, std::uint32_t nodes) {
+  welcome said;
+  said.node = plan.node;
+  said.nodes = nodes;
+  said.epoch = next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
+  auto endpoint = make_ring(made, said);
+  made.welcome_at = allocate(made, sizeof said);
+  write(made, made.welcome_at, &said, sizeof said);
+  call_ham_main(made, plan);
+  {
+    std::lock_guard guard(mutex_);
+    processes_[plan.node] = made;
+  }
+  adopt(std::move(endpoint));
+}
+
+/// ham_main gets a context of its own: transfers would wait behind it on the first one.
+void veo_host::call_ham_main(engine_process& made, const target_plan& plan) const {
+  const std::uint64_t library = veo_.load_library(made.handle, plan.application.c_str());
+  if (library == 0) {
+    refuse(plan, "it cannot load " + plan.application,
+           "build the application as a library for it and name the file in HAM_VEO_APPLICATION");
+  }
+  const std::uint64_t entry = veo_.get_sym(made.handle, library, "ham_main");
+  if (entry == 0) refuse(plan, plan.application + " has no ham_main", "link it with HAM");
+  if (veo_.context_open(made.handle) == nullptr || (made.context = veo_.context_open(made.handle)) == nullptr) {
+    refuse(plan, "it opens no second context", "set VE_OMP_NUM_THREADS=1, which some VEO libraries ask for");
+  }
+  veo_args* const arguments = veo_.args_alloc();
+  veo_.args_set_u64(arguments, 0, made.welcome_at);
+  made.request = veo_.call_async(made.context, entry, arguments);
+  veo_.args_free(arguments);
+  if (made.request == no_request) refuse(plan, "ham_main cannot be called", "see what the VEO library printed");
+}
+
+/// mutex_ is held.
+bool veo_host::look_whether_ended(engine_process& one) const noexcept {
+  std::uint64_t result = 0;
+  if (!one.ended) one.ended = veo_.call_peek_result(one.context, one.request, &result) != command_unfinished;
+  return one.ended;
+}
+
+bool veo_host::arm() {
+  if (!polled_transport::arm()) return false;
+  std::vector<node_t> gone;
+  {
+    std::lock_guard guard(mutex_);
+    for (auto& [node, one] : processes_) {
+      if (!one.told && look_whether_ended(one)) {
+        one.told = true;
+        gone.push_back(node);
+      }
+    }
+  }
+  for (const node_t node : gone) observing().on_lost(node, "its process has ended, or its ham_main");
+  if (gone.empty()) return true;
+  disarm();
+  return false;
+}
+
+/// mutex_ is held. To destroy a VEO process waits for all that runs in it.
+void veo_host::bury(engine_process& one) const noexcept {
+  if (one.handle == nullptr) return;
+  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
+  while (!look_whether_ended(one) && base::now_ns() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!one.ended) {
+    std::int32_t pid = 0;
+    const bool known = veo_.read_mem(one.handle, &pid, one.welcome_at + offsetof(welcome, pid), sizeof pid) == 0;
+    if (!known || pid <= 0) return;  // the library ends it with this process
+    ::kill(pid, SIGKILL);
+  }
+  one.unreachable->store(true);
+  veo_.proc_destroy(std::exchange(one.handle, nullptr));
+}
+
+void veo_host::end(node_t node) noexcept {
+  std::lock_guard guard(mutex_);
+  const auto found = processes_.find(node);
+  if (found == processes_.end()) return;
+  found->second.told = true;
+  bury(found->second);
+}
+
+void veo_host::shutdown() noexcept {
+  std::lock_guard guard(mutex_);
+  for (auto& [node, one] : processes_) bury(one);
+}
+
+}  // namespace ham::transport::veo

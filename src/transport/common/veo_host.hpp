@@ -1,0 +1,71 @@
+// What hosts of Vector Engines have in common: VEO creates the processes and starts the application in them.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "transport/common/libveo.hpp"
+#include "transport/common/polled_transport.hpp"
+#include "transport/common/veo_welcome.hpp"
+
+namespace ham::transport::veo {
+
+struct target_plan {
+  node_t node = 1;
+  int engine = 0;           ///< number of the Vector Engine
+  std::string application;  ///< the application, built as a library for it
+};
+
+/// A process on a Vector Engine.
+struct engine_process {
+  veo_proc_handle* handle = nullptr;
+  veo_thr_ctxt* context = nullptr;
+  std::uint64_t request = no_request;  ///< of ham_main
+  std::uint64_t welcome_at = 0;
+  /// Set before the process is destroyed: nobody may use its handle any more.
+  std::shared_ptr<std::atomic<bool>> unreachable = std::make_shared<std::atomic<bool>>(false);
+  bool ended = false;
+  bool told = false;
+};
+
+class veo_host : public polled_transport {
+ public:
+  /// Starts one target of a job of `nodes` nodes. Blocks until its ham_main has been called. Throws ham::config_error.
+  void start(const target_plan& plan, std::uint32_t nodes);
+  /// Ends the process of a target that was told to end. Waits for it a little. The receiving lock is held.
+  void end(node_t node) noexcept;
+
+  void connect(node_t) override {}  // every target is connected to the host from its start
+  /// Looks after targets that have ended, too.
+  [[nodiscard]] bool arm() override;
+  void shutdown() noexcept override;
+
+ protected:
+  /// Loads libveo. Throws ham::config_error.
+  veo_host(observer& to, polling_interval interval);
+
+  /// Makes an empty ring for `process`, says in `said` where it is, and gives the endpoint over it. Throws
+  /// ham::config_error.
+  [[nodiscard]] virtual std::unique_ptr<polled_endpoint> make_ring(const engine_process& process, welcome& said) = 0;
+  /// `size` bytes of the process's memory, aligned to 64. Throws ham::config_error.
+  [[nodiscard]] std::uint64_t allocate(const engine_process& process, std::size_t size) const;
+  /// Throws ham::config_error.
+  void write(const engine_process& process, std::uint64_t to, const void* from, std::size_t size) const;
+
+  const libveo& veo_;
+
+ private:
+  void set_up(engine_process& made, const target_plan& plan, std::uint32_t nodes);
+  void call_ham_main(engine_process& made, const target_plan& plan) const;
+  [[nodiscard]] bool look_whether_ended(engine_process& one) const noexcept;
+  void bury(engine_process& one) const noexcept;
+
+  std::uint32_t next_epoch_;
+  std::mutex mutex_;
+  std::map<node_t, engine_process> processes_;  // guarded by mutex_
+};
+
+}  // namespace ham::transport::veo

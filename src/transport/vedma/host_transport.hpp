@@ -1,0 +1,28 @@
+// The host's side of user DMA: the ring is in its memory, the Vector Engine makes all transfers (paper 1, Fig. 8).
+#pragma once
+
+#include <deque>
+
+#include "transport/common/veo_host.hpp"
+#include "transport/vedma/segment.hpp"
+
+namespace ham::transport::vedma {
+
+class host_transport final : public veo::veo_host {
+ public:
+  /// Loads libveo. Throws ham::config_error.
+  explicit host_transport(observer& to) : veo_host(to, {}) {}
+  ~host_transport() override { shutdown(); }
+
+  [[nodiscard]] const char* name() const noexcept override { return "vedma"; }
+
+ protected:
+  [[nodiscard]] bool looks_are_cheap() const noexcept override { return true; }
+  [[nodiscard]] std::unique_ptr<polled_endpoint> make_ring(const veo::engine_process& process,
+                                                           veo::welcome& said) override;
+
+ private:
+  std::deque<segment> segments_;
+};
+
+}  // namespace ham::transport::vedma

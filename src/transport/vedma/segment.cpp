@@ -1,0 +1,53 @@
+// shmget, shmat, shmctl.
+#include "transport/vedma/segment.hpp"
+
+#include <sys/ipc.h>
+#include <sys/shm.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "ham/error.hpp"
+
+namespace ham::transport::vedma {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw config_error("cannot " + what + " (" + std::strerror(errno) +
+                     "); see the limits kernel.shmmax and kernel.shmmni");
+}
+
+std::byte* attached(int id) {
+  void* const memory = ::shmat(id, nullptr, 0);
+  return reinterpret_cast<std::intptr_t>(memory) == -1 ? nullptr : static_cast<std::byte*>(memory);
+}
+
+}  // namespace
+
+segment segment::make(std::size_t size) {
+  size = (size + huge_page - 1) / huge_page * huge_page;
+  int id = ::shmget(IPC_PRIVATE, size, IPC_CREAT | SHM_HUGETLB | 0600);
+  if (id < 0) id = ::shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+  if (id < 0) refuse("make a shared memory segment");
+  std::byte* const memory = attached(id);
+  ::shmctl(id, IPC_RMID, nullptr);
+  if (memory == nullptr) refuse("attach a shared memory segment");
+  return {id, memory};
+}
+
+segment segment::attach(std::uint64_t id, std::size_t size) {
+  shmid_ds facts{};
+  if (::shmctl(static_cast<int>(id), IPC_STAT, &facts) != 0) refuse("find the shared memory segment of the host");
+  std::byte* const memory = facts.shm_segsz >= size ? attached(static_cast<int>(id)) : nullptr;
+  if (memory == nullptr) refuse("attach the shared memory segment of the host");
+  return {static_cast<int>(id), memory};
+}
+
+segment::~segment() {
+  if (memory_ != nullptr) ::shmdt(memory_);
+}
+
+}  // namespace ham::transport::vedma

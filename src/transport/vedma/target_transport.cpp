@@ -1,0 +1,29 @@
+// Joining a job over a ring in the host's memory.
+#include "transport/vedma/target_transport.hpp"
+
+#include <memory>
+
+#include "transport/common/one_sided_endpoint.hpp"
+#ifdef __ve__
+#include "transport/vedma/engine_access.hpp"
+#else
+#include "transport/vedma/attached_access.hpp"
+#endif
+
+namespace ham::transport::vedma {
+namespace {
+
+#ifdef __ve__
+using access = engine_access;
+#else
+using access = attached_access;
+#endif
+
+}  // namespace
+
+void target_transport::join() {
+  const veo::welcome& host = said();
+  adopt(std::make_unique<one_sided_endpoint<access>>(0, host.terms(veo::target_side), host.ring, host.layout.bytes()));
+}
+
+}  // namespace ham::transport::vedma
