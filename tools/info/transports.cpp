@@ -20,11 +20,12 @@ struct known_transport {
 constexpr known_transport all[] = {
     {"shm", ""},
     {"loopback", ""},
+    {"emulated", ""},
     {"tcp", ""},
     {"mpi", ""},
     {"ucx", "not part of this release; take one with the module libham_ucx.so for InfiniBand and RoCE"},
-    {"veo", "not part of this release; take one with the transports for Vector Engines"},
-    {"vedma", "not part of this release; take one with the transports for Vector Engines"},
+    {"veo", "not tried: it wants libveo.so.1 (HAM_VEO_LIBRARY) and the application built for a Vector Engine"},
+    {"vedma", "not tried: it wants what veo wants"},
     {"cuda", "not part of this release; take one with the module libham_cuda.so for NVIDIA GPUs"},
 };
 
