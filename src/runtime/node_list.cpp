@@ -162,8 +162,7 @@ node_group parse_plain(const group_text& group) {
     rest.remove_prefix(end);
   }
   if (rest.starts_with('@')) {
-    if (result.transport != "shm" && !emulated)
-      group.refuse("only targets that are started here can be given cores");
+    if (result.transport != "shm" && !emulated) group.refuse("only targets that are started here can be given cores");
     result.cpus = parse_cores(rest.substr(1), '+');
     rest = {};
   }
