@@ -27,10 +27,15 @@ class behind_veo final : public job {
     return base::never_ns;
   }
   void hear(node_t, std::span<const std::byte>) override {}
-  node_t add(const std::string&) override { throw config_error("targets are added on the host"); }
-  void remove(node_t) override { throw config_error("targets are removed on the host"); }
+  node_t add(const std::string&) override { refuse(); }
+  node_t add(const offload::target_program&) override { refuse(); }
+  node_t spawn(const std::string&, const std::string&) override { refuse(); }
+  void remove(node_t, std::chrono::milliseconds) override { refuse(); }
 
  private:
+  [[noreturn]] static void refuse() {
+    throw config_error("only the host, node 0, adds and removes nodes; call it there");
+  }
   transport::transport& only_;
 };
 
