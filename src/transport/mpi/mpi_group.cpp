@@ -29,7 +29,7 @@ mpi_group::mpi_group(session& in, MPI_Comm own, const transport_options& how) : 
 }
 
 mpi_group::~mpi_group() {
-  if (own_ != MPI_COMM_NULL) MPI_Comm_disconnect(&own_);
+  if (own_ != MPI_COMM_NULL) MPI_Comm_free(&own_);
 }
 
 std::unique_ptr<transport> mpi_group::open(base::heap* memory, observer& to) {

@@ -41,7 +41,7 @@ void mpi_transport::shutdown() noexcept {
   bulk_.reset();
   {
     const auto passing = gate_.pass();
-    MPI_Comm_disconnect(&own_);
+    MPI_Comm_free(&own_);
   }
   neighbours_.set_awake(false);
 }

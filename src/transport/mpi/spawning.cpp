@@ -11,7 +11,7 @@ MPI_Comm merge(MPI_Comm between, int high, node_t& first) {
   const int error = MPI_Intercomm_merge(between, high, &whole);
   if (error != MPI_SUCCESS) throw config_error("MPI cannot join processes that it started (" + text_of(error) + ")");
   MPI_Bcast(&first, 1, MPI_INT32_T, 0, whole);
-  MPI_Comm_disconnect(&between);
+  MPI_Comm_free(&between);
   return whole;
 }
 
