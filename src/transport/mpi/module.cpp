@@ -28,7 +28,7 @@ std::int64_t number_from(const char* name, std::int64_t usual, const char* word,
 transport_options options_for(node_t first) {
   transport_options how;
   how.first = first;
-  how.longest_pause_ns = 1000 * number_from("HAM_MPI_PAUSE", 1000, "spin", 1'000'000);
+  how.longest_pause_ns = 1000 * number_from("HAM_MPI_PAUSE", 2000, "spin", 1'000'000);
   how.end_timeout_ns = 1'000'000'000 * number_from("HAM_MPI_END_TIMEOUT", 60, "never", 1'000'000);
   return how;
 }
