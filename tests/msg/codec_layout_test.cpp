@@ -91,6 +91,14 @@ TEST(codec_layout, recursive_types_end) {
   EXPECT_EQ(layout_text<tree>(), layout_text<tree>());
 }
 
+TEST(codec_layout, long_double_is_found) {
+  EXPECT_TRUE(layout_has_long_double(layout_text<long double>()));
+  EXPECT_TRUE(layout_has_long_double("object<a,32,16:i4@0,f128@16>"));
+  EXPECT_TRUE(layout_has_long_double("complex<f128dd>"));
+  EXPECT_FALSE(layout_has_long_double("object<my_f128,16,8:f8@0,i4@8>"));
+  EXPECT_FALSE(layout_has_long_double(""));
+}
+
 TEST(codec_layout, portability) {
   EXPECT_TRUE((layout_is_portable(layout_text<int, std::string, particle, std::vector<double>>())));
   EXPECT_TRUE(layout_is_portable(layout_text<letter>())) << "one byte has no byte order";

@@ -44,6 +44,17 @@ namespace detail {
   return true;
 }
 
+/// Whether values laid out so hold a `long double`, of which the format differs between processors of one byte order.
+[[nodiscard]] constexpr bool layout_has_long_double(std::string_view text) noexcept {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (detail::is_layout_token(text, at, "f80") || detail::is_layout_token(text, at, "f128") ||
+        detail::is_layout_token(text, at, "f128dd")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 namespace detail {
 
 /// Appends several texts. (GCC 12 warns wrongly of `"literal" + std::to_string(...)`.)

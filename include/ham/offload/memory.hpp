@@ -48,7 +48,7 @@ template <class T>
     static const bool known = [] {
       std::string text;
       msg::detail::append_member<T>(text);
-      return msg::layout_is_portable(text, true);
+      return msg::layout_is_portable(text, true) && !msg::layout_has_long_double(text);
     }();
     return {0, known};
   }
@@ -119,7 +119,8 @@ requires detail::transferable<std::remove_const_t<T>> future<void> get(
 }
 
 /// Copies `n` elements from `src` to `dst`, on any nodes; between two targets the bytes go directly from one to the
-/// other, orchestrated by the caller.
+/// other, orchestrated by the caller. Numbers are converted as by put; elements that cannot cross from `src`'s node to
+/// `dst`'s make the future fail with ham::buffer_error.
 template <class T>
 requires detail::transferable<std::remove_const_t<T>> future<void> copy(buffer_ptr<T> src,
                                                                         buffer_ptr<std::remove_const_t<T>> dst,

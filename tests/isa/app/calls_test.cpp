@@ -23,6 +23,9 @@ std::int64_t there_and_back(std::int64_t depth, node_t other) {
 std::string isa_of(node_t node) { return offload::get_node_descriptor(node).isa(); }
 int through(node_t other, int value) { return 1 + offload::sync(other, fn<&add>, value, value); }
 
+double value_of(const sample& of) { return of.value; }
+double half_of(long double number) { return static_cast<double>(number / 2); }
+
 struct scaler {
   std::int64_t factor = 1;
   HAM_FIELDS(factor)
@@ -63,6 +66,26 @@ TEST(calls, callables) {
     EXPECT_EQ(offload::sync(node, scaler{-7}, 6), -42);
     EXPECT_EQ(offload::sync(node, named<"isa.add">([](int a, int b) { return a + b; }), 2, 3), 5);
     EXPECT_EQ(offload::sync(node, pooled(fn<&add>), 40, 2), 42);
+  });
+}
+
+TEST(calls, objects_cross_where_they_lie_alike) {
+  const auto refused = [](node_t node, const char* function, const auto& call) {
+    try {
+      call();
+      ADD_FAILURE() << "it was called";
+    } catch (const call_error& problem) {
+      for (const std::string& part :
+           {std::string(function), std::string("argument "), std::string("node 0"), "node " + std::to_string(node)}) {
+        expect_in(problem.what(), part);
+      }
+    }
+  };
+  with_each_target([&](node_t node) {
+    const auto object = [&] { EXPECT_EQ(offload::sync(node, fn<&value_of>, sample{0.1, 2, 3}), 0.1); };
+    const auto number = [&] { EXPECT_EQ(offload::sync(node, fn<&half_of>, 3.0L), 1.5); };
+    same_byte_order(0, node) ? object() : refused(node, "value_of", object);
+    same_long_double(0, node) ? number() : refused(node, "half_of", number);
   });
 }
 

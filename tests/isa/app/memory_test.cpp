@@ -1,4 +1,6 @@
 // put, get, copy and what is refused, with memory of targets of any instruction set.
+#include <array>
+#include <complex>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -13,9 +15,22 @@ double sum_of(offload::buffer_ptr<double> numbers, std::uint64_t count) {
 void scale(offload::buffer_ptr<double> numbers, std::uint64_t count, double factor) {
   for (std::uint64_t i = 0; i < count; ++i) numbers[static_cast<std::ptrdiff_t>(i)] *= factor;
 }
-template <class T>
-T element(offload::buffer_ptr<T> of, std::int64_t index) {
-  return of[static_cast<std::ptrdiff_t>(index)];
+enum class level : std::uint16_t { low = 0x0102, high = 0xf0e0 };
+using triple = std::array<std::int16_t, 3>;
+
+/// The last elements of buffers of 100, as numbers.
+std::vector<double> last_of(offload::buffer_ptr<std::uint8_t> bytes, offload::buffer_ptr<std::int16_t> shorts,
+                            offload::buffer_ptr<std::uint32_t> ints, offload::buffer_ptr<std::int64_t> longs,
+                            offload::buffer_ptr<float> floats, offload::buffer_ptr<level> levels,
+                            offload::buffer_ptr<triple> triples, offload::buffer_ptr<std::complex<float>> complexes) {
+  return {static_cast<double>(bytes[99]),      static_cast<double>(shorts[99]),
+          static_cast<double>(ints[99]),       static_cast<double>(longs[99]),
+          static_cast<double>(floats[99]),     static_cast<double>(levels[99]),
+          static_cast<double>(triples[99][2]), static_cast<double>(complexes[99].imag())};
+}
+double twice(offload::buffer_ptr<sample> samples) {
+  samples[0].number *= 2;
+  return samples[0].value;
 }
 std::uint64_t sum_from_host(offload::buffer_ptr<std::uint32_t> on_host, std::uint64_t count) {
   std::vector<std::uint32_t> copy(count);
@@ -49,24 +64,76 @@ TEST(memory, put_compute_get) {
   });
 }
 
-TEST(memory, elements_of_every_size) {
-  const auto round_trip = []<class T>(node_t node, T first) {
-    std::vector<T> source(100);
-    std::iota(source.begin(), source.end(), first);
-    const offload::buffer<T> remote(node, source.size());
-    offload::put_sync(source.data(), remote.ptr(), source.size());
-    EXPECT_EQ(offload::sync(node, fn<&element<T>>, remote.ptr(), 41), source[41]);
-    std::vector<T> back(source.size());
-    offload::get_sync(remote.ptr(), back.data(), back.size());
-    EXPECT_EQ(back, source);
-  };
+/// 100 elements on a node, the last one is `value`; checks that they come back as they went.
+template <class T>
+offload::buffer<T> filled(node_t node, T value) {
+  std::vector<T> source(100);
+  source[1] = source[99] = value;
+  offload::buffer<T> remote(node, source.size());
+  offload::put_sync(source.data(), remote.ptr(), source.size());
+  std::vector<T> back(source.size());
+  offload::get_sync(remote.ptr(), back.data(), back.size());
+  EXPECT_EQ(back, source);
+  return remote;
+}
+
+TEST(memory, elements_of_every_kind) {
   with_each_target([&](node_t node) {
-    round_trip(node, std::uint8_t{1});
-    round_trip(node, std::int16_t{-300});
-    round_trip(node, std::uint32_t{0x01020304});
-    round_trip(node, std::int64_t{-(1LL << 40)});
-    round_trip(node, 0.5F);
-    round_trip(node, 0.5);
+    const auto bytes = filled<std::uint8_t>(node, 200);
+    const auto shorts = filled<std::int16_t>(node, -300);
+    const auto ints = filled<std::uint32_t>(node, 0x01020304);
+    const auto longs = filled<std::int64_t>(node, -(1LL << 40));
+    const auto floats = filled<float>(node, 0.5F);
+    const auto levels = filled<level>(node, level::high);
+    const auto triples = filled<triple>(node, {1, 2, -3});
+    const auto complexes = filled<std::complex<float>>(node, {1.5F, -2.5F});
+    EXPECT_EQ(offload::sync(node, fn<&last_of>, bytes.ptr(), shorts.ptr(), ints.ptr(), longs.ptr(), floats.ptr(),
+                            levels.ptr(), triples.ptr(), complexes.ptr()),
+              (std::vector<double>{200, -300, 0x01020304, -1099511627776.0, 0.5, 0xf0e0, -3, -2.5}));
+  });
+}
+
+/// put, get and copy of one element between two nodes are refused.
+template <class T>
+void expect_refused(node_t node, offload::buffer_ptr<T> own, offload::buffer_ptr<T> there) {
+  const auto refused = [node](const auto& access) {
+    try {
+      access();
+      ADD_FAILURE() << "it was copied";
+    } catch (const buffer_error& problem) {
+      expect_in(problem.what(), "the two nodes lay them out differently");
+      expect_in(problem.what(), "node " + std::to_string(node));
+    }
+  };
+  T local{};
+  refused([&] { offload::put_sync(&local, there, 1); });
+  refused([&] { offload::get_sync(there, &local, 1); });
+  refused([&] { offload::copy_sync(own, there, 1); });
+  refused([&] { offload::copy_sync(there, own, 1); });
+}
+
+TEST(memory, objects_cross_where_they_lie_alike) {
+  const offload::buffer<sample> own(0, 1);
+  with_each_target([&](node_t node) {
+    const offload::buffer<sample> remote(node, 1);
+    if (!same_byte_order(0, node)) return expect_refused(node, own.ptr(), remote.ptr());
+    const sample source{0.1, 21, 3};
+    offload::put_sync(&source, remote.ptr(), 1);
+    EXPECT_EQ(offload::sync(node, fn<&twice>, remote.ptr()), 0.1);
+    offload::copy_sync(remote.ptr(), own.ptr(), 1);
+    EXPECT_EQ(own.ptr()[0], (sample{0.1, 42, 3}));
+  });
+}
+
+TEST(memory, long_double_crosses_where_it_lies_alike) {
+  const offload::buffer<long double> own(0, 1);
+  with_each_target([&](node_t node) {
+    const offload::buffer<long double> remote(node, 1);
+    if (!same_byte_order(0, node) || !same_long_double(0, node)) return expect_refused(node, own.ptr(), remote.ptr());
+    const long double source = 1.0L / 3;
+    offload::put_sync(&source, remote.ptr(), 1);
+    offload::copy_sync(remote.ptr(), own.ptr(), 1);
+    EXPECT_EQ(own.ptr()[0], source);
   });
 }
 
@@ -90,6 +157,21 @@ TEST(memory, copy_between_all_nodes) {
       offload::put_sync(source.data(), one.ptr(), count);
       offload::copy_sync(one.ptr(), other.ptr(), count);
       EXPECT_EQ(offload::sync(to, fn<&sum_of>, other.ptr(), count), std::accumulate(source.begin(), source.end(), 0.0));
+    }
+  }
+}
+
+TEST(memory, objects_between_all_nodes) {
+  for (node_t from = 0; from <= last_node(); ++from) {
+    for (node_t to = 0; to <= last_node(); ++to) {
+      SCOPED_TRACE(std::to_string(from) + " to " + std::to_string(to));
+      const offload::buffer<sample> one(from, 10);
+      const offload::buffer<sample> other(to, 10);
+      auto copied = offload::copy(one.ptr(), other.ptr(), 10);
+      if (same_byte_order(from, to))
+        copied.get();
+      else
+        EXPECT_THROW(copied.get(), buffer_error);
     }
   }
 }

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "ham/offload.hpp"
@@ -23,10 +26,30 @@ void with_each_target(Check check) {
   }
 }
 
-/// Whether a target computes on the same data layout as this host, seen from the names of the instruction sets.
-[[nodiscard]] inline bool same_isa(node_t node) {
-  return offload::get_node_descriptor(node).isa() == offload::get_node_descriptor(0).isa();
+/// How a node represents what differs between instruction sets.
+struct representation {
+  bool little_endian = std::endian::native == std::endian::little;
+  std::int32_t long_double_digits = std::numeric_limits<long double>::digits;
+  HAM_FIELDS(little_endian, long_double_digits)
+};
+inline representation own_representation() { return {}; }
+[[nodiscard]] inline representation representation_of(node_t node) {
+  return node == 0 ? own_representation() : offload::sync(node, fn<&own_representation>);
 }
+[[nodiscard]] inline bool same_byte_order(node_t a, node_t b) {
+  return representation_of(a).little_endian == representation_of(b).little_endian;
+}
+[[nodiscard]] inline bool same_long_double(node_t a, node_t b) {
+  return representation_of(a).long_double_digits == representation_of(b).long_double_digits;
+}
+
+/// What is copied as its bytes: these members lie alike wherever the byte order is the same.
+struct sample {
+  double value = 0;
+  std::int32_t number = 0;
+  std::uint8_t flag = 0;
+  bool operator==(const sample&) const = default;
+};
 
 inline void expect_in(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text << "\ndoes not say: " << part;
