@@ -57,6 +57,9 @@ static void procs_and_symbols(void) {
   CHECK(veo_unload_library(proc[0], 12345) != 0);
   CHECK(veo_unload_library(proc[0], lib) == 0 && veo_unload_library(proc[0], lib) == 0);
   CHECK(veo_get_sym(proc[0], lib, "count") == 0 && veo_unload_library(proc[0], lib) != 0);
+  const uint64_t again = veo_load_library(proc[0], kernels);
+  CHECK(again != 0 && veo_get_sym(proc[0], again, "count") != count);
+  CHECK(veo_call_sync(proc[0], veo_get_sym(proc[0], again, "count"), NULL, &result) == 0 && result == 1);
   for (int i = 0; i < 4; ++i) CHECK(i == 1 || veo_proc_destroy(proc[i]) == 0);
 }
 

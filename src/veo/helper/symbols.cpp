@@ -2,7 +2,11 @@
 #include "symbols.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -29,6 +33,43 @@ std::uint64_t linked_symbol(const std::string& name) noexcept {
   return 0;
 }
 
+void* handle_of(std::uint64_t library) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(library));  // NOLINT: what dlopen has given
+}
+
+/// Where a library lies.
+struct address_range {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+};
+
+address_range range_of(void* library) noexcept {
+  link_map* map = nullptr;
+  if (::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return {};
+  address_range found{map->l_addr, 0};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& range = *static_cast<address_range*>(data);
+        if (info->dlpi_addr != range.begin) return 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& part = info->dlpi_phdr[i];
+          if (part.p_type == PT_LOAD) range.bytes = std::max<std::size_t>(range.bytes, part.p_vaddr + part.p_memsz);
+        }
+        return 1;
+      },
+      &found);
+  return found;
+}
+
+/// The next library shall not lie where this one lay: an address of a function that has gone stays invalid.
+void keep_empty(address_range range) noexcept {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = (range.bytes + page - 1) / page * page;
+  if (range.begin == 0 || bytes == 0) return;
+  static_cast<void>(::mmap(handle_of(range.begin), bytes, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0));
+}
+
 }  // namespace
 
 std::uint64_t libraries::load(const std::string& path) {
@@ -49,7 +90,10 @@ int libraries::unload(std::uint64_t library) {
     if (found == loaded_.end()) return 1;
     if (--found->second == 0) loaded_.erase(found);
   }
-  return ::dlclose(reinterpret_cast<void*>(static_cast<std::uintptr_t>(library)));  // NOLINT: a handle of dlopen
+  const address_range range = range_of(handle_of(library));
+  const int result = ::dlclose(handle_of(library));
+  keep_empty(range);
+  return result;
 }
 
 std::uint64_t libraries::symbol(std::uint64_t library, const std::string& name) {
@@ -58,7 +102,7 @@ std::uint64_t libraries::symbol(std::uint64_t library, const std::string& name) 
     std::lock_guard guard(mutex_);
     if (!loaded_.contains(library)) return 0;
   }
-  return number_of(::dlsym(reinterpret_cast<void*>(static_cast<std::uintptr_t>(library)), name.c_str()));
+  return number_of(::dlsym(handle_of(library), name.c_str()));
 }
 
 }  // namespace ham::veo

@@ -65,28 +65,37 @@ void veo_thr_ctxt::wait_for_turn(std::unique_lock<std::mutex>& lock) {
   block_free_.wait(lock, [this] { return block_depth_ == 0 || block_owner_ == std::this_thread::get_id(); });
 }
 
-bool veo_thr_ctxt::may_send() {
-  if (!backlog_.empty()) return false;
-  if (crowded_) {  // rather the backlog than one short wait after the other
-    harvest();
-    if (flying() > most_flying / 2) return false;
-    crowded_ = false;
-  }
-  if (flying() < most_flying) [[likely]]
-    return true;
-  const auto until = std::chrono::steady_clock::now() + short_wait;
-  do {
-    harvest();
-    if (flying() < most_flying) return true;
-  } while (std::chrono::steady_clock::now() < until);
-  crowded_ = true;
-  return false;
+bool veo_thr_ctxt::has_room() const noexcept { return flying() < most_flying; }
+
+/// There was no room a moment ago: rather the backlog than one short wait after the other.
+bool veo_thr_ctxt::still_crowded() {
+  if (!crowded_) [[likely]]
+    return false;
+  harvest();
+  crowded_ = flying() > most_flying / 2;
+  return crowded_;
+}
+
+bool veo_thr_ctxt::wait_a_little(std::int64_t& until_ns) {
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  if (until_ns == 0) until_ns = now + std::chrono::nanoseconds(short_wait).count();
+  harvest();
+  crowded_ = now >= until_ns;
+  return !crowded_;
 }
 
 void veo_thr_ctxt::fail_unsent(request_state& one, const std::exception& problem) {
-  proc_.lost(problem.what());
+  note(problem);
   finish(one, VEO_COMMAND_ERROR, 0);
   ++first_unsent_;
+}
+
+/// A helper that is gone, or a request that cannot be made.
+void veo_thr_ctxt::note(const std::exception& problem) {
+  if (dynamic_cast<const ham::node_failure*>(&problem) != nullptr)
+    proc_.lost(problem.what());
+  else
+    say(problem.what());
 }
 
 void veo_thr_ctxt::enqueue(request_state& one, waiting what) {
@@ -131,10 +140,8 @@ void veo_thr_ctxt::collect(request_state& one) {
         return;
       case outcome::refused: finish(one, VEO_COMMAND_ERROR, 0); return;
     }
-  } catch (const ham::node_failure& problem) {
-    proc_.lost(problem.what());
   } catch (const std::exception& problem) {
-    say(problem.what());
+    note(problem);
   }
   finish(one, VEO_COMMAND_ERROR, 0);
 }
@@ -235,7 +242,7 @@ local_result veo_thr_ctxt::exchange(const sender& send, std::unique_ptr<std::vec
     one.reply = std::move(*send(to_, unseen, patience::any));
     one.reply.wait();
   } catch (const std::exception& problem) {
-    proc_.lost(problem.what());
+    note(problem);
     return {VEO_COMMAND_ERROR, 0};
   }
   std::lock_guard guard(mutex_);
@@ -251,7 +258,7 @@ void veo_thr_ctxt::fence(std::unique_lock<std::mutex>& lock) {
   try {
     ham::offload::sync(to_, nothing_request);
   } catch (const std::exception& problem) {
-    proc_.lost(problem.what());
+    note(problem);
   }
   lock.lock();
   harvest();
@@ -288,11 +295,10 @@ void veo_thr_ctxt::pump_one(std::unique_lock<std::mutex>& lock) {
     const unseen_count unseen = std::exchange(unseen_, 0);
     lock.unlock();
     std::optional<ham::offload::future<answer>> reply;
-    std::string problem;
     try {
       reply = next.send(to_, unseen, patience::any);
-    } catch (const std::exception& why) {
-      problem = why.what();
+    } catch (const std::exception& problem) {
+      note(problem);
     }
     lock.lock();
     if (reply) {
@@ -300,7 +306,6 @@ void veo_thr_ctxt::pump_one(std::unique_lock<std::mutex>& lock) {
       one.at = stage::flying;
       if (one.waited) changed_.notify_all();
     } else {
-      proc_.lost(problem);
       finish(one, VEO_COMMAND_ERROR, 0);
     }
   }

@@ -56,7 +56,9 @@ struct veo_thr_ctxt {
     ham::veo::request_state& one = requests_.add();
     one.deliveries = std::move(out);
     if (!send_now(one, send)) enqueue(one, {id, later(), {}});
-    return id;
+    if (one.at != ham::veo::stage::done) return id;
+    requests_.remove(id);
+    return ham::veo::no_request;
   }
 
   /// Queues work that the pump does when all earlier requests have finished.
@@ -94,19 +96,20 @@ struct veo_thr_ctxt {
   [[nodiscard]] std::uint64_t flying() const noexcept { return first_unsent_ - first_flying_; }
   [[nodiscard]] bool begin_submit();
   void wait_for_turn(std::unique_lock<std::mutex>& lock);
+  /// False: there is no room, also after a short wait.
   template <class Send>
   bool send_now(ham::veo::request_state& one, const Send& send) {
-    if (!may_send()) return false;
+    if (!backlog_.empty() || still_crowded()) return false;
     std::optional<ham::offload::future<ham::veo::answer>> reply;
-    try {
-      reply = send(to_, unseen_, ham::veo::patience::none);
-    } catch (const std::exception& problem) {
-      fail_unsent(one, problem);
-      return true;
-    }
-    if (!reply) {
-      crowded_ = true;
-      return false;
+    for (std::int64_t until = 0;;) {
+      try {
+        if (has_room()) reply = send(to_, unseen_, ham::veo::patience::none);
+      } catch (const std::exception& problem) {
+        fail_unsent(one, problem);
+        return true;
+      }
+      if (reply) break;
+      if (!wait_a_little(until)) return false;
     }
     unseen_ = 0;
     one.reply = std::move(*reply);
@@ -114,8 +117,11 @@ struct veo_thr_ctxt {
     ++first_unsent_;
     return true;
   }
-  [[nodiscard]] bool may_send();
+  [[nodiscard]] bool has_room() const noexcept;
+  [[nodiscard]] bool still_crowded();
+  [[nodiscard]] bool wait_a_little(std::int64_t& until_ns);
   void fail_unsent(ham::veo::request_state& one, const std::exception& problem);
+  void note(const std::exception& problem);
   void enqueue(ham::veo::request_state& one, waiting what);
   void harvest();
   void collect(ham::veo::request_state& one);

@@ -14,6 +14,9 @@ namespace {
 constinit std::atomic<std::uint64_t> generation{1};
 constinit std::atomic<registry*> current{nullptr};
 
+/// Nodes of a job have a number each, once and for all: a job that many helpers have come from makes way for a new one.
+constexpr std::size_t many_nodes = 256;
+
 struct remembered {
   const void* handle = nullptr;
   std::uint64_t generation = 0;
@@ -77,6 +80,7 @@ proc* registry::create(int ve_node, const std::string& command) {
       options.max_message = std::size_t{1} << 40;
       runtime_ = std::make_unique<runtime>(options);
     }
+    ++users_;
     identifier = take_identifier();
   }
   std::unique_ptr<proc> fresh;
@@ -85,6 +89,7 @@ proc* registry::create(int ve_node, const std::string& command) {
   } catch (...) {
     std::lock_guard guard(mutex_);
     taken_[static_cast<std::size_t>(identifier)] = false;
+    leave_runtime();
     throw;
   }
   std::lock_guard guard(mutex_);
@@ -132,6 +137,12 @@ void registry::destroy(proc& which) {
   which.end_helper();
   std::lock_guard guard(mutex_);
   taken_[static_cast<std::size_t>(which.identifier())] = false;
+  leave_runtime();
+}
+
+/// The lock is held.
+void registry::leave_runtime() {
+  if (--users_ == 0 && runtime_ != nullptr && runtime_->num_nodes() > many_nodes) runtime_.reset();
 }
 
 void registry::destroy_all() {

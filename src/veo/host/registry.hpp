@@ -35,6 +35,7 @@ class registry {
 
  private:
   [[nodiscard]] int take_identifier();
+  void leave_runtime();
 
   mutable std::shared_mutex mutex_;
   std::unordered_map<const void*, life> handles_;
@@ -42,6 +43,7 @@ class registry {
   std::vector<bool> taken_;
   std::vector<std::unique_ptr<proc>> all_;  // also those that have ended: clients keep their handles
   std::unique_ptr<runtime> runtime_;
+  int users_ = 0;  ///< of the runtime: procs that live, start or end
 };
 
 /// The object if the handle lives, else nullptr and errno EINVAL.
