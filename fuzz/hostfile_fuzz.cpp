@@ -18,7 +18,10 @@ void check(const std::vector<run::machine>& all) {
     fuzz::require(one.count >= 1 && one.count <= run::most_targets, "a number of targets that cannot be");
     // It becomes a word of ssh's command line.
     fuzz::require(!one.name.empty() && one.name.front() != '-', "a name that is an option");
-    for (const char c : one.name) fuzz::require(std::isgraph(static_cast<unsigned char>(c)) != 0, "a name with blanks");
+    for (const char c : one.name) {
+      const auto byte = static_cast<unsigned char>(c);
+      fuzz::require(byte >= 0x80 || std::isgraph(byte) != 0, "a name with blanks");
+    }
   }
 }
 

@@ -8,7 +8,8 @@ shift 2
 sources=$(cd "$(dirname "$0")/../fuzz" && pwd)
 [ $# -gt 0 ] || set -- $(cd "$sources" && ls ./*_fuzz.cpp | sed 's,^\./,,; s,_fuzz\.cpp$,,')
 
-export ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
+# Freed memory is kept back for long enough to catch its use within a run, stacks are short: both cost most of the time.
+export ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=16:thread_local_quarantine_size_kb=64:malloc_context_size=8:${ASAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 
 one() {
