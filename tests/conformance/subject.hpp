@@ -101,6 +101,8 @@ class subject {
   [[nodiscard]] virtual recorder& news() = 0;
   /// Whether the peer can die alone: not if it is a thread.
   [[nodiscard]] virtual bool mortal() const { return false; }
+  /// Whether what the peer sent and took can be seen after its death: not if it was in its memory only.
+  [[nodiscard]] virtual bool leaves_traces() const { return true; }
   /// Ends a mortal peer as by kill -9.
   virtual void kill_peer() {}
 };

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/thread.hpp"
 
 namespace ham::transport::veo {
 namespace {
 
 constexpr std::chrono::milliseconds patience_at_end{500};
+constexpr std::chrono::milliseconds time_between_looks{10};
 constexpr std::uint64_t line = one_sided_layout::line;
 
 [[noreturn]] void refuse(const target_plan& plan, const std::string& what, const std::string& advice) {
@@ -65,6 +67,7 @@ void veo_host::set_up(engine_process& made, const target_plan& plan, std::uint32
   {
     std::lock_guard guard(mutex_);
     processes_[plan.node] = made;
+    if (!watcher_.joinable()) watcher_ = base::start_thread([this] { watch(); });
   }
   adopt(std::move(endpoint));
 }
@@ -95,22 +98,35 @@ bool veo_host::look_whether_ended(engine_process& one) const noexcept {
   return one.ended;
 }
 
-bool veo_host::arm() {
-  if (!polled_transport::arm()) return false;
-  std::vector<node_t> gone;
-  {
-    std::lock_guard guard(mutex_);
+/// VEO tells nobody of an end: this looks for it.
+void veo_host::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stopped_.wait_for(lock, time_between_looks, [this] { return stop_; })) {
+    std::vector<node_t> gone;
     for (auto& [node, one] : processes_) {
-      if (!one.told && look_whether_ended(one)) {
-        one.told = true;
-        gone.push_back(node);
-      }
+      if (one.told || !look_whether_ended(one)) continue;
+      one.told = true;
+      gone.push_back(node);
     }
+    lock.unlock();
+    for (const node_t node : gone) observing().on_lost(node, "its process has ended, or its ham_main");
+    lock.lock();
   }
-  for (const node_t node : gone) observing().on_lost(node, "its process has ended, or its ham_main");
-  if (gone.empty()) return true;
-  disarm();
-  return false;
+}
+
+/// mutex_ is held. A target tells who it is before it says anything else.
+std::int32_t veo_host::pid_of(const engine_process& one) const noexcept {
+  if (one.pid == 0 && one.handle != nullptr) {
+    veo_.read_mem(one.handle, &one.pid, one.welcome_at + offsetof(welcome, pid), sizeof one.pid);
+  }
+  return one.pid;
+}
+
+std::int64_t veo_host::peer_pid(node_t node) const noexcept {
+  std::lock_guard guard(mutex_);
+  const auto found = processes_.find(node);
+  const std::int32_t pid = found == processes_.end() ? 0 : pid_of(found->second);
+  return pid > 0 ? pid : -1;
 }
 
 /// mutex_ is held. To destroy a VEO process waits for all that runs in it.
@@ -119,10 +135,8 @@ void veo_host::bury(engine_process& one) const noexcept {
   const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
   while (!look_whether_ended(one) && base::now_ns() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (!one.ended) {
-    std::int32_t pid = 0;
-    const bool known = veo_.read_mem(one.handle, &pid, one.welcome_at + offsetof(welcome, pid), sizeof pid) == 0;
-    if (!known || pid <= 0) return;  // the library ends it with this process
-    ::kill(pid, SIGKILL);
+    if (pid_of(one) <= 0) return;  // the library ends it with this process
+    ::kill(one.pid, SIGKILL);
   }
   one.unreachable->store(true);
   veo_.proc_destroy(std::exchange(one.handle, nullptr));
@@ -137,6 +151,12 @@ void veo_host::end(node_t node) noexcept {
 }
 
 void veo_host::shutdown() noexcept {
+  {
+    std::lock_guard guard(mutex_);
+    stop_ = true;
+    stopped_.notify_all();
+  }
+  if (watcher_.joinable()) watcher_.join();
   std::lock_guard guard(mutex_);
   for (auto& [node, one] : processes_) bury(one);
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "transport/common/libveo.hpp"
 #include "transport/common/polled_transport.hpp"
@@ -27,6 +29,7 @@ struct engine_process {
   std::uint64_t welcome_at = 0;
   /// Set before the process is destroyed: nobody may use its handle any more.
   std::shared_ptr<std::atomic<bool>> unreachable = std::make_shared<std::atomic<bool>>(false);
+  mutable std::int32_t pid = 0;  ///< 0: it has not told yet
   bool ended = false;
   bool told = false;
 };
@@ -39,8 +42,7 @@ class veo_host : public polled_transport {
   void end(node_t node) noexcept;
 
   void connect(node_t) override {}  // every target is connected to the host from its start
-  /// Looks after targets that have ended, too.
-  [[nodiscard]] bool arm() override;
+  [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override;
   void shutdown() noexcept override;
 
  protected:
@@ -61,11 +63,16 @@ class veo_host : public polled_transport {
   void set_up(engine_process& made, const target_plan& plan, std::uint32_t nodes);
   void call_ham_main(engine_process& made, const target_plan& plan) const;
   [[nodiscard]] bool look_whether_ended(engine_process& one) const noexcept;
+  [[nodiscard]] std::int32_t pid_of(const engine_process& one) const noexcept;
   void bury(engine_process& one) const noexcept;
+  void watch();
 
   std::uint32_t next_epoch_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<node_t, engine_process> processes_;  // guarded by mutex_
+  bool stop_ = false;                           // guarded by mutex_
+  std::condition_variable stopped_;
+  std::thread watcher_;
 };
 
 }  // namespace ham::transport::veo
