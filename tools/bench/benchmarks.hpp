@@ -34,4 +34,8 @@ namespace ham::bench {
 /// libveo: paper 2's Tests 1 to 4 for 1 to 300 000 calls, memory, idleness. Only where libveo is built.
 [[nodiscard]] report run_veo(const settings& how);
 
+/// Empty offloads over emulated PCIe links, both protocols of paper 1: beside the bare exchange over the same link, and
+/// with the latencies of its Fig. 9.
+[[nodiscard]] report run_protocols(const settings& how);
+
 }  // namespace ham::bench

@@ -36,6 +36,7 @@ constexpr benchmark benchmarks[] = {
     {"startup", "1 to 128 targets started, called once and ended; memory of each", run_startup},
     {"idle", "processor time of a waiting target; the first call after a second of silence", run_idle},
     {"scale", "latency to one target with 1 to 200 connected", run_scale},
+    {"protocols", "the two one-sided protocols of paper 1 over emulated PCIe links", run_protocols},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
 #ifdef HAM_BENCH_VEO

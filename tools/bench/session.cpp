@@ -10,7 +10,7 @@ namespace ham::bench {
 
 std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning where) {
   runtime_options options;
-  options.nodes = how.transport + ":" + std::to_string(targets);
+  options.nodes = how.transport + ":" + std::to_string(targets) + (how.link.empty() ? "" : "/" + how.link);
   if (where == pinning::two_cores && how.cores.distinct()) {
     options.cpu_affinity = std::to_string(how.cores.host);
     for (int i = 0; i < targets; ++i) options.cpu_affinity += "," + std::to_string(how.cores.target);

@@ -21,6 +21,7 @@ struct settings {
   int argc = 0;  ///< targets are this program with the same arguments: that brings them to their runtime
   char** argv = nullptr;
   std::string transport = "shm";
+  std::string link;  ///< settings of an emulated link
   int repetitions = 7;
   double block_ms = 25;
   std::size_t largest_bytes = std::size_t{256} << 20;  ///< of bandwidth

@@ -1,0 +1,134 @@
+// The bare exchange over a link of memory and time.
+#include "link_floor.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+namespace ham::bench {
+
+namespace {
+
+constexpr std::size_t message_bytes = 32;
+
+struct mailbox {
+  alignas(64) std::atomic<std::uint64_t> flag{0};
+  alignas(64) std::atomic<std::int64_t> due_ns{0};
+  alignas(64) std::array<std::byte, message_bytes> message{};
+};
+
+void wait_until(std::int64_t time_ns) {
+  while (now_ns() < time_ns) {
+  }
+}
+
+void far_write(const link_model& link, mailbox& to, std::uint64_t flag, const std::byte* message) {
+  wait_until(now_ns() + link.setup_ns);
+  std::memcpy(to.message.data(), message, message_bytes);
+  if (!link.posted) wait_until(now_ns() + link.write_ns);
+  const std::int64_t arrival = now_ns() + link.write_ns;
+  to.due_ns.store(arrival, std::memory_order_relaxed);
+  to.flag.store(flag, std::memory_order_release);
+  if (!link.posted) wait_until(arrival);
+}
+
+std::uint64_t far_look(const link_model& link, const mailbox& at) {
+  const std::int64_t begin = now_ns();
+  wait_until(begin + link.read_ns / 2);
+  const std::uint64_t flag = at.flag.load(std::memory_order_acquire);
+  wait_until(begin + link.read_ns);
+  return flag;
+}
+
+void far_read(const link_model& link, const mailbox& from, std::byte* message) {
+  const std::int64_t begin = now_ns() + link.setup_ns;
+  wait_until(begin + link.read_ns / 2);
+  std::memcpy(message, from.message.data(), message_bytes);
+  wait_until(begin + link.read_ns);
+}
+
+bool near_look(const mailbox& at, std::uint64_t flag) {
+  return at.flag.load(std::memory_order_acquire) == flag && at.due_ns.load(std::memory_order_relaxed) <= now_ns();
+}
+
+void near_write(mailbox& to, std::uint64_t flag, const std::byte* message) {
+  std::memcpy(to.message.data(), message, message_bytes);
+  to.flag.store(flag, std::memory_order_release);
+}
+
+}  // namespace
+
+std::string link_model::settings() const {
+  return std::string("initiator=") + (host_initiated ? "host" : "target") + "/posted=" + (posted ? "yes" : "no") +
+         "/read=" + std::to_string(read_ns) + "/write=" + std::to_string(write_ns) +
+         "/setup=" + std::to_string(setup_ns);
+}
+
+struct link_floor::page {
+  mailbox there;
+  mailbox back;
+  std::atomic<std::uint32_t> awake{0};  ///< 0: sleep; 1: answer; 2: end
+};
+
+link_floor::link_floor(const link_model& link, const core_pair& cores) : link_(link), page_(std::make_unique<page>()) {
+  partner_ = std::thread([this, cores] {
+    pin_this_thread(cores.target);
+    answer();
+  });
+}
+
+link_floor::~link_floor() {
+  page_->awake.store(2);
+  page_->awake.notify_all();
+  partner_.join();
+}
+
+void link_floor::answer() {
+  std::array<std::byte, message_bytes> message{};
+  for (std::uint64_t next = 1;;) {
+    const std::uint32_t awake = page_->awake.load(std::memory_order_relaxed);
+    if (awake == 2) return;
+    if (awake == 0) {
+      page_->awake.wait(0);
+      continue;
+    }
+    if (link_.host_initiated) {
+      if (!near_look(page_->there, next)) continue;
+      near_write(page_->back, next, page_->there.message.data());
+    } else {
+      if (far_look(link_, page_->there) != next) continue;
+      far_read(link_, page_->there, message.data());
+      far_write(link_, page_->back, next, message.data());
+    }
+    ++next;
+  }
+}
+
+void link_floor::exchange_once() {
+  std::array<std::byte, message_bytes> message{};
+  ++count_;
+  if (link_.host_initiated) {
+    far_write(link_, page_->there, count_, message.data());
+    while (far_look(link_, page_->back) != count_) {
+    }
+    far_read(link_, page_->back, message.data());
+  } else {
+    near_write(page_->there, count_, message.data());
+    while (!near_look(page_->back, count_)) {
+    }
+  }
+}
+
+block_times link_floor::exchange(const block_plan& plan) {
+  page_->awake.store(1);
+  page_->awake.notify_all();
+  block_times result = time_block([this] { exchange_once(); }, plan);
+  page_->awake.store(0);
+  return result;
+}
+
+block_times link_floor::round_trip(const block_plan& plan) const {
+  return time_block([this] { static_cast<void>(far_look(link_, page_->back)); }, plan);
+}
+
+}  // namespace ham::bench

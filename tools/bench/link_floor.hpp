@@ -1,0 +1,52 @@
+// The floor of a one-sided protocol: the same exchange over the same link with nothing around it.
+#pragma once
+
+#include "affinity.hpp"
+#include "timing.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace ham::bench {
+
+/// A PCIe link and who makes the journeys over it; as the emulated transport understands it.
+struct link_model {
+  bool host_initiated = false;
+  bool posted = true;  ///< false: a write returns when it has arrived
+  std::int64_t read_ns = 1200;
+  std::int64_t write_ns = 600;
+  std::int64_t setup_ns = 0;  ///< before each block
+
+  /// For HAM_NODES: "emulated:1/" and this.
+  [[nodiscard]] std::string settings() const;
+};
+
+/// Two threads on the two cores exchange a message of 32 bytes each way: message and flag there, message and flag back.
+/// Written apart from HAM's emulated transport, from the same rules. Bandwidth plays no part at this size.
+class link_floor {
+ public:
+  link_floor(const link_model& link, const core_pair& cores);
+  ~link_floor();
+  link_floor(const link_floor&) = delete;
+  link_floor& operator=(const link_floor&) = delete;
+
+  /// One operation is a message there and one back.
+  [[nodiscard]] block_times exchange(const block_plan& plan);
+  /// One operation is a read of one word, which is what a round trip over the link takes.
+  [[nodiscard]] block_times round_trip(const block_plan& plan) const;
+
+ private:
+  struct page;
+  void answer();
+  void exchange_once();
+
+  const link_model link_;
+  std::unique_ptr<page> page_;
+  std::uint64_t count_ = 0;
+  std::thread partner_;
+};
+
+}  // namespace ham::bench

@@ -1,0 +1,158 @@
+// ham-bench protocols.
+#include "benchmarks.hpp"
+#include "link_floor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace ham::bench {
+
+namespace {
+
+// Paper 1, section V-A: an empty offload over user DMA, and how much longer the other two take.
+constexpr double paper_dma_us = 6.1;
+constexpr double paper_native = 13.1;
+constexpr double paper_veo = 70.8;
+constexpr double native_us = paper_native * paper_dma_us;
+
+// veo_write_mem and veo_read_mem return when all is done; an offload takes two of each, one after the other.
+constexpr std::int64_t veo_operation_ns = static_cast<std::int64_t>(paper_veo * paper_dma_us * 1000 / 4);
+// What telling the DMA engine takes is not in the paper: what is missing to its 6.1 us, at two transfers an offload.
+constexpr std::int64_t dma_setup_ns = 1500;
+
+constexpr link_model target_initiated{};
+constexpr link_model host_initiated{true, true, 1200, 600, 0};
+constexpr link_model paper_veo_link{true, false, veo_operation_ns, veo_operation_ns, 0};
+constexpr link_model paper_dma_link{false, true, 1200, 600, dma_setup_ns};
+
+struct offload_cost {
+  paired_rounds rounds;
+  double round_trip_ns = 0;
+
+  [[nodiscard]] double us() const { return rounds.compared().measured / 1000; }
+};
+
+/// Empty calls over a link, and the bare exchange over the same link on the same cores.
+offload_cost measure(const settings& how, const link_model& link, int rounds) {
+  settings over = how;
+  over.transport = "emulated";
+  over.link = link.settings();
+  block_plan plan = how.plan();
+  plan.group = link.read_ns > 20'000 ? 4 : 64;
+  offload_cost result;
+  session with(over);
+  link_floor floor(link, how.cores);
+  for (int round = 0; round < rounds; ++round) {
+    take_round(
+        result.rounds, round,
+        [&] {
+          with.let_targets_sleep();
+          return floor.exchange(plan);
+        },
+        [&] { return time_block([] { offload::sync(1, fn<&nothing>); }, plan); });
+  }
+  result.round_trip_ns = floor.round_trip(plan).typical_ns;
+  return result;
+}
+
+void add_row(table& to, const std::string& name, const offload_cost& cost) {
+  const comparison found = cost.rounds.compared();
+  to.rows.push_back({name,
+                     {found.measured, 0},
+                     {found.floor, 0},
+                     {found.median_difference, 0},
+                     {found.median_of_ratios, 3},
+                     cell(quartiles_text(found)),
+                     {cost.round_trip_ns, 0}});
+}
+
+void compare_both(report& result, const settings& how) {
+  table costs{"empty offload over the link of paper 1 (1.2 us round trip); floor: the bare exchange over the same link",
+              {"protocol", "HAM ns", "floor ns", "over floor ns", "ratio", "quartiles", "link round trip ns"},
+              {}};
+  const offload_cost target = measure(how, target_initiated, how.repetitions);
+  add_row(costs, "target-initiated (Fig. 8)", target);
+  add_row(costs, "host-initiated (Fig. 5)", measure(how, host_initiated, how.repetitions));
+  result.tables.push_back(std::move(costs));
+  result.bars.push_back({"target-initiated: cost over the floor / floor",
+                         100 * (target.rounds.compared().median_of_ratios - 1), bar::direction::at_most, 10, "%"});
+}
+
+double figure_9(report& result, const settings& how) {
+  const double veo = measure(how, paper_veo_link, std::min(how.repetitions, 3)).us();
+  const double dma = measure(how, paper_dma_link, how.repetitions).us();
+  table ratios{"paper 1, Fig. 9, with the paper's latencies (108 us a VEO transfer; 1.2 us PCIe, 1.5 us DMA set-up)",
+               {"empty offload", "paper us", "here us", "paper: of native", "here: of native"},
+               {}};
+  const auto row = [&](const char* name, double paper, double here) {
+    ratios.rows.push_back({name, {paper, 1}, {here, 1}, {paper / native_us, 3}, {here / native_us, 3}});
+  };
+  row("VEO, native call", native_us, native_us);
+  row("HAM over VEO, host-initiated", paper_veo * paper_dma_us, veo);
+  row("HAM over DMA, target-initiated", paper_dma_us, dma);
+  result.tables.push_back(std::move(ratios));
+  result.bars.push_back({"HAM over VEO / native call, away from the paper's 5.4",
+                         100 * std::abs(veo / native_us / 5.4 - 1), bar::direction::at_most, 15, "%"});
+  result.bars.push_back({"native call / HAM over DMA, away from the paper's 13.1",
+                         100 * std::abs(native_us / dma / paper_native - 1), bar::direction::at_most, 15, "%"});
+  result.remarks.push_back(
+      "the native call is the paper's figure, not a measurement; the two links are emulated, the messages and their "
+      "number are HAM's");
+  return dma;
+}
+
+void sweep_links(report& result, const settings& how) {
+  table sweep{"both protocols over one and the same link with posted writes",
+              {"read us", "write us", "target-initiated us", "host-initiated us", "target / host", "wins"},
+              {}};
+  for (const std::int64_t read : {600, 1200, 2400, 4800, 9600}) {
+    for (const std::int64_t quarters : {1, 2, 4}) {
+      const std::int64_t write = read * quarters / 4;
+      const double target = measure(how, {false, true, read, write, 0}, 1).us();
+      const double host = measure(how, {true, true, read, write, 0}, 1).us();
+      sweep.rows.push_back({{static_cast<double>(read) / 1000, 1},
+                            {static_cast<double>(write) / 1000, 2},
+                            {target, 2},
+                            {host, 2},
+                            {target / host, 2},
+                            cell(target < host ? "target" : "host")});
+    }
+  }
+  result.tables.push_back(std::move(sweep));
+}
+
+void sweep_operations(report& result, const settings& how, double dma) {
+  table sweep{"host-initiated with blocking transfers of L each, beside the paper's native call and DMA protocol",
+              {"L us", "HAM us", "L multiples", "of native call", "of DMA protocol", "beats"},
+              {}};
+  for (const std::int64_t latency : {500, 1000, 1500, 2000, 5000, 10'000, 20'000, 50'000, 108'000}) {
+    const double host = measure(how, {true, false, latency, latency, 0}, 1).us();
+    sweep.rows.push_back({{static_cast<double>(latency) / 1000, 1},
+                          {host, 1},
+                          {host * 1000 / static_cast<double>(latency), 2},
+                          {host / native_us, 3},
+                          {host / dma, 3},
+                          cell(host < dma         ? "both"
+                               : host < native_us ? "the native call"
+                                                  : "neither")});
+  }
+  result.tables.push_back(std::move(sweep));
+}
+
+}  // namespace
+
+report run_protocols(const settings& how) {
+  report result{"protocols", {}, {}, {}};
+  compare_both(result, how);
+  const double dma = figure_9(result, how);
+  sweep_links(result, how);
+  sweep_operations(result, how, dma);
+  if (!how.cores.distinct()) {
+    result.remarks.push_back("one core only: host and target take turns, the ratios say little");
+  }
+  return result;
+}
+
+}  // namespace ham::bench
