@@ -25,7 +25,9 @@ find_package(OpenSSL 3.0 QUIET)
 ham_report_absence("${OPENSSL_FOUND}" "OpenSSL 3" "the tcp module has no security: loopback addresses only" libssl-dev)
 
 include(HamMpi)
-ham_report_absence("${HAM_MPIS}" "MPI" "the mpi transport and MPI kernels are off" "libopenmpi-dev, libmpich-dev")
+if(HAM_MPI)
+  ham_report_absence("${HAM_MPIS}" "MPI" "the mpi transport and MPI kernels are off" "libopenmpi-dev, libmpich-dev")
+endif()
 
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)

@@ -1,6 +1,7 @@
 # The MPIs to build for: one imported target ham_mpi::<name> each, <name> being openmpi or mpich (which covers all that
 # keep MPICH's binary interface). HAM_MPIS lists the names; HAM_MPI_<name>_COMPILER, _LAUNCHER and _FORTRAN the commands.
 
+option(HAM_MPI "Build the mpi transport and MPI kernels where an MPI is found" ON)
 set(HAM_MPI_COMPILERS "mpicc.openmpi;mpicc.mpich;mpicc" CACHE STRING
   "MPI compiler wrappers to look at, names or paths; the first of each MPI is taken")
 set(HAM_MPIS "")
@@ -45,7 +46,7 @@ function(ham_mpi_command variable wrapper)
   mark_as_advanced(${variable})
 endfunction()
 
-if(NOT CMAKE_CROSSCOMPILING)
+if(HAM_MPI AND NOT CMAKE_CROSSCOMPILING)
   foreach(candidate IN LISTS HAM_MPI_COMPILERS)
     string(MAKE_C_IDENTIFIER "HAM_MPI_WRAPPER_${candidate}" found)
     find_program(${found} "${candidate}")
