@@ -8,7 +8,7 @@ set(HAM_MPIRUN_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFI
 # ham_mpirun_test(NAME MPI PROCESSES COMMAND...): COMMAND with the launcher of MPI. A program that finds that the MPI cannot
 # do what it needs ends with 77: the test is then shown as skipped.
 function(ham_mpirun_test name mpi processes)
-  add_test(NAME ${name} COMMAND "${HAM_MPI_${mpi}_LAUNCHER}" -n ${processes} ${ARGN})
+  add_test(NAME ${name} COMMAND ${HAM_MPIRUN_FRONT} "${HAM_MPI_${mpi}_LAUNCHER}" -n ${processes} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS 2 SKIP_RETURN_CODE 77
                                           ENVIRONMENT "${HAM_MPIRUN_ENVIRONMENT}")
 endfunction()
