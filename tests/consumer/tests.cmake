@@ -23,8 +23,9 @@ endfunction()
 consumer_build_and_test(find_package -DCMAKE_BUILD_TYPE=Release -DCONSUMER_OF=package "-DCMAKE_PREFIX_PATH=${prefix}")
 set_tests_properties(consumer.find_package PROPERTIES FIXTURES_REQUIRED ham_installed)
 
-# Builds the library once more, so without optimisation.
-consumer_build_and_test(add_subdirectory -DCMAKE_BUILD_TYPE=Debug -DCONSUMER_OF=subdirectory "-DHAM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+# Builds the library once more, so without optimisation and what needs other packages.
+consumer_build_and_test(add_subdirectory -DCMAKE_BUILD_TYPE=Debug -DHAM_MPI=OFF -DHAM_VEO=OFF -DCONSUMER_OF=subdirectory
+                        "-DHAM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 
 add_test(NAME consumer.pkg_config
          COMMAND ${HAM_SH} "${CMAKE_CURRENT_SOURCE_DIR}/pkg_config.sh" "${CMAKE_CXX_COMPILER}"
