@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <string>
 
@@ -16,10 +17,14 @@
 
 using namespace ham::test::veo_stand_in;
 
+struct veo_thr_ctxt {
+  struct veo_proc_handle* process;
+};
 struct veo_proc_handle {
   pid_t pid = -1;
   int socket = -1;
   std::mutex mutex;
+  std::deque<veo_thr_ctxt> contexts;
 
   /// 0 as well if the helper is gone.
   std::uint64_t ask(const request& what) {
@@ -28,9 +33,6 @@ struct veo_proc_handle {
     if (::send(socket, &what, sizeof what, MSG_NOSIGNAL) != sizeof what) return 0;
     return ::recv(socket, &answer, sizeof answer, 0) == sizeof answer ? answer : 0;
   }
-};
-struct veo_thr_ctxt {
-  veo_proc_handle* process;
 };
 struct veo_args {
   std::uint64_t first;
@@ -87,7 +89,9 @@ std::uint64_t veo_load_library(veo_proc_handle* process, const char* path) {
 std::uint64_t veo_get_sym(veo_proc_handle* process, std::uint64_t library, const char* name) {
   return process->ask(with_text(order::symbol, library, name));
 }
-veo_thr_ctxt* veo_context_open(veo_proc_handle* process) { return new veo_thr_ctxt{process}; }
+veo_thr_ctxt* veo_context_open(veo_proc_handle* process) {
+  return &process->contexts.emplace_back(veo_thr_ctxt{process});
+}
 veo_args* veo_args_alloc() { return new veo_args{0}; }
 int veo_args_set_u64(veo_args* arguments, int, std::uint64_t value) {
   arguments->first = value;

@@ -33,7 +33,7 @@ struct carrier {
   [[nodiscard]] std::span<std::byte> room(std::size_t least) {
     if (begin == end) begin = end = 0;
     if (in.size() - end < least) {
-      std::memmove(in.data(), in.data() + begin, end - begin);
+      if (begin != end) std::memmove(in.data(), in.data() + begin, end - begin);
       end -= begin;
       begin = 0;
       if (in.size() - end < least) in.resize(end + least);
@@ -205,7 +205,7 @@ struct tls_session::parts {
 
   [[nodiscard]] std::size_t hand_out(std::span<std::byte> into) noexcept {
     const std::size_t count = std::min(into.size(), opened);
-    std::memcpy(into.data(), bytes.in.data() + bytes.begin, count);
+    if (count != 0) std::memcpy(into.data(), bytes.in.data() + bytes.begin, count);
     opened -= count;
     bytes.begin += count + (opened == 0 ? record_tail_bytes : 0);
     return count;
