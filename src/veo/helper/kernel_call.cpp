@@ -117,7 +117,7 @@ std::vector<std::byte> kernel_arguments::returned() const {
   std::size_t to = 0;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     if (!comes_back(kinds_[i])) continue;
-    std::memcpy(result.data() + to, values_[i].pointer, lengths_[i]);
+    if (lengths_[i] != 0) std::memcpy(result.data() + to, values_[i].pointer, lengths_[i]);
     to += padded(lengths_[i]);
   }
   return result;
