@@ -9,7 +9,7 @@
 #   isa.sh tcp.host ISA BUILD COMMAND     as host over tcp, and a third target of the host's own build over shm
 #   isa.sh refused ISA BUILD COMMAND  COMMAND must fail to start a target of the other byte order, and say so
 #   isa.sh wire ISA BUILD COMMAND     what one build encodes the other decodes, and both write the same bytes
-#   isa.sh info ISA BUILD COMMAND HAM_INFO   ham-info finds no difference between the two builds
+#   isa.sh info ISA BUILD COMMAND HAM_INFO   ham-info refuses the calls that cannot be, and only these
 # COMMAND is a program of the native build, with arguments; the foreign one is BUILD/ISA_PATH, see below.
 set -eu
 action=$1
@@ -133,7 +133,16 @@ case $action in
     echo "$output" | grep -q "did not join: this target is big-endian and its host is not" &&
       echo "$output" | grep -q "tcp://"
     ;;
-  info) exec "$1" --diff "$program" "$foreign" ;;
+  info)
+    refused="half_of(long double)"
+    [ "$isa" != s390x ] || refused="$refused
+value_of(ham::isa::sample const&)"
+    case $isa in clang | libcxx) refused="-" ;; esac
+    differences=$("$1" --diff "$program" "$foreign") || true
+    echo "$differences"
+    echo "$differences" | grep -q " equal, 0 only in the first, 0 only in the second" &&
+      ! echo "$differences" | grep "^  ! call" | grep -vF "$refused"
+    ;;
   wire)
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
