@@ -54,7 +54,7 @@ handshake::status handshake::fail(std::string why) {
 }
 
 handshake::status handshake::lost(int error) {
-  hung_up_ = error == 0 || error == ECONNRESET;
+  hung_up_ = error == 0 || error == ECONNRESET || error == EPIPE;
   std::string what = error == 0 ? std::string("it closed the connection") : error_text(error);
   if (stage_ == stage::connecting) return fail(std::move(what));
   return fail(what + (stage_ == stage::securing ? " during the TLS handshake (" : " instead of greeting (") +
@@ -114,8 +114,8 @@ handshake::status handshake::secure() {
   if (!client_) return status::greeted;
   std::array<std::byte, hello::bytes> bytes;
   store_hello(bytes.data(), hello_);
-  if (!tls.write(bytes) || !send_output({})) return lost(errno);
-  return status::greeted;
+  if (!tls.write(bytes)) return fail("its greeting could not be encrypted");
+  return send_output({}) ? status::greeted : lost(errno);
 }
 
 handshake::status handshake::greet() {
