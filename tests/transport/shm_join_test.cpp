@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ham/error.hpp"
+#include "transport/common/joining.hpp"
 #include "transport/shm/messages.hpp"
 #include "transport/shm/target_transport.hpp"
 

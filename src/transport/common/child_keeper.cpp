@@ -6,33 +6,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/thread.hpp"
+#include "transport/common/joining.hpp"
 
 namespace ham::transport {
 namespace {
 
 constexpr std::chrono::milliseconds patience_at_end{500};
 constexpr int look_again_ms = 200;  // a start that hangs is seen late rather than by a timer of its own
-
-/// How long a started process may take to join, from HAM_START_TIMEOUT in seconds; 0: as long as it likes.
-std::int64_t start_limit_ns() noexcept {
-  constexpr std::int64_t second = 1'000'000'000;
-  const char* const text = std::getenv("HAM_START_TIMEOUT");
-  if (text == nullptr || *text == '\0') return 60 * second;
-  const long seconds = std::atol(text);
-  return seconds <= 0 || seconds > 1'000'000 ? 0 : seconds * second;
-}
-
-std::string words(const std::vector<std::string>& command) {
-  std::string text;
-  for (const std::string& one : command) text += (text.empty() ? "" : " ") + one;
-  return text;
-}
 
 }  // namespace
 
@@ -205,14 +190,7 @@ void child_keeper::reap(child& one, std::chrono::milliseconds patience) {
 void child_keeper::tell_end(child& one, const std::string& how) {
   if (one.told) return;
   one.told = true;
-  if (one.has_joined)
-    on_end_(one.node, "its process " + how);
-  else if (!one.last_words.empty())
-    on_end_(one.node, "it did not join: " + one.last_words);
-  else
-    on_end_(one.node, "its process '" + one.program + "' " + how +
-                          " before it joined; what it wrote may say why. It must be a build of this application with "
-                          "HAM");
+  on_end_(one.node, one.has_joined ? "its process " + how : why_not_joined(one.program, how, one.last_words));
 }
 
 void child_keeper::kill_late_ones() {
@@ -222,8 +200,7 @@ void child_keeper::kill_late_ones() {
     base::kill_process(one->process);
     one->end_by = 0;
     if (one->leaving || one->has_joined) continue;
-    tell_end(*one, "did not answer within " + std::to_string(start_limit_ns_ / 1'000'000'000) +
-                       " s (HAM_START_TIMEOUT) and was ended");
+    tell_end(*one, too_slow(start_limit_ns_));
   }
 }
 

@@ -25,9 +25,8 @@ namespace ham::transport {
 /// the name of its control socket in HAM_TARGET, and says there that it has joined, or why it does not.
 class child_keeper {
  public:
-  /// What a child sends: that it has joined; words that begin so: that it does not, and why.
+  /// What a child sends when it has joined; else it declines (joining.hpp).
   static constexpr std::string_view joined = "ham: joined";
-  static constexpr std::string_view declined = "ham: declined: ";
 
   struct plan {
     node_t node = 1;

@@ -1,7 +1,6 @@
 // Joining a job over an emulated link, and ending with it.
 #include "transport/emulated/target_transport.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/control_socket.hpp"
 #include "base/thread.hpp"
 #include "transport/common/child_keeper.hpp"
+#include "transport/common/joining.hpp"
 #include "transport/emulated/segment.hpp"
 
 namespace ham::transport::emulated {
@@ -21,36 +21,22 @@ namespace {
 
 constexpr int patience_after_host_ms = 500;
 
-void say(int socket, const std::string& text) { base::send_control(socket, std::as_bytes(std::span(text)), {}); }
-
-[[noreturn]] void decline(int socket, const std::string& why) {
-  say(socket, std::string(child_keeper::declined) + why);
-  throw config_error(why);
-}
-
 }  // namespace
 
 invitation invitation::accept(int control_fd) {
   invitation result;
   result.control = base::unique_fd(control_fd);
-  ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
-  bool closed = false;
-  auto message = base::receive_control(control_fd, true, closed);
-  if (!message) {
-    throw config_error(
-        "this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "
-        "unset HAM_TARGET to run it by itself");
-  }
-  if (message->from_other_user) {
+  base::control_message message = receive_welcome(control_fd);
+  if (message.from_other_user) {
     decline(control_fd, "the host of this target belongs to another user; start both as the same user");
   }
   welcome& said = result.said;
-  if (message->bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
-  std::memcpy(&said, message->bytes.data(), sizeof said);
+  if (message.bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
+  std::memcpy(&said, message.bytes.data(), sizeof said);
   const bool sane = said.version == welcome::protocol && said.node > 0 && said.nodes > 1 && said.nodes <= 4096 &&
                     said.layout.sane() && said.costs.sane();
   if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
-  auto& fds = message->fds;
+  auto& fds = message.fds;
   if (fds.size() != 3) {
     decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
   }
@@ -74,7 +60,7 @@ void target_transport::join() {
   const welcome& said = invitation_.said;
   base::mapping memory(invitation_.segment_file.get(), segment::bytes(said.layout));
   add(0, said, target_side, std::move(memory), std::move(invitation_.host_heap));
-  say(invitation_.control.get(), std::string(child_keeper::joined));
+  base::send_control(invitation_.control.get(), std::as_bytes(std::span(child_keeper::joined)), {});
   keeper_ = base::start_thread([this] { keep(); });
 }
 

@@ -10,12 +10,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/thread.hpp"
+#include "transport/common/joining.hpp"
 #include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
@@ -40,21 +40,6 @@ base::unique_fd duplicate(int fd) {
 
 std::span<const std::byte> bytes_of(const control_text& text) {
   return {reinterpret_cast<const std::byte*>(&text), sizeof text};
-}
-
-/// How long a started process may take to join, from HAM_START_TIMEOUT in seconds; 0: as long as it likes.
-std::int64_t start_limit_ns() noexcept {
-  constexpr std::int64_t second = 1'000'000'000;
-  const char* const text = std::getenv("HAM_START_TIMEOUT");
-  if (text == nullptr || *text == '\0') return 60 * second;
-  const long seconds = std::atol(text);
-  return seconds <= 0 || seconds > 1'000'000 ? 0 : seconds * second;
-}
-
-std::string words(const std::vector<std::string>& command) {
-  std::string text;
-  for (const std::string& one : command) text += (text.empty() ? "" : " ") + one;
-  return text;
 }
 
 std::uint32_t random_word() noexcept {
@@ -305,13 +290,7 @@ void host_transport::lose(child& one, const std::string& how) {
     return;
   }
   one.join_by = 0;
-  if (!one.last_words.empty()) {
-    observing().on_lost(one.node, "it did not join: " + one.last_words);
-    return;
-  }
-  observing().on_lost(one.node, "its process '" + one.program + "' " + how +
-                                    " before it joined; what it wrote may say why. It must be a build of this "
-                                    "application with HAM");
+  observing().on_lost(one.node, why_not_joined(one.program, how, one.last_words));
 }
 
 void host_transport::give_up_late_ones() {
@@ -323,8 +302,7 @@ void host_transport::give_up_late_ones() {
       one->join_by = 0;
       continue;
     }
-    lose(*one, "did not answer within " + std::to_string(start_limit_ns_ / 1'000'000'000) +
-                   " s (HAM_START_TIMEOUT) and was ended");
+    lose(*one, too_slow(start_limit_ns_));
   }
 }
 

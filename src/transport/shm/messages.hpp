@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace ham::transport::shm {
 
@@ -14,9 +13,6 @@ enum class control_kind : std::uint32_t {
   refused,      ///< host to target: `peer` is gone
   joined,       ///< target to host: I have joined; what ends me from now on is no failed start
 };
-
-/// A target that cannot join says why in words that begin so: its numbers may have the other byte order.
-inline constexpr std::string_view declined = "ham: declined: ";
 
 struct control_text {
   static constexpr std::uint32_t protocol = 2;

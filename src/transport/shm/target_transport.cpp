@@ -1,7 +1,6 @@
 // Joining a job, meeting other targets, ending with the host.
 #include "transport/shm/target_transport.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -11,9 +10,9 @@
 
 #include <bit>
 #include <cstring>
-#include <span>
 
 #include "base/thread.hpp"
+#include "transport/common/joining.hpp"
 #include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
@@ -32,12 +31,6 @@ void check_credentials(int socket) {
         "the process that started this target belongs to another user (a target obeys its own user "
         "only); start host and target as the same user");
   }
-}
-
-[[noreturn]] void decline(int socket, const std::string& why) {
-  const std::string text = std::string(declined) + why;
-  base::send_control(socket, std::as_bytes(std::span(text)), {});
-  throw config_error(why);
 }
 
 /// Why this node cannot share memory with the host that wrote `text`; empty if it can.
@@ -59,23 +52,16 @@ std::string obstacle(const control_text& text) {
 invitation invitation::accept(int control_fd) {
   invitation result;
   result.control = base::unique_fd(control_fd);
-  ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
   check_credentials(control_fd);
-  bool closed = false;
-  auto message = base::receive_control(control_fd, true, closed);
-  if (!message) {
-    throw config_error(
-        "this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "
-        "unset HAM_TARGET to run it by itself");
-  }
+  base::control_message message = receive_welcome(control_fd);
   control_text text;
-  if (message->bytes.size() < sizeof text) decline(control_fd, "its host's first message is too short");
-  std::memcpy(&text, message->bytes.data(), sizeof text);
+  if (message.bytes.size() < sizeof text) decline(control_fd, "its host's first message is too short");
+  std::memcpy(&text, message.bytes.data(), sizeof text);
   if (const std::string why = obstacle(text); !why.empty()) decline(control_fd, why);
-  if (message->fds.size() != 6) {
+  if (message.fds.size() != 6) {
     decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
   }
-  auto& fds = message->fds;
+  auto& fds = message.fds;
   result.job_file = std::move(fds[0]);
   result.pair_file = std::move(fds[1]);
   result.own_heap = std::move(fds[2]);

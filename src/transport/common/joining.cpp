@@ -1,0 +1,58 @@
+// The words of hosts and targets before they are connected.
+#include "transport/common/joining.hpp"
+
+#include <fcntl.h>
+
+#include <cstdlib>
+#include <span>
+#include <utility>
+
+namespace ham::transport {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+}  // namespace
+
+base::control_message receive_welcome(int control_fd) {
+  ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+  bool closed = false;
+  auto message = base::receive_control(control_fd, true, closed);
+  if (!message) {
+    throw config_error(
+        "this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "
+        "unset HAM_TARGET to run it by itself");
+  }
+  return std::move(*message);
+}
+
+void decline(int control_fd, const std::string& why) {
+  const std::string text = std::string(declined) + why;
+  base::send_control(control_fd, std::as_bytes(std::span(text)), {});
+  throw config_error(why);
+}
+
+std::int64_t start_limit_ns() noexcept {
+  const char* const text = std::getenv("HAM_START_TIMEOUT");
+  if (text == nullptr || *text == '\0') return 60 * second_ns;
+  const long seconds = std::atol(text);
+  return seconds <= 0 || seconds > 1'000'000 ? 0 : seconds * second_ns;
+}
+
+std::string words(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& one : command) text += (text.empty() ? "" : " ") + one;
+  return text;
+}
+
+std::string why_not_joined(const std::string& program, const std::string& how, const std::string& last_words) {
+  if (!last_words.empty()) return "it did not join: " + last_words;
+  return "its process '" + program + "' " + how +
+         " before it joined; what it wrote may say why. It must be a build of this application with HAM";
+}
+
+std::string too_slow(std::int64_t limit_ns) {
+  return "did not answer within " + std::to_string(limit_ns / second_ns) + " s (HAM_START_TIMEOUT) and was ended";
+}
+
+}  // namespace ham::transport

@@ -1,0 +1,36 @@
+// How a started process joins its host: what both sides say on the control socket, and what is told when it does not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/control_socket.hpp"
+#include "ham/error.hpp"
+
+namespace ham::transport {
+
+/// A target that cannot join says why in words that begin so: its numbers may have the other byte order.
+inline constexpr std::string_view declined = "ham: declined: ";
+
+// ---- target
+
+/// The host's first message; the descriptor is not handed on to what this process starts. Throws ham::config_error.
+[[nodiscard]] base::control_message receive_welcome(int control_fd);
+/// Tells the host, and throws ham::config_error with the same words.
+[[noreturn]] void decline(int control_fd, const std::string& why);
+
+// ---- host
+
+/// How long a started process may take to join, from HAM_START_TIMEOUT in seconds; 0: as long as it likes.
+[[nodiscard]] std::int64_t start_limit_ns() noexcept;
+/// A command as people write it.
+[[nodiscard]] std::string words(const std::vector<std::string>& command);
+/// Why a process that did something (`how`: "exited with status 1") is no target; `last_words` are its own.
+[[nodiscard]] std::string why_not_joined(const std::string& program, const std::string& how,
+                                         const std::string& last_words);
+/// The `how` of a process that was ended because it took longer than `limit_ns`.
+[[nodiscard]] std::string too_slow(std::int64_t limit_ns);
+
+}  // namespace ham::transport
