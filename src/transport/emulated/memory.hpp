@@ -5,9 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/heap.hpp"
+#include "transport/common/heap_access.hpp"
 #include "transport/emulated/link.hpp"
-#include "transport/transport.hpp"
 
 namespace ham::transport::emulated {
 
@@ -24,25 +23,16 @@ class peer_memory final : public remote_memory {
       std::memcpy(to, from, size);
       wire::wait(arrival);
     }
-    return result(why);
+    return to_access_result(why);
   }
   access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) override {
     base::heap_check why{};
     const std::byte* const from = view_.translate(address, tag, size, why);
     if (from != nullptr) over_->read_block(size, [&] { std::memcpy(to, from, size); });
-    return result(why);
+    return to_access_result(why);
   }
 
  private:
-  static access_result result(base::heap_check why) noexcept {
-    switch (why) {
-      case base::heap_check::valid: return access_result::done;
-      case base::heap_check::stale: return access_result::stale;
-      case base::heap_check::out_of_range: break;
-    }
-    return access_result::out_of_range;
-  }
-
   base::heap_view view_;
   std::shared_ptr<wire> over_;
 };

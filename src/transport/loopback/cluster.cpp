@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transport/common/heap_access.hpp"
+
 namespace ham::transport::loopback {
 namespace {
 
@@ -23,13 +25,9 @@ class local_memory final : public remote_memory {
  private:
   template <class Copy>
   access_result access(std::uint64_t address, std::uint64_t tag, std::size_t size, Copy copy) {
-    switch (heap_.check(address, tag, size)) {
-      case base::heap_check::stale: return access_result::stale;
-      case base::heap_check::out_of_range: return access_result::out_of_range;
-      case base::heap_check::valid: break;
-    }
-    copy(reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address)));
-    return access_result::done;
+    const base::heap_check why = heap_.check(address, tag, size);
+    if (why == base::heap_check::valid) copy(reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address)));
+    return to_access_result(why);
   }
   base::heap& heap_;
 };
