@@ -35,26 +35,19 @@ void polled_transport::adopt(std::unique_ptr<polled_endpoint> endpoint) {
   polled_endpoint& one = *endpoint;
   one.medium = name();
   observer_.on_connected(one);
-  {
-    std::lock_guard guard(adopt_mutex_);
-    adopted_.push_back(std::move(endpoint));
-    has_adopted_.store(true, std::memory_order_release);
-  }
+  newcomers_.add(std::move(endpoint));
   wake();
 }
 
 void polled_transport::take_adopted() {
-  std::lock_guard guard(adopt_mutex_);
-  for (auto& one : adopted_) {
+  for (auto& one : newcomers_.take()) {
     open_.push_back(one.get());
     endpoints_.push_back(std::move(one));
   }
-  adopted_.clear();
-  has_adopted_.store(false, std::memory_order_relaxed);
 }
 
 endpoint* polled_transport::poll(frame& out, unsigned looks) {
-  if (has_adopted_.load(std::memory_order_acquire)) [[unlikely]]
+  if (newcomers_.any()) [[unlikely]]
     take_adopted();
   if (open_.empty()) return nullptr;
   if (!looks_are_cheap()) looks = worth_a_look() ? 1 : 0;
@@ -115,7 +108,7 @@ endpoint* polled_transport::look_at(polled_endpoint& one, frame& out) {
 }
 
 bool polled_transport::quiet() {
-  if (has_adopted_.load(std::memory_order_acquire)) return false;
+  if (newcomers_.any()) return false;
   return std::ranges::all_of(open_, [](const polled_endpoint* one) {
     return one->state() != endpoint_state::open || (one->empty() && !one->failed());
   });

@@ -1,13 +1,12 @@
 // Receiving from endpoints that must be looked at; sleep is a timer.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/unique_fd.hpp"
+#include "transport/common/newcomers.hpp"
 #include "transport/common/polled_endpoint.hpp"
 
 namespace ham::transport {
@@ -51,10 +50,7 @@ class polled_transport : public transport {
   std::chrono::nanoseconds next_sleep_;
   base::unique_fd event_, timer_, either_;
 
-  std::mutex adopt_mutex_;
-  std::vector<std::unique_ptr<polled_endpoint>> adopted_;  // guarded by adopt_mutex_
-  std::atomic<bool> has_adopted_{false};
-
+  newcomers<polled_endpoint> newcomers_;
   std::vector<std::unique_ptr<polled_endpoint>> endpoints_;
   std::vector<polled_endpoint*> open_;
   polled_endpoint* last_heard_ = nullptr;

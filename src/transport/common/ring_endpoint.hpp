@@ -2,16 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
-#include <mutex>
-#include <string>
 
 #include "base/heavy_fence.hpp"
 #include "base/unique_fd.hpp"
 #include "transport/common/bell.hpp"
+#include "transport/common/owned_endpoint.hpp"
 #include "transport/common/ring_reader.hpp"
 #include "transport/common/ring_writer.hpp"
-#include "transport/transport.hpp"
 
 namespace ham::transport {
 
@@ -37,11 +34,11 @@ struct remote_bell {
   int event_fd;  ///< not owned
 };
 
-class ring_endpoint final : public endpoint {
+class ring_endpoint final : public owned_endpoint {
  public:
   /// `side` 0 writes direction 0 and reads direction 1; `self` is the number under which the peer knows us.
   ring_endpoint(node_t peer, node_t self, const ring_pair& rings, unsigned side, remote_bell peer_bell)
-      : endpoint(peer),
+      : owned_endpoint(peer),
         writer_(rings.lines(side), ring_pair::lines_log2, rings.control(side), rings.epoch),
         reader_(rings.lines(1 - side), ring_pair::lines_log2, rings.control(1 - side), rings.epoch),
         peer_bell_(peer_bell),
@@ -72,21 +69,6 @@ class ring_endpoint final : public endpoint {
   }
   void release() noexcept override { reader_.release(); }
 
-  [[nodiscard]] endpoint_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
-  [[nodiscard]] std::string reason() const override {
-    std::lock_guard guard(mutex_);
-    return reason_;
-  }
-  void close(const std::string& reason) noexcept override {
-    std::lock_guard guard(mutex_);
-    if (state_.load() != endpoint_state::open) return;
-    reason_ = reason;
-    state_.store(endpoint_state::broken, std::memory_order_release);
-  }
-
-  [[nodiscard]] remote_memory* memory() noexcept override { return memory_.get(); }
-  void set_memory(std::unique_ptr<remote_memory> memory) { memory_ = std::move(memory); }
-
   // ---- for ring_transport, under the receiving lock
   [[nodiscard]] ring_reader& reader() noexcept { return reader_; }
   [[nodiscard]] bool malformed() const noexcept { return malformed_; }
@@ -103,10 +85,6 @@ class ring_endpoint final : public endpoint {
   std::uint32_t self_;
   bool fenced_;
   bool malformed_ = false;
-  std::atomic<endpoint_state> state_{endpoint_state::open};
-  std::unique_ptr<remote_memory> memory_;
-  mutable std::mutex mutex_;
-  std::string reason_;
 };
 
 }  // namespace ham::transport

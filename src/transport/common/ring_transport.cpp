@@ -13,11 +13,7 @@ void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
   ring_endpoint& one = *endpoint;
   one.medium = name();
   observer_.on_connected(one);
-  {
-    std::lock_guard guard(adopt_mutex_);
-    adopted_.push_back(std::move(endpoint));
-    has_adopted_.store(true, std::memory_order_release);
-  }
+  newcomers_.add(std::move(endpoint));
   wake();
 }
 
@@ -78,14 +74,8 @@ endpoint* ring_transport::look_at_limbo(frame& out) {
 
 void ring_transport::answer_bell() {
   bell_.attention.exchange(0, std::memory_order_seq_cst);
-  if (has_adopted_.load(std::memory_order_acquire)) {
-    std::vector<std::unique_ptr<ring_endpoint>> fresh;
-    {
-      std::lock_guard guard(adopt_mutex_);
-      fresh.swap(adopted_);
-      has_adopted_.store(false, std::memory_order_relaxed);
-    }
-    for (auto& one : fresh) {
+  if (newcomers_.any()) {
+    for (auto& one : newcomers_.take()) {
       const auto peer = static_cast<std::size_t>(one->peer());
       if (by_peer_.size() <= peer) by_peer_.resize(peer + 1);
       by_peer_[peer] = one.get();

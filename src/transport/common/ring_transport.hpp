@@ -1,11 +1,10 @@
 // Receiving from any number of line rings: a few hot ones are polled, the others ring a bell.
 #pragma once
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "transport/common/newcomers.hpp"
 #include "transport/common/ring_endpoint.hpp"
 
 namespace ham::transport {
@@ -47,10 +46,7 @@ class ring_transport : public transport {
   int event_fd_;
   observer& observer_;
 
-  std::mutex adopt_mutex_;
-  std::vector<std::unique_ptr<ring_endpoint>> adopted_;  // guarded by adopt_mutex_
-  std::atomic<bool> has_adopted_{false};
-
+  newcomers<ring_endpoint> newcomers_;
   std::vector<std::unique_ptr<ring_endpoint>> endpoints_;
   std::vector<ring_endpoint*> by_peer_;
   std::vector<ring_endpoint*> hot_;

@@ -1,0 +1,38 @@
+// What endpoints of a transport in this process have in common: a state that this side may end, and the peer's memory.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "transport/transport.hpp"
+
+namespace ham::transport {
+
+class owned_endpoint : public endpoint {
+ public:
+  using endpoint::endpoint;
+
+  [[nodiscard]] endpoint_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::string reason() const override {
+    std::lock_guard guard(mutex_);
+    return reason_;
+  }
+  void close(const std::string& reason) noexcept override {
+    std::lock_guard guard(mutex_);
+    if (state_.load() != endpoint_state::open) return;
+    reason_ = reason;
+    state_.store(endpoint_state::broken, std::memory_order_release);
+  }
+  [[nodiscard]] remote_memory* memory() noexcept override { return memory_.get(); }
+  void set_memory(std::unique_ptr<remote_memory> memory) { memory_ = std::move(memory); }
+
+ private:
+  std::atomic<endpoint_state> state_{endpoint_state::open};
+  std::unique_ptr<remote_memory> memory_;
+  mutable std::mutex mutex_;
+  std::string reason_;
+};
+
+}  // namespace ham::transport
