@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::int64_t longest_spin_ns = 60'000;  // about what a wake-up by the kernel costs both sides together
 constexpr std::int64_t shortest_spin_ns = 3'000;
+constexpr std::int64_t waking_spin_ns =
+    400'000;  // a core that rests deeply, or belongs to a guest, takes that to wake up
 constexpr std::int64_t crowded_spin_ns = 1'500;
 /// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.
 const msg::handler_table& all_handlers() {
@@ -69,6 +71,7 @@ engine_scope::~engine_scope() { thread_engine = before_; }
 template <class Done>
 bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* awaited) {
   std::int64_t idle_since = 0;
+  std::int64_t woken_at = INT64_MIN / 2;
   for (unsigned round = 1;; ++round) {
     if (done()) return true;
     if (progress(awaited)) {
@@ -80,9 +83,15 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
     const std::int64_t now = base::now_ns();
     if (now >= until_ns) return done();
     if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
-    if (idle_since == 0) idle_since = now;
+    if (idle_since == 0) {
+      idle_since = now;
+      if (awaited != nullptr && wakes_up(*awaited)) woken_at = now;
+    }
     const bool many = crowded();
-    const std::int64_t patience = many ? crowded_spin_ns : spin_ns_.load(std::memory_order_relaxed);
+    const bool waking = now - woken_at < waking_spin_ns;
+    const std::int64_t patience = many     ? crowded_spin_ns
+                                  : waking ? waking_spin_ns
+                                           : spin_ns_.load(std::memory_order_relaxed);
     if (now - idle_since > patience) {
       block(done, until_ns);
       // Had a longer spin caught it? Then spin longer from now on; else give the core away sooner.
@@ -332,6 +341,14 @@ bool engine::run_deferred() {
 }
 
 // ---- waiting
+
+/// Whether the node that is to answer slept when the call was sent: a second sleep, of this side, would double the
+/// wait.
+bool engine::wakes_up(const call_slot& awaited) noexcept {
+  const node_t node = awaited.node.load(std::memory_order_relaxed);
+  transport::endpoint* const to = peers_.has(node) ? peers_[node].to : nullptr;
+  return to != nullptr && to->take_woken();
+}
 
 bool engine::await_greeting(peer& who, std::int64_t until_ns) {
   return wait_until(

@@ -152,6 +152,7 @@ class engine final : public transport::observer {
   template <class Done>
   bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr);
   bool wait(call_slot& slot, std::int64_t until_ns);
+  [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept;
   bool await_greeting(peer& who, std::int64_t until_ns);
 
   // ---- receiving (engine_receive.cpp)

@@ -87,6 +87,12 @@ class endpoint {
   /// Gives the polled frame back.
   virtual void release() noexcept = 0;
 
+  /// Whether the peer slept when it was last sent something, and was woken: its answer will take longer. Told once; any
+  /// thread.
+  [[nodiscard]] bool take_woken() noexcept {
+    return woken_.load(std::memory_order_relaxed) && woken_.exchange(false, std::memory_order_relaxed);
+  }
+
   /// open; closed: by order; broken: see reason().
   [[nodiscard]] virtual endpoint_state state() const noexcept = 0;
   [[nodiscard]] virtual std::string reason() const = 0;
@@ -104,6 +110,7 @@ class endpoint {
  protected:
   std::uint64_t sent_ = 0;                    ///< kept by commit
   std::atomic<std::uintptr_t> next_room_{0};  ///< where the next message will be built; kept by commit if it is known
+  std::atomic<bool> woken_{false};            ///< set by commit when it had to wake the peer
 
  private:
   node_t peer_;
