@@ -40,7 +40,7 @@ const join blocking_joins("emulated_blocking_writes", []() -> std::unique_ptr<su
 });
 
 /// A process that was started as a target obeys and ends before any test begins.
-const bool is_no_target = [] {
+const bool is_no_emulated_target = [] {
   const char* const text = std::getenv("HAM_TARGET");
   if (text == nullptr || !std::string_view(text).starts_with("emulated:")) return true;
   emulated::invitation invitation = emulated::invitation::accept(std::atoi(text + 9));

@@ -24,7 +24,7 @@ consumer_build_and_test(find_package -DCMAKE_BUILD_TYPE=Release -DCONSUMER_OF=pa
 set_tests_properties(consumer.find_package PROPERTIES FIXTURES_REQUIRED ham_installed)
 
 # Builds the library once more, so without optimisation and what needs other packages.
-consumer_build_and_test(add_subdirectory -DCMAKE_BUILD_TYPE=Debug -DHAM_MPI=OFF -DHAM_VEO=OFF -DCONSUMER_OF=subdirectory
+consumer_build_and_test(add_subdirectory -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DHAM_MPI=OFF -DHAM_VEO=OFF -DCONSUMER_OF=subdirectory
                         "-DHAM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 
 add_test(NAME consumer.pkg_config

@@ -76,7 +76,7 @@ if [ "$action" = build ]; then
   esac
   # shellcheck disable=SC2086
   cmake -S "$source" -B "$build" $generator $compiler \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DHAM_BUILD_STATIC=OFF -DHAM_BUILD_BENCHMARKS=OFF
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_UNITY_BUILD=ON -DHAM_BUILD_STATIC=OFF -DHAM_BUILD_BENCHMARKS=OFF
   exec cmake --build "$build" --target ham_isa_app ham_tcp conjugate_gradient
 fi
 

@@ -39,7 +39,7 @@ struct strangers {
   }
 };
 
-base::unique_fd connect_to(const std::string& address) {
+base::unique_fd knock_at(const std::string& address) {
   std::string why;
   const auto all = resolve(parse_address(address), false, why);
   base::unique_fd result(::socket(all.front().family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -56,7 +56,7 @@ bool gets_in(const strangers& who) {
     came = true;
   });
   SSL* const ssl = SSL_new(who.context);
-  const base::unique_fd socket = connect_to(waiting.address());
+  const base::unique_fd socket = knock_at(waiting.address());
   SSL_set_fd(ssl, socket.get());
   bool shaken = SSL_connect(ssl) == 1;
   if (shaken) {  // the client may believe so until the server's alert comes

@@ -71,7 +71,7 @@ overview look_around() {
   result.transports = try_transports();
   result.nodes = start_nodes();
   result.versions = versions();
-  result.machine = machine();
+  result.machine = info::machine();
   result.limits = limits();
   result.services = kernel_services();
   return result;

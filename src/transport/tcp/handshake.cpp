@@ -30,8 +30,6 @@ const char* meaning(verdict answer) {
   return "";
 }
 
-bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
-
 }  // namespace
 
 handshake::handshake(base::unique_fd socket, std::shared_ptr<const tls_context> tls, const hello& mine)

@@ -2,7 +2,7 @@
 #include "transport/tcp/socket.hpp"
 
 #include <fcntl.h>
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,7 @@
 // Sockets as this transport wants them: non-blocking, closed on exec, without Nagle, watched by keepalive.
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <string>
 
@@ -24,5 +25,7 @@ void limit_silence(int socket, std::chrono::milliseconds timeout) noexcept;
 void make_blocking(int socket) noexcept;
 
 [[nodiscard]] std::string error_text(int error);
+/// Whether a non-blocking call that failed so has merely nothing to do now.
+[[nodiscard]] inline bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
 
 }  // namespace ham::transport::tcp

@@ -1,7 +1,6 @@
 // Receiving, state and end of a connection; sending is in tcp_endpoint_send.cpp.
 #include "transport/tcp/tcp_endpoint.hpp"
 
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -17,7 +16,7 @@ constexpr std::size_t cipher_bytes = std::size_t{64} << 10;
 constexpr std::size_t suspicious_bytes = std::size_t{32} << 10;
 constexpr std::uint16_t most_ahead = 256;
 
-bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+bool comes_later(int error) noexcept { return would_block(error) || error == EINTR; }
 
 }  // namespace
 
@@ -174,7 +173,7 @@ bool tcp_endpoint::fill(bool whatever_it_takes) {
     in_.arrived(static_cast<std::size_t>(got));
     return true;
   }
-  if (got == 0 || !would_block(errno)) end_of_stream(got == 0 ? 0 : errno);
+  if (got == 0 || !comes_later(errno)) end_of_stream(got == 0 ? 0 : errno);
   return false;
 }
 
@@ -188,7 +187,7 @@ bool tcp_endpoint::fill_encrypted(bool whatever_it_takes) {
     tls.feed(static_cast<std::size_t>(got));
     return decrypt(whatever_it_takes) || whatever_it_takes;
   }
-  if (got == 0 || !would_block(errno)) end_of_stream(got == 0 ? 0 : errno);
+  if (got == 0 || !comes_later(errno)) end_of_stream(got == 0 ? 0 : errno);
   return false;
 }
 
@@ -327,7 +326,7 @@ bool tcp_endpoint::drain() noexcept {
   std::byte nowhere[4096];
   for (int i = 0; i < 1000; ++i) {
     const ssize_t got = ::recv(socket(), nowhere, sizeof nowhere, 0);
-    if (got == 0 || (got < 0 && !would_block(errno))) return true;
+    if (got == 0 || (got < 0 && !comes_later(errno))) return true;
     if (got < 0) return false;
   }
   return false;

@@ -18,8 +18,6 @@ constexpr std::size_t most_encrypted = std::size_t{64} << 10;
 /// With so much unread, the peer's window may close: silence is no sign of a cut link then.
 constexpr std::size_t small_under_way = std::size_t{16} << 10;
 
-bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
-
 }  // namespace
 
 std::byte* tcp_endpoint::reserve(std::size_t size) noexcept {
