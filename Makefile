@@ -42,8 +42,9 @@ configure: deps
 build: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
-demo: build
-	@test -x $(BUILD)/bin/applications/conjugate_gradient || { echo "demo: not built, see CMake's lines above"; exit 1; }
+demo: configure
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target conjugate_gradient || \
+	  { echo "demo: not built, see the lines above and those of CMake"; exit 1; }
 	@$(BUILD)/bin/applications/conjugate_gradient $(if $(MATRIX),--file $(MATRIX))
 
 test-deps:
