@@ -6,6 +6,8 @@
 #include "tcp_server.hpp"
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -38,6 +40,7 @@ void work_forever() {
 }
 std::atomic<int> counted{0};
 int count() { return ++counted; }
+std::size_t my_length(const std::string& text) { return text.size(); }
 
 // ---- programs that host
 
@@ -282,6 +285,45 @@ TEST(tcp_job, nodes_come_and_go) {
   EXPECT_THROW((void)offload::add_node("exec:/nowhere/at/all"), config_error);
   EXPECT_THROW(offload::sync(3, [] { (void)offload::add_node("shm:1"); }), config_error);
   EXPECT_EQ(offload::sync(5, fn<&twice>, 6), 12);
+}
+
+std::size_t descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::size_t resident_kib() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmRSS:")) return static_cast<std::size_t>(std::atol(line.c_str() + 6));
+  }
+  return 0;
+}
+
+void come_and_go(const std::string& who, int times) {
+  std::vector<char> data(100'000, 'x');
+  for (int i = 0; i < times; ++i) {
+    const node_t one = offload::add_node(who);
+    EXPECT_EQ(offload::sync(one, fn<&my_length>, std::string(50'000, 'x')), 50'000U);
+    const offload::buffer<char> there(one, data.size());
+    offload::put_sync(data.data(), there.ptr(), data.size());
+    offload::remove_node(one);
+  }
+}
+
+TEST(tcp_job, nodes_that_come_and_go_leave_nothing_behind) {
+  if (sanitized()) GTEST_SKIP() << "memory is measured";
+  const scratch_key key('3');
+  server waiting(key.path(), 4);
+  const runtime rt(with_key("shm:1", key.path()));
+  come_and_go(waiting.nodes(), 5);
+  const std::size_t fds = descriptors();
+  const std::size_t memory = resident_kib();
+  const int times = rounds(20);
+  come_and_go(waiting.nodes(), times);
+  EXPECT_TRUE(eventually([&] { return descriptors() <= fds + 2; })) << fds << " to " << descriptors();
+  // A connection uses several hundred KiB while it stands.
+  EXPECT_LT(resident_kib(), memory + 50 * static_cast<std::size_t>(times) + 2048) << memory << " KiB before";
 }
 
 TEST(tcp_job, serving_needs_a_key_or_a_loopback_address) {

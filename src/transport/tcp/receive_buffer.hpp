@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "base/drop_pages.hpp"
 #include "transport/tcp/frame_format.hpp"
 
 namespace ham::transport::tcp {
@@ -59,6 +60,11 @@ class receive_buffer {
     return {bytes_.get() + end_, size_ - end_};
   }
   void arrived(std::size_t bytes) noexcept { end_ += bytes; }
+  /// Gives the memory back, unless a frame in it is held; nothing will arrive any more.
+  void rest() noexcept {
+    begin_ = end_ = 0;
+    if (!held_) base::drop_pages({bytes_.get(), size_});
+  }
 
  private:
   void become(std::size_t bytes) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "base/drop_pages.hpp"
 #include "transport/tcp/frame_format.hpp"
 
 namespace ham::transport::tcp {
@@ -80,6 +81,9 @@ class send_queue {
   /// What the peer knows: frames that we have taken, and up to which one we may take without a word; low 32 bits.
   [[nodiscard]] std::uint32_t told() const noexcept { return told_; }
   [[nodiscard]] std::uint32_t allowed() const noexcept { return allowed_; }
+
+  /// Gives the memory back that was used; for queues that will not send any more.
+  void rest() noexcept { base::drop_pages({bytes_.get(), capacity}); }
 
   /// Forgets what has not gone.
   void clear() noexcept {

@@ -336,6 +336,11 @@ void tcp_endpoint::bury() noexcept {
   std::scoped_lock guard(receiving_, sending_);
   dead_ = true;
   connected_.socket.reset();
+  connected_.tls.reset();
+  wire_ = {};
+  wire_sent_ = 0;
+  queue_.rest();
+  in_.rest();
 }
 
 }  // namespace ham::transport::tcp

@@ -113,7 +113,7 @@ void tcp_network::shutdown() noexcept {
     one.on->cut();
     one.thread.join();
   }
-  for (std::thread& one : resolvers_) one.join();
+  for (resolver& one : resolvers_) one.thread.join();
   for (auto& [node, peer] : peers_) peer->end->bury();
 }
 
@@ -300,7 +300,9 @@ flusher::found tcp_network::flush(bool long_round) {
   std::vector<tcp_endpoint*> all;
   {
     std::lock_guard guard(mutex_);
-    for (auto& [node, peer] : peers_) all.push_back(peer->end.get());
+    for (auto& [node, peer] : peers_) {
+      if (peer->end->state() == endpoint_state::open) all.push_back(peer->end.get());
+    }
   }
   const std::int64_t now = base::now_ns();
   auto result = flusher::found::nothing;

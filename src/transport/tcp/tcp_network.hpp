@@ -63,6 +63,10 @@ class tcp_network final : public network, private endpoint_owner {
     std::int64_t bury_ns = 0;  // keeper's; 0: not yet
   };
   struct attempt;
+  struct resolver {
+    std::thread thread;
+    std::shared_ptr<std::atomic<bool>> over;
+  };
   struct lane_thread {
     std::shared_ptr<lane> on;
     std::thread thread;
@@ -134,12 +138,12 @@ class tcp_network final : public network, private endpoint_owner {
   std::string address_;
 
   mutable std::mutex mutex_;
-  std::map<node_t, std::unique_ptr<peer_record>> peers_;  // grows only
+  std::map<node_t, std::unique_ptr<peer_record>> peers_;  // grows only; those that are gone hold next to nothing
   std::set<node_t> wanted_;                               // being connected to by this side
   std::vector<tcp_endpoint*> fresh_;                      // not yet polled
   std::vector<std::function<void()>> commands_;
   std::vector<lane_thread> lane_threads_;
-  std::vector<std::thread> resolvers_;
+  std::vector<resolver> resolvers_;
   bool stopping_ = false;
 
   // The polling thread's.

@@ -112,13 +112,21 @@ void tcp_network::begin(node_t peer, const std::string& address, std::shared_ptr
   // Asking for a name may take long: not on this thread.
   std::lock_guard guard(mutex_);
   if (stopping_) return;
-  resolvers_.push_back(base::start_thread([this, where, waiting = std::move(fresh)]() mutable {
+  std::erase_if(resolvers_, [](resolver& one) {
+    if (!one.over->load()) return false;
+    one.thread.join();
+    return true;
+  });
+  const auto over = std::make_shared<std::atomic<bool>>(false);
+  auto thread = base::start_thread([this, where, over, waiting = std::move(fresh)]() mutable {
     std::string reason;
     waiting->left = resolve(where, false, reason);
     post([this, reason, given = std::shared_ptr<attempt>(std::move(waiting))] {
       resolved(std::make_unique<attempt>(std::move(*given)), reason);
     });
-  }));
+    over->store(true);
+  });
+  resolvers_.push_back({std::move(thread), over});
 }
 
 void tcp_network::resolved(std::unique_ptr<attempt> fresh, const std::string& why) {

@@ -21,6 +21,7 @@ tls_session::tls_session(std::shared_ptr<const tls_context>) : parts_(std::make_
 tls_session::~tls_session() = default;
 tls_session::status tls_session::shake_hands() { return status::failed; }
 bool tls_session::write(std::span<const std::byte>) { return false; }
+bool tls_session::renew() { return false; }
 bool tls_session::send_rest() { return false; }
 long tls_session::read(std::span<std::byte>) { return -1; }
 std::span<std::byte> tls_session::input_room(std::size_t) { return {}; }

@@ -363,6 +363,8 @@ bool tls_session::write(std::span<const std::byte> plain) {
   return true;
 }
 
+bool tls_session::renew() { return parts_->ssl == nullptr && parts_->renew(); }
+
 bool tls_session::send_rest() { return parts_->own.socket < 0 || parts_->own.send(); }
 
 long tls_session::read(std::span<std::byte> into) {

@@ -50,6 +50,8 @@ class tls_session {
   /// before send_rest(). False: failed.
   [[nodiscard]] bool write(std::span<const std::byte> plain);
   [[nodiscard]] bool send_rest();
+  /// What follows is written with new keys. By itself write() does so often enough.
+  [[nodiscard]] bool renew();
   /// Decrypts: number of bytes, 0: more input is needed, negative: failed or ended.
   [[nodiscard]] long read(std::span<std::byte> into);
 
