@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -139,7 +141,15 @@ const std::string& handler_table::name(std::uint32_t key) const noexcept {
   return key < slot_count_ ? rows_[key].name : empty_text();
 }
 
-std::string handler_table::pretty_name(std::uint32_t key) const { return msg::pretty_name(name(key)); }
+/// Remembered: when a node is lost, each of its pending calls asks for the name of its function.
+std::string handler_table::pretty_name(std::uint32_t key) const {
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::string, std::string, std::less<>>;  // also while the process ends
+  const std::string& canonical = name(key);
+  std::lock_guard guard(mutex);
+  const auto place = known.find(canonical);
+  return place != known.end() ? place->second : known.emplace(canonical, msg::pretty_name(canonical)).first->second;
+}
 
 const std::string& handler_table::layout(std::uint32_t key) const noexcept {
   return key < slot_count_ ? rows_[key].layout : empty_text();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/thread.hpp"
+#include "runtime/backlog.hpp"
 #include "runtime/peer.hpp"
 
 namespace ham::detail {
@@ -19,12 +20,12 @@ class engine;
 /// Any thread.
 class contexts {
  public:
-  explicit contexts(engine& at) : engine_(at) {}
+  contexts(engine& at, backlog& room) : engine_(at), room_(room) {}
   ~contexts() { stop(); }
 
   /// Starts a context's thread; its number is never used twice. Stack of 0 bytes: the usual size.
   [[nodiscard]] std::uint32_t open(std::size_t stack_bytes = 0);
-  /// Queues a message. False if there is no such context.
+  /// Queues a message, for which room was taken. False if there is no such context.
   [[nodiscard]] bool push(std::uint32_t context, stored_message message);
   /// Ends the calling context after what is queued; called on the context's own thread.
   void close_current();
@@ -47,6 +48,7 @@ class contexts {
   void join_finished();
 
   engine& engine_;
+  backlog& room_;
   std::mutex mutex_;
   std::map<std::uint32_t, std::unique_ptr<worker>> workers_;
   std::uint32_t next_ = 1;

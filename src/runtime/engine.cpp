@@ -117,7 +117,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
                        if (sleeping_.load(std::memory_order_seq_cst)) kick();
                      }),
       slots_(this),
-      contexts_(*this),
+      contexts_(*this, backlog_),
       table_(&all_handlers()),
       known_keys_(static_cast<std::uint32_t>(table_->size())),
       next_deadline_(base::never_ns),
@@ -332,6 +332,7 @@ bool engine::run_deferred() {
     while (!one->deferred.empty() && !must_wait(*one)) {
       stored_message message = std::move(one->deferred.front());
       one->deferred.pop_front();
+      backlog_.give(message.bytes.size());
       --deferred_;
       execute(*one, message.head, message.bytes);
       any = true;

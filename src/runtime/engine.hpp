@@ -20,6 +20,7 @@
 #include "ham/msg/handler_table.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/node.hpp"
+#include "runtime/backlog.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/job.hpp"
 #include "runtime/peer_table.hpp"
@@ -99,7 +100,10 @@ class engine final : public transport::observer {
   void disown() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
   /// Longer messages are not taken. Before the first connection.
-  void limit_messages(std::size_t bytes) noexcept { message_limit_ = bytes; }
+  void limit_messages(std::size_t bytes) noexcept {
+    message_limit_ = bytes;
+    backlog_.limit(largest_set_aside * bytes);
+  }
 
   // ---- facts
   [[nodiscard]] node_t self() const noexcept { return self_; }
@@ -241,6 +245,7 @@ class engine final : public transport::observer {
   void run_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
+  [[nodiscard]] bool set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
                       std::span<const std::byte> error);
   bool refuse_queued();
@@ -283,6 +288,8 @@ class engine final : public transport::observer {
   peer_table peers_;
   self_endpoint self_endpoint_;
   slot_table slots_;
+  static constexpr std::size_t largest_set_aside = 16;  // of the longest messages
+  backlog backlog_;
   contexts contexts_;
   const msg::handler_table* table_;
   const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind

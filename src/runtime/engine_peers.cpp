@@ -173,6 +173,7 @@ void engine::lost(peer& who, const std::string& reason) {
     who.loss = reason;
   }
   who.state.store(peer_state::lost, std::memory_order_release);
+  who.fragments.clear();  // what is not whole by now will never be
   if (who.to != nullptr) {
     who.sending.lock();  // nobody is in the middle of a message to it any more
     const bool waiting = !who.outbox.empty();

@@ -115,7 +115,9 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
       count_executed((head.kind & ~in_context) == to_byte(wire_kind::batch) ? head.key : 1);
       if ((head.kind & in_context) != 0) {
         const std::uint32_t context = word_at(payload, 0);
+        if (!set_aside(from, head, payload)) return;
         if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
+          backlog_.give(payload.size());
           refuse_message(from, head, payload,
                          encoded_call_error("context " + std::to_string(context) + " is not open on node " +
                                             std::to_string(self_) + " (it was closed, or is another node's)"));
@@ -126,6 +128,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
                        encoded_call_error("calls are nested more than " + std::to_string(most_depth) +
                                           " deep on node " + std::to_string(self_)));
       } else if (must_wait(from) || !from.deferred.empty()) [[unlikely]] {
+        if (!set_aside(from, head, payload)) return;
         from.deferred.push_back({&from, head, {payload.begin(), payload.end()}});
         ++deferred_;
         if (parked_.load(std::memory_order_relaxed) != 0) unpark();  // whoever may execute it
@@ -187,6 +190,17 @@ void engine::check_message(const transport::frame_head& head, std::span<const st
     payload = payload.subspan(record_head_bytes + size);
   }
   if (!payload.empty() || head.key == 0) throw protocol_error("a batch is longer than its calls");
+}
+
+/// Room for a message that cannot begin now. False: there is none, and its sender is told.
+bool engine::set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
+  if (backlog_.take(payload.size())) [[likely]]
+    return true;
+  refuse_message(from, head, payload,
+                 encoded_call_error("too many calls wait on node " + std::to_string(self_) + " (at most " +
+                                    std::to_string(backlog_.most_bytes()) +
+                                    " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first"));
+  return false;
 }
 
 /// Answers every call of a message with an error instead of running it.

@@ -77,6 +77,11 @@ class assembler {
   static constexpr std::size_t most_streams = 64;
 
   void limit(std::size_t bytes) noexcept { limit_ = bytes; }
+  /// Drops what is not whole.
+  void clear() noexcept {
+    streams_.clear();
+    waiting_ = 0;
+  }
 
   /// Takes one piece; a message when it was the last. Throws ham::protocol_error.
   [[nodiscard]] std::optional<message> add(const frame& piece) {

@@ -51,6 +51,31 @@ TEST_F(message_limit, holds_for_arguments_and_results) {
   EXPECT_EQ(offload::sync(1, fn<&length>, much), much.size());
 }
 
+std::size_t sleep_then_length(const std::string& text) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  return text.size();
+}
+
+TEST_F(message_limit, what_waits_for_a_context_is_bounded) {
+  const runtime rt(nodes("shm:1"));
+  offload::context queue(1);
+  const std::string text(limit / 2, 'y');
+  std::vector<offload::future<std::size_t>> waiting;
+  waiting.push_back(offload::async(queue, fn<&sleep_then_length>, text));
+  for (int i = 0; i < 60; ++i) waiting.push_back(offload::async(queue, fn<&length>, text));
+  int done = 0;
+  for (auto& one : waiting) {
+    try {
+      done += one.get() == text.size() ? 1 : 0;
+    } catch (const call_error& problem) {
+      EXPECT_NE(std::string(problem.what()).find("too many calls wait"), std::string::npos) << problem.what();
+    }
+  }
+  EXPECT_GE(done, 30);
+  EXPECT_LT(done, 61) << "more than 32 MiB of calls were kept";
+  EXPECT_EQ(offload::async(queue, fn<&length>, text).get(), text.size()) << "there is room again";
+}
+
 TEST_F(message_limit, holds_for_a_batch_but_not_for_all_its_results_together) {
   const runtime rt(nodes("shm:1"));
   offload::batch many(1);
