@@ -50,9 +50,9 @@ struct pending {
 class stage {
  public:
   world::peer& called(pending& calls) {
-    if (world_ == nullptr || ++uses_ % 24 == 0) {
+    if (world_ == nullptr || world_->full()) {
       world_.reset();
-      world_ = std::make_unique<world>();
+      world_ = std::make_unique<world>(most_peers);
     }
     world::peer& result = world_->friendly();
     const detail::engine_scope scope(&world_->node());
@@ -81,8 +81,8 @@ class stage {
   [[nodiscard]] detail::engine& node() { return world_->node(); }
 
  private:
+  static constexpr std::size_t most_peers = 25;  // more take longer than a new node
   std::unique_ptr<world> world_;
-  int uses_ = 0;
 };
 
 /// A small number stands for a call that is there.

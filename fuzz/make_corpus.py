@@ -186,6 +186,9 @@ def texts():
         "exec": "exec:qemu-aarch64 -L '/usr/a b' ./app*2@0-1",
         "tcp": "tcp://10.0.0.7:7000*2,tcp://[::1]:7000",
         "loopback": "loopback:3",
+        "emulated": "emulated:2/initiator=host/read=900@0+1",
+        "engines": "veo:2,vedma,shm",
+        "ranks": "mpi:4,shm:2",
         "cores": "0,2-3,4095",
         "many": "shm:4001",
     }.items():

@@ -14,6 +14,9 @@ void check_cores(const std::vector<int>& cores) {
   for (const int core : cores) fuzz::require(core >= 0 && core < 4096, "a core that cannot be");
 }
 
+constexpr std::string_view transports[] = {"exec", "tcp",   "shm", "loopback", "emulated",
+                                           "veo",  "vedma", "mpi", "parent"};
+
 void nodes(std::string_view text) {
   std::size_t total = 0;
   for (const node_group& one : parse_nodes(text)) {
@@ -21,8 +24,9 @@ void nodes(std::string_view text) {
     check_cores(one.cpus);
     const bool exec = one.transport == "exec";
     const bool tcp = one.transport == "tcp";
-    fuzz::require(exec || tcp || one.transport == "shm" || one.transport == "loopback", "another transport");
+    fuzz::require(std::ranges::find(transports, one.transport) != std::end(transports), "another transport");
     fuzz::require(exec == !one.command.empty() && tcp == !one.address.empty(), "another kind of group");
+    fuzz::require(one.settings.empty() || one.transport == "emulated", "settings of what has none");
     if (tcp) fuzz::require(split_address(one.address).second != 0, "no address");
     for (const std::string& word : one.command) fuzz::require(word.find('\0') == std::string::npos, "a zero byte");
   }

@@ -73,9 +73,9 @@ class played_transport final : public wire::ring_transport {
 /// Node 1, its peers 2, 3, ...; all in the calling thread.
 class world {
  public:
-  static constexpr std::size_t most_peers = 500;
-
-  world() : node_(1, most_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
+  /// With room for so many peers.
+  explicit world(std::size_t most_peers = 500)
+      : most_peers_(most_peers), node_(1, most_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
     auto made = std::make_unique<played_transport>(node_);
     transport_ = made.get();
     node_.use(std::move(made));
@@ -114,7 +114,7 @@ class world {
     wire::ring_reader reader;
   };
 
-  [[nodiscard]] bool full() const { return peers_.size() == most_peers; }
+  [[nodiscard]] bool full() const { return peers_.size() == most_peers_; }
 
   /// A new connection; `greeting`: what the node said first.
   peer& connect(bytes* greeting = nullptr) {
@@ -158,6 +158,7 @@ class world {
     return all[index];
   }
 
+  std::size_t most_peers_;
   detail::engine node_;
   played_transport* transport_;
   std::vector<std::unique_ptr<peer>> peers_;
