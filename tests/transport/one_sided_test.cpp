@@ -136,6 +136,17 @@ TEST(one_sided, results_alone_are_credited_now_and_then) {
   EXPECT_EQ(both.passive.taken(), both.passive.sent()) << "unknown means: perhaps taken";
 }
 
+TEST(one_sided, credit_that_the_peer_has_not_looked_at_does_not_count) {
+  ends both(false);
+  for (std::uint32_t i = 0; i < 8; ++i) ASSERT_TRUE(send(both.passive, i));
+  EXPECT_FALSE(send(both.passive, 8));
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    expect(both.active, i);
+    ASSERT_TRUE(send(both.active, i));
+  }
+  ASSERT_TRUE(send(both.passive, 8)) << "it looks at nothing before it has room";
+}
+
 TEST(one_sided, full_is_full_and_goes_on_both_ways) {
   ends both;
   for (endpoint* from : {static_cast<endpoint*>(&both.active), static_cast<endpoint*>(&both.passive)}) {

@@ -16,6 +16,7 @@ class one_sided_endpoint final : public polled_endpoint {
   one_sided_endpoint(node_t peer, const one_sided_terms& terms, Medium&&... medium)
       : polled_endpoint(peer),
         access_(std::forward<Medium>(medium)...),
+        credits_(terms.layout.buffers),
         max_payload_(terms.layout.max_payload()),
         sender_(access_, terms, credits_),
         receiver_(access_, terms, credits_) {}

@@ -1,6 +1,7 @@
 // The receiving side of a one-sided ring, active or passive. The sender is not trusted.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -38,7 +39,7 @@ class one_sided_receiver {
     out.payload = {message + sizeof head, flag.size};
     index_ = flag.next;
     ++position_;
-    tell_taken();
+    tell_taken(head.credit);
     return ring_status::frame;
   }
 
@@ -67,14 +68,19 @@ class one_sided_receiver {
     }
   }
 
-  void tell_taken() noexcept {
+  /// `granted`: of our messages, how many the peer has looked at. The credit in others may never reach it: it may be
+  /// waiting for room before it looks at anything.
+  void tell_taken(std::uint32_t granted) noexcept {
     if constexpr (Access::in_place) {
       there_.write_word(layout().taken(direction()), counted | position_);
     } else {
       credits_.own.store(position_, std::memory_order_relaxed);
-      const std::uint64_t silent = position_ - credits_.told.load(std::memory_order_relaxed);
-      if (!terms_.tells_taken && silent < layout().buffers / 4) return;
-      credits_.told.store(position_, std::memory_order_relaxed);
+      if (!terms_.tells_taken) {
+        const auto& last = credits_.carried[(granted - 1) % layout().buffers];
+        if (granted != 0) told_ = std::max(told_, std::min(position_, last.load(std::memory_order_relaxed)));
+        if (position_ - told_ < layout().buffers / 4) return;
+      }
+      told_ = position_;
       there_.write_word(layout().taken(direction()), counted | position_);
     }
   }
@@ -84,6 +90,7 @@ class one_sided_receiver {
   credit_exchange& credits_;
   std::byte* stage_ = nullptr;  // of a far side
   std::uint64_t position_ = 0;
+  std::uint64_t told_ = 0;  // of these, how many the peer knows of
   std::uint32_t index_ = 0;
 };
 

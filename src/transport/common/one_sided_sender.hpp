@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cassert>
 #include <cstring>
+#include <vector>
 
 #include "transport/common/memory_access.hpp"
 #include "transport/common/one_sided_layout.hpp"
@@ -14,9 +15,11 @@ namespace ham::transport {
 
 /// What the two directions of a connection tell each other: credit travels with the messages of the other direction.
 struct credit_exchange {
-  std::atomic<std::uint64_t> own{0};      ///< messages from the peer whose buffers are free again
-  std::atomic<std::uint64_t> told{0};     ///< of those, how many the peer was told of
-  std::atomic<std::uint32_t> granted{0};  ///< what the peer said last of ours, low bits
+  explicit credit_exchange(std::uint32_t buffers) : carried(buffers) {}
+
+  std::atomic<std::uint64_t> own{0};                ///< messages from the peer whose buffers are free again
+  std::atomic<std::uint32_t> granted{0};            ///< what the peer said last of ours, low bits
+  std::vector<std::atomic<std::uint64_t>> carried;  ///< the credit in our last messages, by position
 };
 
 /// Fills buffers and sets flags. One thread at a time; taken() from any.
@@ -38,6 +41,7 @@ class one_sided_sender {
   /// First the message, then the flag, which names the buffer of the message after this one.
   void commit(const frame_head& what) noexcept {
     const std::uint64_t done = credits_.own.load(std::memory_order_relaxed);
+    credits_.carried[position_ % layout().buffers].store(done, std::memory_order_relaxed);
     const one_sided_head head{what.key, what.call, what.kind, static_cast<std::uint32_t>(done)};
     std::memcpy(buffer(), &head, sizeof head);
     const std::uint32_t next = index_ + 1 == layout().buffers ? 0 : index_ + 1;
@@ -47,7 +51,6 @@ class one_sided_sender {
     }
     there_.fence();
     there_.write_word(layout().flag(terms_.side, index_), flag.word());
-    credits_.told.store(done, std::memory_order_relaxed);
     index_ = next;
     ++position_;
   }
