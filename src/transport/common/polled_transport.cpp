@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
 
 namespace ham::transport {
 namespace {
 
-constexpr unsigned longest_streak = 64;  // of one peer, before the others get a look
+constexpr unsigned longest_streak = 64;             // of one peer, before the others get a look
+constexpr std::int64_t longest_gap_ns = 1'000'000;  // between arrivals that is waited for awake
 
 }  // namespace
 
@@ -53,12 +57,19 @@ endpoint* polled_transport::poll(frame& out, unsigned looks) {
   if (!looks_are_cheap()) looks = worth_a_look() ? 1 : 0;
   for (; looks != 0 && !open_.empty(); --looks) {
     if (endpoint* const found = look_around(out)) {
-      next_sleep_ = interval_.shortest;
-      drowsy_ = false;
+      note_arrival();
       return found;
     }
   }
   return nullptr;
+}
+
+void polled_transport::note_arrival() {
+  next_sleep_ = interval_.shortest;
+  drowsy_ = false;
+  const std::int64_t now = base::now_ns();
+  const std::int64_t gap = now - std::exchange(last_arrival_ns_, now);
+  usual_gap_ns_ = gap > longest_gap_ns ? usual_gap_ns_ / 2 : std::max(gap, usual_gap_ns_ - usual_gap_ns_ / 8);
 }
 
 /// Who has slept the longest time and found nothing looks at each peer once more and sleeps again: journeys in vain are
@@ -115,7 +126,7 @@ bool polled_transport::quiet() {
 }
 
 bool polled_transport::arm() {
-  if (!quiet()) return false;
+  if (base::now_ns() - last_arrival_ns_ < usual_gap_ns_ + usual_gap_ns_ / 2 || !quiet()) return false;
   const auto ns = next_sleep_.count();
   const itimerspec once{{}, {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)}};
   ::timerfd_settime(timer_.get(), 0, &once, nullptr);

@@ -19,7 +19,8 @@ struct polling_interval {
 };
 
 /// A look may be a journey of a microsecond, or of a hundred: each call of poll looks at the peer that was heard last
-/// and at one of the others in turn.
+/// and at one of the others in turn. Where frames come in quick succession this side stays awake until the next one is
+/// overdue: an exchange over a slow medium leaves gaps that a sleep of the shortest time would make much longer.
 class polled_transport : public transport {
  public:
   /// `interval`: while asleep. Throws ham::config_error.
@@ -42,6 +43,7 @@ class polled_transport : public transport {
   void take_adopted();
   endpoint* look_at(polled_endpoint& one, frame& out);
   endpoint* look_around(frame& out);
+  void note_arrival();
   [[nodiscard]] bool quiet();
   [[nodiscard]] bool worth_a_look();
 
@@ -57,6 +59,8 @@ class polled_transport : public transport {
   std::size_t cursor_ = 0;
   unsigned drowsy_looks_ = 0;  // made since a sleep that nothing ended but the timer
   bool drowsy_ = false;
+  std::int64_t last_arrival_ns_ = 0;
+  std::int64_t usual_gap_ns_ = 0;  // between arrivals, as far as it is worth staying awake for
   unsigned streak_ = 0;
 };
 
