@@ -65,13 +65,10 @@ void accelerators::start_on_engine(Host*& host, std::size_t member, node_t node,
   host->start({node, static_cast<int>(member), application_library()}, nodes);
 }
 
-void accelerators::end(node_t node) {
-  if (emulated_ != nullptr) emulated_->end(node);
-  if (veo_ == nullptr && vedma_ == nullptr) return;
-  host_.locked([&] {
-    if (veo_ != nullptr) veo_->end(node);
-    if (vedma_ != nullptr) vedma_->end(node);
-  });
+void accelerators::end(node_t node, std::chrono::milliseconds patience) {
+  if (emulated_ != nullptr) emulated_->end(node, patience);
+  if (veo_ != nullptr) veo_->end(node, patience);
+  if (vedma_ != nullptr) vedma_->end(node, patience);
 }
 
 }  // namespace ham::detail

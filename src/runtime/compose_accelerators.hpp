@@ -1,6 +1,7 @@
 // Targets behind media that only one side can make journeys over: which transport starts them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,8 +29,8 @@ class accelerators {
   /// Starts one target of `group` in a job of `nodes` nodes. Throws ham::config_error.
   void start(const node_group& group, std::size_t member, const transport::child_keeper::plan& process,
              std::uint32_t nodes);
-  /// Sees to it that a target which was told to end does so.
-  void end(node_t node);
+  /// Sees to it that a target which was told to end does so within `patience`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds patience);
 
  private:
   void start_emulated(const node_group& group, const transport::child_keeper::plan& process, std::uint32_t nodes);

@@ -164,7 +164,7 @@ void host_job::start_processes(const fresh_targets& fresh, std::uint32_t nodes) 
 
 void host_job::end_process(node_t number, std::chrono::milliseconds patience) {
   if (local_ != nullptr) local_->end(number, patience);
-  accelerators_.end(number);
+  accelerators_.end(number, patience);
 }
 
 node_t host_job::start(const std::vector<node_group>& groups) {

@@ -57,13 +57,13 @@ void child_keeper::start(const plan& what, std::span<const std::byte> welcome, s
   run([&] { start_here(what, welcome, fds); });
 }
 
-void child_keeper::end(node_t node) {
+void child_keeper::end(node_t node, std::chrono::milliseconds patience) {
   if (pid(node) < 0) return;
   run([&] {
     for (auto& one : children_) {
       if (one->node != node || one->ended) continue;
       one->leaving = true;
-      one->end_by = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
+      one->end_by = base::now_ns() + std::chrono::nanoseconds(patience).count();
     }
   });
 }

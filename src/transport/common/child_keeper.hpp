@@ -42,8 +42,8 @@ class child_keeper {
 
   /// Starts a child; the first thing that it reads is `welcome` with `fds`. Throws ham::config_error.
   void start(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds);
-  /// Sees to it that a child which was told to end does so. Does not wait.
-  void end(node_t node);
+  /// Sees to it that a child which was told to end does so within `patience`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds patience);
   /// -1: there is none.
   [[nodiscard]] std::int64_t pid(node_t node) const noexcept;
   /// Waits a little for all children, then ends them by force. May be called again.

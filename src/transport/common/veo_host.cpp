@@ -103,20 +103,25 @@ void veo_host::watch() {
   std::unique_lock lock(mutex_);
   while (!stopped_.wait_for(lock, time_between_looks, [this] { return stop_; })) {
     std::vector<node_t> gone;
-    for (auto& [node, one] : processes_) {
-      if (one.told || !look_whether_ended(one)) continue;
-      one.told = true;
-      gone.push_back(node);
+    std::vector<engine_process> dead;
+    for (auto at = processes_.begin(); at != processes_.end();) {
+      auto& [node, one] = *at++;
+      if (!one.told && look_whether_ended(one)) {
+        one.told = true;
+        gone.push_back(node);
+      }
+      if (wants_burial(one)) dead.push_back(std::move(processes_.extract(node).mapped()));
     }
     lock.unlock();
     for (const node_t node : gone) observing().on_lost(node, "its process has ended, or its ham_main");
+    for (engine_process& one : dead) bury(one);
     lock.lock();
   }
 }
 
 /// mutex_ is held. A target tells who it is before it says anything else.
 std::int32_t veo_host::pid_of(const engine_process& one) const noexcept {
-  if (one.pid == 0 && one.handle != nullptr) {
+  if (one.pid == 0) {
     veo_.read_mem(one.handle, &one.pid, one.welcome_at + offsetof(welcome, pid), sizeof one.pid);
   }
   return one.pid;
@@ -129,25 +134,30 @@ std::int64_t veo_host::peer_pid(node_t node) const noexcept {
   return pid > 0 ? pid : -1;
 }
 
-/// mutex_ is held. To destroy a VEO process waits for all that runs in it.
+/// To destroy a VEO process waits for all that runs in it.
 void veo_host::bury(engine_process& one) const noexcept {
-  if (one.handle == nullptr) return;
-  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
-  while (!look_whether_ended(one) && base::now_ns() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!look_whether_ended(one) && base::now_ns() < one.end_by) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   if (!one.ended) {
     if (pid_of(one) <= 0) return;  // the library ends it with this process
     ::kill(one.pid, SIGKILL);
   }
-  one.unreachable->store(true);
-  veo_.proc_destroy(std::exchange(one.handle, nullptr));
+  one.reach->end();
+  veo_.proc_destroy(one.handle);
 }
 
-void veo_host::end(node_t node) noexcept {
+/// mutex_ is held.
+bool veo_host::wants_burial(engine_process& one) const noexcept {
+  return one.end_by != 0 && (look_whether_ended(one) || base::now_ns() >= one.end_by);
+}
+
+void veo_host::end(node_t node, std::chrono::milliseconds patience) noexcept {
   std::lock_guard guard(mutex_);
   const auto found = processes_.find(node);
   if (found == processes_.end()) return;
   found->second.told = true;
-  bury(found->second);
+  found->second.end_by = base::now_ns() + std::chrono::nanoseconds(patience).count();
 }
 
 void veo_host::shutdown() noexcept {
@@ -158,7 +168,12 @@ void veo_host::shutdown() noexcept {
   }
   if (watcher_.joinable()) watcher_.join();
   std::lock_guard guard(mutex_);
-  for (auto& [node, one] : processes_) bury(one);
+  const std::int64_t end_by = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
+  for (auto& [node, one] : processes_) {
+    one.end_by = end_by;
+    bury(one);
+  }
+  processes_.clear();
 }
 
 }  // namespace ham::transport::veo

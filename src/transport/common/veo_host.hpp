@@ -1,7 +1,7 @@
 // What hosts of Vector Engines have in common: VEO creates the processes and starts the application in them.
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -11,6 +11,7 @@
 
 #include "transport/common/libveo.hpp"
 #include "transport/common/polled_transport.hpp"
+#include "transport/common/reachability.hpp"
 #include "transport/common/veo_welcome.hpp"
 
 namespace ham::transport::veo {
@@ -27,19 +28,19 @@ struct engine_process {
   veo_thr_ctxt* context = nullptr;
   std::uint64_t request = no_request;  ///< of ham_main
   std::uint64_t welcome_at = 0;
-  /// Set before the process is destroyed: nobody may use its handle any more.
-  std::shared_ptr<std::atomic<bool>> unreachable = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<reachability> reach = std::make_shared<reachability>();
   mutable std::int32_t pid = 0;  ///< 0: it has not told yet
   bool ended = false;
   bool told = false;
+  std::int64_t end_by = 0;  ///< base::now_ns() at which it is killed; 0: never
 };
 
 class veo_host : public polled_transport {
  public:
   /// Starts one target of a job of `nodes` nodes. Blocks until its ham_main has been called. Throws ham::config_error.
   void start(const target_plan& plan, std::uint32_t nodes);
-  /// Ends the process of a target that was told to end. Waits for it a little. The receiving lock is held.
-  void end(node_t node) noexcept;
+  /// Sees to it that a target which was told to end does so within `patience`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds patience) noexcept;
 
   void connect(node_t) override {}  // every target is connected to the host from its start
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override;
@@ -65,6 +66,7 @@ class veo_host : public polled_transport {
   [[nodiscard]] bool look_whether_ended(engine_process& one) const noexcept;
   [[nodiscard]] std::int32_t pid_of(const engine_process& one) const noexcept;
   void bury(engine_process& one) const noexcept;
+  [[nodiscard]] bool wants_burial(engine_process& one) const noexcept;
   void watch();
 
   std::uint32_t next_epoch_;

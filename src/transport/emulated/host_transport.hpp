@@ -22,8 +22,8 @@ class host_transport final : public link_transport {
 
   /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
   void start(const std::vector<target_plan>& plans, std::uint32_t nodes);
-  /// Sees to it that a target which was told to end does so. Does not wait.
-  void end(node_t node) { children_.end(node); }
+  /// Sees to it that a target which was told to end does so within `patience`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds patience) { children_.end(node, patience); }
 
   void connect(node_t) override {}  // every target is connected to the host from its start
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return children_.pid(node); }

@@ -1,7 +1,6 @@
 // The host's way to a ring in a Vector Engine's memory: every access is a transfer of VEO.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "transport/common/libveo.hpp"
 #include "transport/common/memory_access.hpp"
+#include "transport/common/reachability.hpp"
 
 namespace ham::transport::veo {
 
@@ -16,9 +16,8 @@ namespace ham::transport::veo {
 class veo_access : public ordinary_stages {
  public:
   static constexpr bool in_place = false;
-  /// `failed` is set by whoever destroys the process, and here when a transfer fails.
-  veo_access(const libveo& veo, veo_proc_handle* process, std::uint64_t ring, std::shared_ptr<std::atomic<bool>> failed)
-      : veo_(veo), process_(process), ring_(ring), failed_(std::move(failed)) {}
+  veo_access(const libveo& veo, veo_proc_handle* process, std::uint64_t ring, std::shared_ptr<reachability> reach)
+      : veo_(veo), process_(process), ring_(ring), reach_(std::move(reach)) {}
 
   [[nodiscard]] std::uint64_t read_word(std::uint64_t at) noexcept {
     std::uint64_t word = 0;
@@ -29,20 +28,20 @@ class veo_access : public ordinary_stages {
   void read_block(std::uint64_t at, std::byte* to, std::size_t size) noexcept { read(at, to, size); }
   void write_block(std::uint64_t at, const std::byte* from, std::size_t size) noexcept { write(at, from, size); }
   void fence() noexcept {}
-  [[nodiscard]] bool failed() const noexcept { return failed_->load(std::memory_order_relaxed); }
+  [[nodiscard]] bool failed() const noexcept { return reach_->lost(); }
 
  private:
   void read(std::uint64_t at, void* to, std::size_t size) noexcept {
-    if (!failed() && veo_.read_mem(process_, to, ring_ + at, size) != 0) failed_->store(true);
+    reach_->use([&] { return veo_.read_mem(process_, to, ring_ + at, size) == 0; });
   }
   void write(std::uint64_t at, const void* from, std::size_t size) noexcept {
-    if (!failed() && veo_.write_mem(process_, ring_ + at, from, size) != 0) failed_->store(true);
+    reach_->use([&] { return veo_.write_mem(process_, ring_ + at, from, size) == 0; });
   }
 
   const libveo& veo_;
   veo_proc_handle* process_;
   std::uint64_t ring_;
-  std::shared_ptr<std::atomic<bool>> failed_;
+  std::shared_ptr<reachability> reach_;
 };
 static_assert(memory_access<veo_access>);
 

@@ -20,7 +20,7 @@ std::unique_ptr<polled_endpoint> host_transport::make_ring(const engine_process&
   initialise(said.layout, [&](std::uint64_t at, std::uint64_t word) { words[at / sizeof word] = word; });
   write(process, said.ring, words.data(), said.layout.word_bytes());
   return std::make_unique<one_sided_endpoint<veo_access>>(said.node, said.terms(host_side), veo_, process.handle,
-                                                          said.ring, process.unreachable);
+                                                          said.ring, process.reach);
 }
 
 }  // namespace ham::transport::veo
