@@ -31,6 +31,7 @@ bool contexts::push(std::uint32_t context, stored_message message) {
   std::lock_guard queue_guard(to.mutex);
   if (to.closing) return false;
   to.queue.push_back(std::move(message));
+  to.news.store(true, std::memory_order_release);
   to.wake.notify_one();
   return true;
 }
@@ -39,7 +40,13 @@ void contexts::work(worker& self) {
   current_worker = &self;
   const engine_scope scope(&engine_);
   std::unique_lock lock(self.mutex);
-  for (;;) {
+  for (bool worked = false;; worked = true) {
+    if (worked && self.queue.empty() && !self.closing) {
+      self.news.store(false, std::memory_order_relaxed);
+      lock.unlock();
+      engine_.look_for(self.news);
+      lock.lock();
+    }
     self.wake.wait(lock, [&] { return !self.queue.empty() || self.closing; });
     if (self.queue.empty()) break;
     stored_message message = std::move(self.queue.front());
@@ -79,6 +86,7 @@ std::vector<stored_message> contexts::close_all() {
     std::lock_guard queue_guard(one->mutex);
     one->closing = true;
     for (const stored_message& message : one->queue) room_.give(message.bytes.size());
+    one->news.store(true, std::memory_order_release);
     std::move(one->queue.begin(), one->queue.end(), std::back_inserter(left));
     one->queue.clear();
     one->wake.notify_one();

@@ -1,6 +1,7 @@
 // The contexts of a node: threads that execute the calls sent to them in order.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -39,6 +40,7 @@ class contexts {
     std::mutex mutex;
     std::condition_variable wake;
     std::deque<stored_message> queue;
+    std::atomic<bool> news{false};  ///< something was queued, or it is closing
     bool closing = false;
     base::sized_thread thread;
     std::uint32_t id = 0;

@@ -26,6 +26,7 @@ constexpr std::int64_t shortest_spin_ns = 3'000;
 constexpr std::int64_t waking_spin_ns =
     400'000;  // a core that rests deeply, or belongs to a guest, takes that to wake up
 constexpr std::int64_t crowded_spin_ns = 1'500;
+constexpr std::int64_t look_in_between_ns = 100'000;  // what a call waits if the context's thread computes meanwhile
 /// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.
 const msg::handler_table& all_handlers() {
   msg::handler_table::refresh();
@@ -44,6 +45,7 @@ constinit std::atomic<engine*> the_process_engine{nullptr};
 
 constinit thread_local engine* thread_engine = nullptr;
 constinit thread_local unsigned thread_depth = 0;
+constinit thread_local bool thread_only_looks = false;
 
 engine* current_or_null() noexcept {
   return thread_engine != nullptr ? thread_engine : the_process_engine.load(std::memory_order_acquire);
@@ -375,6 +377,12 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
     finish_progress();
     ::sched_yield();
     return;
+  } else if (thread_depth == 0 && deferred_.load() == 0 && (looking_.load() || looked_.exchange(false))) {
+    // A context is being called, call after call: its thread receives, and shall not find this one asleep with the
+    // lock.
+    finish_progress();
+    park(std::min(until_ns, base::now_ns() + look_in_between_ns));
+    return;
   }
   const bool due = deferred_.load() != 0 && has_runnable();
   const bool idle = !due && !done();
@@ -394,6 +402,27 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
   finish_progress();
   unpark();
   if (idle && !connected) ::sched_yield();
+}
+
+void engine::look_for(const std::atomic<bool>& news) {
+  if (!serving_.load(std::memory_order_relaxed) || crowded()) return;
+  if (looking_.exchange(true)) return;  // one is enough
+  thread_only_looks = true;
+  looked_.store(true);
+  std::int64_t idle_since = base::now_ns();
+  for (unsigned round = 1; !news.load(std::memory_order_acquire) && !stop_.load(std::memory_order_relaxed); ++round) {
+    const bool found = progress();
+    if (round % rounds_per_clock != 0 && !found) continue;
+    const std::int64_t now = base::now_ns();
+    if (found) idle_since = now;
+    if (now - idle_since > longest_spin_ns) break;
+    if (sleeping_.load(std::memory_order_acquire) && parked_.load() == 0) kick();
+  }
+  looking_.store(false);
+  thread_only_looks = false;
+  if (news.load(std::memory_order_acquire)) return;
+  looked_.store(false);
+  unpark();
 }
 
 /// Whether a message that was set aside may begin on this thread.
@@ -440,7 +469,8 @@ void engine::park(std::int64_t until_ns) {
   if (sleeping_.load(std::memory_order_acquire) && parked_.load() == 0) kick();
   parked_.fetch_add(1);
   std::unique_lock lock(park_mutex_);
-  const std::int64_t left = std::min<std::int64_t>(until_ns - base::now_ns(), 1'000'000);
+  const std::int64_t longest = looking_.load() ? look_in_between_ns : 1'000'000;
+  const std::int64_t left = std::min(until_ns - base::now_ns(), longest);
   if (left > 0) parked_threads_.wait_for(lock, std::chrono::nanoseconds(left));
   parked_.fetch_sub(1);
 }

@@ -33,6 +33,8 @@ namespace ham::detail {
 /// The engine that the calling thread works for, and how deep it is in calls that it executes.
 extern constinit thread_local engine* thread_engine;
 extern constinit thread_local unsigned thread_depth;
+/// This thread receives and executes nothing.
+extern constinit thread_local bool thread_only_looks;
 
 /// One node of a job. All members may be called from any thread unless said otherwise.
 ///
@@ -96,6 +98,9 @@ class engine final : public transport::observer {
   /// In a target: a thread that receives while the serving one executes a call for long, so that contexts get their
   /// calls. Further calls do nothing.
   void start_relief();
+  /// For the thread of a context that has just worked: receives for a while in place of the serving thread, until
+  /// `news`, because to be woken takes longer. Executes nothing.
+  void look_for(const std::atomic<bool>& news);
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void disown() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
@@ -230,7 +235,8 @@ class engine final : public transport::observer {
   /// Whether a call of this peer must not begin on the calling thread now.
   [[nodiscard]] bool must_wait(const peer& from) const noexcept {
     const void* const me = base::thread_identity();
-    return (from.executor != nullptr && from.executor != me) || relief_.load(std::memory_order_relaxed) == me;
+    return (from.executor != nullptr && from.executor != me) || relief_.load(std::memory_order_relaxed) == me ||
+           thread_only_looks;
   }
   void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry);
@@ -335,6 +341,10 @@ class engine final : public transport::observer {
   std::atomic<const void*> relief_{nullptr};  ///< its identity
   std::atomic<int> executing_{0};             ///< calls that run on threads which received them
   std::atomic<bool> relief_rests_{false};
+
+  // The thread of a context that looks for its next call.
+  std::atomic<bool> looking_{false};
+  std::atomic<bool> looked_{false};  ///< since this was last asked
   std::atomic<bool> end_relief_{false};
   std::mutex relief_mutex_;
   std::condition_variable relief_wanted_;
