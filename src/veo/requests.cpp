@@ -14,7 +14,7 @@ helper_side& helper() {
     offload::offer(call_request) && offload::offer(allocate_request) && offload::offer(release_request) &&
     offload::offer(store_request) && offload::offer(load_request) && offload::offer(copy_request) &&
     offload::offer(load_library_request) && offload::offer(unload_library_request) && offload::offer(symbol_request) &&
-    offload::offer(probe_request) && offload::offer(nothing_request);
+    offload::offer(area_request) && offload::offer(probe_request) && offload::offer(nothing_request);
 
 }  // namespace
 
@@ -44,6 +44,7 @@ answer unload_library(unseen_count unseen, std::uint64_t library) { return helpe
 answer symbol(unseen_count unseen, std::uint64_t library, std::string_view name) {
   return helper().symbol(unseen, library, name);
 }
+answer area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes) { return helper().area(unseen, old, bytes); }
 answer probe() { return helper().probe(); }
 answer nothing() { return {}; }
 

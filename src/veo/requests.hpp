@@ -41,6 +41,8 @@ class helper_side {
   virtual answer load_library(unseen_count unseen, std::string_view path) = 0;
   virtual answer unload_library(unseen_count unseen, std::uint64_t library) = 0;
   virtual answer symbol(unseen_count unseen, std::uint64_t library, std::string_view name) = 0;
+  /// Frees the area at `old` and gives one of zeros; 0: none. No request of a client: history does not know it.
+  virtual answer area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes) = 0;
   /// Where the host can try whether it reaches this memory, and what it finds there: two words in the bytes.
   virtual answer probe() = 0;
 };
@@ -59,6 +61,7 @@ answer copy(unseen_count unseen, std::uint64_t to, std::uint64_t from, std::uint
 answer load_library(unseen_count unseen, std::string_view path);
 answer unload_library(unseen_count unseen, std::uint64_t library);
 answer symbol(unseen_count unseen, std::uint64_t library, std::string_view name);
+answer area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes);
 answer probe();
 answer nothing();
 
@@ -73,6 +76,7 @@ inline constexpr auto copy_request = named<"veo/copy">(fn<&request::copy>);
 inline constexpr auto load_library_request = named<"veo/load_library">(fn<&request::load_library>);
 inline constexpr auto unload_library_request = named<"veo/unload_library">(fn<&request::unload_library>);
 inline constexpr auto symbol_request = named<"veo/symbol">(fn<&request::symbol>);
+inline constexpr auto area_request = named<"veo/area">(fn<&request::area>);
 inline constexpr auto probe_request = named<"veo/probe">(fn<&request::probe>);
 inline constexpr auto nothing_request = named<"veo/nothing">(fn<&request::nothing>);
 

@@ -102,6 +102,12 @@ answer helper::symbol(unseen_count unseen, std::uint64_t library, std::string_vi
   return run_foreign(unseen, [&] { return libraries_.symbol(library, std::string(name)); });
 }
 
+answer helper::area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes) {
+  begin(unseen);
+  std::free(at<void>(old));
+  return {outcome::done, bytes == 0 ? 0 : reinterpret_cast<std::uintptr_t>(std::calloc(bytes, 1)), {}};
+}
+
 answer helper::probe() {
   static std::uint64_t word = 0;
   if (word == 0 && ::getrandom(&word, sizeof word, 0) != sizeof word) word = 1;

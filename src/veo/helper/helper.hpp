@@ -17,6 +17,7 @@ class helper final : public helper_side {
   answer load_library(unseen_count unseen, std::string_view path) override;
   answer unload_library(unseen_count unseen, std::uint64_t library) override;
   answer symbol(unseen_count unseen, std::uint64_t library, std::string_view name) override;
+  answer area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes) override;
   answer probe() override;
 
  private:

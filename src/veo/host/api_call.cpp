@@ -1,6 +1,7 @@
 // Calls of kernels and of host functions, and their results.
 #include "arguments.hpp"
 #include "guard.hpp"
+#include "large_call.hpp"
 #include "registry.hpp"
 #include "send.hpp"
 #include "ve_offload.h"
@@ -12,6 +13,9 @@ namespace {
 /// The number of a queued call, or no_request.
 std::uint64_t submit_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args* args) {
   if (kernel == 0 || !is_complete(args)) return fail(EINVAL, no_request);
+  if (large_call::suits(in.of(), args)) {
+    return in.submit_local([&in, call = std::make_shared<large_call>(kernel, *args)] { return call->run(in); });
+  }
   thread_local std::vector<std::byte> message;
   pack(args, message);
   std::unique_ptr<std::vector<delivery>> out;
@@ -31,10 +35,15 @@ std::uint64_t submit_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args
 
 /// In a host function of the main context, where a queued call would wait for that function.
 int call_from_within(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args* args, std::uint64_t* result) {
-  std::vector<std::byte> message;
-  pack(args, message);
-  const local_result got = in.exchange(sending(call_request, kernel, std::move(message)),
-                                       std::make_unique<std::vector<delivery>>(deliveries_of(args)));
+  local_result got;
+  if (large_call::suits(in.of(), args)) {
+    got = large_call(kernel, *args).run(in);
+  } else {
+    std::vector<std::byte> message;
+    pack(args, message);
+    got = in.exchange(sending(call_request, kernel, std::move(message)),
+                      std::make_unique<std::vector<delivery>>(deliveries_of(args)));
+  }
   if (result != nullptr) *result = got.value;
   return got.state == VEO_COMMAND_OK ? 0 : -1;
 }

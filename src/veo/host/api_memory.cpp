@@ -13,7 +13,7 @@ using namespace ham::veo;
 
 namespace {
 
-constexpr std::size_t small_transfer = 16384;  // travels in its request
+constexpr std::size_t small_transfer = 4096;  // travels in its request
 
 proc* owner_of(const void* pointer) {
   return is_tagged(pointer) ? registry::of_this_process().with_identifier(identifier_in(pointer)) : nullptr;
@@ -117,13 +117,12 @@ uint64_t veo_async_read_mem(struct veo_thr_ctxt* ctx, void* dst, uint64_t src, s
 uint64_t veo_async_write_mem(struct veo_thr_ctxt* ctx, uint64_t dst, const void* src, size_t size) {
   if (live(ctx) == nullptr) return VEO_REQUEST_ID_INVALID;
   return guarded(no_request, [&] {
-    if (size > small_transfer) {
+    if (size > small_transfer || ctx->will_change(src, size)) {
       return transfer_in_turn(*ctx, direction::to_helper, dst, const_cast<void*>(src), size);
     }
-    const std::span<const std::byte> bytes(static_cast<const std::byte*>(src), size);
-    return ctx->submit([&](const ham::offload::destination& to, unseen_count unseen,
-                           patience) { return ham::offload::try_async(to, store_request, unseen, dst, bytes); },
-                       [&] { return sending(store_request, dst, std::vector<std::byte>(bytes.begin(), bytes.end())); });
+    // What waits in the backlog is read in its turn: host functions before it may fill the buffer.
+    const auto send = sending(store_request, dst, std::span(static_cast<const std::byte*>(src), size));
+    return ctx->submit(send, [&] { return send; });
   });
 }
 

@@ -61,8 +61,10 @@ uint64_t veo_load_library(struct veo_proc_handle* handle, const char* path) {
   proc* const of = live(handle);
   if (of == nullptr || path == nullptr) return fail(EINVAL, uint64_t{0});
   if (too_long(path)) return fail(ENAMETOOLONG, uint64_t{0});
-  return guarded(uint64_t{0},
-                 [&] { return of->main().exchange(sending(load_library_request, std::string(path))).value; });
+  return guarded(uint64_t{0}, [&] {
+    const local_result loaded = of->main().exchange(sending(load_library_request, std::string(path)));
+    return loaded.state == VEO_COMMAND_OK ? loaded.value : uint64_t{0};
+  });
 }
 
 int veo_unload_library(struct veo_proc_handle* handle, const uint64_t lib) {

@@ -114,7 +114,7 @@ int veo_args_set_float(struct veo_args* args, int n, float value) {
 }
 
 int veo_args_set_stack(struct veo_args* args, enum veo_args_intent intent, int n, char* buf, size_t len) {
-  if (buf == nullptr && len != 0) {
+  if ((buf == nullptr && len != 0) || len > PTRDIFF_MAX) {
     errno = EINVAL;
     return -1;
   }

@@ -16,6 +16,7 @@ using namespace ham::veo;
 namespace {
 
 constexpr std::uint64_t most_flying = 4096;
+constexpr std::uint64_t most_looked_through = 1024;  // requests, before the answer is a guess on the safe side
 constexpr std::chrono::microseconds short_wait{20};  // for room, before a request goes to the backlog
 thread_local veo_thr_ctxt* pumped_here = nullptr;
 
@@ -121,8 +122,9 @@ void veo_thr_ctxt::harvest() {
   for (; first_flying_ < first_unsent_; ++first_flying_) {
     request_state* const one = requests_.find(first_flying_);
     if (one == nullptr || one->at != stage::flying) continue;
-    if (!one->reply.test()) return;
-    if (!one->waited) collect(*one);
+    // Who waits for it is about to take it, and to deliver to the client's buffers what came with it.
+    if (one->waited || !one->reply.test()) return;
+    collect(*one);
   }
 }
 
@@ -150,6 +152,7 @@ void veo_thr_ctxt::finish(request_state& one, std::uint8_t state, std::uint64_t 
   one.state = state;
   one.value = value;
   one.at = stage::done;
+  if (one.deliveries != nullptr) --delivering_;
   one.deliveries.reset();
   if (one.waited) changed_.notify_all();
 }
@@ -167,6 +170,7 @@ int veo_thr_ctxt::wait(std::uint64_t id, std::uint64_t* value) {
   if (one == nullptr || one->at == stage::gone || one->waited) return VEO_COMMAND_ERROR;
   if (one->at == stage::queued && runs_here()) return -1;  // it would come after this very function
   one->waited = true;
+  ++waiters_;
   while (one->at != stage::done) {
     if (one->at == stage::flying) {
       lock.unlock();
@@ -177,6 +181,7 @@ int veo_thr_ctxt::wait(std::uint64_t id, std::uint64_t* value) {
       changed_.wait(lock);
     }
   }
+  if (--waiters_ == 0 && closed_) changed_.notify_all();
   return take(id, *one, value);
 }
 
@@ -190,6 +195,23 @@ int veo_thr_ctxt::peek(std::uint64_t id, std::uint64_t* value) {
     collect(*one);
   }
   return take(id, *one, value);
+}
+
+bool veo_thr_ctxt::will_change(const void* memory, std::size_t bytes) {
+  std::lock_guard guard(mutex_);
+  if (delivering_ == 0) return false;
+  harvest();
+  if (requests_.next() - first_flying_ > most_looked_through) return delivering_ != 0;
+  const auto* const begin = static_cast<const char*>(memory);
+  for (std::uint64_t id = first_flying_; id < requests_.next(); ++id) {
+    const request_state* const one = requests_.find(id);
+    if (one == nullptr || one->deliveries == nullptr) continue;
+    for (const delivery& to : *one->deliveries) {
+      const auto* const there = static_cast<const char*>(to.to);
+      if (std::less<>()(there, begin + bytes) && std::less<>()(begin, there + to.bytes)) return true;
+    }
+  }
+  return false;
 }
 
 bool veo_thr_ctxt::settled() {
@@ -246,6 +268,7 @@ local_result veo_thr_ctxt::exchange(const sender& send, std::unique_ptr<std::vec
     return {VEO_COMMAND_ERROR, 0};
   }
   std::lock_guard guard(mutex_);
+  if (one.deliveries != nullptr) ++delivering_;
   collect(one);
   return {one.state, one.value};
 }
@@ -323,7 +346,8 @@ void veo_thr_ctxt::close() {
   }
   if (!ending.joinable() && runs_here()) return;
   if (ending.joinable()) ending.join();
-  std::lock_guard guard(mutex_);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiters_ == 0; });  // all has finished: they are about to know
   requests_ = {};
   first_flying_ = first_unsent_ = 0;
 }

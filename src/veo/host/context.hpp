@@ -55,6 +55,7 @@ struct veo_thr_ctxt {
     const std::uint64_t id = requests_.next();
     ham::veo::request_state& one = requests_.add();
     one.deliveries = std::move(out);
+    if (one.deliveries != nullptr) ++delivering_;
     if (!send_now(one, send)) enqueue(one, {id, later(), {}});
     if (one.at != ham::veo::stage::done) return id;
     requests_.remove(id);
@@ -75,6 +76,8 @@ struct veo_thr_ctxt {
   void sync();
   /// Waits until it is the calling thread's turn and nothing earlier is under way.
   void settle();
+  /// Whether a request that has not finished may write to this memory of the client.
+  [[nodiscard]] bool will_change(const void* memory, std::size_t bytes);
   /// Helpers shall count one more request that they do not see.
   void count_unseen() noexcept;
 
@@ -142,6 +145,8 @@ struct veo_thr_ctxt {
   ham::veo::unseen_count unseen_ = 0;
   bool crowded_ = false;  ///< there was no room; do not wait for it again until much of it is there
   bool closed_ = false;
+  std::uint64_t delivering_ = 0;  ///< requests that have not finished and write to the client's buffers then
+  int waiters_ = 0;
   std::condition_variable changed_;
   std::condition_variable pump_wanted_;
   std::thread pump_;
