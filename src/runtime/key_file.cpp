@@ -39,7 +39,7 @@ base::unique_fd open_key(const std::string& from) {
       refuse(from, "no such descriptor was inherited");
     return base::unique_fd(number);
   }
-  base::unique_fd file(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  base::unique_fd file(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // a pipe would wait
   if (!file) refuse(from, std::strerror(errno));
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) refuse(from, std::strerror(errno));

@@ -35,6 +35,9 @@ TEST(ham_run, refuses_what_it_does_not_understand) {
   EXPECT_TRUE(contains(unknown.err, "unknown option --fast")) << unknown.err;
   EXPECT_EQ(run({"-n", "0", application}).code, 125);
   EXPECT_EQ(run({"-n", "many", application}).code, 125);
+  for (const char* const option : {"--hosts", "--hostfile"}) {
+    EXPECT_EQ(run({option, "", application, "facts"}).code, 125) << "an empty variable is not this machine";
+  }
   const result absent = run({"-n", "2", "./no-such-program"});
   EXPECT_EQ(absent.code, 125);
   EXPECT_TRUE(contains(absent.err, "cannot start") && contains(absent.err, "no-such-program (No such file"))

@@ -147,6 +147,16 @@ TEST(tcp_hostile, exposure_without_a_key_must_be_forced) {
   EXPECT_FALSE(allowed.address().empty());
 }
 
+TEST(tcp_hostile, without_a_key_nobody_connects_to_other_machines_either) {
+  job_options how;
+  how.secure = false;
+  seat node;
+  node.at = std::make_unique<tcp_network>(host_options(how), job_id{}, &node.memory, node.news);
+  node.at->invite(1, "192.0.2.1:7000", std::nullopt);  // an address for documentation, of nobody
+  EXPECT_NE(node.await_loss(1).find("only loopback addresses"), std::string::npos) << node.news.lost(1).front();
+  node.at->shutdown();
+}
+
 // ---- a peer that has shown what it must, and then breaks the format
 
 /// Speaks plaintext by hand, as the host of a job.

@@ -10,22 +10,22 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   throw problem("cannot use the machine \"" + std::string(text) + "\" (" + why +
-                ") write NAME or NAME:COUNT, where NAME may be USER@NAME or an address, as in board, pi@board:2, "
+                "); write NAME or NAME:COUNT, where NAME may be USER@NAME or an address, as in board, pi@board:2, "
                 "10.0.0.7:4, [fe80::7]:4");
 }
 
 /// What ssh could take for an option, and what no name of a machine holds.
 void check_name(std::string_view text, const std::string& name) {
-  if (name.empty()) refuse(text, "the name is missing;");
-  if (name.front() == '-') refuse(text, "a name does not begin with a dash;");
+  if (name.empty()) refuse(text, "the name is missing");
+  if (name.front() == '-') refuse(text, "a name does not begin with a dash");
   constexpr std::string_view others = "@._-:%";
   std::size_t users = 0;
   for (const char c : name) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
-    if (!letter && others.find(c) == others.npos) refuse(text, std::string("'") + c + "' is not part of a name;");
+    if (!letter && others.find(c) == others.npos) refuse(text, std::string("'") + c + "' is not part of a name");
     users += c == '@' ? 1 : 0;
   }
-  if (users > 1 || name.front() == '@' || name.back() == '@') refuse(text, "the @ is out of place;");
+  if (users > 1 || name.front() == '@' || name.back() == '@') refuse(text, "the @ is out of place");
 }
 
 }  // namespace
@@ -44,11 +44,11 @@ machine parse_machine(std::string_view text) {
   const std::size_t bracket = text.find('[');
   if (bracket != text.npos && (bracket == 0 || text[bracket - 1] == '@')) {
     const std::size_t end = text.find(']', bracket);
-    if (end == text.npos) refuse(text, "the bracket is not closed;");
+    if (end == text.npos) refuse(text, "the bracket is not closed");
     result.name = std::string(text.substr(0, bracket)) + std::string(text.substr(bracket + 1, end - bracket - 1));
-    if (result.name.find(':') == std::string::npos) refuse(text, "brackets are for IPv6 addresses;");
+    if (result.name.find(':') == std::string::npos) refuse(text, "brackets are for IPv6 addresses");
     counted = end + 1 < text.size();
-    if (counted && text[end + 1] != ':') refuse(text, "a colon and a count may follow the bracket;");
+    if (counted && text[end + 1] != ':') refuse(text, "a colon and a count may follow the bracket");
     if (counted) count = text.substr(end + 2);
   } else {
     const std::size_t colon = text.find(':');
@@ -60,7 +60,7 @@ machine parse_machine(std::string_view text) {
   check_name(text, result.name);
   if (counted) {
     const long number = parse_number(count, 1, most_targets);
-    if (number < 0) refuse(text, "a count from 1 to " + std::to_string(most_targets) + " must follow the colon;");
+    if (number < 0) refuse(text, "a count from 1 to " + std::to_string(most_targets) + " must follow the colon");
     result.count = static_cast<std::size_t>(number);
   }
   return result;

@@ -34,6 +34,9 @@ struct command_line {
   std::string ssh;
 };
 
+/// An empty shell variable must not mean this machine.
+std::string names_something(const std::string& value) { return value.empty() ? "names nothing" : ""; }
+
 void describe(CLI::App& app, command_line& line) {
   run_options& options = line.options;
   app.description(
@@ -43,8 +46,10 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("-n,--nodes", options.nodes, "nodes in all, the host included; default: all places of the machines")
       ->check(CLI::Range(std::size_t{1}, most_targets + 1));
   app.add_option("--hosts", line.hosts,
-                 "machines of the targets: NAME[:COUNT],..., reached through ssh; localhost: here");
-  app.add_option("--hostfile", line.hostfile, "the same from a file, one NAME[:COUNT] or NAME slots=COUNT per line");
+                 "machines of the targets: NAME[:COUNT],..., reached through ssh; localhost: here")
+      ->check(names_something);
+  app.add_option("--hostfile", line.hostfile, "the same from a file, one NAME[:COUNT] or NAME slots=COUNT per line")
+      ->check(names_something);
   app.add_option("--binary", line.binaries, "[ISA=]PATH: program for machines whose uname -m says ISA; repeatable")
       ->allow_extra_args(false);
   app.add_flag("--copy", options.copy, "copy the program to a temporary folder of each machine, removed at the end");

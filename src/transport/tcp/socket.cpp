@@ -27,7 +27,8 @@ std::string error_text(int error) { return std::generic_category().message(error
 base::unique_fd listen_at(const host_port& where, bool loopback_only) {
   std::string why;
   const auto candidates = resolve(where, true, why);
-  const std::string text = where.host + ":" + where.port;
+  const bool ipv6 = where.host.find(':') != std::string::npos;
+  const std::string text = (ipv6 ? "[" + where.host + "]" : where.host) + ":" + where.port;
   for (const socket_address& at : candidates) {
     if (loopback_only && !at.is_loopback()) {
       throw config_error("cannot listen at " + text +

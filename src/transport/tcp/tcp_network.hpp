@@ -85,6 +85,7 @@ class tcp_network final : public network, private endpoint_owner {
   // ---- connecting (tcp_network_connect.cpp), on the keeper's thread unless said otherwise
   void begin(node_t peer, const std::string& address, std::shared_ptr<const tls_context> key, purpose what);
   void resolved(std::unique_ptr<attempt> fresh, const std::string& why);
+  [[nodiscard]] bool exposed(const attempt& which, const socket_address& to) const noexcept;
   void try_next(attempt& which);
   void advance(attempt& which);
   [[nodiscard]] bool comes_again(attempt& which);

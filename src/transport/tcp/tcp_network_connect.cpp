@@ -141,11 +141,22 @@ void tcp_network::resolved(std::unique_ptr<attempt> fresh, const std::string& wh
   try_next(*which);
 }
 
+/// Whether this would be plaintext that others could read, or answer.
+bool tcp_network::exposed(const attempt& which, const socket_address& to) const noexcept {
+  return which.key == nullptr && !options_.force_insecure && !to.is_loopback();
+}
+
 void tcp_network::try_next(attempt& which) {
   which.on_the_way.reset();
   while (!which.left.empty()) {
     const socket_address to = which.left.front();
     which.left.erase(which.left.begin());
+    if (exposed(which, to)) {
+      which.trouble =
+          "without security only loopback addresses are connected to (whoever answers could run any function of this "
+          "program); give both sides a key, or force it";
+      continue;
+    }
     base::unique_fd socket = begin_connect(to, which.trouble);
     if (!socket) continue;
     which.on_the_way.emplace(std::move(socket), which.key, hello_for(which.peer, which.why, to.is_loopback()));
