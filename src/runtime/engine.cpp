@@ -23,8 +23,7 @@ namespace {
 
 constexpr std::int64_t longest_spin_ns = 60'000;  // about what a wake-up by the kernel costs both sides together
 constexpr std::int64_t shortest_spin_ns = 3'000;
-constexpr std::int64_t waking_spin_ns =
-    400'000;  // a core that rests deeply, or belongs to a guest, takes that to wake up
+constexpr std::int64_t waking_spin_ns = 400'000;  // what a deeply resting core, or one of a guest, takes to wake up
 constexpr std::int64_t crowded_spin_ns = 1'500;
 constexpr std::int64_t look_in_between_ns = 100'000;  // what a call waits if the context's thread computes meanwhile
 /// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.
