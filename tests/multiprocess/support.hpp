@@ -215,8 +215,10 @@ inline void print_target_pids() {
     std::error_code ignored;
     for (const auto& one : std::filesystem::directory_iterator(place, ignored)) {
       const std::string name = one.path().filename();
-      // Other programs work in /tmp meanwhile; the library's names would say so.
-      if (std::string_view(place) == "/dev/shm" || name.find("ham") != std::string::npos) result.insert(one.path());
+      // Other programs work there meanwhile, also MPIs; the library's names in /tmp would say so.
+      const bool of_an_mpi = name.starts_with("vader_segment.") || name.starts_with("mpich_shm_");
+      const bool shared_memory = std::string_view(place) == "/dev/shm" && !of_an_mpi;
+      if (shared_memory || name.find("ham") != std::string::npos) result.insert(one.path());
     }
   }
   return result;
