@@ -118,6 +118,37 @@ TEST(target_death, no_file_descriptor_is_left) {
   EXPECT_EQ(open_files(), before);
 }
 
+/// Mappings here of memory that targets allocated, and open files of it.
+std::size_t heaps_held() {
+  std::size_t count = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) count += line.find("ham-heap") != std::string::npos ? 1 : 0;
+  for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    count += std::filesystem::read_symlink(file, gone).string().find("ham-heap") != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(target_death, a_host_that_goes_on_keeps_no_memory_of_the_dead) {
+  runtime rt(nodes("none"));
+  const std::size_t before = heaps_held();
+  for (int i = 0; i < 4; ++i) {
+    const node_t node = offload::add_node("shm:1");
+    offload::buffer<int> numbers(node, 1000);
+    const int seven = 7;
+    offload::put_sync(&seven, numbers.ptr(), 1);
+    EXPECT_GT(heaps_held(), before);
+    if (i % 2 == 0)
+      ::kill(offload::sync(node, fn<&my_pid>), SIGKILL);
+    else
+      offload::remove_node(node);
+    EXPECT_TRUE(eventually([&] { return heaps_held() == before; }));
+    int arrived = 0;
+    EXPECT_THROW(offload::get_sync(numbers.ptr(), &arrived, 1), node_failure);
+  }
+}
+
 TEST(target_death, outcome_tells_what_may_be_repeated) {
   runtime rt(nodes("shm:1"));
   const pid_t pid = offload::sync(1, fn<&my_pid>);

@@ -16,7 +16,6 @@
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
-#include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
 namespace ham::transport::shm {
@@ -194,7 +193,9 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
 
   auto connection = std::make_unique<ring_endpoint>(plan.node, 0, pair, 0U,
                                                     remote_bell{&job_->nodes[plan.node].ring_me, one->event.get()});
-  connection->set_memory(std::make_unique<mapped_memory>(duplicate(one->heap.get())));
+  auto memory = std::make_unique<mapped_memory>(duplicate(one->heap.get()));
+  one->memory = memory.get();
+  connection->set_memory(std::move(memory));
   adopt(std::move(connection));
   watch_->watch(job_->nodes[plan.node].alive, static_cast<std::uint64_t>(plan.node));
 
@@ -229,7 +230,7 @@ void host_transport::wait_for_events() {
       continue;
     }
     child* one = find(static_cast<node_t>(number / 2));
-    if (one == nullptr) continue;
+    if (one == nullptr || !one->control) continue;
     if (number % 2 == 0)
       read_control(*one);
     else
@@ -274,9 +275,8 @@ void host_transport::hang_up(child& one) {
   if (!one.joined) {
     // It most likely ends at this moment, and how it ends is worth more than that it hung up.
     const std::string how = base::wait_for_end(one.process, std::chrono::seconds(2));
-    one.ended = !how.empty();
-    if (one.ended) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.process.pid_fd.get(), nullptr);
     lose(one, how.empty() ? "closed the connection" : how);
+    if (!how.empty()) bury(one);
     return;
   }
   observing().on_lost(one.node, "its process closed the connection");
@@ -344,9 +344,18 @@ void host_transport::reap(child& one) {
   if (one.ended) return;
   const std::string how = base::wait_for_end(one.process, std::chrono::milliseconds(0));
   if (how.empty()) return;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.process.pid_fd.get(), nullptr);
-  one.ended = true;
   lose(one, how);
+  bury(one);
+}
+
+/// Its process is gone, everyone knows: a host that goes on starting others must not keep its memory and descriptors.
+void host_transport::bury(child& one) {
+  one.ended = true;
+  one.join_by = 0;
+  one.memory->abandon();
+  one.heap.reset();
+  one.process.pid_fd.reset();
+  one.control.reset();
 }
 
 void host_transport::stop_children() {

@@ -13,6 +13,7 @@
 
 #include "base/control_socket.hpp"
 #include "base/process.hpp"
+#include "transport/common/mapped_memory.hpp"
 #include "transport/common/ring_transport.hpp"
 #include "transport/shm/job.hpp"
 
@@ -52,10 +53,11 @@ class host_transport final : public ring_transport {
     base::process process;
     base::unique_fd control;
     base::unique_fd heap;
-    base::unique_fd event;
-    std::string program;       // what was started, for people
-    std::string last_words;    // why it does not join
-    std::int64_t join_by = 0;  // base::now_ns(); 0: it has joined, or may take its time
+    base::unique_fd event;            // stays: its endpoint rings it
+    mapped_memory* memory = nullptr;  // of its endpoint
+    std::string program;              // what was started, for people
+    std::string last_words;           // why it does not join
+    std::int64_t join_by = 0;         // base::now_ns(); 0: it has joined, or may take its time
     bool joined = false;
     bool leaving = false;  // killed at join_by if it is still there
     bool ended = false;
@@ -69,6 +71,7 @@ class host_transport final : public ring_transport {
   void run_commands();
   void wait_for_events();
   void read_control(child& from);
+  void bury(child& one);
   void introduce(node_t first, node_t second);
   void refuse(child& asker, node_t peer);
   void reap(child& one);
