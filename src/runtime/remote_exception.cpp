@@ -3,9 +3,11 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <any>
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <ios>
@@ -14,6 +16,7 @@
 #include <optional>
 #include <regex>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <typeinfo>
@@ -66,8 +69,11 @@ const standard_type standard_types[] = {
     {typeid(deadline_exceeded), with_text<deadline_exceeded>},
 };
 constexpr std::uint8_t standard_count = sizeof standard_types / sizeof standard_types[0];
+constexpr std::uint8_t future_code = 246;   // std::future_error: value
+constexpr std::uint8_t stream_code = 247;   // std::ios_base::failure: as system_code
+constexpr std::uint8_t file_code = 248;     // std::filesystem::filesystem_error: as system_code, and the two paths
 constexpr std::uint8_t not_run_code = 249;  // the node ended first
-constexpr std::uint8_t system_code = 250;   // std::system_error: value and category cross
+constexpr std::uint8_t system_code = 250;   // std::system_error: value and category
 constexpr std::uint8_t user_code = 251;     // registered
 constexpr std::uint8_t unknown_code = 252;  // anything else
 constexpr std::uint8_t plain_code = 253;    // exactly std::exception
@@ -100,6 +106,32 @@ std::string category_and_value(const std::error_code& code) {
   return std::to_string(code.value()) + ":" + code.category().name();
 }
 
+/// Not what() of a filesystem_error, which has the paths in it.
+std::string text_of(const std::system_error& thrown) { return thrown.std::runtime_error::what(); }
+
+/// The exceptions that carry an error_code; nullopt for types derived from them.
+std::optional<encoded> take_code_apart(const std::string& name) {
+  try {
+    throw;
+  } catch (const std::filesystem::filesystem_error& thrown) {
+    if (typeid(thrown) != typeid(std::filesystem::filesystem_error)) return std::nullopt;
+    return encoded{file_code, name, text_of(thrown),
+                   category_and_value(thrown.code()) + '\0' + thrown.path1().string() + '\0' + thrown.path2().string()};
+  } catch (const std::ios_base::failure& thrown) {  // the library throws a class of its own that is derived from it
+    const bool plain = typeid(thrown) == typeid(std::ios_base::failure) || name == "std::__ios_failure";
+    if (!plain) return std::nullopt;
+    return encoded{stream_code, "std::ios_base::failure", text_of(thrown), category_and_value(thrown.code())};
+  } catch (const std::system_error& thrown) {
+    if (typeid(thrown) != typeid(std::system_error)) return std::nullopt;
+    return encoded{system_code, name, text_of(thrown), category_and_value(thrown.code())};
+  } catch (const std::future_error& thrown) {
+    if (typeid(thrown) != typeid(std::future_error)) return std::nullopt;
+    return encoded{future_code, name, thrown.what(), category_and_value(thrown.code())};
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
 encoded take_apart() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   const std::string name = type == nullptr ? "foreign exception" : msg::canonical_name(type->name());
@@ -116,13 +148,9 @@ encoded take_apart() {
       return {user_code, user->name, what, user->encode(std::current_exception())};
     }
   }
+  if (auto with_code = take_code_apart(name)) return *std::move(with_code);
   try {
     throw;
-  } catch (const std::system_error& thrown) {
-    if (typeid(thrown) == typeid(std::system_error)) {
-      return {system_code, name, thrown.what(), category_and_value(thrown.code())};
-    }
-    return {unknown_code, name, thrown.what(), {}};
   } catch (const std::exception& thrown) {
     if (typeid(thrown) == typeid(std::exception)) return {plain_code, name, thrown.what(), {}};
     for (std::uint8_t code = 0; code < standard_count; ++code) {
@@ -152,20 +180,37 @@ encoded read(std::span<const std::byte> bytes) {
   return result;
 }
 
-std::exception_ptr make_system_error(const std::string& what, const std::string& extra) {
-  const std::size_t colon = extra.find(':');
-  if (colon == std::string::npos) throw protocol_error("a system error without its code");
+std::error_code read_code(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) throw protocol_error("a system error without its code");
   int value = 0;
-  const auto [stop, error] = std::from_chars(extra.data(), extra.data() + colon, value);
-  if (error != std::errc{} || stop != extra.data() + colon) throw protocol_error("a system error without its code");
-  const std::string category = extra.substr(colon + 1);
-  const std::error_category& known = category == "system" ? std::system_category() : std::generic_category();
-  const std::error_code code(value, known);
-  // The constructor appends the category's message, which what() has already.
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + colon, value);
+  if (error != std::errc{} || stop != text.data() + colon) throw protocol_error("a system error without its code");
+  const std::string_view category = text.substr(colon + 1);
+  if (category == "system") return {value, std::system_category()};
+  if (category == "iostream") return {value, std::iostream_category()};
+  if (category == "future") return {value, std::future_category()};
+  return {value, std::generic_category()};
+}
+
+/// Makes an exception that carries an error_code.
+std::exception_ptr make_with_code(std::uint8_t kind, std::string what, std::string_view extra) {
+  const std::size_t code_end = std::min(extra.find('\0'), extra.size());
+  const std::error_code code = read_code(extra.substr(0, code_end));
+  if (kind == future_code) {
+    return std::make_exception_ptr(std::future_error(static_cast<std::future_errc>(code.value())));
+  }
+  // The constructors append the category's message, which what() has already.
   const std::string suffix = ": " + code.message();
-  return std::make_exception_ptr(what.ends_with(suffix)
-                                     ? std::system_error(code, what.substr(0, what.size() - suffix.size()))
-                                     : std::system_error(code));
+  what.resize(what.ends_with(suffix) ? what.size() - suffix.size() : 0);
+  if (kind == stream_code) return std::make_exception_ptr(std::ios_base::failure(what, code));
+  if (kind == file_code) {
+    const std::size_t middle = extra.find('\0', std::min(code_end + 1, extra.size()));
+    if (middle == std::string_view::npos) throw protocol_error("a file system error without its paths");
+    return std::make_exception_ptr(std::filesystem::filesystem_error(
+        what, extra.substr(code_end + 1, middle - code_end - 1), extra.substr(middle + 1), code));
+  }
+  return std::make_exception_ptr(what.empty() ? std::system_error(code) : std::system_error(code, what));
 }
 
 }  // namespace
@@ -193,7 +238,7 @@ std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std:
   const auto [code, type, what, extra] = bytes.empty() ? encoded{unknown_code, "unknown", {}, {}} : read(bytes);
   if (code < standard_count) return standard_types[code].make(what);
   if (code == plain_code) return std::make_exception_ptr(std::exception());
-  if (code == system_code) return make_system_error(what, extra);
+  if (code == system_code || (code >= future_code && code <= file_code)) return make_with_code(code, what, extra);
   if (code == not_run_code) {
     return std::make_exception_ptr(node_failure(what + "; the call of " + function + " has not run (host " + from.name +
                                                     ", pid " + std::to_string(from.pid) + ")",

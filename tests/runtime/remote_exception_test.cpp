@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <future>
+#include <sstream>
 #include <tuple>
 
 #include "ham/offload/exceptions.hpp"
@@ -54,6 +57,47 @@ TEST(remote_exception, no_name_of_a_peer_is_demangled) {
     FAIL();
   } catch (const remote_error& error) {
     EXPECT_EQ(error.type(), name);
+  }
+}
+
+template <class E, class Throw>
+E through_bytes(Throw thrower) {
+  std::vector<std::byte> bytes;
+  try {
+    thrower();
+  } catch (...) {
+    bytes = encode_current_exception();
+  }
+  try {
+    std::rethrow_exception(decode_exception(bytes, "f()", {}));
+  } catch (const E& arrived) {
+    EXPECT_EQ(typeid(arrived), typeid(E));
+    return arrived;
+  }
+  throw std::logic_error("nothing was thrown");
+}
+
+TEST(remote_exception, those_with_an_error_code_keep_it) {
+  using std::filesystem::filesystem_error;
+  const filesystem_error file("cannot read", "a/b", "c d", std::make_error_code(std::errc::io_error));
+  const auto same_file = through_bytes<filesystem_error>([&] { throw file; });
+  EXPECT_STREQ(same_file.what(), file.what());
+  EXPECT_EQ(same_file.code(), file.code());
+  EXPECT_EQ(same_file.path1(), file.path1());
+  EXPECT_EQ(same_file.path2(), file.path2());
+
+  const auto stream = through_bytes<std::ios_base::failure>([] {
+    std::istringstream empty;
+    empty.exceptions(std::ios::eofbit);
+    empty.get();
+  });
+  EXPECT_EQ(stream.code(), std::io_errc::stream);
+
+  const auto broken = through_bytes<std::future_error>([] { throw std::future_error(std::future_errc::no_state); });
+  EXPECT_EQ(broken.code(), std::future_errc::no_state);
+
+  for (const char* extra : {"5:generic", "", "x"}) {
+    EXPECT_THROW((void)decode_exception(bytes_of(248, "", "", extra), "f()", {}), protocol_error) << extra;
   }
 }
 
