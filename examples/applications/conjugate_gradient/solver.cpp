@@ -117,6 +117,13 @@ void check_suitable(const csr_matrix& matrix) {
     throw unsuitable_matrix("the diagonal element of row " + std::to_string(bad - d.begin() + 1) + " is " + text(*bad) +
                             " (those of a positive definite matrix are positive); conjugate gradients cannot solve it");
   }
+  constexpr double least = 1e-140;  // the squares of what is beyond leave double precision
+  constexpr double most = 1e140;
+  const auto extreme = std::find_if(d.begin(), d.end(), [](double value) { return value < least || value > most; });
+  if (extreme != d.end()) {
+    throw unsuitable_matrix("the diagonal element of row " + std::to_string(extreme - d.begin() + 1) + " is " +
+                            text(*extreme) + " (squares of such numbers leave double precision); scale the matrix");
+  }
   if (const auto e = find_asymmetry(matrix)) {
     throw unsuitable_matrix("the matrix is not symmetric (element (" + std::to_string(e->row + 1) + ", " +
                             std::to_string(e->column + 1) +
