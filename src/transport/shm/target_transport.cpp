@@ -25,8 +25,12 @@ constexpr int patience_after_host_ms = 500;
 void check_credentials(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
-      (peer.uid != ::geteuid() && peer.uid != 0)) {
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
+    throw config_error(
+        "HAM_TARGET says that a host has started this process, but the descriptor in it is no socket of a host; unset "
+        "HAM_TARGET, which is not for you to set");
+  }
+  if (peer.uid != ::geteuid() && peer.uid != 0) {
     throw config_error(
         "the process that started this target belongs to another user (a target obeys its own user "
         "only); start host and target as the same user");
