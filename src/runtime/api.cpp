@@ -67,6 +67,10 @@ context::~context() {
   }
 }
 
+void context::throw_closed() {
+  throw call_error("this context is not open (it was closed or moved from); open another one, or call the node itself");
+}
+
 void context::drain() { sync(*this, fn<&nothing>); }
 
 void context::close() {

@@ -103,6 +103,8 @@ TEST_F(context_calls, a_closed_one_refuses) {
   queue.close();
   queue.close();
   EXPECT_FALSE(queue.valid());
+  EXPECT_THROW(offload::sync(queue, fn<&echo>, 1), call_error);  // and does not run on the main queue
+  EXPECT_THROW(queue.drain(), call_error);
   const std::string text = message_of<call_error>([&] { (void)offload::sync(before, fn<&echo>, 1); });
   EXPECT_NE(text.find("context"), std::string::npos) << text;
   offload::batch calls(before);

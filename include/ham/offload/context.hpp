@@ -11,7 +11,8 @@ namespace ham::offload {
 
 /// Calls sent to one context run one after the other, in order, on one thread of the target; different contexts run
 /// beside each other and beside the node's main queue. Movable. The destructor lets queued calls finish and ends the
-/// thread. Usable wherever a destination is: sync(ctx, ...), async(within(ctx, 1s), ...).
+/// thread. Usable wherever a destination is: sync(ctx, ...), async(within(ctx, 1s), ...); a closed one, or one that was
+/// moved from, throws ham::call_error there. In a process with several runtimes it belongs to the one that made it.
 class context {
  public:
   /// Opens a context. Blocking. Throws ham::node_failure, ham::call_error.
@@ -26,7 +27,10 @@ class context {
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] bool valid() const noexcept { return id_ != 0; }
   // NOLINTNEXTLINE(google-explicit-constructor): a context is a destination
-  operator destination() const noexcept { return {node_, id_}; }
+  operator destination() const {
+    if (id_ == 0) throw_closed();
+    return {node_, id_};
+  }
 
   /// Waits until all calls sent to the context so far have run.
   void drain();
@@ -34,6 +38,8 @@ class context {
   void close();
 
  private:
+  [[noreturn]] static void throw_closed();
+
   node_t node_ = -1;
   std::uint32_t id_ = 0;
 };
