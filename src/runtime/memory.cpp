@@ -20,10 +20,14 @@ namespace {
 
 constexpr std::size_t piece_bytes = 1U << 20;  // of put and get in messages
 
+std::string hexadecimal(std::uint64_t address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
 [[noreturn]] void refuse(const char* why, node_t node, raw_buffer what, std::size_t bytes) {
-  char address[32];
-  std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(what.address));
-  throw buffer_error(std::string("cannot access ") + std::to_string(bytes) + " bytes at " + address + " of node " +
+  throw buffer_error("cannot access " + std::to_string(bytes) + " bytes at " + hexadecimal(what.address) + " of node " +
                      std::to_string(node) + " (" + why + ")");
 }
 
@@ -42,17 +46,22 @@ void check_local(engine& at, raw_buffer what, std::size_t bytes) {
   }
 }
 
-/// Copies through the kernel, which answers a bad address with an error instead of a signal.
+/// Copies through the kernel, which answers a bad address with an error instead of a signal and moves less than 2
+/// GiB at once.
 void access_untracked(engine& at, raw_buffer what, void* local, std::size_t bytes, bool write) {
-  const iovec mine{local, bytes};
-  const iovec other{reinterpret_cast<void*>(static_cast<std::uintptr_t>(what.address)), bytes};
-  const ssize_t moved = write ? ::process_vm_writev(::getpid(), &mine, 1, &other, 1, 0)
-                              : ::process_vm_readv(::getpid(), &mine, 1, &other, 1, 0);
-  if (moved == static_cast<ssize_t>(bytes)) return;
-  if (moved < 0 && (errno == ENOSYS || errno == EPERM)) {
-    refuse("this system cannot check memory that was not allocated with offload::allocate", at.self(), what, bytes);
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t piece = std::min(most_bytes, bytes - done);
+    const iovec mine{static_cast<std::byte*>(local) + done, piece};
+    const iovec other{reinterpret_cast<void*>(static_cast<std::uintptr_t>(what.address + done)), piece};
+    const ssize_t moved = write ? ::process_vm_writev(::getpid(), &mine, 1, &other, 1, 0)
+                                : ::process_vm_readv(::getpid(), &mine, 1, &other, 1, 0);
+    if (moved < 0 && (errno == ENOSYS || errno == EPERM)) {
+      refuse("this system cannot check memory that was not allocated with offload::allocate", at.self(), what, bytes);
+    }
+    if (moved != static_cast<ssize_t>(piece)) refuse("no such memory in that process", at.self(), what, bytes);
+    done += piece;
   }
-  refuse("no such memory in that process", at.self(), what, bytes);
 }
 
 void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes) {
@@ -106,7 +115,9 @@ std::pair<std::uint64_t, std::uint64_t> allocate_here(std::uint64_t bytes) {
 void free_here(std::uint64_t address, std::uint64_t tag) {
   engine& at = current();
   if (at.memory().free(address, tag)) return;
-  refuse("it is not the start of a live allocation of that node", at.self(), {address, tag}, 0);
+  throw buffer_error("cannot free " + hexadecimal(address) + " of node " + std::to_string(at.self()) +
+                     " (it is not the start of a live allocation there: freed before, in its middle, or not from "
+                     "allocate); free once what allocate returned");
 }
 
 void store_here(std::uint64_t address, std::uint64_t tag, std::span<const std::byte> bytes) {
