@@ -39,6 +39,7 @@ constexpr unsigned looks_while_idle = 64;  // at the transport, before the rest 
 constexpr unsigned rounds_per_clock = 32;  // of fruitless progress, between looks at the clock
 
 constinit std::atomic<engine*> the_process_engine{nullptr};
+constinit std::atomic<std::uint64_t> next_serial{1};
 
 }  // namespace
 
@@ -63,6 +64,8 @@ engine& current() {
   }
   return *at;
 }
+
+std::uint64_t serial_of(const engine& at) noexcept { return at.serial(); }
 
 engine* set_thread_engine(engine* at) noexcept { return std::exchange(thread_engine, at); }
 
@@ -111,6 +114,7 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
 
 engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory)
     : self_(self),
+      serial_(next_serial.fetch_add(1)),
       heap_(std::move(memory)),
       peers_(nodes),
       self_endpoint_(self,

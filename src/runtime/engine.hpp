@@ -112,6 +112,8 @@ class engine final : public transport::observer {
 
   // ---- facts
   [[nodiscard]] node_t self() const noexcept { return self_; }
+  /// Differs from that of any other engine of this process, also of those that have ended.
+  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] std::size_t num_nodes() const noexcept { return peers_.size(); }
   [[nodiscard]] offload::node_descriptor describe(node_t node);
   [[nodiscard]] offload::statistics statistics() const;
@@ -285,6 +287,7 @@ class engine final : public transport::observer {
   void wake_relief() noexcept;
 
   const node_t self_;
+  const std::uint64_t serial_;
   std::unique_ptr<base::heap> heap_;
   static constexpr std::size_t most_transports = 16;
   std::array<std::unique_ptr<transport::transport>, most_transports> transports_;

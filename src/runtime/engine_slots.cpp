@@ -135,6 +135,7 @@ bool abandon_slot(call_slot& slot) noexcept {
 }
 
 void attach(call_slot& slot, continuation* what) {
+  if (slot.in_batch) slot_batch(slot)->submit(*slot_batch(slot));  // who waits for `what` cannot
   if (engine* at = owner_of(slot))
     at->attach(slot, what);
   else

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <vector>
@@ -83,6 +84,12 @@ void disown_in_forks(engine& one) {
 void forget(engine& one) noexcept {
   std::lock_guard guard(all().mutex);
   std::erase(all().alive, &one);
+}
+
+bool is_up(std::uint64_t serial) noexcept {
+  std::lock_guard guard(all().mutex);
+  return std::any_of(all().alive.begin(), all().alive.end(),
+                     [serial](const engine* one) { return one->serial() == serial; });
 }
 
 std::string why_forked_away() {

@@ -96,6 +96,24 @@ TEST_F(batches, futures_that_go_before_the_submit) {
   EXPECT_EQ(ran.load(), 2);
 }
 
+TEST_F(batches, what_waits_for_its_futures_submits) {
+  offload::batch calls(1);
+  const auto two = [&] {
+    std::vector<offload::future<int>> result;
+    result.push_back(calls.add(fn<&echo>, 1));
+    result.push_back(calls.add(fn<&echo>, 2));
+    return result;
+  };
+  auto all = offload::when_all(two());
+  ASSERT_TRUE(all.wait_for(60s));
+  EXPECT_EQ(all.get()[1].get(), 2);
+  auto some = two();
+  ASSERT_TRUE(offload::when_any(some).wait_for(60s));
+  auto next = calls.add(fn<&echo>, 3).then([](int value) { return value + 1; });
+  ASSERT_TRUE(next.wait_for(60s));
+  EXPECT_EQ(next.get(), 4);
+}
+
 TEST_F(batches, exceptions_stay_with_their_call) {
   offload::batch calls(1);
   std::vector<offload::future<int>> results;
@@ -179,6 +197,18 @@ TEST_F(batches, many_and_large_ones) {
     for (int i = 0; i < 10000; ++i) results.push_back(calls.add(fn<&echo>, i));
   }
   for (std::size_t i = 0; i < results.size(); ++i) ASSERT_EQ(results[i].get(), static_cast<int>(i % 10000));
+}
+
+TEST(batch, may_outlive_its_runtime) {
+  std::optional<offload::batch> calls;
+  offload::future<int> result;
+  {
+    const runtime job(loopback(1));
+    calls.emplace(1);
+    result = calls->add(fn<&echo>, 1);
+  }
+  EXPECT_THROW(result.get(), ham::error);
+  calls.reset();
 }
 
 TEST_F(batches, errors_of_adding) {

@@ -181,6 +181,24 @@ offload::task<int> throws() {
 }
 offload::task<int> nested() { co_return co_await add_up(10) + co_await add_up(11); }
 
+// Under a sanitizer also: nothing is left that waits for the others.
+TEST_F(futures, when_all_and_when_any_want_a_result_of_each) {
+  const auto three = [] {
+    std::vector<offload::future<int>> result;
+    for (int i = 0; i < 3; ++i) result.push_back(offload::async(1, fn<&echo>, i));
+    return result;
+  };
+  auto race = three();
+  EXPECT_EQ(race[1].get(), 1);
+  EXPECT_THROW(static_cast<void>(offload::when_any(race)), ham::error);
+  EXPECT_EQ(race[2].get(), 2);
+  auto all = three();
+  all[2].detach();
+  EXPECT_THROW(static_cast<void>(offload::when_all(std::move(all))), ham::error);
+  EXPECT_THROW(static_cast<void>(offload::when_all(offload::async(1, fn<&echo>, 1), offload::future<void>())),
+               ham::error);
+}
+
 TEST_F(futures, coroutines) {
   EXPECT_EQ(add_up(100).get(), 4950);
   std::string caught;

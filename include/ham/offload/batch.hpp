@@ -10,7 +10,8 @@
 namespace ham::offload {
 
 /// Collects calls and sends them together: the per-message cost is paid once. Not thread-safe. Each add gives a future;
-/// it settles when the batch has been answered. Waiting for one of them submits the batch, as does the destructor.
+/// it settles when the batch has been answered. Waiting for one of them submits the batch, as do its then(), when_all,
+/// when_any and co_await, and the destructor: add first, and go on with the futures afterwards.
 class batch : private detail::batch_owner {
  public:
   explicit batch(destination to) : detail::batch_owner{&submit_owner}, to_(to) {}
@@ -34,7 +35,8 @@ class batch : private detail::batch_owner {
   /// Sends all calls added since the last submit. Returns at once. If the message cannot be sent, the futures say why.
   void submit() {
     if (slots_.empty()) return;
-    detail::send_batch(at_, to_, records_, static_cast<std::uint32_t>(slots_.size()), slots_);
+    if (detail::is_up(runtime_))  // else all of them have settled at its end
+      detail::send_batch(at_, to_, records_, static_cast<std::uint32_t>(slots_.size()), slots_);
     records_.clear();
     slots_.clear();
   }
@@ -79,6 +81,7 @@ class batch : private detail::batch_owner {
   static void submit_owner(detail::batch_owner& self) { static_cast<batch&>(self).submit(); }
 
   detail::engine& at_ = detail::current();
+  std::uint64_t runtime_ = detail::serial_of(at_);
   destination to_;
   std::vector<std::byte> records_;
   std::vector<detail::call_slot*> slots_;

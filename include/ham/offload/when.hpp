@@ -1,6 +1,7 @@
 // Waiting for several futures at once.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -41,11 +42,25 @@ class countdown {
   std::vector<one> marks_;
 };
 
+/// Before anything is attached: what has begun to wait for some of them could not be taken back.
+inline void require_results(bool all_valid) {
+  if (!all_valid)
+    throw error(
+        "one of these futures has no result (it was default-constructed, moved from, or read already) take it out "
+        "before");
+}
+template <class T>
+void require_results(const std::vector<future<T>>& futures) {
+  require_results(std::all_of(futures.begin(), futures.end(), [](const future<T>& one) { return one.valid(); }));
+}
+
 }  // namespace detail
 
 /// A future of all these futures, settled when each of them has settled (with a value or an error, see get() of each).
+/// Throws ham::error if one of them is not valid.
 template <class T>
 [[nodiscard]] future<std::vector<future<T>>> when_all(std::vector<future<T>> futures) {
+  detail::require_results(futures);
   using all = std::vector<future<T>>;
   detail::call_slot* const result = detail::make_local_slot(detail::current());
   auto kept = std::make_shared<all>(std::move(futures));
@@ -59,6 +74,7 @@ template <class T>
 /// The same for futures of different types.
 template <class... T>
 [[nodiscard]] future<std::tuple<future<T>...>> when_all(future<T>... futures) {
+  detail::require_results((futures.valid() && ...));
   using all = std::tuple<future<T>...>;
   detail::call_slot* const result = detail::make_local_slot(detail::current());
   auto kept = std::make_shared<all>(std::move(futures)...);
@@ -87,6 +103,7 @@ template <class T>
     std::size_t index = 0;
   };
   if (futures.empty()) throw error("when_any of no futures (none could ever settle) pass at least one");
+  detail::require_results(futures);
   auto shared = std::make_shared<race>();
   shared->result = detail::make_local_slot(detail::current());
   for (std::size_t i = 0; i < futures.size(); ++i) {

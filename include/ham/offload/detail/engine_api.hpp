@@ -16,6 +16,10 @@ using offload::destination;
 /// The runtime that the calling thread works for. Throws ham::config_error if none is up.
 [[nodiscard]] engine& current();
 
+/// Its number among all that this process has had, and whether the one of that number is still there.
+[[nodiscard]] std::uint64_t serial_of(const engine& at) noexcept;
+[[nodiscard]] bool is_up(std::uint64_t serial) noexcept;
+
 /// Makes `at` the runtime of the calling thread for a while.
 class engine_scope {
  public:
