@@ -2,10 +2,12 @@
 #include "transport/mpi/neighbours.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -56,18 +58,36 @@ neighbours::facts neighbours::own_facts(int heap_file) const {
   mine.heap_id = id_of(heap_file);
   mine.count_file = count_file_.get();
   mine.count_id = id_of(count_file_.get());
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) == 0) {
+    for (std::size_t core = 0; core < 64 * mine.cores.size(); ++core) {
+      if (CPU_ISSET(core, &cores)) mine.cores[core / 64] |= std::uint64_t{1} << core % 64;
+    }
+  }
   return mine;
 }
 
+std::int32_t neighbours::cores_of_all() const {
+  int count = 0;
+  for (std::size_t word = 0; word < facts{}.cores.size(); ++word) {
+    std::uint64_t any = 0;
+    for (std::size_t rank = 0; rank < of_.size(); ++rank) {
+      if (on_this_machine(static_cast<int>(rank))) any |= of_[rank].cores[word];
+    }
+    count += std::popcount(any);
+  }
+  return count != 0 ? count : static_cast<std::int32_t>(base::usable_cores());
+}
+
 neighbours::neighbours(MPI_Comm among, int heap_file)
-    : count_file_(base::make_memory_file("ham-mpi-awake", sizeof(std::atomic<std::int32_t>))),
-      cores_(static_cast<std::int32_t>(base::usable_cores())) {
+    : count_file_(base::make_memory_file("ham-mpi-awake", sizeof(std::atomic<std::int32_t>))) {
   int size = 0;
   MPI_Comm_rank(among, &self_);
   MPI_Comm_size(among, &size);
   of_.resize(static_cast<std::size_t>(size));
   facts mine = own_facts(heap_file);
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, of_.data(), sizeof mine, MPI_BYTE, among);
+  cores_ = cores_of_all();
   // The count of the first rank of this machine is the one that counts.
   for (int rank = 0; rank <= self_; ++rank) {
     if (!on_this_machine(rank)) continue;

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -39,8 +40,10 @@ class neighbours {
     std::int64_t pid;
     std::int64_t heap_file, heap_id;
     std::int64_t count_file, count_id;
+    std::array<std::uint64_t, 16> cores;  // that it may run on, a bit each; none: it cannot be said
   };
   [[nodiscard]] facts own_facts(int heap_file) const;
+  [[nodiscard]] std::int32_t cores_of_all() const;
 
   int self_ = 0;
   std::vector<facts> of_;
@@ -48,7 +51,7 @@ class neighbours {
   base::mapping count_;
   std::atomic<std::int32_t>* awake_ = nullptr;
   bool counted_ = false;
-  std::int32_t cores_ = 1;
+  std::int32_t cores_ = 1;  // of all ranks of this machine together: launchers bind each to one of its own
 };
 
 }  // namespace ham::transport::mpi
