@@ -1,15 +1,32 @@
-// A program of MPI that offloads to ranks of its own: communicators, levels of thread support, its own messages.
-// First argument: the level that it asks MPI for.
+// A program of MPI that offloads to ranks of its own: communicators, levels of thread support, its own messages, ranks
+// that send nonsense. First argument: the level that it asks MPI for.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
+#include <vector>
 
 #include "ham/mpi.hpp"
 #include "ham/offload.hpp"
 
 using namespace ham;
+
+namespace {
+
+MPI_Comm newest = MPI_COMM_NULL;  // the communicator that the transport made for itself
+
+}  // namespace
+
+/// Called in place of MPI's, also by the module.
+extern "C" int MPI_Comm_idup(MPI_Comm of, MPI_Comm* made, MPI_Request* request) {
+  const int result = PMPI_Comm_idup(of, made, request);
+  PMPI_Wait(request, MPI_STATUS_IGNORE);
+  newest = *made;
+  return result;
+}
 
 namespace {
 
@@ -79,6 +96,54 @@ TEST(communicator, two_jobs_side_by_side) {
     expect_job(rt, half);
   }
   MPI_Comm_free(&half);
+  expect_own_messages();
+}
+
+/// Kinds of frames as they travel: key, call, count of frames taken, kind.
+struct raw_frame {
+  std::uint32_t key = 0, call = 0, taken = 0;
+  std::uint8_t kind = 1, unused[3] = {};
+};
+enum class nonsense { short_frame, long_frame, no_kind, unknown_control, taken_too_much, unknown_kind, end };
+
+void send_nonsense(nonsense what, int to) {
+  raw_frame head;
+  std::vector<std::byte> bytes(sizeof head);
+  constexpr int frame_tag = 1;
+  switch (what) {
+    case nonsense::short_frame: bytes.resize(3); break;
+    case nonsense::long_frame: bytes.resize(100'000); break;
+    case nonsense::no_kind: head.kind = 0; break;
+    case nonsense::unknown_control: head.kind = 0x99; break;
+    case nonsense::taken_too_much: head.taken = 1'000'000; break;
+    case nonsense::unknown_kind: head.kind = 0x7f; break;
+    case nonsense::end: break;
+  }
+  if (bytes.size() >= sizeof head) std::memcpy(bytes.data(), &head, sizeof head);
+  PMPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, frame_tag, newest);
+}
+
+int send_nonsense_to_host(nonsense what) {
+  send_nonsense(what, 0);
+  return 1;
+}
+
+TEST(communicator, a_rank_that_sends_nonsense_is_closed_and_the_others_go_on) {
+  for (int i = 0; i < static_cast<int>(nonsense::end); ++i) {
+    runtime rt{mpi_communicator(MPI_COMM_WORLD)};
+    if (rt.this_node() != 0) continue;
+    EXPECT_EQ(offload::sync(1, fn<&twice>, 4), 8);
+    try {
+      offload::sync(1, fn<&send_nonsense_to_host>, static_cast<nonsense>(i));
+      ADD_FAILURE() << i;
+    } catch (const node_failure& failure) {
+      const std::string text = failure.what();
+      EXPECT_TRUE(text.find("it sent") != text.npos || text.find("it says that it has taken") != text.npos) << text;
+    }
+    EXPECT_THROW(offload::sync(1, fn<&twice>, 4), node_failure);
+    for (node_t node = 2; node < static_cast<node_t>(rt.num_nodes()); ++node)
+      EXPECT_EQ(offload::sync(node, fn<&twice>, 5), 10);
+  }
   expect_own_messages();
 }
 

@@ -80,9 +80,10 @@ bool bulk::serve() noexcept {
   const auto passing = gate_.pass();
   int there = 0;
   MPI_Status from{};
-  if (MPI_Test(&asking_, &there, &from) == MPI_SUCCESS && there != 0) {
+  const int error = MPI_Test(&asking_, &there, &from);
+  if (there != 0) {
     int size = 0;
-    MPI_Get_count(&from, MPI_BYTE, &size);
+    if (error == MPI_SUCCESS) MPI_Get_count(&from, MPI_BYTE, &size);
     request asked{};
     std::memcpy(&asked, asked_.data(), sizeof asked);
     if (size == static_cast<int>(sizeof asked)) begin(request::little_endian(asked), from.MPI_SOURCE);
@@ -144,7 +145,7 @@ access_result bulk::transfer(int rank, direction what, std::uint64_t address, st
   const std::uint32_t id = next_id_.fetch_add(1);
   const request text = request::little_endian({static_cast<std::uint64_t>(what), id, address, tag, local.size()});
   const bool put = what == direction::put;
-  answer heard{};
+  answer heard{static_cast<std::byte>(access_result::lost)};  // if no answer comes
   MPI_Request hearing = MPI_REQUEST_NULL;
   std::vector<MPI_Request> parts;
   const auto listen = [&] { MPI_Irecv(&heard, sizeof heard, MPI_BYTE, rank, answer_tag(id), among_, &hearing); };
@@ -161,6 +162,7 @@ access_result bulk::transfer(int rank, direction what, std::uint64_t address, st
   if (!wait(has_heard, lost)) return access_result::lost;
   const auto result = static_cast<access_result>(heard.result);
   if (result != access_result::done) return result;
+  heard.result = static_cast<std::byte>(access_result::lost);
   {
     const auto passing = gate_.pass();
     if (put) listen();
@@ -168,7 +170,7 @@ access_result bulk::transfer(int rank, direction what, std::uint64_t address, st
   }
   if (!wait([&] { return all_done(parts); }, lost)) return access_result::lost;
   if (put && !wait(has_heard, lost)) return access_result::lost;
-  return access_result::done;
+  return put ? static_cast<access_result>(heard.result) : access_result::done;
 }
 
 }  // namespace ham::transport::mpi

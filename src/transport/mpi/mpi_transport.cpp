@@ -72,10 +72,11 @@ mpi_endpoint& mpi_transport::meet(int rank) {
   return fresh;
 }
 
+/// Its process lives on: it is heard when it says that it has ended, and otherwise not.
 void mpi_transport::fail(mpi_endpoint& with, const std::string& why) {
   if (with.state() != endpoint_state::open) return;
   with.close(why);
-  observer_.on_lost(with.peer(), why);
+  observer_.on_broken(with.peer(), why);
 }
 
 void mpi_transport::fail_some(int error) {
@@ -171,7 +172,7 @@ mpi_endpoint* mpi_transport::accept(frame& out) {
   mpi_endpoint& from = meet(ring_->rank());
   const std::span<const std::byte> bytes = ring_->bytes();
   if (bytes.size() < sizeof(frame_format)) [[unlikely]] {
-    fail(from, "it sent a message that is shorter than a frame");
+    fail(from, "it sent a message that is no frame, too short or too long");
     return nullptr;
   }
   const frame_format head = load_head(bytes.data());

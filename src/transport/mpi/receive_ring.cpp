@@ -14,12 +14,16 @@ constexpr std::size_t most_released = 8;
 
 }  // namespace
 
-receive_ring::receive_ring(MPI_Comm among) : memory_(new std::byte[stride * count]) {
+receive_ring::receive_ring(MPI_Comm among) : among_(among), memory_(new std::byte[stride * count]) {
   for (std::size_t slot = 0; slot < count; ++slot) {
-    MPI_Recv_init(at(slot), static_cast<int>(largest_frame), MPI_BYTE, MPI_ANY_SOURCE, frame_tag, among,
-                  &requests_[slot]);
+    prepare(slot);
     MPI_Start(&requests_[slot]);
   }
+}
+
+void receive_ring::prepare(std::size_t slot) noexcept {
+  MPI_Recv_init(at(slot), static_cast<int>(largest_frame), MPI_BYTE, MPI_ANY_SOURCE, frame_tag, among_,
+                &requests_[slot]);
 }
 
 receive_ring::~receive_ring() {
@@ -44,11 +48,26 @@ bool receive_ring::look() noexcept {
     if (released_ != 0) post_again();
     return false;
   }
+  there_ = true;
+  if (error_ != MPI_SUCCESS) [[unlikely]]
+    return look_at_failure();
   int size = 0;
   MPI_Get_count(&from_, MPI_BYTE, &size);
   size_ = static_cast<std::size_t>(size);
-  there_ = true;
   return true;
+}
+
+/// A message longer than any frame arrives cut: it counts as one without bytes. Other failures bring no message.
+bool receive_ring::look_at_failure() noexcept {
+  int kind = error_;
+  MPI_Error_class(error_, &kind);
+  size_ = 0;
+  // Open MPI has freed a request that failed; others keep it.
+  if (requests_[head_] != MPI_REQUEST_NULL) MPI_Request_free(&requests_[head_]);
+  prepare(head_);
+  if (kind == MPI_ERR_TRUNCATE) return true;
+  release();
+  return false;
 }
 
 void receive_ring::release() noexcept {

@@ -32,8 +32,11 @@ class receive_ring {
   static constexpr std::size_t count = 16;
 
   [[nodiscard]] std::byte* at(std::size_t slot) const noexcept;
+  void prepare(std::size_t slot) noexcept;
   void post_again() noexcept;
+  bool look_at_failure() noexcept;
 
+  MPI_Comm among_;
   std::unique_ptr<std::byte[]> memory_;
   std::array<MPI_Request, count> requests_;
   std::size_t head_ = 0;      // looked at
