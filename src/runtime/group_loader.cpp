@@ -47,10 +47,23 @@ transport::group_module* open_named(const std::string& name) {
                                                     "ham_group_module", transport::group_interface);
 }
 
+/// Two MPIs in one process call each other's functions.
+void expect_same(std::string_view wanted, std::string_view linked) {
+  const std::string_view file = wanted.substr(wanted.rfind('/') + 1);
+  for (const std::string_view other : {"openmpi", "mpich"}) {
+    if (linked.empty() || other == linked || file.find(other) == std::string_view::npos) continue;
+    throw config_error("HAM_MPI_MODULE=" + std::string(wanted) + " does not fit (this program is linked with " +
+                       std::string(linked) + " itself); unset it");
+  }
+}
+
 transport::group_module* open_best() {
-  const char* const wanted = std::getenv("HAM_MPI_MODULE");
-  if (wanted != nullptr && *wanted != '\0') return open_named(wanted);
   std::string known = linked_mpi();
+  const char* const wanted = std::getenv("HAM_MPI_MODULE");
+  if (wanted != nullptr && *wanted != '\0') {
+    expect_same(wanted, known);
+    return open_named(wanted);
+  }
   if (known.empty()) known = launching_mpi();
   if (!known.empty()) return open_named(known);
   try {

@@ -1,7 +1,9 @@
 // The door of the module: the one function that the library looks up in it.
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "ham/error.hpp"
 #include "transport/mpi/mpi_group.hpp"
@@ -33,6 +35,25 @@ transport_options options_for(node_t first) {
   return how;
 }
 
+/// How many processes the launcher says that it has started with this one; 0: it does not say.
+int launched_processes() {
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (const char* const count = std::getenv(name)) return std::atoi(count);
+  }
+  return 0;
+}
+
+/// An MPI that another one's launcher has started takes every process for a job of its own.
+void expect_company(const std::string& version) {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int launched = launched_processes();
+  if (size > 1 || launched <= 1) return;
+  throw config_error("the launcher has started " + std::to_string(launched) + " processes, but " + version +
+                     " finds each of them alone (it is not the launcher's MPI); start with its own mpirun, or name "
+                     "the launcher's in HAM_MPI_MODULE (openmpi, mpich)");
+}
+
 class mpi_module final : public group_module {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "mpi"; }
@@ -41,15 +62,22 @@ class mpi_module final : public group_module {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;
     MPI_Get_library_version(text, &length);
-    const std::string whole(text, static_cast<std::size_t>(length));
-    return whole.substr(0, whole.find_first_of(",\n"));
+    std::string first(text, static_cast<std::size_t>(length));
+    first.resize(std::min(first.size(), first.find_first_of(",\n")));
+    constexpr std::string_view mpich_word = " Version:\t";
+    if (const std::size_t at = first.find(mpich_word); at != std::string::npos)
+      first.replace(at, mpich_word.size(), " ");
+    return first;
   }
 
   [[nodiscard]] std::unique_ptr<process_group> join(const void* communicator) override {
     const transport_options how = options_for(1);
     session_.begin();
     MPI_Comm among = MPI_COMM_WORLD;
-    if (communicator != nullptr) std::memcpy(&among, communicator, sizeof among);
+    if (communicator != nullptr)
+      std::memcpy(&among, communicator, sizeof among);
+    else if (session_.started_here())
+      expect_company(version());
     if (among == MPI_COMM_NULL) throw config_error("the communicator of the runtime is MPI_COMM_NULL");
     return std::make_unique<mpi_group>(session_, duplicate(among), how);
   }

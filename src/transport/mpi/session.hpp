@@ -15,6 +15,8 @@ class session {
   void begin();
   /// MPI_Finalize, if begin() began it.
   void finish() noexcept;
+  /// MPI was not running before.
+  [[nodiscard]] bool started_here() const noexcept { return ours_; }
   [[nodiscard]] gate& calls() noexcept { return gate_; }
 
  private:
