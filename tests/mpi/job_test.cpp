@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <string>
@@ -105,6 +106,36 @@ TEST(job, an_idle_target_leaves_its_core_to_others) {
   const double before = offload::sync(1, fn<&cpu_seconds>);
   ::sleep(1);
   EXPECT_LT(offload::sync(1, fn<&cpu_seconds>) - before, 0.5) << "of a second";
+}
+
+std::unique_ptr<runtime> below;  // of each rank
+
+std::size_t start_below(const std::string& nodes) {
+  runtime_options options;
+  options.nodes = nodes;
+  below = std::make_unique<runtime>(options);
+  return below->num_nodes();
+}
+int sum_below(int value) {
+  const runtime::scope here = below->use();
+  int sum = 0;
+  for (node_t node = 1; node < nodes(); ++node) {
+    EXPECT_EQ(offload::get_node_descriptor(node).transport(), "shm");
+    sum += offload::sync(node, fn<&add>, value, 1);
+  }
+  return sum;
+}
+void end_below() { below.reset(); }
+
+TEST(job, every_rank_has_targets_of_its_own_machine_below_it) {
+  for (node_t node = 1; node < nodes(); ++node)
+    EXPECT_EQ(offload::sync(node, fn<&start_below>, std::string("shm:2")), 3U);
+  std::vector<offload::future<int>> sums;
+  for (int i = 0; i < 200; ++i) sums.push_back(offload::async(1 + i % (nodes() - 1), fn<&sum_below>, i));
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(sums[static_cast<std::size_t>(i)].get(), 2 * (i + 1));
+  // The ranks' own job goes on beside it.
+  EXPECT_EQ(offload::sync(1, fn<&add_at>, 0, 1, 2), 3);
+  for (node_t node = 1; node < nodes(); ++node) offload::sync(node, fn<&end_below>);
 }
 
 TEST(job, the_host_adds_targets_of_its_own_machine) {
