@@ -7,6 +7,8 @@
 namespace ham::transport::mpi {
 namespace {
 
+constexpr std::size_t largest_sent_at_once = 256;
+
 constexpr std::size_t whole_lines(std::size_t size) noexcept {
   return (size + base::cache_line_bytes - 1) / base::cache_line_bytes * base::cache_line_bytes;
 }
@@ -39,11 +41,16 @@ void send_ring::build() noexcept {
   built_.store(built() + 1, std::memory_order_relaxed);
 }
 
+/// MPI_Send is quicker than MPI_Isend and the test of its request. It does not wait for the rank's program where the
+/// rank has taken all before, so that it has receives posted, and the frame is short.
 int send_ring::send(int rank, MPI_Comm among) noexcept {
   for (; sent_ != built(); ++sent_) {
     frame_slot& next = slot(sent_);
-    const int error = MPI_Isend(memory_.get() + next.begin % memory_bytes, static_cast<int>(next.size), MPI_BYTE, rank,
-                                frame_tag, among, &next.request);
+    const std::byte* const bytes = memory_.get() + next.begin % memory_bytes;
+    const auto size = static_cast<int>(next.size);
+    const int error = next.size <= largest_sent_at_once && taken() == sent_
+                          ? MPI_Send(bytes, size, MPI_BYTE, rank, frame_tag, among)
+                          : MPI_Isend(bytes, size, MPI_BYTE, rank, frame_tag, among, &next.request);
     if (error != MPI_SUCCESS) return error;
   }
   return MPI_SUCCESS;
@@ -52,6 +59,7 @@ int send_ring::send(int rank, MPI_Comm among) noexcept {
 void send_ring::reclaim() noexcept {
   for (const std::uint64_t until = taken(); freed_ != until; ++freed_) {
     int done = 0;
+    if (slot(freed_).request == MPI_REQUEST_NULL) continue;
     if (MPI_Test(&slot(freed_).request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) return;
   }
 }
