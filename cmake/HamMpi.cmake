@@ -21,6 +21,7 @@ endfunction()
 # An imported target with what `wrapper -show` prints. -I, -L and -l are told apart; other flags are the wrapper's taste.
 function(ham_mpi_target target wrapper)
   execute_process(COMMAND "${wrapper}" -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  string(REPLACE "-Wl,-rpath -Wl," "-Wl,-rpath," line "${line}")
   separate_arguments(words UNIX_COMMAND "${line}")
   add_library(${target} INTERFACE IMPORTED GLOBAL)
   foreach(word IN LISTS words)

@@ -32,3 +32,18 @@ add_test(NAME consumer.pkg_config
                  "${prefix}/${CMAKE_INSTALL_LIBDIR}" "${CMAKE_CURRENT_BINARY_DIR}/pkg_config")
 set_tests_properties(consumer.pkg_config PROPERTIES LABELS consumer TIMEOUT 300 FIXTURES_REQUIRED ham_installed
                                                     SKIP_RETURN_CODE 77)
+
+# MPI kernels, where the MPI can spawn.
+include(HamMpiRun)
+foreach(mpi IN LISTS HAM_MPIX_SPAWNING)
+  if(HAM_SANITIZE OR NOT TARGET mpixkernel_${mpi})
+    continue()
+  endif()
+  add_test(NAME consumer.mpix.${mpi}
+           COMMAND ${HAM_SH} "${CMAKE_CURRENT_SOURCE_DIR}/mpix.sh" ${mpi} "${HAM_MPI_${mpi}_COMPILER}"
+                   "${HAM_MPI_${mpi}_FORTRAN}" "${HAM_MPI_${mpi}_LAUNCHER}" "${prefix}/${CMAKE_INSTALL_LIBDIR}"
+                   "${CMAKE_CURRENT_BINARY_DIR}/mpix_${mpi}")
+  set_tests_properties(consumer.mpix.${mpi} PROPERTIES
+    LABELS "consumer;mpix" TIMEOUT 120 PROCESSORS 2 FIXTURES_REQUIRED ham_installed SKIP_RETURN_CODE 77
+    ENVIRONMENT "${HAM_MPIRUN_ENVIRONMENT}")
+endforeach()
