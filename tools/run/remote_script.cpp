@@ -53,16 +53,18 @@ std::string choose_jobs(const server& what) {
 
 /// Ends the server when standard input, descriptor 3 here, ends.
 constexpr const char* watch =
-    R"(( exec >/dev/null 2>&1; while read -r ham_line; do :; done <&3; exec 3<&-; kill -TERM "$ham_server"; )"
+    R"(ham_over=; trap 'ham_over=1' USR1; )"
+    R"(( exec >/dev/null 2>&1; while read -r ham_line; do :; done <&3; exec 3<&-; kill -USR1 $$; kill -TERM "$ham_server"; )"
     R"(for ham_line in 1 2 3 4 5; do kill -0 "$ham_server" || exit 0; sleep 1; done; kill -KILL "$ham_server" ) & )"
     R"(ham_watcher=$!; exec 3<&- </dev/null; )"
     R"(trap 'kill -TERM "$ham_server"' HUP INT TERM; )";
 
-/// A signal that interrupts the waiting makes another round of it necessary.
+/// A signal that interrupts the waiting makes another round of it necessary. A server that was ended in order has done
+/// well, lest srun complains.
 constexpr const char* wait_for_end =
     R"(wait "$ham_server" 2>/dev/null; ham_status=$?; )"
     R"(while kill -0 "$ham_server" 2>/dev/null; do wait "$ham_server" 2>/dev/null; ham_status=$?; done; )"
-    R"(kill "$ham_watcher" 2>/dev/null; exit "$ham_status")";
+    R"(kill "$ham_watcher" 2>/dev/null; [ -n "$ham_over" ] && [ "$ham_status" = 143 ] && exit 0; exit "$ham_status")";
 
 }  // namespace
 
