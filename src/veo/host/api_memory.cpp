@@ -13,7 +13,8 @@ using namespace ham::veo;
 
 namespace {
 
-constexpr std::size_t small_transfer = 4096;  // travels in its request
+constexpr std::size_t small_transfer = 4096;                    // travels in its request
+constexpr std::size_t quick_transfer = std::size_t{256} << 10;  // sooner done than handed to another thread
 
 proc* owner_of(const void* pointer) {
   return is_tagged(pointer) ? registry::of_this_process().with_identifier(identifier_in(pointer)) : nullptr;
@@ -33,9 +34,13 @@ int transfer(veo_proc_handle* handle, direction where, std::uint64_t remote, voi
   return guarded(-1, [&] { return of->transfer(of->main(), where, remote, local, bytes) ? 0 : -1; });
 }
 
-/// A transfer that the pump sees to in its turn.
+/// A transfer that the pump sees to in its turn, unless it can be done at once.
 std::uint64_t transfer_in_turn(veo_thr_ctxt& in, direction where, std::uint64_t remote, void* local,
                                std::size_t bytes) {
+  if (bytes <= quick_transfer && in.of().near()) {
+    const auto copy = [&] { return copy_near(in.of().pid(), where, remote, local, bytes); };
+    if (const auto id = in.submit_at_once(copy)) return *id;
+  }
   return in.submit_local([&in, where, remote, local, bytes]() -> local_result {
     const bool done = in.of().transfer(in, where, remote, local, bytes);
     return {static_cast<std::uint8_t>(done ? VEO_COMMAND_OK : VEO_COMMAND_ERROR), 0};

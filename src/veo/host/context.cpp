@@ -115,6 +115,19 @@ std::uint64_t veo_thr_ctxt::submit_local(std::function<local_result()> work) {
   return id;
 }
 
+std::optional<std::uint64_t> veo_thr_ctxt::submit_at_once(const std::function<bool()>& work) {
+  std::unique_lock lock(mutex_);
+  wait_for_turn(lock);
+  if (!begin_submit()) return no_request;
+  if (!settled()) return std::nullopt;
+  const std::uint64_t id = requests_.next();
+  request_state& one = requests_.add();
+  ++unseen_;
+  finish(one, work() ? VEO_COMMAND_OK : VEO_COMMAND_ERROR, 0);
+  ++first_unsent_;
+  return id;
+}
+
 // ---- results; the lock is held
 
 /// Takes in what has been answered, in order.

@@ -65,6 +65,10 @@ struct veo_thr_ctxt {
   /// Queues work that the pump does when all earlier requests have finished.
   std::uint64_t submit_local(std::function<ham::veo::local_result()> work);
 
+  /// Does it now if nothing is under way, on the calling thread; for work that is soon done and needs no helper.
+  /// Nothing: it would have to wait.
+  std::optional<std::uint64_t> submit_at_once(const std::function<bool()>& work);
+
   /// Sends a request in its turn and waits for the answer; at once if the calling thread is this context's pump.
   [[nodiscard]] ham::veo::local_result exchange(const ham::veo::sender& send,
                                                 std::unique_ptr<std::vector<ham::veo::delivery>> out = {});
