@@ -46,6 +46,8 @@ class Veo(unittest.TestCase):
         self.assertEqual(x[99], 198.0)
         with self.assertRaises(RuntimeError):
             request.wait_result()
+        self.assertEqual(self.lib.scale(self.ctxt, 0.5, x, len(x)).wait_result(), 4950.0)
+        self.assertEqual(x[99], 99.0, "an array for a pointer goes and comes back")
         self.lib.third.args_type("float")
         self.lib.third.ret_type("float")
         self.assertEqual(self.lib.third(self.ctxt, 6).wait_result(), 2.0)

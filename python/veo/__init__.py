@@ -1,4 +1,6 @@
 """Kernels in helper processes: the surface of py-veo on HAM's libveo (docs/veo.md)."""
+import gc, os, sys  # noqa: E401  a star import of py-veo gives these, too
+
 import numpy as np
 
 from . import _veo, logging

@@ -198,7 +198,11 @@ class VeoFunction:
         elif kind == "float":
             args.set_float(n, float(value))
         elif kind.endswith("*"):
-            args.set_u64(n, int(value))
+            if hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0:
+                inout = INTENT_INOUT if value.flags.writeable else INTENT_IN
+                args.set_stack(OnStack(value, inout=inout), n)
+            else:
+                args.set_u64(n, int(value) & INVALID)
         else:
             width, signed, _ = _INTEGERS[kind]
             bits = int(value) & ((1 << 8 * width) - 1)

@@ -136,6 +136,12 @@ static void arguments(struct veo_proc_handle* proc, struct veo_thr_ctxt* ctx, ui
   veo_args_free(NULL);
 }
 
+static uint64_t fill_slowly(void* to) {
+  busy_sleep_us(1000);
+  memset(to, 'v', 32);
+  return 0;
+}
+
 static void memory(struct veo_proc_handle* proc, struct veo_thr_ctxt* ctx, uint64_t lib) {
   uint64_t addr = 0, result = 0;
   char back[64] = "";
@@ -172,6 +178,21 @@ static void memory(struct veo_proc_handle* proc, struct veo_thr_ctxt* ctx, uint6
     free(from);
     free(to);
   }
+  /* Each request sees what those before it have left in the client's buffers, too. */
+  char one[32] = "", two[32] = "", three[32] = "";
+  CHECK(veo_alloc_mem(proc, &addr, 64) == 0);
+  CHECK(veo_call_async_vh(ctx, &fill_slowly, one) != VEO_REQUEST_ID_INVALID);
+  veo_async_write_mem(ctx, addr, one, sizeof one);
+  veo_async_read_mem(ctx, two, addr, sizeof two);
+  veo_context_sync(ctx);
+  for (int i = 0; i < 100; ++i) {
+    memset(three, 0, sizeof three);
+    veo_async_read_mem(ctx, three, addr, sizeof three);
+    veo_async_write_mem(ctx, addr + 32, three, sizeof three);
+    CHECK(veo_read_mem(proc, back, addr + 32, 32) == 0 && back[31] == 'v' && two[31] == 'v');
+  }
+  CHECK(veo_free_mem(proc, addr) == 0);
+
   struct veo_args* args = veo_args_alloc();
   veo_args_set_u64(args, 0, 50);
   addr = call(ctx, veo_get_sym(proc, lib, "make_block"), args);
@@ -398,6 +419,34 @@ static void* worker(void* data) {
   return NULL;
 }
 
+struct pending {
+  struct veo_thr_ctxt* ctx;
+  uint64_t id;
+};
+
+static void* await(void* data) {
+  const struct pending* what = data;
+  return (void*)(intptr_t)veo_call_wait_result(what->ctx, what->id, NULL);
+}
+
+/* Two wait for one result: one gets it. Who waits in a context that is closed is told. */
+static void waiters(struct veo_proc_handle* proc, uint64_t lib) {
+  struct veo_thr_ctxt* ctx = veo_context_open(proc);
+  struct veo_args* args = veo_args_alloc();
+  veo_args_set_u64(args, 0, 30);
+  struct pending what = {ctx, veo_call_async(ctx, veo_get_sym(proc, lib, "sleep_ms"), args)};
+  pthread_t all[2];
+  void* states[2];
+  for (int i = 0; i < 2; ++i) CHECK(pthread_create(&all[i], NULL, &await, &what) == 0);
+  for (int i = 0; i < 2; ++i) CHECK(pthread_join(all[i], &states[i]) == 0);
+  CHECK((intptr_t)states[0] + (intptr_t)states[1] == VEO_COMMAND_OK + VEO_COMMAND_ERROR);
+  what.id = veo_call_async(ctx, veo_get_sym(proc, lib, "sleep_ms"), args);
+  for (int i = 0; i < 1000; ++i) veo_call_async(ctx, veo_get_sym(proc, lib, "count"), args);
+  CHECK(pthread_create(&all[0], NULL, &await, &what) == 0 && veo_context_close(ctx) == 0);
+  CHECK(pthread_join(all[0], &states[0]) == 0 && states[0] != (void*)VEO_COMMAND_UNFINISHED);
+  veo_args_free(args);
+}
+
 static void threads(struct veo_proc_handle* proc, struct veo_thr_ctxt* ctx, uint64_t lib) {
   pthread_t all[3];
   struct crew crew[3] = {{proc, ctx, lib}, {proc, ctx, lib}, {proc, veo_context_open(proc), lib}};
@@ -431,6 +480,7 @@ int main(int argc, char** argv) {
   contexts(proc, ctx, lib);
   hooks(proc, ctx);
   threads(proc, ctx, lib);
+  waiters(proc, lib);
   hardware(proc);
   CHECK(call(ctx, veo_get_sym(proc, lib, "hello"), NULL) == 12 &&
         call(ctx, veo_get_sym(proc, lib, "at_exit"), NULL) == 0);

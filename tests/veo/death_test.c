@@ -1,4 +1,5 @@
-/* Kernels that crash, helpers that vanish, hosts that die, forks, and nobody who spins. argv[1]: library of kernels. */
+/* Kernels that crash, helpers that vanish, hosts that die, forks, and nobody who spins. argv: libraries
+ * of kernels, and of a constructor that crashes. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -63,6 +64,13 @@ static void dies(const char* kernel, int argument, int state, int in_other, uint
   CHECK(veo_async_read_mem(ctx, &result, count, 8) == VEO_REQUEST_ID_INVALID);
   veo_context_sync(ctx);
   CHECK(veo_context_close(ctx) == 0 && veo_context_close(beside) == 0 && veo_proc_destroy(all.proc) == 0);
+}
+
+/* A library whose constructor crashes is not loaded. */
+static void dies_while_it_loads(const char* library) {
+  struct party all = start();
+  CHECK(veo_load_library(all.proc, library) == 0 && veo_get_context_state(all.ctx) == VEO_STATE_EXIT);
+  CHECK(veo_proc_destroy(all.proc) == 0);
 }
 
 static void* shoot(void* proc) {
@@ -188,7 +196,7 @@ static void exit_in_host_function(void) {
 }
 
 int main(int argc, char** argv) {
-  CHECK(argc == 2);
+  CHECK(argc == 3);
   kernels = argv[1];
   host_dies();
   exit_in_host_function();
@@ -201,6 +209,7 @@ int main(int argc, char** argv) {
   dies("overflow", 0, VEO_COMMAND_EXCEPTION, 1, SIGSEGV);
   dies("crash_in_thread", 0, VEO_COMMAND_EXCEPTION, 0, SIGSEGV);
   dies("leave", 3, VEO_COMMAND_ERROR, 0, 0);
+  dies_while_it_loads(argv[2]);
   killed_from_outside();
   of_a_thread();
   nobody_spins();
