@@ -121,7 +121,7 @@ void veo_host::watch() {
 
 /// mutex_ is held. A target tells who it is before it says anything else.
 std::int32_t veo_host::pid_of(const engine_process& one) const noexcept {
-  if (one.pid == 0) {
+  if (one.pid == 0 && one.handle != nullptr) {
     veo_.read_mem(one.handle, &one.pid, one.welcome_at + offsetof(welcome, pid), sizeof one.pid);
   }
   return one.pid;
@@ -144,7 +144,8 @@ void veo_host::bury(engine_process& one) const noexcept {
     ::kill(one.pid, SIGKILL);
   }
   one.reach->end();
-  veo_.proc_destroy(one.handle);
+  veo_.proc_destroy(std::exchange(one.handle, nullptr));
+  one.ended = true;
 }
 
 /// mutex_ is held.
@@ -171,9 +172,8 @@ void veo_host::shutdown() noexcept {
   const std::int64_t end_by = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
   for (auto& [node, one] : processes_) {
     one.end_by = end_by;
-    bury(one);
+    if (one.handle != nullptr) bury(one);
   }
-  processes_.clear();
 }
 
 }  // namespace ham::transport::veo
