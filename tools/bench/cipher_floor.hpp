@@ -1,4 +1,4 @@
-// The floors of encryption: OpenSSL's AES-256-GCM on its own, and its TLS 1.3 over a bare socket. Optional.
+// The floors of encryption: OpenSSL's AES-256-GCM on its own and over a bare socket, and its TLS 1.3. Optional.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,20 @@ namespace ham::bench {
 
 /// Nanoseconds that OpenSSL takes to encrypt `data` with AES-256-GCM in pieces of 16 KiB, the size of a TLS record.
 [[nodiscard]] double aes_256_gcm_ns(std::span<const std::byte> data);
+
+/// What any encrypted transfer has to do, and nothing else: one side encrypts pieces of 16 KiB and sends two of them
+/// at a time, the other receives and decrypts them, both at once. The key is fixed, heads and lengths do not travel.
+class sealed_stream {
+ public:
+  /// `socket` blocks.
+  explicit sealed_stream(int socket) : socket_(socket) {}
+
+  void send(std::span<const std::byte> data) const;
+  void receive(std::span<std::byte> into) const;
+
+ private:
+  int socket_;
+};
 
 /// TLS 1.3 with AES-256-GCM and a fixed key on a blocking socket, by nothing but SSL_write and SSL_read.
 class tls_stream {

@@ -1,6 +1,7 @@
 // ham-bench: what HAM costs on this machine, each figure beside the floor measured in the same run on the same cores.
 // link: ham::ham
 #include "benchmarks.hpp"
+#include "cut_link.hpp"
 #include "kernels.hpp"
 #include "socket_partner.hpp"
 #include "tcp_job.hpp"
@@ -119,6 +120,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && argv[1] == floor_nothing_argument) return EXIT_SUCCESS;
   if (argc > 1 && argv[1] == socket_partner_argument) return run_socket_partner(argc, argv);
   if (argc > 1 && argv[1] == tcp_server_argument) return run_tcp_server(argc, argv);
+  if (argc > 1 && argv[1] == cut_link_argument) return run_cut_link(argc, argv);
 
   if (argc > 1 && std::string_view(argv[1]) == "kernels") return run_kernels(argc, argv);
 

@@ -26,7 +26,7 @@ namespace ham::bench {
 
 namespace {
 
-enum class request : std::uint64_t { ping_pong = 1, stream, tls_stream };
+enum class request : std::uint64_t { ping_pong = 1, stream, sealed_stream, tls_stream };
 
 struct order {
   request what{};
@@ -133,6 +133,15 @@ double socket_partner::stream_ns(std::span<const std::byte> data) {
   return static_cast<double>(now_ns() - begin);
 }
 
+double socket_partner::sealed_stream_ns(std::span<const std::byte> data) {
+  give_order(socket_, {request::sealed_stream, data.size()});
+  await_receipt(socket_);
+  const std::int64_t begin = now_ns();
+  sealed_stream(socket_).send(data);
+  await_receipt(socket_);
+  return static_cast<double>(now_ns() - begin);
+}
+
 double socket_partner::tls_stream_ns(std::span<const std::byte> data) {
   give_order(socket_, {request::tls_stream, data.size()});
   await_receipt(socket_);
@@ -163,6 +172,8 @@ int run_socket_partner(int argc, char** argv) {
     send_all(socket, {&receipt, 1});
     if (next.what == request::stream)
       receive_all(socket, into, MSG_WAITALL);
+    else if (next.what == request::sealed_stream)
+      sealed_stream(socket).receive(into);
     else
       tls_stream(socket, tls_stream::side::server).receive(into);
     send_all(socket, {&receipt, 1});

@@ -30,6 +30,9 @@ class socket_partner {
   /// Nanoseconds until the partner has received `data` into memory of its own and said so. Plain blocking calls.
   [[nodiscard]] double stream_ns(std::span<const std::byte> data);
 
+  /// The same, encrypted while it is sent and decrypted while it is received. Only if cipher_available().
+  [[nodiscard]] double sealed_stream_ns(std::span<const std::byte> data);
+
   /// The same through TLS as OpenSSL does it (SSL_write and SSL_read on the socket). Only if cipher_available().
   [[nodiscard]] double tls_stream_ns(std::span<const std::byte> data);
 

@@ -54,10 +54,11 @@ std::string read_address(int from) {
 
 }  // namespace
 
-tcp_server::tcp_server(bool secure, const std::vector<int>& cores) {
+tcp_server::tcp_server(bool secure, const std::vector<int>& cores, const std::string& address, int jobs) {
   ::setenv("HAM_TCP_SECURITY", secure ? "on" : "off", 1);
   pin_this_thread(cores);  // what it starts inherits that
-  std::vector<std::string> arguments{std::string(tcp_server_argument), "--ham-serve=127.0.0.1:0"};
+  std::vector<std::string> arguments{std::string(tcp_server_argument), "--ham-serve=" + address,
+                                     "--ham-jobs=" + std::to_string(jobs)};
   if (secure) {
     key_file_ = make_key_file();
     arguments.push_back("--ham-key=" + key_file_);

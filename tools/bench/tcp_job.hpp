@@ -18,13 +18,14 @@ inline constexpr std::string_view tcp_server_argument = "tcp-server";
 /// With a fresh key in a file of its own, or without security.
 class tcp_server {
  public:
-  /// Starts it on any of `cores`. Sets HAM_TCP_SECURITY of this process. Throws std::runtime_error, std::system_error.
-  tcp_server(bool secure, const std::vector<int>& cores);
+  /// Starts it on any of `cores`, for `jobs` hosts at once. Sets HAM_TCP_SECURITY of this process. Throws
+  /// std::runtime_error, std::system_error.
+  tcp_server(bool secure, const std::vector<int>& cores, const std::string& address = "127.0.0.1:0", int jobs = 1);
   ~tcp_server();
   tcp_server(const tcp_server&) = delete;
   tcp_server& operator=(const tcp_server&) = delete;
 
-  /// A job of which it is the only target. One at a time.
+  /// A job of which it is the only target.
   [[nodiscard]] std::unique_ptr<runtime> host() const;
 
  private:
