@@ -30,6 +30,7 @@ mpi_transport::mpi_transport(session& in, MPI_Comm own, const transport_options&
   ended_.resize(static_cast<std::size_t>(size_));
   ring_.emplace(own_);
   if (!neighbours_.only_this_machine()) bulk_.emplace(own_, gate_, memory);
+  MPI_Barrier(own_);  // nobody sends before all have posted receives
 }
 
 mpi_transport::~mpi_transport() { shutdown(); }
