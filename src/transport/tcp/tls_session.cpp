@@ -5,13 +5,12 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <string_view>
 
+#include "transport/tcp/patient_socket.hpp"
 #include "transport/tcp/tls_records.hpp"
 
 namespace ham::transport::tcp {
@@ -19,6 +18,7 @@ namespace {
 
 constexpr const char* only_cipher = "TLS_AES_256_GCM_SHA384";
 constexpr unsigned char cipher_id[] = {0x13, 0x02};
+constexpr std::size_t worth_it = 2048;      // opened straight into the caller's memory
 constexpr std::size_t records_at_once = 8;  // with a socket of its own
 constexpr std::size_t socket_bytes = records_at_once * (largest_content + record_overhead);
 
@@ -44,25 +44,20 @@ struct carrier {
 
 /// A blocking socket, many records with one system call.
 struct stream {
-  int socket = -1;
+  patient_socket socket;
   std::unique_ptr<std::byte[]> out;
   std::size_t size = 0;
 
   /// False: the connection ended.
-  [[nodiscard]] bool receive(carrier& into) const {
-    const std::span<std::byte> room = into.room(largest_content + 256 + record_overhead);
-    ssize_t got = 0;
-    do {
-      got = ::recv(socket, room.data(), room.size(), 0);
-    } while (got < 0 && errno == EINTR);
+  [[nodiscard]] bool receive(carrier& into, patient_socket::waiting how) {
+    const ssize_t got = socket.receive(into.room(largest_content + 256 + record_overhead), how);
     if (got > 0) into.end += static_cast<std::size_t>(got);
     return got > 0;
   }
 
   [[nodiscard]] bool send() {
     for (std::size_t done = 0; done < size;) {
-      const ssize_t sent = ::send(socket, out.get() + done, size - done, MSG_NOSIGNAL);
-      if (sent < 0 && errno == EINTR) continue;
+      const ssize_t sent = socket.send({out.get() + done, size - done});
       if (sent <= 0) return false;
       done += static_cast<std::size_t>(sent);
     }
@@ -182,7 +177,7 @@ struct tls_session::parts {
   /// Where a record with so much content goes; nullptr: the connection broke.
   [[nodiscard]] std::byte* place(std::size_t content) {
     const std::size_t needed = content + record_overhead;
-    if (own.socket < 0) {
+    if (!own.socket.attached()) {
       const std::size_t before = bytes.out.size();
       bytes.out.resize(before + needed);
       return bytes.out.data() + before;
@@ -235,8 +230,6 @@ struct tls_session::parts {
     if (new_keys && opening.update()) return 0;
     return fail(type == content_type::alert ? "the connection ended" : "a record that does not belong here");
   }
-
-  static constexpr std::size_t worth_it = 2048;  // opened straight into the caller's memory
 };
 
 // ---- the context
@@ -365,7 +358,7 @@ bool tls_session::write(std::span<const std::byte> plain) {
 
 bool tls_session::renew() { return parts_->ssl == nullptr && parts_->renew(); }
 
-bool tls_session::send_rest() { return parts_->own.socket < 0 || parts_->own.send(); }
+bool tls_session::send_rest() { return !parts_->own.socket.attached() || parts_->own.send(); }
 
 long tls_session::read(std::span<std::byte> into) {
   if (into.empty() || parts_->ssl != nullptr) return 0;
@@ -381,8 +374,10 @@ long tls_session::read(std::span<std::byte> into) {
         continue;
       case record_head::status::incomplete: break;
     }
-    if (parts_->own.socket < 0) return 0;
-    if (!parts_->own.receive(parts_->bytes)) return parts_->fail("the connection ended");
+    if (!parts_->own.socket.attached()) return 0;
+    // Who waits for little waits for the next request, perhaps for long.
+    const auto how = into.size() < worth_it ? patient_socket::waiting::asleep : patient_socket::waiting::awake_at_first;
+    if (!parts_->own.receive(parts_->bytes, how)) return parts_->fail("the connection ended");
   }
 }
 
@@ -393,8 +388,8 @@ bool tls_session::has_input() const noexcept {
 }
 std::vector<std::byte>& tls_session::output() noexcept { return parts_->bytes.out; }
 void tls_session::attach(int socket) {
-  parts_->own.socket = socket;
-  parts_->own.out = std::make_unique_for_overwrite<std::byte[]>(socket_bytes);
+  parts_->own.socket.attach(socket);
+  parts_->own.out.reset(new std::byte[socket_bytes]);  // not touched before it is used
   static_cast<void>(parts_->bytes.room(socket_bytes));
 }
 std::string tls_session::failure() const { return parts_->failure; }

@@ -1,0 +1,72 @@
+// A blocking socket for much data: looks for a while before it sleeps, for to be woken takes as long as many records
+// do.
+#pragma once
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <span>
+
+#include "base/clock.hpp"
+#include "transport/tcp/socket.hpp"
+
+namespace ham::transport::tcp {
+
+/// Not thread-safe. The descriptor is somebody else's.
+class patient_socket {
+ public:
+  enum class waiting { asleep, awake_at_first };
+
+  void attach(int socket) noexcept { socket_ = socket; }
+  [[nodiscard]] bool attached() const noexcept { return socket_ >= 0; }
+
+  /// As ::recv and ::send, but never interrupted.
+  [[nodiscard]] ssize_t receive(std::span<std::byte> into, waiting how) noexcept {
+    return wait(how, POLLIN, [&](int flags) { return ::recv(socket_, into.data(), into.size(), flags); });
+  }
+  [[nodiscard]] ssize_t send(std::span<const std::byte> from) noexcept {
+    return wait(waiting::awake_at_first, POLLOUT,
+                [&](int flags) { return ::send(socket_, from.data(), from.size(), flags | MSG_NOSIGNAL); });
+  }
+
+ private:
+  static constexpr std::int64_t longest_spin_ns = 200'000;
+  static constexpr std::int64_t shortest_spin_ns = 2'000;
+
+  template <class Call>
+  ssize_t wait(waiting how, short event, Call&& call) noexcept {
+    if (how == waiting::awake_at_first) {
+      const ssize_t moved = call(MSG_DONTWAIT);
+      if (moved >= 0 || !(would_block(errno) || errno == EINTR)) return moved;
+      watch(event);
+    }
+    const std::int64_t begin = base::now_ns();
+    ssize_t moved = 0;
+    do {
+      moved = call(0);
+    } while (moved < 0 && errno == EINTR);
+    if (how == waiting::asleep) return moved;
+    // As an engine's wait: longer from now on if that would have caught it, else shorter.
+    const bool soon = base::now_ns() - begin < 2 * longest_spin_ns;
+    spin_ns_ = soon ? longest_spin_ns : std::max(spin_ns_ / 2, shortest_spin_ns);
+    return moved;
+  }
+
+  /// poll() looks without the socket's lock, which who sends and receives at that moment needs.
+  void watch(short event) const noexcept {
+    const std::int64_t begin = base::now_ns();
+    pollfd looked_at{socket_, event, 0};
+    while (::poll(&looked_at, 1, 0) <= 0 && base::now_ns() - begin < spin_ns_) {
+      ::sched_yield();  // with more threads than cores, the one that is waited for may want this one
+    }
+  }
+
+  int socket_ = -1;
+  std::int64_t spin_ns_ = longest_spin_ns;
+};
+
+}  // namespace ham::transport::tcp
