@@ -180,7 +180,8 @@ node_t host_job::start(const std::vector<node_group>& groups) {
   const std::size_t nodes = static_cast<std::size_t>(first) + fresh.size();
   if (!node().grow_to(nodes)) throw config_error("a job has at most " + std::to_string(peer_table::most) + " nodes");
   // Before processes are started here: they need not inherit the descriptor that the key may be in.
-  const auto first_server = std::ranges::find(groups, "tcp", &node_group::transport);
+  const auto first_server =
+      std::find_if(groups.begin(), groups.end(), [](const node_group& one) { return one.transport == "tcp"; });
   if (first_server != groups.end()) static_cast<void>(key_for_servers(first_server->address));
   try {
     start_processes(fresh, static_cast<std::uint32_t>(nodes));

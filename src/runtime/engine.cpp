@@ -500,7 +500,8 @@ void engine::quieten() noexcept {
 // ---- facts
 
 bool engine::crowded() const noexcept {
-  return std::ranges::any_of(transports(), [](const auto& one) { return one->crowded(); });
+  const auto all = transports();
+  return std::any_of(all.begin(), all.end(), [](const auto& one) { return one->crowded(); });
 }
 
 std::string engine::address_of(node_t node) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/decimal.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/manifest.hpp"
 #include "runtime/group_loader.hpp"
@@ -166,10 +167,8 @@ std::size_t message_limit() {
 std::chrono::milliseconds tcp_timeout() {
   const char* const text = std::getenv("HAM_TCP_TIMEOUT");
   if (text == nullptr || *text == '\0') return transport::network_options{}.timeout;
-  double seconds = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, seconds);
-  if (error != std::errc{} || stop != end || !(seconds >= 0.1 && seconds <= 3600)) {
+  const double seconds = base::parse_decimal(text).value_or(0);
+  if (!(seconds >= 0.1 && seconds <= 3600)) {
     throw config_error(std::string("HAM_TCP_TIMEOUT=") + text + " is no number of seconds from 0.1 to 3600");
   }
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));

@@ -72,7 +72,8 @@ class supervisor {
   /// Returns in children only.
   void run() {
     for (;;) {
-      const bool one_waits = std::ranges::any_of(children_, [](const child& one) { return one.waiting; });
+      const bool one_waits =
+          std::any_of(children_.begin(), children_.end(), [](const child& one) { return one.waiting; });
       const bool full = !one_waits && children_.size() >= options_.jobs;
       if (!full && std::exchange(refusing_, false)) at_.leave();
       if (!one_waits && !full && fork_one()) return;

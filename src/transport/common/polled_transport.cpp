@@ -120,7 +120,7 @@ endpoint* polled_transport::look_at(polled_endpoint& one, frame& out) {
 
 bool polled_transport::quiet() {
   if (newcomers_.any()) return false;
-  return std::ranges::all_of(open_, [](const polled_endpoint* one) {
+  return std::all_of(open_.begin(), open_.end(), [](const polled_endpoint* one) {
     return one->state() != endpoint_state::open || (one->empty() && !one->failed());
   });
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/decimal.hpp"
 #include "ham/error.hpp"
 
 namespace ham::transport::emulated {
@@ -26,9 +27,8 @@ std::int64_t nanoseconds(std::string_view setting, std::string_view value) {
 }
 
 double gib_per_second(std::string_view setting, std::string_view value) {
-  double result = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-  if (error != std::errc{} || end != value.data() + value.size() || !(result >= 0.0001 && result <= 100'000)) {
+  const double result = base::parse_decimal(value).value_or(0);
+  if (!(result >= 0.0001 && result <= 100'000)) {
     refuse(setting, "GiB/s from 0.0001 to 100000 are expected");
   }
   return result;

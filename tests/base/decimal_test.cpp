@@ -1,0 +1,26 @@
+// Decimal fractions: digits and one point, nothing else.
+#include "base/decimal.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ham::base {
+namespace {
+
+TEST(decimal, reads_digits_and_a_point) {
+  EXPECT_EQ(parse_decimal("0"), 0.0);
+  EXPECT_EQ(parse_decimal("3600"), 3600.0);
+  EXPECT_EQ(parse_decimal("10.6"), 10.6);
+  EXPECT_EQ(parse_decimal("0.8"), 0.8);
+  EXPECT_EQ(parse_decimal(".25"), 0.25);
+  EXPECT_EQ(parse_decimal("5."), 5.0);
+  EXPECT_EQ(parse_decimal("0.0001"), 0.0001);
+}
+
+TEST(decimal, refuses_all_else) {
+  for (const char* const text : {"", ".", "1.2.3", "1,5", "-1", "+1", "1e3", " 1", "1 ", "0x10", "inf", "nan"}) {
+    EXPECT_FALSE(parse_decimal(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace ham::base
