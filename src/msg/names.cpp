@@ -40,9 +40,10 @@ string without_blanks(string_view text) {
   return out;
 }
 
-/// Inline namespaces of the standard libraries: libstdc++ (__cxx11, _V2, __8), libc++ (__1, __2, __ndk1).
+/// Namespaces that the standard libraries put between: libstdc++ (__cxx11, _V2, __8), libc++ (__1, __2, __ndk1, and
+/// __fs of file systems).
 bool is_version_namespace(string_view name) {
-  if (name == "__cxx11" || name == "_V2" || name == "__ndk1") return true;
+  if (name == "__cxx11" || name == "_V2" || name == "__ndk1" || name == "__fs") return true;
   if (name.size() < 3 || name.substr(0, 2) != "__") return false;
   for (const char c : name.substr(2)) {
     if (!is_digit(c)) return false;

@@ -25,6 +25,7 @@ TEST(CanonicalName, FoldsTheNamespacesOfStandardLibraries) {
             "std::chrono::duration<long long,std::ratio<1l,1000l>>");
   EXPECT_EQ(canonical_text("std::chrono::_V2::system_clock"), "std::chrono::system_clock");
   EXPECT_EQ(canonical_text("std::__1::__2::x"), "std::x");
+  EXPECT_EQ(canonical_text("std::__1::__fs::filesystem::path"), "std::filesystem::path");
 }
 
 TEST(CanonicalName, LeavesOtherNamespacesAlone) {
