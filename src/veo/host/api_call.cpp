@@ -14,7 +14,7 @@ namespace {
 std::uint64_t submit_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args* args) {
   if (kernel == 0 || !is_complete(args)) return fail(EINVAL, no_request);
   if (large_call::suits(in.of(), args)) {
-    return in.submit_local([&in, call = std::make_shared<large_call>(kernel, *args)] { return call->run(in); });
+    return in.submit_local([&in, call = std::make_shared<large_call>(in, kernel, *args)] { return call->run(in); });
   }
   thread_local std::vector<std::byte> message;
   pack(args, message);
@@ -37,7 +37,7 @@ std::uint64_t submit_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args
 int call_from_within(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args* args, std::uint64_t* result) {
   local_result got;
   if (large_call::suits(in.of(), args)) {
-    got = large_call(kernel, *args).run(in);
+    got = large_call(in, kernel, *args).run(in);
   } else {
     std::vector<std::byte> message;
     pack(args, message);

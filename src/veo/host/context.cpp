@@ -232,6 +232,11 @@ bool veo_thr_ctxt::settled() {
   return first_flying_ == requests_.next();
 }
 
+bool veo_thr_ctxt::quiet() {
+  std::lock_guard guard(mutex_);
+  return settled();
+}
+
 void veo_thr_ctxt::settle() {
   if (runs_here()) return;
   {

@@ -78,6 +78,8 @@ struct veo_thr_ctxt {
   int peek(std::uint64_t id, std::uint64_t* value);
   /// Waits until all requests submitted so far have finished.
   void sync();
+  /// Whether nothing is under way.
+  [[nodiscard]] bool quiet();
   /// Waits until it is the calling thread's turn and nothing earlier is under way.
   void settle();
   /// Whether a request that has not finished may write to this memory of the client.

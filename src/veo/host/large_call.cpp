@@ -20,50 +20,64 @@ bool large_call::suits(proc& of, const veo_args* args) noexcept {
   return bytes > large;
 }
 
-large_call::large_call(std::uint64_t kernel, const veo_args& args) : kernel_(kernel), args_(args) {
+large_call::large_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args& args) : kernel_(kernel), args_(args) {
   for (std::size_t i = 0; i < args.all.size(); ++i) {
     const argument& one = args.all[i];
     if (!is_stack(one.kind)) continue;
-    buffer& made = buffers_.emplace_back(buffer{one.kind, i, area_bytes_, one.bits, one.buffer, {}});
-    area_bytes_ += padded(made.bytes) + 8;  // an empty buffer has an address of its own, too
-    if (!goes_in(made.kind)) continue;
-    const auto* const from = static_cast<const std::byte*>(one.buffer);
-    made.content.assign(from, from + made.bytes);
+    buffers_.push_back({one.kind, i, area_bytes_, one.bits, one.buffer, {}});
+    area_bytes_ += padded(one.bits) + 8;  // an empty buffer has an address of its own, too
+  }
+  if (in.quiet() && make_area(in).state == VEO_COMMAND_OK) laid_down_ = copy(in, direction::to_helper);
+  if (laid_down_) return;
+  for (buffer& one : buffers_) {
+    if (!goes_in(one.kind)) continue;
+    const auto* const from = static_cast<const std::byte*>(one.client);
+    one.content.assign(from, from + one.bytes);
   }
 }
 
-bool large_call::copy(veo_thr_ctxt& in, direction where, std::uint64_t area) {
+local_result large_call::make_area(veo_thr_ctxt& in) {
+  local_result made = in.exchange(sending(area_request, std::uint64_t{0}, std::uint64_t{area_bytes_}));
+  if (made.state == VEO_COMMAND_OK && made.value == 0) made.state = VEO_COMMAND_ERROR;
+  if (made.state == VEO_COMMAND_OK) area_ = made.value;
+  return made;
+}
+
+bool large_call::copy(veo_thr_ctxt& in, direction where) {
   for (buffer& one : buffers_) {
-    const bool wanted = where == direction::to_helper ? goes_in(one.kind) : comes_back(one.kind);
-    if (!wanted || one.bytes == 0) continue;
-    void* const here = where == direction::to_helper ? one.content.data() : one.client;
-    if (!copy_near(in.of().pid(), where, area + one.offset, here, one.bytes)) return false;
+    const bool inwards = where == direction::to_helper;
+    if (one.bytes == 0 || !(inwards ? goes_in(one.kind) : comes_back(one.kind))) continue;
+    void* const here = inwards && !one.content.empty() ? one.content.data() : one.client;
+    if (!copy_near(in.of().pid(), where, area_ + one.offset, here, one.bytes)) return false;
     one.content = {};
   }
   return true;
 }
 
-local_result large_call::call(veo_thr_ctxt& in, std::uint64_t area) {
+local_result large_call::call(veo_thr_ctxt& in) {
   for (const buffer& one : buffers_) {
-    args_.all[one.index] = {true, argument_kind::integer, area + one.offset, nullptr};
+    args_.all[one.index] = {true, argument_kind::integer, area_ + one.offset, nullptr};
   }
   std::vector<std::byte> message;
   pack(&args_, message);
   return in.exchange(sending(call_request, kernel_, std::move(message)));
 }
 
+void large_call::drop_area(veo_thr_ctxt& in) {
+  if (!in.of().dead()) static_cast<void>(in.exchange(sending(area_request, area_, std::uint64_t{0})));
+}
+
 local_result large_call::run(veo_thr_ctxt& in) {
-  const local_result made = in.exchange(sending(area_request, std::uint64_t{0}, std::uint64_t{area_bytes_}));
-  if (made.state != VEO_COMMAND_OK) return made;
-  if (made.value == 0) return {VEO_COMMAND_ERROR, 0};
-  local_result result{VEO_COMMAND_ERROR, 0};
-  if (copy(in, direction::to_helper, made.value)) {
-    result = call(in, made.value);
-    if (result.state == VEO_COMMAND_OK && !copy(in, direction::from_helper, made.value)) {
-      result = {VEO_COMMAND_ERROR, 0};
-    }
+  if (area_ == 0) {
+    const local_result made = make_area(in);
+    if (made.state != VEO_COMMAND_OK) return made;
   }
-  if (!in.of().dead()) static_cast<void>(in.exchange(sending(area_request, made.value, std::uint64_t{0})));
+  local_result result{VEO_COMMAND_ERROR, 0};
+  if (laid_down_ || copy(in, direction::to_helper)) {
+    result = call(in);
+    if (result.state == VEO_COMMAND_OK && !copy(in, direction::from_helper)) result = {VEO_COMMAND_ERROR, 0};
+  }
+  drop_area(in);
   return result;
 }
 
