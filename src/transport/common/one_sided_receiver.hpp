@@ -76,13 +76,20 @@ class one_sided_receiver {
     } else {
       credits_.own.store(position_, std::memory_order_relaxed);
       if (!terms_.tells_taken) {
-        const auto& last = credits_.carried[(granted - 1) % layout().buffers];
-        if (granted != 0) told_ = std::max(told_, std::min(position_, last.load(std::memory_order_relaxed)));
+        learn_what_it_knows(granted - 1);
         if (position_ - told_ < layout().buffers / 4) return;
       }
       told_ = position_;
       there_.write_word(layout().taken(direction()), counted | position_);
     }
+  }
+
+  /// The peer has looked at our message of this position (low bits): it has the credit that this one carried, unless a
+  /// later message has taken its place in the books.
+  void learn_what_it_knows(std::uint32_t seen) noexcept {
+    const std::uint64_t entry = credits_.carried[seen % layout().buffers].load(std::memory_order_relaxed);
+    const auto behind = static_cast<std::uint32_t>(position_) - static_cast<std::uint32_t>(entry);
+    if (entry >> 32 == seen && behind <= position_ - told_) told_ = position_ - behind;
   }
 
   Access& there_;

@@ -17,9 +17,10 @@ namespace ham::transport {
 struct credit_exchange {
   explicit credit_exchange(std::uint32_t buffers) : carried(buffers) {}
 
-  std::atomic<std::uint64_t> own{0};                ///< messages from the peer whose buffers are free again
-  std::atomic<std::uint32_t> granted{0};            ///< what the peer said last of ours, low bits
-  std::vector<std::atomic<std::uint64_t>> carried;  ///< the credit in our last messages, by position
+  std::atomic<std::uint64_t> own{0};      ///< messages from the peer whose buffers are free again
+  std::atomic<std::uint32_t> granted{0};  ///< what the peer said last of ours, low bits
+  /// The credit in our last messages, behind the low bits of their positions.
+  std::vector<std::atomic<std::uint64_t>> carried;
 };
 
 /// Fills buffers and sets flags. One thread at a time; taken() from any.
@@ -41,7 +42,8 @@ class one_sided_sender {
   /// First the message, then the flag, which names the buffer of the message after this one.
   void commit(const frame_head& what) noexcept {
     const std::uint64_t done = credits_.own.load(std::memory_order_relaxed);
-    credits_.carried[position_ % layout().buffers].store(done, std::memory_order_relaxed);
+    credits_.carried[position_ % layout().buffers].store(position_ << 32 | (done & UINT32_MAX),
+                                                         std::memory_order_relaxed);
     const one_sided_head head{what.key, what.call, what.kind, static_cast<std::uint32_t>(done)};
     std::memcpy(buffer(), &head, sizeof head);
     const std::uint32_t next = index_ + 1 == layout().buffers ? 0 : index_ + 1;
