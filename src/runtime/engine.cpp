@@ -98,10 +98,11 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
                                            : spin_ns_.load(std::memory_order_relaxed);
     if (now - idle_since > patience) {
       block(done, until_ns);
-      // Had a longer spin caught it? Then spin longer from now on; else give the core away sooner.
+      // Had a longer spin caught it? Then spin longer from now on; else give the core away sooner. The wake-up itself
+      // is part of what was measured.
       const std::int64_t asleep = base::now_ns() - now;
       const std::int64_t spin = spin_ns_.load(std::memory_order_relaxed);
-      spin_ns_.store(asleep < 2 * longest_spin_ns ? longest_spin_ns : std::max(spin / 2, shortest_spin_ns),
+      spin_ns_.store(asleep < waking_spin_ns ? longest_spin_ns : std::max(spin / 2, shortest_spin_ns),
                      std::memory_order_relaxed);
       idle_since = 0;
     } else if (many) {
