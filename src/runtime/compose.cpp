@@ -40,9 +40,10 @@ void pin_this_process(int core) {
   }
 }
 
-/// The hosts of this process's jobs; the one made last that still lives is the process's engine.
+/// The hosts of this process's jobs; the one made last that still lives is the process's engine. Never destroyed: a
+/// library that ends its runtime may be unloaded after the destructors of this one have run.
 std::mutex hosts_mutex;
-std::vector<engine*> hosts;
+auto& hosts = *new std::vector<engine*>;
 
 void enter(engine* host) {
   std::lock_guard guard(hosts_mutex);

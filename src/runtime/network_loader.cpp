@@ -12,7 +12,7 @@ namespace ham::detail {
 
 transport::network_module& load_network(const std::string& name) {
   static std::mutex mutex;
-  static std::map<std::string, transport::network_module*> loaded;
+  static auto& loaded = *new std::map<std::string, transport::network_module*>;  // also while the process ends
   std::lock_guard guard(mutex);
   transport::network_module*& one = loaded[name];
   if (one == nullptr) {

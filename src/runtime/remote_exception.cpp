@@ -83,7 +83,7 @@ using encoded = std::tuple<std::uint8_t, std::string, std::string, std::string>;
 
 std::mutex registered_mutex;
 std::vector<exception_codec>& registered() {
-  static std::vector<exception_codec> all;
+  static auto& all = *new std::vector<exception_codec>;  // also while the process ends
   return all;
 }
 
