@@ -66,14 +66,20 @@ const char* option_value(const char* name, int argc, char** argv, int& at) {
   return argv[++at];
 }
 
-std::size_t number_of_jobs(const char* text) {
-  std::size_t jobs = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, jobs);
-  if (error != std::errc{} || stop != end || jobs == 0 || jobs > 1000) {
-    throw config_error(std::string("--ham-jobs=") + text + " is no number from 1 to 1000");
-  }
-  return jobs;
+/// `what` is said in front of the text.
+std::size_t number_between(std::string_view text, std::size_t least, std::size_t most, const char* what) {
+  std::size_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc{} && stop == end && number >= least && number <= most) return number;
+  throw config_error(what + std::string(text) + " is no number from " + std::to_string(least) + " to " +
+                     std::to_string(most));
+}
+
+/// Empty if it is not set.
+std::string_view variable(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? std::string_view() : text;
 }
 
 }  // namespace
@@ -110,7 +116,7 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
     } else if (const char* address = option_value("--ham-serve", argc, argv, at))
       options.serve = address;
     else if (const char* jobs = option_value("--ham-jobs", argc, argv, at))
-      options.jobs = number_of_jobs(jobs);
+      options.jobs = number_between(jobs, 1, 1000, "--ham-jobs=");
     else
       throw config_error("unknown option " + option + " (options that begin with --ham- are HAM's; see --ham-help)");
   }
@@ -128,8 +134,13 @@ void fill_from_environment(runtime_options& options) {
   fill(options.cpu_affinity, "HAM_CPU_AFFINITY");
   fill(options.key, "HAM_KEY");
   if (options.nodes.empty()) options.nodes = started_by_mpi() ? "mpi" : "shm:1";
-  const char* const progress = std::getenv("HAM_PROGRESS_THREAD");
-  if (progress != nullptr && std::strcmp(progress, "0") != 0 && *progress != '\0') options.progress_thread = true;
+  const std::string_view progress = variable("HAM_PROGRESS_THREAD");
+  if (progress == "1") options.progress_thread = true;
+  if (!progress.empty() && progress != "0" && progress != "1")
+    throw config_error("HAM_PROGRESS_THREAD=" + std::string(progress) + " is neither 0 nor 1");
+  // Read by the pool itself, later and on every node; the host says at once what is wrong with it.
+  if (const std::string_view threads = variable("HAM_POOL_THREADS"); !threads.empty())
+    static_cast<void>(number_between(threads, 1, 4096, "HAM_POOL_THREADS="));
 }
 
 tcp_security security_of() {

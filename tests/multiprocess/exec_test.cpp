@@ -136,6 +136,8 @@ TEST(exec_targets, what_ends_before_it_joins_is_told) {
 TEST(exec_targets, what_never_joins_is_told) {
   ::setenv("HAM_START_TIMEOUT", "1", 1);
   const std::string what = problem_of("exec:sleep 1000");
+  ::setenv("HAM_START_TIMEOUT", "1s", 1);
+  expect_in(problem_of("exec:sleep 1000"), "HAM_START_TIMEOUT=1s is no number");
   ::unsetenv("HAM_START_TIMEOUT");
   expect_in(what, "within 1 s");
   expect_in(what, "sleep 1000");

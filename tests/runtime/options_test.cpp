@@ -52,6 +52,20 @@ TEST_F(command_line_options, ranks_are_the_nodes_under_a_launcher) {
   EXPECT_EQ(options.nodes, "shm:1") << "a rank has started this process for itself";
 }
 
+TEST_F(command_line_options, settings_that_make_no_sense_are_errors) {
+  for (const auto& [name, value] : {std::pair("HAM_PROGRESS_THREAD", "yes"),
+                                    {"HAM_POOL_THREADS", "0"},
+                                    {"HAM_POOL_THREADS", "4k"},
+                                    {"HAM_POOL_THREADS", "4097"}}) {
+    const variable set(name, value);
+    EXPECT_THROW(take({"app"}), config_error) << name << "=" << value;
+  }
+  const variable pool("HAM_POOL_THREADS", "4096");
+  const variable thread("HAM_PROGRESS_THREAD", "1");
+  take({"app"});
+  EXPECT_TRUE(options.progress_thread);
+}
+
 TEST(message_limit, is_a_size) {
   ::unsetenv("HAM_MAX_MESSAGE");
   EXPECT_EQ(message_limit(), std::size_t{64} << 20);

@@ -23,8 +23,9 @@ inline constexpr std::string_view declined = "ham: declined: ";
 
 // ---- host
 
-/// How long a started process may take to join, from HAM_START_TIMEOUT in seconds; 0: as long as it likes.
-[[nodiscard]] std::int64_t start_limit_ns() noexcept;
+/// How long a started process may take to join, from HAM_START_TIMEOUT in seconds; 0: as long as it likes. Throws
+/// ham::config_error.
+[[nodiscard]] std::int64_t start_limit_ns();
 /// A command as people write it.
 [[nodiscard]] std::string words(const std::vector<std::string>& command);
 /// Why a process that did something (`how`: "exited with status 1") is no target; `last_words` are its own.
