@@ -50,15 +50,19 @@ std::vector<std::string> places(const std::string& file) {
 
 void* find_in_module(const std::string& what, const std::string& file, const char* symbol) {
   std::string looked;
+  const auto in_vain = [&looked](const std::string& where) {
+    if (!looked.empty()) looked.append(", ");
+    looked.append(where);
+  };
   for (const std::string& place : places(file)) {
     const bool in_folder = place.find('/') != std::string::npos;
     if (in_folder && ::access(place.c_str(), R_OK) != 0) {
-      looked += (looked.empty() ? "" : ", ") + folder_of(place);
+      in_vain(folder_of(place));
       continue;
     }
     if (void* const library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return ::dlsym(library, symbol);
     const char* const why = ::dlerror();
-    looked += (looked.empty() ? "" : ", ") + std::string(why == nullptr ? place.c_str() : why);
+    in_vain(why == nullptr ? place : why);
   }
   throw config_error("the " + what + " is not there (module " + file + "; looked in " + looked +
                      "); install it, or name its folder in HAM_MODULE_PATH");
