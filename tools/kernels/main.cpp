@@ -4,11 +4,13 @@
 #include <ham/mpix_kernel.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -125,6 +127,8 @@ double spawn_seconds(const options& how) {
     MPI_Comm children = MPI_COMM_NULL;
     seconds.push_back(timed([&] { children = spawn(how); }));
     end(children);
+    // Open MPI 4.1 may hang in a spawn while earlier children are still ending.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
   }
   return median(seconds);
 }
