@@ -45,6 +45,19 @@ namespace {
 
 unsigned long count() { return allocations.load(); }
 void nothing() {}
+
+/// Whether all other threads of this process sleep: a keeper of a transport has dealt with what it was told late.
+bool others_sleep() {
+  const std::string self = std::to_string(::gettid());
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == self) continue;
+    std::ifstream file(task.path() / "stat");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t state = text.rfind(") ");
+    if (state != std::string::npos && text[state + 2] != 'S') return false;
+  }
+  return true;
+}
 int add(int a, int b) { return a + b; }
 struct parcel {
   double values[5];
@@ -61,9 +74,16 @@ class allocation : public testing::Test {
   }
 };
 
+/// Nothing of the start is under way any more, neither here nor on the target, which tells its host when it has joined.
+void settle() {
+  ASSERT_TRUE(eventually([] { return offload::sync(1, fn<&others_sleep>); }));
+  ASSERT_TRUE(eventually([] { return others_sleep(); }));
+}
+
 /// Allocations here and on the target during `calls` calls of `one`, after some to warm up.
 template <class Call>
 void expect_no_allocation(int calls, Call one) {
+  settle();
   for (int i = 0; i < 1000; ++i) one();
   const unsigned long there_before = offload::sync(1, fn<&count>);
   const unsigned long here_before = count();
