@@ -2,10 +2,9 @@
 #include "ham/msg/thread_pool.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 
+#include "base/numbers.hpp"
 #include "base/thread.hpp"
 
 namespace ham::msg {
@@ -17,10 +16,7 @@ thread_local const thread_pool* worker_of = nullptr;
 
 std::size_t default_threads() {
   if (const char* text = std::getenv("HAM_POOL_THREADS"); text != nullptr) {
-    std::size_t number = 0;
-    const char* end = text + std::strlen(text);
-    const auto parsed = std::from_chars(text, end, number);
-    if (parsed.ec == std::errc{} && parsed.ptr == end && number >= 1 && number <= 4096) return number;
+    if (const auto number = base::parse_whole(text, 1, 4096)) return static_cast<std::size_t>(*number);
   }
   return std::max<std::size_t>(1, std::thread::hardware_concurrency());
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/decimal.hpp"
+#include "base/numbers.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/manifest.hpp"
 #include "runtime/group_loader.hpp"
@@ -67,11 +67,8 @@ const char* option_value(const char* name, int argc, char** argv, int& at) {
 }
 
 /// `what` is said in front of the text.
-std::size_t number_between(std::string_view text, std::size_t least, std::size_t most, const char* what) {
-  std::size_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc{} && stop == end && number >= least && number <= most) return number;
+std::size_t number_between(std::string_view text, std::int64_t least, std::int64_t most, const char* what) {
+  if (const auto number = base::parse_whole(text, least, most)) return static_cast<std::size_t>(*number);
   throw config_error(what + std::string(text) + " is no number from " + std::to_string(least) + " to " +
                      std::to_string(most));
 }

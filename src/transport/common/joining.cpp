@@ -3,11 +3,11 @@
 
 #include <fcntl.h>
 
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <span>
 #include <utility>
+
+#include "base/numbers.hpp"
 
 namespace ham::transport {
 namespace {
@@ -37,14 +37,9 @@ void decline(int control_fd, const std::string& why) {
 std::int64_t start_limit_ns() {
   const char* const text = std::getenv("HAM_START_TIMEOUT");
   if (text == nullptr || *text == '\0') return 60 * second_ns;
-  std::int64_t seconds = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, seconds);
-  if (error != std::errc{} || stop != end || seconds < 0 || seconds > 1'000'000) {
-    throw config_error(std::string("HAM_START_TIMEOUT=") + text +
-                       " is no number of seconds from 0 (no limit) to 1000000");
-  }
-  return seconds * second_ns;
+  if (const auto seconds = base::parse_whole(text, 0, 1'000'000)) return *seconds * second_ns;
+  throw config_error(std::string("HAM_START_TIMEOUT=") + text +
+                     " is no number of seconds from 0 (no limit) to 1000000");
 }
 
 std::string words(const std::vector<std::string>& command) {

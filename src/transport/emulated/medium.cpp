@@ -1,10 +1,9 @@
 // Reading the settings of an emulated link.
 #include "transport/emulated/medium.hpp"
 
-#include <charconv>
 #include <cmath>
 
-#include "base/decimal.hpp"
+#include "base/numbers.hpp"
 #include "ham/error.hpp"
 
 namespace ham::transport::emulated {
@@ -18,12 +17,8 @@ constexpr std::int64_t longest_ns = 1'000'000'000;
 }
 
 std::int64_t nanoseconds(std::string_view setting, std::string_view value) {
-  std::int64_t result = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-  if (error != std::errc{} || end != value.data() + value.size() || result < 0 || result > longest_ns) {
-    refuse(setting, "nanoseconds from 0 to 1000000000 are expected");
-  }
-  return result;
+  if (const auto result = base::parse_whole(value, 0, longest_ns)) return *result;
+  refuse(setting, "nanoseconds from 0 to 1000000000 are expected");
 }
 
 double gib_per_second(std::string_view setting, std::string_view value) {

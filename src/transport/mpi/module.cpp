@@ -1,10 +1,10 @@
 // The door of the module: the one function that the library looks up in it.
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
+#include "base/numbers.hpp"
 #include "ham/error.hpp"
 #include "transport/mpi/mpi_group.hpp"
 #include "transport/mpi/spawning.hpp"
@@ -17,14 +17,9 @@ std::int64_t number_from(const char* name, std::int64_t usual, const char* word,
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return usual;
   if (std::strcmp(text, word) == 0) return 0;
-  std::int64_t number = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, number);
-  if (error != std::errc{} || stop != end || number < 1 || number > most) {
-    throw config_error(std::string(name) + "=" + text + " is neither " + word + " nor a number from 1 to " +
-                       std::to_string(most));
-  }
-  return number;
+  if (const auto number = base::parse_whole(text, 1, most)) return *number;
+  throw config_error(std::string(name) + "=" + text + " is neither " + word + " nor a number from 1 to " +
+                     std::to_string(most));
 }
 
 transport_options options_for(node_t first) {

@@ -1,5 +1,5 @@
-// Decimal fractions: digits and one point, nothing else.
-#include "base/decimal.hpp"
+// Numbers: digits, for fractions one point, nothing else.
+#include "base/numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,6 +19,14 @@ TEST(decimal, reads_digits_and_a_point) {
 TEST(decimal, refuses_all_else) {
   for (const char* const text : {"", ".", "1.2.3", "1,5", "-1", "+1", "1e3", " 1", "1 ", "0x10", "inf", "nan"}) {
     EXPECT_FALSE(parse_decimal(text)) << text;
+  }
+}
+
+TEST(whole, is_within_its_bounds_and_nothing_else) {
+  EXPECT_EQ(parse_whole("1", 1, 4096), 1);
+  EXPECT_EQ(parse_whole("4096", 1, 4096), 4096);
+  for (const char* text : {"", "0", "4097", "-1", "+1", " 1", "1 ", "1s", "0x1", "99999999999999999999"}) {
+    EXPECT_FALSE(parse_whole(text, 1, 4096)) << text;
   }
 }
 
