@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace ham::detail {
@@ -48,6 +49,21 @@ TEST_F(key_files, that_others_may_read_are_refused) {
   for (const mode_t mode : {0640, 0604, 0620}) {
     ASSERT_EQ(::chmod(file("open").c_str(), mode), 0);
     EXPECT_NE(refusal(file("open")).find("chmod 600"), std::string::npos) << mode;
+  }
+}
+
+// Found by the fuzzer: what stood behind the first 256 bytes was not looked at.
+TEST_F(key_files, that_hold_more_than_a_key_are_refused) {
+  const auto written = [&](const std::string& text) {
+    std::ofstream(file("key")) << text;
+    ::chmod(file("key").c_str(), 0600);
+    return refusal(file("key"));
+  };
+  const std::string key(64, 'a');
+  EXPECT_EQ(written(key + "\r\n"), "read");
+  EXPECT_EQ(written(key + std::string(100, '\n')), "read");
+  for (const std::size_t spaces : {1, 191, 192, 500}) {
+    EXPECT_NE(written(key + std::string(spaces, ' ') + "b").find("64 hexadecimal"), std::string::npos) << spaces;
   }
 }
 
