@@ -153,7 +153,7 @@ class engine final : public transport::observer {
   [[nodiscard]] bool abandon(call_slot& slot) noexcept;
   void attach(call_slot& slot, continuation* what);
 
-  // ---- progress and waiting (engine.cpp)
+  // ---- progress and waiting (engine.cpp, engine_sleep.cpp)
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
   /// something was done.
   bool progress(const call_slot* awaited = nullptr);
@@ -185,6 +185,9 @@ class engine final : public transport::observer {
     std::string reason;
   };
   static constexpr unsigned most_depth = 512;
+  static constexpr std::int64_t longest_spin_ns = 60'000;  // about what a wake-up costs both sides together
+  static constexpr unsigned rounds_per_clock = 32;         // of fruitless progress, between looks at the clock
+  static constexpr unsigned longest_warmth = 512;  // looks at a transport behind the first after it had something
 
   peer& peer_for(node_t node);
   /// The peer, connected and greeted.
