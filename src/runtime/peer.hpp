@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,14 +37,14 @@ struct peer {
 
   // Sending.
   base::biased_lock sending;
-  std::deque<transport::outbound> outbox;  ///< guarded by sending; behind it everything queues
+  std::list<transport::outbound> outbox;  ///< guarded by sending; behind it everything queues
   std::uint32_t next_stream = 0;
   std::uint64_t calls_sent = 0;
 
   // Receiving, under the engine's receiving lock.
   transport::assembler fragments;
   const void* executor = nullptr;  ///< thread that executes a call of this peer right now
-  std::deque<stored_message> deferred;
+  std::list<stored_message> deferred;
   bool hello_seen = false;
 
   // Guarded by the engine's mutex.
