@@ -46,8 +46,8 @@ class countdown {
 inline void require_results(bool all_valid) {
   if (!all_valid)
     throw error(
-        "one of these futures has no result (it was default-constructed, moved from, or read already) take it out "
-        "before");
+        "one of these futures has no result (it was default-constructed, moved from, or read already); take it "
+        "out before");
 }
 template <class T>
 void require_results(const std::vector<future<T>>& futures) {
