@@ -10,15 +10,7 @@ libdir=$5
 work=$6
 examples=$(cd "$(dirname "$0")/../../examples/kernels" && pwd)
 
-if ! command -v pkg-config >/dev/null; then
-  echo "pkg-config not found: skipped"
-  exit 77
-fi
-PKG_CONFIG_PATH=$libdir/pkgconfig
-LD_LIBRARY_PATH=$libdir
-export PKG_CONFIG_PATH LD_LIBRARY_PATH
-mkdir -p "$work"
-cd "$work"
+. "$(dirname "$0")/installed.sh"
 
 # The flags are words: they are meant to be split.
 # shellcheck disable=SC2046
