@@ -24,6 +24,12 @@ inline secret_key key_of(int number) {
   return key;
 }
 
+inline bytes pattern(std::size_t size) {
+  bytes result(size);
+  for (std::size_t i = 0; i < size; ++i) result[i] = static_cast<std::byte>(i * 7 + size);
+  return result;
+}
+
 template <class Done>
 bool eventually(Done done, std::chrono::milliseconds patience = 20s) {
   const auto until = std::chrono::steady_clock::now() + patience;

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -42,6 +43,24 @@ void send_all(int socket, std::span<const std::byte> data) {
     const ssize_t sent = ::send(socket, data.data(), data.size(), MSG_NOSIGNAL);
     if (sent <= 0) fail("the floor's connection broke");
     data = data.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+std::size_t packet_bytes(int socket) {
+  constexpr std::size_t most = 65'000;  // a little below what Linux makes of many segments
+  int segment = 0;
+  socklen_t size = sizeof segment;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &segment, &size) != 0 || segment <= 0) return most;
+  const auto one = static_cast<std::size_t>(segment);
+  return std::max<std::size_t>(most / one, 1) * one;
+}
+
+/// In pieces that fill packets: on loopback more than twice as fast as all in one call.
+void stream_all(int socket, std::span<const std::byte> data) {
+  for (const std::size_t packet = packet_bytes(socket); !data.empty();) {
+    const std::size_t piece = std::min(packet, data.size());
+    send_all(socket, data.first(piece));
+    data = data.subspan(piece);
   }
 }
 
@@ -128,7 +147,7 @@ double socket_partner::stream_ns(std::span<const std::byte> data) {
   give_order(socket_, {request::stream, data.size()});
   await_receipt(socket_);  // the memory is there
   const std::int64_t begin = now_ns();
-  send_all(socket_, data);
+  stream_all(socket_, data);
   await_receipt(socket_);
   return static_cast<double>(now_ns() - begin);
 }

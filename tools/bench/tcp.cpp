@@ -203,8 +203,8 @@ void add_transfers(const settings& how, const findings& plain, const findings* s
   };
   table ciphers{"the put with TLS beside OpenSSL",
                 {"", "GB/s", "put / it"},
-                {row("AES-256-GCM of one core, nothing else", to_aes),
-                 row("AES-256-GCM over a bare socket, one core at either end", to_sealed),
+                {row("AES-256-GCM of OpenSSL, one core, nothing else", to_aes),
+                 row("AES-256-GCM of OpenSSL over a bare socket, one core at either end", to_sealed),
                  row("SSL_write and SSL_read over a bare socket", to_tls)}};
   to.tables.push_back(std::move(ciphers));
   if (bytes == judged_bytes)

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "transport/tcp/socket.hpp"
@@ -26,8 +27,11 @@ bool lane::send(std::span<const std::byte> first, std::span<const std::byte> sec
 
 bool lane::send_plain(std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
   while (!first.empty() || !second.empty()) {
-    iovec parts[] = {{const_cast<std::byte*>(first.data()), first.size()},
-                     {const_cast<std::byte*>(second.data()), second.size()}};
+    const std::size_t burst = burst_bytes(connected_.socket.get());
+    const std::size_t now_first = std::min(first.size(), burst);
+    const std::size_t now_second = std::min(second.size(), burst - now_first);
+    iovec parts[] = {{const_cast<std::byte*>(first.data()), now_first},
+                     {const_cast<std::byte*>(second.data()), now_second}};
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;

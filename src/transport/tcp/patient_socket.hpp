@@ -23,6 +23,7 @@ class patient_socket {
 
   void attach(int socket) noexcept { socket_ = socket; }
   [[nodiscard]] bool attached() const noexcept { return socket_ >= 0; }
+  [[nodiscard]] std::size_t burst() const noexcept { return burst_bytes(socket_); }
 
   /// As ::recv and ::send, but never interrupted.
   [[nodiscard]] ssize_t receive(std::span<std::byte> into, waiting how) noexcept {

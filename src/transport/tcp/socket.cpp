@@ -15,6 +15,7 @@ namespace ham::transport::tcp {
 namespace {
 
 constexpr int backlog = 1024;
+constexpr int rto_max_ms = 44;  // TCP_RTO_MAX_MS, since Linux 6.15; before that it has no effect
 
 void set(int socket, int level, int option, int value) noexcept {
   ::setsockopt(socket, level, option, &value, sizeof value);
@@ -49,8 +50,9 @@ base::unique_fd listen_at(const host_port& where, bool loopback_only) {
   throw config_error("cannot listen at " + text + " (" + why + "); choose an address of this machine and a free port");
 }
 
-base::unique_fd begin_connect(const socket_address& to, std::string& why) {
+base::unique_fd begin_connect(const socket_address& to, std::chrono::milliseconds timeout, std::string& why) {
   base::unique_fd result(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (result) tune(result.get(), timeout);
   if (result && (::connect(result.get(), to.get(), to.size) == 0 || errno == EINPROGRESS)) return result;
   why = error_text(errno);
   return {};
@@ -64,22 +66,37 @@ int connect_error(int socket) noexcept {
 
 void tune(int socket, std::chrono::milliseconds timeout) noexcept {
   const int seconds = std::max<int>(2, static_cast<int>(timeout.count() / 1000));
-  // One probe a second: silent after the last sign of life for `seconds`, the link is taken for cut.
+  // One probe a second, or at longer intervals where Linux cannot count so many: silent after the last sign of life for
+  // `seconds`, the link is taken for cut.
+  const int interval = seconds / 128 + 1;
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  // What is lost in an outage is repeated now and then: intervals that double for ever would outlast the time that is
+  // left when the link comes back.
+  set(socket, IPPROTO_TCP, rto_max_ms, std::clamp(static_cast<int>(timeout.count() / 5), 1000, 120'000));
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, 1);
-  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-  set(socket, IPPROTO_TCP, TCP_KEEPCNT, seconds - 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, interval);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, interval);
+  set(socket, IPPROTO_TCP, TCP_KEEPCNT, seconds / interval - 1);
 }
 
 void limit_silence(int socket, std::chrono::milliseconds timeout) noexcept {
-  // A little less: the kernel looks at it when one of its timers goes off.
-  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout.count() * 11 / 12));
+  // Less, for the kernel counts from its first repetition, which comes 0.2 s after what it repeats or a little later.
+  const auto until_repeated = std::min(timeout / 6, std::chrono::milliseconds(500));
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>((timeout - until_repeated).count()));
 }
 
 void make_blocking(int socket) noexcept {
   const int flags = ::fcntl(socket, F_GETFL);
   if (flags >= 0) ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+std::size_t burst_bytes(int socket) noexcept {
+  constexpr std::size_t largest_packet = 65'000;  // a little below what Linux fills
+  int segment = 0;
+  socklen_t size = sizeof segment;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &segment, &size) != 0 || segment <= 0) return largest_packet;
+  const auto one = static_cast<std::size_t>(segment);
+  return std::max(largest_packet / one, std::size_t{1}) * one;
 }
 
 }  // namespace ham::transport::tcp

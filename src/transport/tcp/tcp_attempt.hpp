@@ -7,9 +7,9 @@
 
 namespace ham::transport::tcp {
 
-/// All of it at once, by the calling thread. Nothing: it could not be made before the deadline.
+/// All of it at once, by the calling thread. Nothing: it could not be made within `timeout`.
 [[nodiscard]] std::optional<connection> connect_now(const socket_address& to, std::shared_ptr<const tls_context> key,
-                                                    const hello& mine, std::int64_t deadline_ns);
+                                                    const hello& mine, std::chrono::milliseconds timeout);
 
 struct tcp_network::attempt : source {
   node_t peer = -1;

@@ -32,7 +32,7 @@ class endpoint_owner {
   virtual void dried_up(tcp_endpoint& which) noexcept = 0;
   /// The peer wants a lane for bulk data.
   virtual void lane_wanted(tcp_endpoint& which) noexcept = 0;
-  /// Much is under way to the peer: watch_silence() must be called now and then.
+  /// Much is under way to the peer: watch_silence() must be called soon.
   virtual void much_under_way() noexcept = 0;
 };
 
@@ -81,8 +81,8 @@ class tcp_endpoint final : public endpoint {
   [[nodiscard]] bool writable() noexcept;
   /// The kernel says that the connection has ended: reads what is left, and reports.
   void hung_up() noexcept;
-  /// Looks whether the peer's machine still answers. False: no watching is needed any more.
-  [[nodiscard]] bool watch_silence() noexcept;
+  /// Looks whether the peer's machine still answers, and says after how many nanoseconds to look again.
+  [[nodiscard]] std::int64_t watch_silence() noexcept;
   void ask_for_lane() noexcept;
   /// Ends in order: sends what waits, says so, and sends no more.
   void leave() noexcept;

@@ -17,6 +17,9 @@ constexpr unsigned sent_at_once = 2;  // frames of a burst before the rest is ga
 constexpr std::size_t most_encrypted = std::size_t{64} << 10;
 /// With so much unread, the peer's window may close: silence is no sign of a cut link then.
 constexpr std::size_t small_under_way = std::size_t{16} << 10;
+/// So many probes of the kernel stay unanswered before a quiet link is taken for cut: one may get lost.
+constexpr unsigned most_unanswered = 2;
+constexpr std::int64_t until_unanswered_ms = 2500;
 
 }  // namespace
 
@@ -243,26 +246,33 @@ void tcp_endpoint::count_under_way(std::size_t bytes) noexcept {
   owner_.much_under_way();
 }
 
-bool tcp_endpoint::watch_silence() noexcept {
+std::int64_t tcp_endpoint::watch_silence() noexcept {
   std::unique_lock guard(sending_);
-  if (limited_ || dead_ || socket() < 0) return false;
+  if (dead_ || socket() < 0) return base::never_ns;
   tcp_info info{};
   socklen_t size = sizeof info;
-  if (::getsockopt(socket(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  if (::getsockopt(socket(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return base::never_ns;
+  const std::int64_t timeout_ms = timeout_.count();
+  const std::int64_t enough_ms = timeout_ms * 19 / 20;
+  const std::int64_t silent_ms = info.tcpi_last_ack_recv;
   const bool unacknowledged = info.tcpi_unacked != 0 || info.tcpi_notsent_bytes != 0;
-  if (!unacknowledged && queue_.empty()) {
-    limited_ = true;
-    under_way_ = 0;
-    limit_silence(socket(), timeout_);
-    return false;
+  std::int64_t pause_ms = timeout_ms / 6;
+  bool unanswered = info.tcpi_unacked != 0 ? info.tcpi_retransmits != 0 : info.tcpi_probes >= most_unanswered;
+  if (limited_ || (!unacknowledged && queue_.empty())) {
+    if (!std::exchange(limited_, true)) {
+      under_way_ = 0;
+      limit_silence(socket(), timeout_);
+    }
+    // Here the kernel looks, too, but rounds up: its probes go once a second.
+    if (timeout_ms < until_unanswered_ms) return base::never_ns;
+    pause_ms = timeout_ms / 3;
+    unanswered = unanswered && !unacknowledged;
   }
-  const bool unanswered = info.tcpi_unacked != 0 ? info.tcpi_retransmits != 0 : info.tcpi_probes >= 2;
-  if (unacknowledged && unanswered && info.tcpi_last_ack_recv >= static_cast<std::uint32_t>(timeout_.count())) {
-    guard.unlock();
-    cut_off();
-    return false;
-  }
-  return true;
+  if (silent_ms < enough_ms) return std::min(pause_ms, enough_ms - silent_ms) * 1'000'000;
+  if (!unanswered) return pause_ms * 1'000'000;
+  guard.unlock();
+  cut_off();
+  return base::never_ns;
 }
 
 }  // namespace ham::transport::tcp

@@ -174,6 +174,7 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
     if (stopping_ || !peers_.emplace(peer, std::move(fresh)).second) return nullptr;
   }
   end->medium = name();
+  much_under_way();  // from now on it is watched
   observer_.on_connected(*end);
   end->list_in(sockets_.get());
   {
@@ -236,9 +237,9 @@ std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
     end = record->end.get();
   }
   if (to.size != 0) {
-    const std::int64_t deadline = base::now_ns() + std::chrono::nanoseconds(options_.timeout).count();
     const hello mine = hello_for(peer, purpose::bulk, to.is_loopback());
-    if (auto with = connect_now(to, job_client_, mine, deadline)) return std::make_unique<lane>(std::move(*with));
+    if (auto with = connect_now(to, job_client_, mine, options_.timeout))
+      return std::make_unique<lane>(std::move(*with));
     std::lock_guard guard(mutex_);
     record_of(peer)->bulk_address.size = 0;  // not reachable from here: from now on the peer is asked
   }
@@ -293,7 +294,7 @@ void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
 }
 
 void tcp_network::much_under_way() noexcept {
-  if (!watching_.exchange(true)) ring_keeper();
+  if (!watch_soon_.exchange(true)) ring_keeper();
 }
 
 flusher::found tcp_network::flush(bool long_round) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "transport/network.hpp"
 #include "transport/tcp/address.hpp"
 #include "transport/tcp/bulk_client.hpp"
@@ -164,8 +165,8 @@ class tcp_network final : public network, private endpoint_owner {
   base::unique_fd keeper_event_;
   std::map<attempt*, std::unique_ptr<attempt>> attempts_;
   std::vector<peer_record*> dying_;
-  std::atomic<bool> watching_{false};
-  std::int64_t next_watch_ns_ = 0;
+  std::atomic<bool> watch_soon_{false};
+  std::int64_t next_watch_ns_ = base::never_ns;
   std::int64_t stop_at_ns_ = 0;
   std::thread keeper_;
 

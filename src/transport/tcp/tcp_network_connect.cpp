@@ -32,9 +32,10 @@ std::uint32_t events_of(short wanted) noexcept { return wanted == POLLOUT ? EPOL
 }  // namespace
 
 std::optional<connection> connect_now(const socket_address& to, std::shared_ptr<const tls_context> key,
-                                      const hello& mine, std::int64_t deadline_ns) {
+                                      const hello& mine, std::chrono::milliseconds timeout) {
+  const std::int64_t deadline_ns = base::now_ns() + std::chrono::nanoseconds(timeout).count();
   std::string why;
-  base::unique_fd socket = begin_connect(to, why);
+  base::unique_fd socket = begin_connect(to, timeout, why);
   if (!socket) return std::nullopt;
   handshake going(std::move(socket), std::move(key), mine);
   for (;;) {
@@ -157,7 +158,7 @@ void tcp_network::try_next(attempt& which) {
           "program); give both sides a key, or force it";
       continue;
     }
-    base::unique_fd socket = begin_connect(to, which.trouble);
+    base::unique_fd socket = begin_connect(to, options_.timeout, which.trouble);
     if (!socket) continue;
     which.on_the_way.emplace(std::move(socket), which.key, hello_for(which.peer, which.why, to.is_loopback()));
     epoll_event interest{EPOLLOUT, {.ptr = static_cast<source*>(&which)}};

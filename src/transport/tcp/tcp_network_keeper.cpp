@@ -46,7 +46,7 @@ std::int64_t tcp_network::next_ns() const {
   for (const auto& [key, one] : attempts_)
     next = std::min({next, one->deadline_ns, one->again_ns != 0 ? one->again_ns : base::never_ns});
   if (!dying_.empty()) next = std::min(next, base::now_ns() + burial_look_ns);
-  if (watching_.load()) next = std::min(next, next_watch_ns_);
+  next = std::min(next, next_watch_ns_);
   if (stop_at_ns_ != 0) next = std::min(next, stop_at_ns_);
   return next;
 }
@@ -71,7 +71,7 @@ void tcp_network::keep() {
       one->again_ns = 0;
       try_next(*one);
     }
-    if (watching_.load() && now >= next_watch_ns_) watch_all(now);
+    if (watch_soon_.exchange(false) || now >= next_watch_ns_) watch_all(now);
 
     const std::int64_t next = next_ns();
     const std::int64_t left = next == base::never_ns ? -1 : std::max<std::int64_t>(0, next - base::now_ns());
@@ -106,11 +106,11 @@ void tcp_network::watch_all(std::int64_t now) {
     std::lock_guard guard(mutex_);
     for (auto& [node, peer] : peers_) all.push_back(peer->end.get());
   }
-  watching_.store(false);  // before the looks: who begins meanwhile sets it again
-  bool any = false;
-  for (tcp_endpoint* const one : all) any = one->watch_silence() || any;
-  if (any) watching_.store(true);
-  next_watch_ns_ = now + std::chrono::nanoseconds(options_.timeout).count() / 6;
+  next_watch_ns_ = base::never_ns;
+  for (tcp_endpoint* const one : all) {
+    const std::int64_t left = one->watch_silence();
+    if (left != base::never_ns) next_watch_ns_ = std::min(next_watch_ns_, now + left);
+  }
 }
 
 void tcp_network::look_after_the_dying(std::int64_t now) {

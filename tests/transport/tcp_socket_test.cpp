@@ -1,0 +1,80 @@
+// What sockets are told, and what they are asked for.
+#include "transport/tcp/socket.hpp"
+
+#include <linux/tcp.h>
+#include <poll.h>
+
+#include "transport/tcp_nodes.hpp"
+
+namespace ham::transport::tcp::test {
+namespace {
+
+int option(int socket, int level, int which) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  EXPECT_EQ(::getsockopt(socket, level, which, &value, &size), 0);
+  return value;
+}
+
+class sockets : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(here_) << why_;
+    pollfd waiting{here_.get(), POLLOUT, 0};
+    ASSERT_EQ(::poll(&waiting, 1, 10'000), 1);
+    ASSERT_EQ(connect_error(here_.get()), 0);
+    ASSERT_TRUE(there_);
+  }
+
+  std::string why_;
+  base::unique_fd listening_ = listen_at({"127.0.0.1", "0"}, true);
+  base::unique_fd here_ = begin_connect(local_address(listening_.get()), 4s, why_);
+  base::unique_fd there_{::accept(listening_.get(), nullptr, nullptr)};
+};
+
+// With Nagle's algorithm the end of a transfer waits 40 ms for an acknowledgement that the receiver holds back.
+TEST_F(sockets, that_connect_send_at_once_and_notice_a_cut_link) {
+  EXPECT_EQ(option(here_.get(), IPPROTO_TCP, TCP_NODELAY), 1);
+  EXPECT_EQ(option(here_.get(), SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(here_.get(), IPPROTO_TCP, TCP_KEEPIDLE), 1);
+  EXPECT_EQ(option(here_.get(), IPPROTO_TCP, TCP_KEEPCNT), 3);
+}
+
+TEST_F(sockets, wait_as_long_as_they_are_told) {
+  for (const auto timeout : {100ms, 2000ms, 3000ms, 127'000ms, 128'000ms, 300'000ms, 3'600'000ms}) {
+    const std::string what = std::to_string(timeout.count()) + " ms";
+    const auto meant = std::max<std::chrono::milliseconds>(timeout, 2s);
+    tune(here_.get(), timeout);
+    const int interval = option(here_.get(), IPPROTO_TCP, TCP_KEEPINTVL);
+    EXPECT_EQ(option(here_.get(), IPPROTO_TCP, TCP_KEEPIDLE), interval) << what;
+    const std::chrono::seconds found((1 + option(here_.get(), IPPROTO_TCP, TCP_KEEPCNT)) * interval);
+    EXPECT_LE(found, meant) << what;
+    EXPECT_GT(found, meant - std::chrono::seconds(interval)) << what;
+    limit_silence(here_.get(), timeout);
+    const std::chrono::milliseconds limit(option(here_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT));
+    EXPECT_LT(limit, timeout) << what;
+    EXPECT_GE(limit, std::max(timeout - 500ms, timeout * 5 / 6)) << what;
+  }
+  limit_silence(here_.get(), 0ms);
+  EXPECT_EQ(option(here_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT), 0) << "no limit";
+}
+
+TEST_F(sockets, send_bursts_of_whole_segments) {
+  for (const int limit : {0, 9000, 1460, 536}) {
+    const base::unique_fd limited(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (limit != 0) {
+      ASSERT_EQ(::setsockopt(limited.get(), IPPROTO_TCP, TCP_MAXSEG, &limit, sizeof limit), 0);
+    }
+    const socket_address to = local_address(listening_.get());
+    ASSERT_EQ(::connect(limited.get(), to.get(), to.size), 0);
+    const auto segment = static_cast<std::size_t>(option(limited.get(), IPPROTO_TCP, TCP_MAXSEG));
+    EXPECT_TRUE(limit == 0 || segment <= static_cast<std::size_t>(limit)) << segment;
+    const std::size_t burst = burst_bytes(limited.get());
+    EXPECT_EQ(burst % segment, 0U) << segment;
+    EXPECT_LT(burst, std::size_t{1} << 16) << segment;
+    EXPECT_GE(burst + segment, std::size_t{65'000}) << segment;
+  }
+}
+
+}  // namespace
+}  // namespace ham::transport::tcp::test
