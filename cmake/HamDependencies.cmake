@@ -24,6 +24,23 @@ endfunction()
 find_package(OpenSSL 3.0 QUIET)
 ham_report_absence("${OPENSSL_FOUND}" "OpenSSL 3" "the tcp module has no security: loopback addresses only" libssl-dev)
 
+# Intel's Multi-Buffer Crypto for IPsec Library: looked for again at run time, as libIPSec_MB.so.1.
+option(HAM_IPSEC_MB "Encrypt TLS with intel-ipsec-mb where it is found" ON)
+set(ham_ipsec_mb OFF)
+if(HAM_IPSEC_MB AND OpenSSL_FOUND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  find_path(HAM_IPSEC_MB_INCLUDE_DIR intel-ipsec-mb.h)
+  mark_as_advanced(HAM_IPSEC_MB_INCLUDE_DIR)
+  if(HAM_IPSEC_MB_INCLUDE_DIR)
+    file(STRINGS "${HAM_IPSEC_MB_INCLUDE_DIR}/intel-ipsec-mb.h" ham_ipsec_mb_1
+         REGEX "^#define +IMB_VERSION_NUM +0x1[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]$")
+    if(ham_ipsec_mb_1)
+      set(ham_ipsec_mb ON)
+    endif()
+  endif()
+  ham_report_absence("${ham_ipsec_mb}" "intel-ipsec-mb 1" "TLS encrypts with OpenSSL alone, about half as fast"
+                     libipsec-mb-dev)
+endif()
+
 include(HamMpi)
 if(HAM_MPI)
   ham_report_absence("${HAM_MPIS}" "MPI" "the mpi transport and MPI kernels are off" "libopenmpi-dev, libmpich-dev")

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t sizes[] = {1, 24, 1000, 1024, 1025, 2047, 2048, 5000, 16384, 16385, 100'000};
 
-bytes pattern(std::size_t size) {
-  bytes result(size);
-  for (std::size_t i = 0; i < size; ++i) result[i] = static_cast<std::byte>(i * 7 + size);
-  return result;
-}
-
 /// OpenSSL and nothing else, over memory.
 class reference {
  public:

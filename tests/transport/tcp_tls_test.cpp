@@ -31,13 +31,13 @@ std::size_t carry(tls_session& from, tls_session& to) {
   return size;
 }
 
-struct outcome {
+struct shaken {
   tls_session::status client;
   tls_session::status server;
 };
 
-outcome shake(tls_session& client, tls_session& server) {
-  outcome now{tls_session::status::want_input, tls_session::status::want_input};
+shaken shake(tls_session& client, tls_session& server) {
+  shaken now{tls_session::status::want_input, tls_session::status::want_input};
   for (int i = 0; i < 20; ++i) {
     if (now.client == tls_session::status::want_input) now.client = client.shake_hands();
     carry(client, server);
@@ -58,7 +58,7 @@ bytes read_all(tls_session& from) {
 TEST_F(tls, both_directions_with_one_key) {
   tls_session client(context(tls_role::client, 1));
   tls_session server(context(tls_role::server, 1));
-  const outcome now = shake(client, server);
+  const shaken now = shake(client, server);
   ASSERT_EQ(now.client, tls_session::status::done) << client.failure();
   ASSERT_EQ(now.server, tls_session::status::done) << server.failure();
   for (const std::size_t size : {1U, 100U, 16384U, 16385U, 100'000U}) {
@@ -78,7 +78,7 @@ TEST_F(tls, another_key_or_identity_fails_on_both_sides) {
     if (*identity == 0) continue;
     tls_session client(context(tls_role::client, key, identity));
     tls_session server(context(tls_role::server, 1));
-    const outcome now = shake(client, server);
+    const shaken now = shake(client, server);
     EXPECT_NE(now.client, tls_session::status::done) << key << identity;
     EXPECT_EQ(now.server, tls_session::status::failed) << key << identity;
   }

@@ -13,8 +13,9 @@ namespace ham::bench {
 /// Nanoseconds that OpenSSL takes to encrypt `data` with AES-256-GCM in pieces of 16 KiB, the size of a TLS record.
 [[nodiscard]] double aes_256_gcm_ns(std::span<const std::byte> data);
 
-/// What any encrypted transfer has to do, and nothing else: one side encrypts pieces of 16 KiB and sends two of them
-/// at a time, the other receives and decrypts them, both at once. The key is fixed, heads and lengths do not travel.
+/// What any encrypted transfer has to do, and nothing else: one side encrypts pieces of about 16 KiB and sends four
+/// of them at a time, the other receives and decrypts them, both at once. The key is fixed, heads and lengths do not
+/// travel.
 class sealed_stream {
  public:
   /// `socket` blocks.

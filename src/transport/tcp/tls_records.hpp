@@ -2,8 +2,6 @@
 // between the caller's memory and the wire's without a copy, and without the price of a general library per record.
 #pragma once
 
-#include <openssl/evp.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +9,14 @@
 #include <span>
 #include <string>
 
+#include "transport/tcp/tls_cipher.hpp"
+
 namespace ham::transport::tcp {
 
 inline constexpr std::size_t record_head_bytes = 5;
 inline constexpr std::size_t largest_content = 16384;
 /// Behind the content: its type, and the tag.
-inline constexpr std::size_t record_tail_bytes = 1 + 16;
+inline constexpr std::size_t record_tail_bytes = 1 + tag_bytes;
 inline constexpr std::size_t record_overhead = record_head_bytes + record_tail_bytes;
 
 enum class content_type : std::uint8_t { alert = 21, handshake = 22, data = 23 };
@@ -48,14 +48,11 @@ class record_keys {
   static constexpr std::uint64_t most_records = std::uint64_t{1} << 24;
 
   [[nodiscard]] bool use_secret();
-  [[nodiscard]] std::array<unsigned char, 12> next_nonce() noexcept;
+  [[nodiscard]] cipher_nonce next_nonce() noexcept;
 
-  struct freed {
-    void operator()(EVP_CIPHER_CTX* context) const noexcept { EVP_CIPHER_CTX_free(context); }
-  };
-  std::unique_ptr<EVP_CIPHER_CTX, freed> context_;
+  std::unique_ptr<tls_cipher> cipher_;
   secret secret_{};
-  std::array<unsigned char, 12> iv_{};
+  cipher_nonce iv_{};
   std::uint64_t count_ = 0;
 };
 

@@ -18,9 +18,8 @@ namespace {
 
 constexpr const char* only_cipher = "TLS_AES_256_GCM_SHA384";
 constexpr unsigned char cipher_id[] = {0x13, 0x02};
-constexpr std::size_t worth_it = 2048;      // opened straight into the caller's memory
-constexpr std::size_t records_at_once = 8;  // with a socket of its own
-constexpr std::size_t socket_bytes = records_at_once * (largest_content + record_overhead);
+constexpr std::size_t worth_it = 2048;  // opened straight into the caller's memory
+constexpr std::size_t received_at_once = 8 * (largest_content + record_overhead);  // with a socket of its own
 
 /// Bytes that came from the peer, and bytes that go there.
 struct carrier {
@@ -45,8 +44,19 @@ struct carrier {
 /// A blocking socket, many records with one system call.
 struct stream {
   patient_socket socket;
-  std::unique_ptr<std::byte[]> out;
-  std::size_t size = 0;
+  std::vector<std::byte> out;
+  std::size_t size = 0;                        // of what waits in `out`
+  std::size_t most_content = largest_content;  // of a record
+
+  /// The next burst: as many records as fill it, all of the same size, in whole blocks of the cipher.
+  void begin() {
+    constexpr std::size_t block = 16;
+    const std::size_t burst = socket.burst();
+    if (out.size() == burst) return;
+    const std::size_t records = (burst - 1) / (largest_content + record_overhead) + 1;
+    most_content = (burst / records - record_overhead) / block * block;
+    out.resize(burst);
+  }
 
   /// False: the connection ended.
   [[nodiscard]] bool receive(carrier& into, patient_socket::waiting how) {
@@ -57,13 +67,16 @@ struct stream {
 
   [[nodiscard]] bool send() {
     for (std::size_t done = 0; done < size;) {
-      const ssize_t sent = socket.send({out.get() + done, size - done});
+      const ssize_t sent = socket.send({out.data() + done, size - done});
       if (sent <= 0) return false;
       done += static_cast<std::size_t>(sent);
     }
     size = 0;
     return true;
   }
+
+  /// So that `bytes` more fit into `out`. False: the connection broke.
+  [[nodiscard]] bool make_room(std::size_t bytes) { return size + bytes <= out.size() || send(); }
 };
 
 int take_in(BIO* bio, char* to, int size) {
@@ -174,6 +187,14 @@ struct tls_session::parts {
     return good;
   }
 
+  /// How much of `content` the next record takes; 0: the connection broke.
+  [[nodiscard]] std::size_t next_piece(std::size_t content) {
+    if (!own.socket.attached()) return std::min(content, largest_content);
+    if (!own.make_room(std::min(content, own.most_content) + record_overhead)) return 0;
+    if (own.size == 0) own.begin();
+    return std::min(content, own.most_content);
+  }
+
   /// Where a record with so much content goes; nullptr: the connection broke.
   [[nodiscard]] std::byte* place(std::size_t content) {
     const std::size_t needed = content + record_overhead;
@@ -182,9 +203,9 @@ struct tls_session::parts {
       bytes.out.resize(before + needed);
       return bytes.out.data() + before;
     }
-    if (own.size + needed > socket_bytes && !own.send()) return nullptr;
+    if (!own.make_room(needed)) return nullptr;
     own.size += needed;
-    return own.out.get() + own.size - needed;
+    return own.out.data() + own.size - needed;
   }
 
   [[nodiscard]] bool put(std::span<const std::byte> content, content_type type) {
@@ -348,9 +369,9 @@ tls_session::status tls_session::shake_hands() {
 bool tls_session::write(std::span<const std::byte> plain) {
   if (parts_->ssl != nullptr) return false;
   while (!plain.empty()) {
-    const std::size_t piece = std::min(plain.size(), largest_content);
+    const std::size_t piece = parts_->next_piece(plain.size());
     if (parts_->sealing.worn() && !parts_->renew()) return false;
-    if (!parts_->put(plain.first(piece), content_type::data)) return false;
+    if (piece == 0 || !parts_->put(plain.first(piece), content_type::data)) return false;
     plain = plain.subspan(piece);
   }
   return true;
@@ -389,8 +410,8 @@ bool tls_session::has_input() const noexcept {
 std::vector<std::byte>& tls_session::output() noexcept { return parts_->bytes.out; }
 void tls_session::attach(int socket) {
   parts_->own.socket.attach(socket);
-  parts_->own.out.reset(new std::byte[socket_bytes]);  // not touched before it is used
-  static_cast<void>(parts_->bytes.room(socket_bytes));
+  parts_->own.begin();
+  static_cast<void>(parts_->bytes.room(received_at_once));
 }
 std::string tls_session::failure() const { return parts_->failure; }
 

@@ -1,0 +1,8 @@
+// Stands in for tls_cipher_ipsec_mb.cpp where that library is not installed.
+#include "transport/tcp/tls_cipher.hpp"
+
+namespace ham::transport::tcp {
+
+std::unique_ptr<tls_cipher> make_ipsec_mb_cipher() { return nullptr; }
+
+}  // namespace ham::transport::tcp
