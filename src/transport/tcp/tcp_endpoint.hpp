@@ -33,7 +33,7 @@ class endpoint_owner {
   /// The peer wants a lane for bulk data.
   virtual void lane_wanted(tcp_endpoint& which) noexcept = 0;
   /// Much is under way to the peer: watch_silence() must be called soon.
-  virtual void much_under_way() noexcept = 0;
+  virtual void watch_soon() noexcept = 0;
 };
 
 /// Locks: `receiving_` before `sending_`. Records are opened under the one and sealed under the other.

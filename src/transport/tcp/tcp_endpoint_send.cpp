@@ -243,7 +243,7 @@ void tcp_endpoint::count_under_way(std::size_t bytes) noexcept {
   if (under_way_ <= small_under_way) return;
   limited_ = false;
   limit_silence(socket(), std::chrono::milliseconds(0));
-  owner_.much_under_way();
+  owner_.watch_soon();
 }
 
 std::int64_t tcp_endpoint::watch_silence() noexcept {

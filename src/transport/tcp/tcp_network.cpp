@@ -174,7 +174,7 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
     if (stopping_ || !peers_.emplace(peer, std::move(fresh)).second) return nullptr;
   }
   end->medium = name();
-  much_under_way();  // from now on it is watched
+  watch_soon();  // from now on it is watched
   observer_.on_connected(*end);
   end->list_in(sockets_.get());
   {
@@ -293,7 +293,7 @@ void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
   });
 }
 
-void tcp_network::much_under_way() noexcept {
+void tcp_network::watch_soon() noexcept {
   if (!watch_soon_.exchange(true)) ring_keeper();
 }
 

@@ -81,7 +81,7 @@ class tcp_network final : public network, private endpoint_owner {
   void closed(tcp_endpoint& which) noexcept override;
   void dried_up(tcp_endpoint& which) noexcept override;
   void lane_wanted(tcp_endpoint& which) noexcept override;
-  void much_under_way() noexcept override;
+  void watch_soon() noexcept override;
 
   // ---- connecting (tcp_network_connect.cpp), on the keeper's thread unless said otherwise
   void begin(node_t peer, const std::string& address, std::shared_ptr<const tls_context> key, purpose what);
