@@ -75,7 +75,7 @@ class bulk_service {
     for (std::uint64_t done = 0; done < what.size;) {
       const std::uint64_t piece = std::min<std::uint64_t>(what.size - done, piece_bytes);
       if (allowed == bulk_answer::go) allowed = check({what.verb, what.address + done, what.tag, piece});
-      const bool gone = allowed == bulk_answer::go ? on_.send({place(what.address + done), piece}) : pad(piece);
+      const bool gone = allowed == bulk_answer::go ? on_.send_part({place(what.address + done), piece}) : pad(piece);
       if (!gone) return false;
       done += piece;
     }
@@ -95,7 +95,7 @@ class bulk_service {
     std::memset(scratch(), 0, eager_bytes);
     for (std::uint64_t left = bytes; left != 0;) {
       const std::uint64_t piece = std::min<std::uint64_t>(left, eager_bytes);
-      if (!on_.send({scratch(), piece})) return false;
+      if (!on_.send_part({scratch(), piece})) return false;
       left -= piece;
     }
     return true;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "transport/tcp/handshake.hpp"
+#include "transport/tcp/patient_socket.hpp"
 
 namespace ham::transport::tcp {
 
@@ -15,6 +16,8 @@ class lane {
 
   /// Both at once, in that order. False: the lane is dead.
   [[nodiscard]] bool send(std::span<const std::byte> first, std::span<const std::byte> second = {}) noexcept;
+  /// Some of what is to be sent: what does not fill a packet waits for more of it. A send() comes behind the last part.
+  [[nodiscard]] bool send_part(std::span<const std::byte> part) noexcept;
   /// All of `into`. False: the lane is dead.
   [[nodiscard]] bool receive(std::span<std::byte> into) noexcept;
   /// Ends what others are doing with it. Any thread.
@@ -24,9 +27,13 @@ class lane {
   void mark_over() noexcept { over_.store(true); }
 
  private:
-  [[nodiscard]] bool send_plain(std::span<const std::byte> first, std::span<const std::byte> second) noexcept;
+  [[nodiscard]] bool send_plain(std::span<const std::byte> first, std::span<const std::byte> second,
+                                patient_socket::rest rest) noexcept;
+  [[nodiscard]] long receive_plain(std::span<std::byte> into) noexcept;
 
   connection connected_;
+  patient_socket socket_;
+  std::size_t waiting_ = 0;  // of what was sent in parts: behind the last full packet
   std::atomic<bool> over_{false};
 };
 

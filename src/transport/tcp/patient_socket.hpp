@@ -1,14 +1,16 @@
-// A blocking socket for much data: looks for a while before it sleeps, for to be woken takes as long as many records
-// do.
+// A blocking socket for much data: looks for a while before it sleeps. To be woken takes as long as many records do,
+// and the kernel likes to wake a receiver on its sender's core, where both then move at half the speed.
 #pragma once
 
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "base/clock.hpp"
@@ -19,7 +21,14 @@ namespace ham::transport::tcp {
 /// Not thread-safe. The descriptor is somebody else's.
 class patient_socket {
  public:
-  enum class waiting { asleep, awake_at_first };
+  enum class waiting : std::uint8_t { asleep, awake_at_first };
+  /// What becomes of sent bytes that do not fill a packet.
+  enum class rest : std::uint8_t { goes, waits };
+
+  /// Who waits for little waits for the next request, perhaps for long.
+  [[nodiscard]] static waiting how_to_wait_for(std::span<std::byte> into) noexcept {
+    return into.size() < 2048 ? waiting::asleep : waiting::awake_at_first;
+  }
 
   void attach(int socket) noexcept { socket_ = socket; }
   [[nodiscard]] bool attached() const noexcept { return socket_ >= 0; }
@@ -29,9 +38,16 @@ class patient_socket {
   [[nodiscard]] ssize_t receive(std::span<std::byte> into, waiting how) noexcept {
     return wait(how, POLLIN, [&](int flags) { return ::recv(socket_, into.data(), into.size(), flags); });
   }
-  [[nodiscard]] ssize_t send(std::span<const std::byte> from) noexcept {
+  [[nodiscard]] ssize_t send(std::span<const std::byte> first, std::span<const std::byte> second = {},
+                             rest of_them = rest::goes) noexcept {
+    iovec parts[] = {{const_cast<std::byte*>(first.data()), first.size()},
+                     {const_cast<std::byte*>(second.data()), second.size()}};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    const int always = of_them == rest::waits ? MSG_NOSIGNAL | MSG_MORE : MSG_NOSIGNAL;
     return wait(waiting::awake_at_first, POLLOUT,
-                [&](int flags) { return ::send(socket_, from.data(), from.size(), flags | MSG_NOSIGNAL); });
+                [&](int flags) { return ::sendmsg(socket_, &message, flags | always); });
   }
 
  private:

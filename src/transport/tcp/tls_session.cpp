@@ -396,9 +396,8 @@ long tls_session::read(std::span<std::byte> into) {
       case record_head::status::incomplete: break;
     }
     if (!parts_->own.socket.attached()) return 0;
-    // Who waits for little waits for the next request, perhaps for long.
-    const auto how = into.size() < worth_it ? patient_socket::waiting::asleep : patient_socket::waiting::awake_at_first;
-    if (!parts_->own.receive(parts_->bytes, how)) return parts_->fail("the connection ended");
+    if (!parts_->own.receive(parts_->bytes, patient_socket::how_to_wait_for(into)))
+      return parts_->fail("the connection ended");
   }
 }
 

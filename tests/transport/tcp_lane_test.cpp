@@ -1,0 +1,81 @@
+// Lanes: streams go in full packets, however they are handed over.
+#include "transport/tcp/lane.hpp"
+
+#include <linux/tcp.h>
+#include <poll.h>
+
+#include "transport/tcp/socket.hpp"
+#include "transport/tcp_nodes.hpp"
+
+namespace ham::transport::tcp::test {
+namespace {
+
+class lanes : public testing::Test {
+ protected:
+  void SetUp() override {
+    base::unique_fd here = begin_connect(local_address(listening_.get()), 4s, why_);
+    ASSERT_TRUE(here) << why_;
+    pollfd waiting{here.get(), POLLOUT, 0};
+    ASSERT_EQ(::poll(&waiting, 1, 10'000), 1);
+    base::unique_fd there(::accept(listening_.get(), nullptr, nullptr));
+    ASSERT_TRUE(there);
+    socket_ = here.get();
+    here_ = std::make_unique<lane>(connection{std::move(here), nullptr, 0});
+    there_ = std::make_unique<lane>(connection{std::move(there), nullptr, 0});
+  }
+
+  [[nodiscard]] std::uint32_t packets_sent() const {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    EXPECT_EQ(::getsockopt(socket_, IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+    return info.tcpi_data_segs_out;
+  }
+
+  std::string why_;
+  base::unique_fd listening_ = listen_at({"127.0.0.1", "0"}, true);
+  int socket_ = -1;
+  std::unique_ptr<lane> here_;
+  std::unique_ptr<lane> there_;
+};
+
+TEST_F(lanes, parts_share_packets) {
+  constexpr std::size_t part = 10'000;
+  constexpr std::size_t parts = 20;
+  const bytes sent = pattern(part * parts + 8);
+  bytes got(sent.size());
+  bool received = false;
+  std::thread reader([&] { received = there_->receive(got); });
+  for (std::size_t i = 0; i < parts; ++i) EXPECT_TRUE(here_->send_part({sent.data() + i * part, part}));
+  EXPECT_TRUE(here_->send({sent.data() + parts * part, 8}));
+  reader.join();
+  EXPECT_TRUE(received);
+  EXPECT_EQ(got, sent);
+  EXPECT_LT(packets_sent(), parts / 2);
+}
+
+TEST_F(lanes, a_part_of_any_size_arrives) {
+  const std::size_t burst = burst_bytes(socket_);
+  for (const std::size_t size : {std::size_t{1}, burst - 1, burst, burst + 1, 3 * burst - 5, 40 * burst + 7}) {
+    const bytes sent = pattern(size);
+    bytes got(2 * size + 8);
+    bool received = false;
+    std::thread reader([&] { received = there_->receive(got); });
+    EXPECT_TRUE(here_->send_part(sent));
+    EXPECT_TRUE(here_->send_part(sent));
+    EXPECT_TRUE(here_->send(pattern(8)));
+    reader.join();
+    EXPECT_TRUE(received);
+    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), got.begin())) << size;
+    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), got.begin() + static_cast<std::ptrdiff_t>(size))) << size;
+  }
+}
+
+TEST_F(lanes, that_were_cut_neither_send_nor_receive) {
+  there_->cut();
+  bytes any(100'000);
+  EXPECT_FALSE(there_->receive(any));
+  EXPECT_TRUE(eventually([&] { return !here_->send(any); }));
+}
+
+}  // namespace
+}  // namespace ham::transport::tcp::test
