@@ -28,11 +28,12 @@ namespace ham {
 
 module_state look_for_module(const std::string& transport) {
   try {
-    if (transport == "mpi") return {true, detail::load_group_module().version()};
-    const std::string why = detail::load_network(transport).why_insecure();
-    return {true, why.empty() ? why : "without keys and encryption: " + why};
+    if (transport == "mpi") return {true, {}, detail::load_group_module().version()};
+    const transport::network_module& module = detail::load_network(transport);
+    const std::string why = module.why_insecure();
+    return {true, why.empty() ? why : "without keys and encryption: " + why, module.secured_by()};
   } catch (const std::exception& problem) {
-    return {false, problem.what()};
+    return {false, problem.what(), {}};
   }
 }
 

@@ -87,6 +87,8 @@ class network_module {
   [[nodiscard]] virtual const char* name() const noexcept = 0;
   /// Why secure connections cannot be made; empty: they can.
   [[nodiscard]] virtual std::string why_insecure() const = 0;
+  /// What secures them, with its version; empty: nothing can.
+  [[nodiscard]] virtual std::string secured_by() const = 0;
   /// A node's side of the job. `memory`: what peers may put to and get from; nullptr: nothing.
   [[nodiscard]] virtual std::unique_ptr<network> open(const network_options& options, base::heap* memory,
                                                       observer& to) = 0;
@@ -94,7 +96,7 @@ class network_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t module_interface = 1;
+inline constexpr std::uint32_t module_interface = 2;
 
 /// The function that a module exports under the name "ham_network_module". nullptr: another interface than asked for.
 using network_module_entry = network_module* (*)(std::uint32_t interface_version);

@@ -35,7 +35,7 @@ class ciphers : public testing::TestWithParam<std::tuple<library, library>> {
  protected:
   void SetUp() override {
     if (sealer_ == nullptr || opener_ == nullptr) {
-      GTEST_SKIP() << "intel-ipsec-mb, or a processor with VAES and VPCLMULQDQ, is not here";
+      GTEST_SKIP() << "intel-ipsec-mb, or a processor with AVX2, is not here";
     }
     ASSERT_TRUE(sealer_->use(key_) && opener_->use(key_));
   }

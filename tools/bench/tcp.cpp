@@ -241,6 +241,7 @@ report run_tcp(const settings& how) {
   else
     result.remarks.push_back("nothing with TLS was measured: " + tcp.remark);
   if (can_encrypt) add_cut_link(result);
+  if (can_encrypt) result.remarks.push_back("TLS: " + tcp.version);
   if (!cipher_available()) result.remarks.emplace_back("built without OpenSSL: no floors of encryption");
   if (std::min(how.largest_bytes, judged_bytes) != judged_bytes)
     result.remarks.emplace_back("256 MiB was not measured (--largest), so no transfer is judged");

@@ -83,7 +83,8 @@ void print(std::ostream& out, const overview& what) {
   out << "transports\n";
   std::vector<std::vector<std::string>> rows;
   for (const transport_state& one : what.transports) {
-    rows.push_back({one.name, one.available ? "available" : "not available", one.reason});
+    rows.push_back(
+        {one.name, one.available ? "available" : "not available", one.reason.empty() ? one.version : one.reason});
   }
   print_table(out, rows);
   out << '\n';
@@ -103,6 +104,7 @@ void print_json(std::ostream& out, const overview& what) {
         .value("name", one.name)
         .value("available", one.available)
         .value("reason", one.reason)
+        .value("version", one.version)
         .close_object();
   }
   json.close_list();

@@ -40,12 +40,13 @@ runtime_options options_for(std::string nodes) {
 std::vector<transport_state> try_transports() {
   std::vector<transport_state> result;
   for (const known_transport& one : all) {
-    transport_state& state = result.emplace_back(transport_state{one.name, false, one.missing});
+    transport_state& state = result.emplace_back(transport_state{one.name, false, one.missing, {}});
     if (!state.reason.empty()) continue;
     if (state.name == "tcp" || state.name == "mpi") {  // to try them would take other processes
       const module_state module = look_for_module(state.name);
       state.available = module.available;
       state.reason = module.remark;
+      state.version = module.version;
       continue;
     }
     try {

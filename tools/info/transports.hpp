@@ -13,7 +13,8 @@ namespace ham::info {
 struct transport_state {
   std::string name;
   bool available = false;
-  std::string reason;  ///< why not, and how to get it; or what it cannot do
+  std::string reason;   ///< why not, and how to get it; or what it cannot do
+  std::string version;  ///< of what it rests on
 };
 
 /// Tries every transport that this release has. In a process that is itself started as a target this does not return.

@@ -79,9 +79,10 @@ class runtime {
 /// A transport that is a module of its own, as this process finds it.
 struct module_state {
   bool available = false;
-  std::string remark;  ///< why it is not there and what to do; or what it cannot do here
+  std::string remark;   ///< why it is not there and what to do; or what it cannot do here
+  std::string version;  ///< of what it rests on: the MPI, or what secures connections
 };
-/// Loads the module of a transport ("tcp"), if it is there. Any thread; does not throw.
+/// Loads the module of a transport ("tcp" or "mpi"), if it is there. Any thread; does not throw.
 [[nodiscard]] module_state look_for_module(const std::string& transport);
 
 namespace offload {

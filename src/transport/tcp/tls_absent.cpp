@@ -11,6 +11,7 @@ struct tls_session::parts {
 std::string why_no_tls() {
   return "the tcp module was built without OpenSSL; install its development files (Debian: libssl-dev) and build again";
 }
+std::string tls_libraries() { return {}; }
 
 tls_context::tls_context(tls_role, const secret_key&, const char*) {
   throw config_error("secure connections cannot be made (" + why_no_tls() + ")");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace ham::transport::tcp {
 
@@ -21,6 +22,8 @@ class tls_cipher {
   tls_cipher(const tls_cipher&) = delete;
   tls_cipher& operator=(const tls_cipher&) = delete;
 
+  /// Which library it is, with its version; empty: the one that shakes hands.
+  [[nodiscard]] virtual std::string made_by() const { return {}; }
   /// The key from now on. False: the library cannot.
   [[nodiscard]] virtual bool use(const cipher_key& key) = 0;
   /// Encrypts `content` and then the byte `last` to `to`, and writes the tag of both and of `head` behind them. Neither
@@ -39,9 +42,9 @@ class tls_cipher {
 /// nullptr: OpenSSL has none.
 [[nodiscard]] std::unique_ptr<tls_cipher> make_openssl_cipher();
 
-/// Intel's Multi-Buffer Crypto for IPsec Library, which has use for instructions that OpenSSL 3.0 does not know (VAES,
-/// VPCLMULQDQ). nullptr: it was not there when HAM was built, is not here, is another version, or the processor lacks
-/// these instructions.
+/// Intel's Multi-Buffer Crypto for IPsec Library, which takes less time to begin a record and, with AVX-512, half as
+/// long for what it holds. nullptr: it was not there when HAM was built, is not here, is another version, or the
+/// processor lacks AVX2.
 [[nodiscard]] std::unique_ptr<tls_cipher> make_ipsec_mb_cipher();
 
 }  // namespace ham::transport::tcp

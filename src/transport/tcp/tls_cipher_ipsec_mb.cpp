@@ -49,8 +49,7 @@ struct library {
     if (IMB_MGR* const manager = allocate(0)) {
       IMB_ARCH chosen = IMB_ARCH_NONE;
       choose(manager, &chosen);
-      constexpr std::uint64_t needed = IMB_FEATURE_VAES | IMB_FEATURE_VPCLMULQDQ;
-      if (chosen >= IMB_ARCH_AVX2 && (manager->features & needed) == needed) {
+      if (chosen >= IMB_ARCH_AVX2) {
         found = {manager->gcm256_pre,          manager->gcm256_init,       manager->gcm256_enc_update,
                  manager->gcm256_enc_finalize, manager->gcm256_dec_update, manager->gcm256_dec_finalize};
       }
@@ -73,6 +72,8 @@ class ipsec_mb_cipher final : public tls_cipher {
     OPENSSL_cleanse(&key_, sizeof key_);
     OPENSSL_cleanse(&state_, sizeof state_);
   }
+
+  [[nodiscard]] std::string made_by() const override { return "intel-ipsec-mb " IMB_VERSION_STR; }
 
   bool use(const cipher_key& key) override {
     with_.expand(key.data(), &key_);

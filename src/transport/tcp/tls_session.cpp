@@ -141,6 +141,13 @@ std::string openssl_failure() {
 
 std::string why_no_tls() { return {}; }
 
+std::string tls_libraries() {
+  const std::string handshake = std::string("OpenSSL ") + OpenSSL_version(OPENSSL_VERSION_STRING);
+  const auto cipher = make_cipher();
+  if (cipher == nullptr || cipher->made_by().empty()) return handshake;
+  return handshake + ", encrypted by " + cipher->made_by();
+}
+
 // ---- what a session holds
 
 struct tls_session::parts {

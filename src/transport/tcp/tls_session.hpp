@@ -19,6 +19,8 @@ inline constexpr const char* job_identity = "ham-job-1";
 
 /// Why sessions cannot be made; empty: they can.
 [[nodiscard]] std::string why_no_tls();
+/// What makes them, with its version; empty: nothing can.
+[[nodiscard]] std::string tls_libraries();
 
 /// What the sessions of one key have in common. Thread-safe.
 class tls_context {
