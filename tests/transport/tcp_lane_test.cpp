@@ -17,7 +17,7 @@ class lanes : public testing::Test {
     ASSERT_TRUE(here) << why_;
     pollfd waiting{here.get(), POLLOUT, 0};
     ASSERT_EQ(::poll(&waiting, 1, 10'000), 1);
-    base::unique_fd there(::accept(listening_.get(), nullptr, nullptr));
+    base::unique_fd there = accept_at(listening_.get());
     ASSERT_TRUE(there);
     socket_ = here.get();
     here_ = std::make_unique<lane>(connection{std::move(here), nullptr, 0});
@@ -31,6 +31,19 @@ class lanes : public testing::Test {
     return info.tcpi_data_segs_out;
   }
 
+  /// What arrives of `size` bytes while `send` sends them; nothing: not all of them.
+  template <class Send>
+  [[nodiscard]] bytes received(std::size_t size, Send send) {
+    bytes result(size);
+    bool whole = false;
+    std::thread reader([&] { whole = there_->receive(result); });
+    const bool sent = send();
+    if (!sent) here_->cut();
+    reader.join();
+    EXPECT_TRUE(sent && whole);
+    return whole ? result : bytes();
+  }
+
   std::string why_;
   base::unique_fd listening_ = listen_at({"127.0.0.1", "0"}, true);
   int socket_ = -1;
@@ -42,31 +55,30 @@ TEST_F(lanes, parts_share_packets) {
   constexpr std::size_t part = 10'000;
   constexpr std::size_t parts = 20;
   const bytes sent = pattern(part * parts + 8);
-  bytes got(sent.size());
-  bool received = false;
-  std::thread reader([&] { received = there_->receive(got); });
-  for (std::size_t i = 0; i < parts; ++i) EXPECT_TRUE(here_->send_part({sent.data() + i * part, part}));
-  EXPECT_TRUE(here_->send({sent.data() + parts * part, 8}));
-  reader.join();
-  EXPECT_TRUE(received);
-  EXPECT_EQ(got, sent);
+  const std::span<const std::byte> all = sent;
+  EXPECT_EQ(received(sent.size(),
+                     [&] {
+                       bool good = true;
+                       for (std::size_t i = 0; i < parts; ++i)
+                         good = good && here_->send_part(all.subspan(i * part, part));
+                       return good && here_->send(all.last(8));
+                     }),
+            sent);
   EXPECT_LT(packets_sent(), parts / 2);
 }
 
 TEST_F(lanes, a_part_of_any_size_arrives) {
   const std::size_t burst = burst_bytes(socket_);
   for (const std::size_t size : {std::size_t{1}, burst - 1, burst, burst + 1, 3 * burst - 5, 40 * burst + 7}) {
-    const bytes sent = pattern(size);
-    bytes got(2 * size + 8);
-    bool received = false;
-    std::thread reader([&] { received = there_->receive(got); });
-    EXPECT_TRUE(here_->send_part(sent));
-    EXPECT_TRUE(here_->send_part(sent));
-    EXPECT_TRUE(here_->send(pattern(8)));
-    reader.join();
-    EXPECT_TRUE(received);
-    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), got.begin())) << size;
-    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), got.begin() + static_cast<std::ptrdiff_t>(size))) << size;
+    const bytes sent = pattern(2 * size + 8);
+    const std::span<const std::byte> all = sent;
+    EXPECT_EQ(received(sent.size(),
+                       [&] {
+                         return here_->send_part(all.first(size)) && here_->send_part(all.subspan(size, size)) &&
+                                here_->send(all.last(8));
+                       }),
+              sent)
+        << size;
   }
 }
 

@@ -341,21 +341,25 @@ TEST_P(tcp_memory, memory_freed_in_the_middle_is_stale) {
   how.secure = GetParam();
   job one(1, how);
   const std::size_t size = std::size_t{64} << 20;
-  const bytes sent(size, std::byte{1});
-  access_result last = access_result::done;
-  EXPECT_TRUE(eventually([&] {
-    const auto there = one.node(1).memory.allocate(size);
-    const auto address = reinterpret_cast<std::uint64_t>(there.address);
-    std::thread other([&] {
-      std::this_thread::sleep_for(8ms);
-      EXPECT_TRUE(one.node(1).memory.free(address, there.tag));
-    });
-    last = one.host().to(1)->memory()->put(address, there.tag, sent.data(), size);
-    other.join();
-    return last != access_result::done;
-  }));
-  EXPECT_EQ(last, access_result::stale);
-  round_trip(one.host(), 1, one.node(1), 1000);
+  bytes here(size, std::byte{1});
+  for (const bool getting : {false, true}) {
+    access_result last = access_result::done;
+    EXPECT_TRUE(eventually([&] {
+      const auto there = one.node(1).memory.allocate(size);
+      const auto address = reinterpret_cast<std::uint64_t>(there.address);
+      std::thread other([&] {
+        std::this_thread::sleep_for(8ms);
+        EXPECT_TRUE(one.node(1).memory.free(address, there.tag));
+      });
+      remote_memory* const memory = one.host().to(1)->memory();
+      last = getting ? memory->get(address, there.tag, here.data(), size)
+                     : memory->put(address, there.tag, here.data(), size);
+      other.join();
+      return last != access_result::done;
+    }));
+    EXPECT_EQ(last, access_result::stale);
+    round_trip(one.host(), 1, one.node(1), 1000);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(of, tcp_memory, testing::Values(false, true),

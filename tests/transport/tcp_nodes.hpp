@@ -2,6 +2,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <future>
 
@@ -22,6 +24,13 @@ inline secret_key key_of(int number) {
   secret_key key{};
   key.fill(static_cast<std::byte>(number));
   return key;
+}
+
+/// The next connection, once it has come.
+inline base::unique_fd accept_at(int listening) {
+  pollfd knocking{listening, POLLIN, 0};
+  EXPECT_EQ(::poll(&knocking, 1, 10'000), 1);
+  return base::unique_fd(::accept(listening, nullptr, nullptr));
 }
 
 inline bytes pattern(std::size_t size) {

@@ -29,7 +29,7 @@ class sockets : public testing::Test {
   std::string why_;
   base::unique_fd listening_ = listen_at({"127.0.0.1", "0"}, true);
   base::unique_fd here_ = begin_connect(local_address(listening_.get()), 4s, why_);
-  base::unique_fd there_{::accept(listening_.get(), nullptr, nullptr)};
+  base::unique_fd there_ = accept_at(listening_.get());
 };
 
 // With Nagle's algorithm the end of a transfer waits 40 ms for an acknowledgement that the receiver holds back.
