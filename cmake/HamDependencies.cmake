@@ -37,7 +37,7 @@ if(HAM_IPSEC_MB AND OpenSSL_FOUND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|A
       set(ham_ipsec_mb ON)
     endif()
   endif()
-  ham_report_absence("${ham_ipsec_mb}" "intel-ipsec-mb 1" "TLS encrypts with OpenSSL alone, about half as fast"
+  ham_report_absence("${ham_ipsec_mb}" "intel-ipsec-mb 1" "TLS encrypts with OpenSSL alone, more slowly"
                      libipsec-mb-dev)
 endif()
 

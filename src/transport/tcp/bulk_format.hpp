@@ -10,7 +10,7 @@ namespace ham::transport::tcp {
 
 enum class bulk_verb : std::uint32_t {
   put = 1,    ///< the bytes follow the answer `go`, then a second answer
-  get = 2,    ///< the bytes follow the answer `go`
+  get = 2,    ///< the bytes follow the answer `go`, then a second answer
   check = 3,  ///< nothing moves
 };
 enum class bulk_answer : std::uint32_t { go = 0, stale = 1, out_of_range = 2, unsupported = 3 };

@@ -58,12 +58,16 @@ bool lane::send_plain(std::span<const std::byte> first, std::span<const std::byt
 }
 
 bool lane::receive(std::span<std::byte> into) noexcept {
-  while (!into.empty()) {
-    const long got = connected_.tls != nullptr ? connected_.tls->read(into) : receive_plain(into);
-    if (got <= 0) return false;
-    into = into.subspan(static_cast<std::size_t>(got));
+  try {
+    while (!into.empty()) {
+      const long got = connected_.tls != nullptr ? connected_.tls->read(into) : receive_plain(into);
+      if (got <= 0) return false;
+      into = into.subspan(static_cast<std::size_t>(got));
+    }
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
-  return true;
 }
 
 long lane::receive_plain(std::span<std::byte> into) noexcept {

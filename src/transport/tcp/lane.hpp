@@ -16,7 +16,8 @@ class lane {
 
   /// Both at once, in that order. False: the lane is dead.
   [[nodiscard]] bool send(std::span<const std::byte> first, std::span<const std::byte> second = {}) noexcept;
-  /// Some of what is to be sent: what does not fill a packet waits for more of it. A send() comes behind the last part.
+  /// Some of what is to be sent: what does not fill a packet waits for more of it. A send() of something comes
+  /// behind the last part.
   [[nodiscard]] bool send_part(std::span<const std::byte> part) noexcept;
   /// All of `into`. False: the lane is dead.
   [[nodiscard]] bool receive(std::span<std::byte> into) noexcept;

@@ -56,26 +56,25 @@ class patient_socket {
 
   template <class Call>
   ssize_t wait(waiting how, short event, Call&& call) noexcept {
+    const std::int64_t begin = base::now_ns();
     if (how == waiting::awake_at_first) {
       const ssize_t moved = call(MSG_DONTWAIT);
       if (moved >= 0 || !(would_block(errno) || errno == EINTR)) return moved;
-      watch(event);
+      watch(event, begin);
     }
-    const std::int64_t begin = base::now_ns();
     ssize_t moved = 0;
     do {
       moved = call(0);
     } while (moved < 0 && errno == EINTR);
     if (how == waiting::asleep) return moved;
     // As an engine's wait: longer from now on if that would have caught it, else shorter.
-    const bool soon = base::now_ns() - begin < 2 * longest_spin_ns;
+    const bool soon = base::now_ns() - begin < longest_spin_ns;
     spin_ns_ = soon ? longest_spin_ns : std::max(spin_ns_ / 2, shortest_spin_ns);
     return moved;
   }
 
   /// poll() looks without the socket's lock, which who sends and receives at that moment needs.
-  void watch(short event) const noexcept {
-    const std::int64_t begin = base::now_ns();
+  void watch(short event, std::int64_t begin) const noexcept {
     pollfd looked_at{socket_, event, 0};
     while (::poll(&looked_at, 1, 0) <= 0 && base::now_ns() - begin < spin_ns_) {
       ::sched_yield();  // with more threads than cores, the one that is waited for may want this one

@@ -42,9 +42,9 @@ class tls_cipher {
 /// nullptr: OpenSSL has none.
 [[nodiscard]] std::unique_ptr<tls_cipher> make_openssl_cipher();
 
-/// Intel's Multi-Buffer Crypto for IPsec Library, which takes less time to begin a record and, with AVX-512, half as
-/// long for what it holds. nullptr: it was not there when HAM was built, is not here, is another version, or the
-/// processor lacks AVX2.
+/// Intel's Multi-Buffer Crypto for IPsec Library, which takes less time to begin a record and, with AVX-512 and
+/// VAES, half as long for what it holds. nullptr: it was not there when HAM was built, is not here, is another version,
+/// fails its own test, or the processor lacks AVX2.
 [[nodiscard]] std::unique_ptr<tls_cipher> make_ipsec_mb_cipher();
 
 }  // namespace ham::transport::tcp

@@ -49,7 +49,8 @@ struct library {
     if (IMB_MGR* const manager = allocate(0)) {
       IMB_ARCH chosen = IMB_ARCH_NONE;
       choose(manager, &chosen);
-      if (chosen >= IMB_ARCH_AVX2) {
+      constexpr std::uint64_t tested = IMB_FEATURE_SELF_TEST | IMB_FEATURE_SELF_TEST_PASS;
+      if (chosen >= IMB_ARCH_AVX2 && (manager->features & tested) == tested) {
         found = {manager->gcm256_pre,          manager->gcm256_init,       manager->gcm256_enc_update,
                  manager->gcm256_enc_finalize, manager->gcm256_dec_update, manager->gcm256_dec_finalize};
       }
