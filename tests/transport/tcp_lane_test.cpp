@@ -2,7 +2,6 @@
 #include "transport/tcp/lane.hpp"
 
 #include <linux/tcp.h>
-#include <poll.h>
 
 #include "transport/tcp/socket.hpp"
 #include "transport/tcp_nodes.hpp"
@@ -13,12 +12,8 @@ namespace {
 class lanes : public testing::Test {
  protected:
   void SetUp() override {
-    base::unique_fd here = begin_connect(local_address(listening_.get()), 4s, why_);
-    ASSERT_TRUE(here) << why_;
-    pollfd waiting{here.get(), POLLOUT, 0};
-    ASSERT_EQ(::poll(&waiting, 1, 10'000), 1);
-    base::unique_fd there = accept_at(listening_.get());
-    ASSERT_TRUE(there);
+    auto [here, there] = connected_to(listening_.get());
+    ASSERT_TRUE(here && there);
     socket_ = here.get();
     here_ = std::make_unique<lane>(connection{std::move(here), nullptr, 0});
     there_ = std::make_unique<lane>(connection{std::move(there), nullptr, 0});
@@ -44,7 +39,6 @@ class lanes : public testing::Test {
     return whole ? result : bytes();
   }
 
-  std::string why_;
   base::unique_fd listening_ = listen_at({"127.0.0.1", "0"}, true);
   int socket_ = -1;
   std::unique_ptr<lane> here_;

@@ -26,11 +26,17 @@ inline secret_key key_of(int number) {
   return key;
 }
 
-/// The next connection, once it has come.
-inline base::unique_fd accept_at(int listening) {
-  pollfd knocking{listening, POLLIN, 0};
-  EXPECT_EQ(::poll(&knocking, 1, 10'000), 1);
-  return base::unique_fd(::accept(listening, nullptr, nullptr));
+/// Both ends of a connection on loopback, the one that connected first.
+inline std::pair<base::unique_fd, base::unique_fd> connected_to(int listening) {
+  std::string why;
+  base::unique_fd here = begin_connect(local_address(listening), 4s, why);
+  EXPECT_TRUE(here) << why;
+  pollfd waiting[] = {{here.get(), POLLOUT, 0}, {listening, POLLIN, 0}};
+  for (pollfd& one : waiting) EXPECT_EQ(::poll(&one, 1, 10'000), 1);
+  EXPECT_EQ(connect_error(here.get()), 0);
+  base::unique_fd there(::accept(listening, nullptr, nullptr));
+  EXPECT_TRUE(there);
+  return {std::move(here), std::move(there)};
 }
 
 inline bytes pattern(std::size_t size) {

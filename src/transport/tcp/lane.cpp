@@ -19,18 +19,17 @@ lane::lane(connection with) : connected_(std::move(with)) {
 }
 
 bool lane::send(std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
-  if (connected_.tls == nullptr) return send_plain(first, second, patient_socket::rest::goes);
-  try {
-    return connected_.tls->write(first) && connected_.tls->write(second) && connected_.tls->send_rest();
-  } catch (const std::exception&) {
-    return false;
-  }
+  return send(first, second, patient_socket::rest::goes);
 }
 
-bool lane::send_part(std::span<const std::byte> part) noexcept {
-  if (connected_.tls == nullptr) return send_plain(part, {}, patient_socket::rest::waits);
+bool lane::send_part(std::span<const std::byte> part) noexcept { return send(part, {}, patient_socket::rest::waits); }
+
+bool lane::send(std::span<const std::byte> first, std::span<const std::byte> second,
+                patient_socket::rest rest) noexcept {
+  if (connected_.tls == nullptr) return send_plain(first, second, rest);
   try {
-    return connected_.tls->write(part);
+    tls_session& tls = *connected_.tls;
+    return tls.write(first) && tls.write(second) && (rest == patient_socket::rest::waits || tls.send_rest());
   } catch (const std::exception&) {
     return false;
   }

@@ -28,6 +28,8 @@ class lane {
   void mark_over() noexcept { over_.store(true); }
 
  private:
+  [[nodiscard]] bool send(std::span<const std::byte> first, std::span<const std::byte> second,
+                          patient_socket::rest rest) noexcept;
   [[nodiscard]] bool send_plain(std::span<const std::byte> first, std::span<const std::byte> second,
                                 patient_socket::rest rest) noexcept;
   [[nodiscard]] long receive_plain(std::span<std::byte> into) noexcept;
