@@ -91,24 +91,24 @@ int veo_free_thr_ctxt_attr(struct veo_thr_ctxt_attr* attr);
 int veo_set_thr_ctxt_stacksize(struct veo_thr_ctxt_attr* attr, size_t bytes);
 int veo_get_thr_ctxt_stacksize(struct veo_thr_ctxt_attr* attr, size_t* bytes);
 
-/* ---- arguments; n counts from 0 */
+/* ---- arguments; `index` counts from 0 */
 
 struct veo_args* veo_args_alloc(void);
-int veo_args_set_i64(struct veo_args* args, int n, int64_t value);
-int veo_args_set_u64(struct veo_args* args, int n, uint64_t value);
-int veo_args_set_i32(struct veo_args* args, int n, int32_t value);
-int veo_args_set_u32(struct veo_args* args, int n, uint32_t value);
-int veo_args_set_i16(struct veo_args* args, int n, int16_t value);
-int veo_args_set_u16(struct veo_args* args, int n, uint16_t value);
-int veo_args_set_i8(struct veo_args* args, int n, int8_t value);
-int veo_args_set_u8(struct veo_args* args, int n, uint8_t value);
-int veo_args_set_double(struct veo_args* args, int n, double value);
-int veo_args_set_float(struct veo_args* args, int n, float value);
+int veo_args_set_i64(struct veo_args* args, int index, int64_t value);
+int veo_args_set_u64(struct veo_args* args, int index, uint64_t value);
+int veo_args_set_i32(struct veo_args* args, int index, int32_t value);
+int veo_args_set_u32(struct veo_args* args, int index, uint32_t value);
+int veo_args_set_i16(struct veo_args* args, int index, int16_t value);
+int veo_args_set_u16(struct veo_args* args, int index, uint16_t value);
+int veo_args_set_i8(struct veo_args* args, int index, int8_t value);
+int veo_args_set_u8(struct veo_args* args, int index, uint8_t value);
+int veo_args_set_double(struct veo_args* args, int index, double value);
+int veo_args_set_float(struct veo_args* args, int index, float value);
 /** The kernel gets a pointer to a copy of `len` bytes. IN and INOUT are copied at the call; INOUT and OUT come back
  * before the request has finished. */
-int veo_args_set_stack(struct veo_args* args, enum veo_args_intent intent, int n, char* buf, size_t len);
+int veo_args_set_stack(struct veo_args* args, enum veo_args_intent intent, int index, char* buf, size_t len);
 /** The kernel gets the pointer with its tag. */
-int veo_args_set_hmem(struct veo_args* args, int n, void* p);
+int veo_args_set_hmem(struct veo_args* args, int index, void* pointer);
 void veo_args_clear(struct veo_args* args);
 void veo_args_free(struct veo_args* args);
 

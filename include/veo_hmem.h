@@ -17,8 +17,8 @@ int veo_get_max_proc_identifier(void);
 /** 0 to 15, or -1 if the pointer is not tagged. */
 int veo_get_proc_identifier_from_hmem(const void* addr);
 /** syscall(2) that answers -errno on failure. For kernels. */
-signed long syscall_wrapper(int number, signed long a, signed long b, signed long c, signed long d, signed long e,
-                            signed long f);
+signed long syscall_wrapper(int number, signed long arg0, signed long arg1, signed long arg2, signed long arg3,
+                            signed long arg4, signed long arg5);
 
 #ifdef __cplusplus
 }

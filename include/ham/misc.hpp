@@ -2,4 +2,4 @@
 #pragma once
 
 /// Marks a parameter or variable as deliberately unused.
-#define HAM_UNUSED_VAR(x) static_cast<void>(x)
+#define HAM_UNUSED_VAR(variable) static_cast<void>(variable)

@@ -108,16 +108,16 @@ class layout_archive : public detail::saving_archive<layout_archive> {
 
 namespace detail {
 
-template <class T>
-concept has_serialize_member = requires(T& object, size_archive& to) {
+template <class Value>
+concept has_serialize_member = requires(Value& object, size_archive& to) {
   access::serialize(object, to);
 };
-template <class T>
-concept has_versioned_serialize = requires(T& object, size_archive& to) {
+template <class Value>
+concept has_versioned_serialize = requires(Value& object, size_archive& to) {
   access::serialize_versioned(object, to);
 };
-template <class T>
-concept has_save_and_load = requires(T& object, size_archive& to, read_archive& from) {
+template <class Value>
+concept has_save_and_load = requires(Value& object, size_archive& to, read_archive& from) {
   access::save(object, to);
   access::load(object, from);
 };
@@ -129,68 +129,68 @@ template <class Member, class Class>
 struct class_of_member<Member Class::*> {
   using type = Class;
 };
-template <class T>
+template <class Value>
 concept inherits_serialize = requires {
-  access::serialize_pointer<T, size_archive>();
+  access::serialize_pointer<Value, size_archive>();
 }
-&&!std::is_same_v<typename class_of_member<decltype(access::serialize_pointer<T, size_archive>())>::type, T>;
-template <class T>
+&&!std::is_same_v<typename class_of_member<decltype(access::serialize_pointer<Value, size_archive>())>::type, Value>;
+template <class Value>
 concept inherits_save = requires {
-  access::save_pointer<T, size_archive>();
+  access::save_pointer<Value, size_archive>();
 }
-&&!std::is_same_v<typename class_of_member<decltype(access::save_pointer<T, size_archive>())>::type, T>;
+&&!std::is_same_v<typename class_of_member<decltype(access::save_pointer<Value, size_archive>())>::type, Value>;
 
-template <class T>
+template <class Value>
 consteval bool has_serialize() {
-  if constexpr (!std::is_class_v<T>) {
+  if constexpr (!std::is_class_v<Value>) {
     return false;
-  } else if constexpr (has_serialize_member<T> || has_versioned_serialize<T>) {
-    return !inherits_serialize<T>;
-  } else if constexpr (has_save_and_load<T>) {
-    return !inherits_save<T>;
+  } else if constexpr (has_serialize_member<Value> || has_versioned_serialize<Value>) {
+    return !inherits_serialize<Value>;
+  } else if constexpr (has_save_and_load<Value>) {
+    return !inherits_save<Value>;
   } else {
     return false;
   }
 }
 
-/// Calls whichever member T has with a saving archive.
-template <class T, class Archive>
-void run_saving(const T& value, Archive& to) {
+/// Calls whichever member Value has with a saving archive.
+template <class Value, class Archive>
+void run_saving(const Value& value, Archive& to) {
   // serialize is not const because the same member reads; with a saving archive it only looks.
-  if constexpr (has_serialize_member<T>) {
-    access::serialize(const_cast<T&>(value), to);
-  } else if constexpr (has_versioned_serialize<T>) {
-    access::serialize_versioned(const_cast<T&>(value), to);
+  if constexpr (has_serialize_member<Value>) {
+    access::serialize(const_cast<Value&>(value), to);
+  } else if constexpr (has_versioned_serialize<Value>) {
+    access::serialize_versioned(const_cast<Value&>(value), to);
   } else {
     access::save(value, to);
   }
 }
 
-template <class T>
-struct codec_of_kind<T, codec_kind::serialize> {
+template <class Value>
+struct codec_of_kind<Value, codec_kind::serialize> {
   static constexpr bool fixed = false;
   static constexpr std::size_t min_size = 0;
   static constexpr bool bulk = false;
 
-  static std::size_t size(const T& value) {
+  static std::size_t size(const Value& value) {
     const sizing_nested guard;
     size_archive to;
     run_saving(value, to);
     return to.size();
   }
-  static void write(writer& out, const T& value) {
+  static void write(writer& out, const Value& value) {
     write_archive to(out);
     run_saving(value, to);
   }
-  static T read(reader& in) {
-    static_assert(std::is_default_constructible_v<T>,
+  static Value read(reader& in) {
+    static_assert(std::is_default_constructible_v<Value>,
                   "ham: a class with a serialize member must be default constructible to be received");
     const reader::nested guard(in);
-    T value{};
+    Value value{};
     read_archive from(in);
-    if constexpr (has_serialize_member<T>) {
+    if constexpr (has_serialize_member<Value>) {
       access::serialize(value, from);
-    } else if constexpr (has_versioned_serialize<T>) {
+    } else if constexpr (has_versioned_serialize<Value>) {
       access::serialize_versioned(value, from);
     } else {
       access::load(value, from);
@@ -198,14 +198,14 @@ struct codec_of_kind<T, codec_kind::serialize> {
     return value;
   }
   static void layout(std::string& to) {
-    const describing<T> mark;
+    const describing<Value> mark;
     to += "serialize<";
-    append_name<T>(to);
+    append_name<Value>(to);
     if (mark.first()) {
       // A default value stands for all: what depends on the value, even whether it can be made, is the class's affair.
       try {
         layout_archive members(to);
-        run_saving(T{}, members);
+        run_saving(Value{}, members);
       } catch (...) {
         to += ",?";
       }

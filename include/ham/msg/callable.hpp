@@ -35,7 +35,7 @@ struct key_text {
   char text[Size]{};
   // NOLINTNEXTLINE(google-explicit-constructor): a literal must convert
   consteval key_text(const char (&literal)[Size]) {
-    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
+    for (std::size_t at = 0; at < Size; ++at) text[at] = literal[at];
   }
 };
 
@@ -60,7 +60,7 @@ class bound;
 namespace msg {
 
 /// True for bound<...>.
-template <class T>
+template <class Callable>
 inline constexpr bool is_bound_v = false;
 template <class Callable, class... Params>
 inline constexpr bool is_bound_v<bound<Callable, Params...>> = true;

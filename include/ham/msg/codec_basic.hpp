@@ -33,66 +33,67 @@ struct varying_codec {
 };
 
 // x87's long double has ten bytes of value, the rest of its object is padding.
-template <class T>
-inline constexpr std::size_t number_size_v = std::numeric_limits<T>::digits == 64 && std::is_floating_point_v<T>
+template <class Value>
+inline constexpr std::size_t number_size_v = std::numeric_limits<Value>::digits == 64 && std::is_floating_point_v<Value>
                                                  ? 10
-                                                 : sizeof(T);
+                                                 : sizeof(Value);
 
-template <class T>
-requires std::is_arithmetic_v<T>
-struct standard_codec<T> : fixed_codec<number_size_v<T>> {
+template <class Value>
+requires std::is_arithmetic_v<Value>
+struct standard_codec<Value> : fixed_codec<number_size_v<Value>> {
   static constexpr bool bulk =
-      number_size_v<T> == sizeof(T) && !std::is_same_v<T, bool> && (little_endian || sizeof(T) == 1);
+      number_size_v<Value> == sizeof(Value) && !std::is_same_v<Value, bool> && (little_endian || sizeof(Value) == 1);
 
-  static void write(writer& to, T value) noexcept {
-    if constexpr (number_size_v<T> == sizeof(T)) {
+  static void write(writer& to, Value value) noexcept {
+    if constexpr (number_size_v<Value> == sizeof(Value)) {
       to.number(value);
     } else {
-      to.bytes(&value, number_size_v<T>);
+      to.bytes(&value, number_size_v<Value>);
     }
   }
-  static T read(reader& from) {
-    if constexpr (std::is_same_v<T, bool>) {
+  static Value read(reader& from) {
+    if constexpr (std::is_same_v<Value, bool>) {
       return from.flag();
-    } else if constexpr (number_size_v<T> == sizeof(T)) {
-      return from.template number<T>();
+    } else if constexpr (number_size_v<Value> == sizeof(Value)) {
+      return from.template number<Value>();
     } else {
-      T value = 0;
-      from.bytes(&value, number_size_v<T>);
+      Value value = 0;
+      from.bytes(&value, number_size_v<Value>);
       return value;
     }
   }
   static void layout(std::string& to) {
-    if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (std::is_same_v<Value, bool>) {
       to += "bool";
-    } else if constexpr (std::is_same_v<T, char>) {
+    } else if constexpr (std::is_same_v<Value, char>) {
       to += "char";
-    } else if constexpr (std::is_same_v<T, wchar_t>) {
-      append(to, "wchar", std::to_string(sizeof(T)));
-    } else if constexpr (std::is_same_v<T, char8_t> || std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>) {
-      append(to, "char", std::to_string(8 * sizeof(T)));
-    } else if constexpr (std::is_integral_v<T>) {
-      append(to, std::is_signed_v<T> ? "i" : "u", std::to_string(sizeof(T)));
-    } else if constexpr (std::numeric_limits<T>::digits == 64) {
+    } else if constexpr (std::is_same_v<Value, wchar_t>) {
+      append(to, "wchar", std::to_string(sizeof(Value)));
+    } else if constexpr (std::is_same_v<Value, char8_t> || std::is_same_v<Value, char16_t> ||
+                         std::is_same_v<Value, char32_t>) {
+      append(to, "char", std::to_string(8 * sizeof(Value)));
+    } else if constexpr (std::is_integral_v<Value>) {
+      append(to, std::is_signed_v<Value> ? "i" : "u", std::to_string(sizeof(Value)));
+    } else if constexpr (std::numeric_limits<Value>::digits == 64) {
       to += "f80";
-    } else if constexpr (std::numeric_limits<T>::digits == 113) {
+    } else if constexpr (std::numeric_limits<Value>::digits == 113) {
       to += "f128";
-    } else if constexpr (std::numeric_limits<T>::digits == 106) {
+    } else if constexpr (std::numeric_limits<Value>::digits == 106) {
       to += "f128dd";
     } else {
-      append(to, "f", std::to_string(sizeof(T)));
+      append(to, "f", std::to_string(sizeof(Value)));
     }
   }
 };
 
-template <class T>
-requires std::is_enum_v<T>
-struct standard_codec<T> : fixed_codec<sizeof(T)> {
-  using number = std::underlying_type_t<T>;
+template <class Value>
+requires std::is_enum_v<Value>
+struct standard_codec<Value> : fixed_codec<sizeof(Value)> {
+  using number = std::underlying_type_t<Value>;
   static constexpr bool bulk = standard_codec<number>::bulk;
 
-  static void write(writer& to, T value) noexcept { to.number(static_cast<number>(value)); }
-  static T read(reader& from) { return static_cast<T>(standard_codec<number>::read(from)); }
+  static void write(writer& to, Value value) noexcept { to.number(static_cast<number>(value)); }
+  static Value read(reader& from) { return static_cast<Value>(standard_codec<number>::read(from)); }
   static void layout(std::string& to) { append(to, "enum<", layout_text<number>(), ">"); }
 };
 
@@ -103,138 +104,140 @@ struct standard_codec<std::nullptr_t> : fixed_codec<0> {
   static void layout(std::string& to) { to += "null"; }
 };
 
-template <class T>
-struct standard_codec<std::complex<T>> : fixed_codec<2 * number_size_v<T>> {
-  static constexpr bool valid = std::is_floating_point_v<T>;
-  static constexpr bool bulk = standard_codec<T>::bulk;
+template <class Value>
+struct standard_codec<std::complex<Value>> : fixed_codec<2 * number_size_v<Value>> {
+  static constexpr bool valid = std::is_floating_point_v<Value>;
+  static constexpr bool bulk = standard_codec<Value>::bulk;
 
-  static void write(writer& to, const std::complex<T>& value) noexcept {
-    standard_codec<T>::write(to, value.real());
-    standard_codec<T>::write(to, value.imag());
+  static void write(writer& to, const std::complex<Value>& value) noexcept {
+    standard_codec<Value>::write(to, value.real());
+    standard_codec<Value>::write(to, value.imag());
   }
-  static std::complex<T> read(reader& from) {
-    const T real = standard_codec<T>::read(from);
-    return {real, standard_codec<T>::read(from)};
+  static std::complex<Value> read(reader& from) {
+    const Value real = standard_codec<Value>::read(from);
+    return {real, standard_codec<Value>::read(from)};
   }
-  static void layout(std::string& to) { append(to, "complex<", layout_text<T>(), ">"); }
+  static void layout(std::string& to) { append(to, "complex<", layout_text<Value>(), ">"); }
 };
 
-template <class T>
-inline void write_elements(writer& to, const T* elements, std::size_t count) {
-  if constexpr (codec_for<T>::bulk) {
-    to.bytes(elements, count * sizeof(T));
+template <class Value>
+inline void write_elements(writer& to, const Value* elements, std::size_t count) {
+  if constexpr (codec_for<Value>::bulk) {
+    to.bytes(elements, count * sizeof(Value));
   } else {
-    for (std::size_t i = 0; i < count; ++i) encode(to, elements[i]);
+    for (std::size_t index = 0; index < count; ++index) encode(to, elements[index]);
   }
 }
 
-template <class T>
-inline void read_elements(reader& from, T* elements, std::size_t count) {
-  if constexpr (codec_for<T>::bulk && std::is_trivially_copyable_v<T>) {
-    from.bytes(static_cast<void*>(elements), count * sizeof(T));
+template <class Value>
+inline void read_elements(reader& from, Value* elements, std::size_t count) {
+  if constexpr (codec_for<Value>::bulk && std::is_trivially_copyable_v<Value>) {
+    from.bytes(static_cast<void*>(elements), count * sizeof(Value));
   } else {
-    for (std::size_t i = 0; i < count; ++i) decode_into(from, elements[i]);
+    for (std::size_t index = 0; index < count; ++index) decode_into(from, elements[index]);
   }
 }
 
-/// What C arrays and std::array share: N elements without a count.
-template <class T, std::size_t N>
+/// What C arrays and std::array share: Size elements without a count.
+template <class Value, std::size_t Size>
 struct array_codec {
-  static constexpr bool valid = storable_v<T>;
-  static constexpr bool fixed = N == 0 || codec_for<T>::fixed;
-  static constexpr std::size_t min_size = N * codec_for<T>::min_size;
+  static constexpr bool valid = storable_v<Value>;
+  static constexpr bool fixed = Size == 0 || codec_for<Value>::fixed;
+  static constexpr std::size_t min_size = Size * codec_for<Value>::min_size;
   static constexpr std::size_t fixed_size = min_size;
-  static constexpr bool bulk = N != 0 && codec_for<T>::bulk;
+  static constexpr bool bulk = Size != 0 && codec_for<Value>::bulk;
 
-  static constexpr std::size_t size_of_elements(const T* elements) {
+  static constexpr std::size_t size_of_elements(const Value* elements) {
     std::size_t sum = 0;
-    for (std::size_t i = 0; i < N; ++i) sum += encoded_size(elements[i]);
+    for (std::size_t index = 0; index < Size; ++index) sum += encoded_size(elements[index]);
     return sum;
   }
-  static void layout(std::string& to) { append(to, "array<", layout_text<T>(), ",", std::to_string(N), ">"); }
+  static void layout(std::string& to) { append(to, "array<", layout_text<Value>(), ",", std::to_string(Size), ">"); }
 };
 
-template <class T, std::size_t N>
-struct standard_codec<T[N]> : array_codec<T, N> {
-  static constexpr std::size_t size(const T (&value)[N]) { return array_codec<T, N>::size_of_elements(value); }
-  static void write(writer& to, const T (&value)[N]) { write_elements(to, value, N); }
-  static void read_into(reader& from, T (&value)[N]) { read_elements(from, value, N); }
+template <class Value, std::size_t Size>
+struct standard_codec<Value[Size]> : array_codec<Value, Size> {
+  static constexpr std::size_t size(const Value (&value)[Size]) {
+    return array_codec<Value, Size>::size_of_elements(value);
+  }
+  static void write(writer& to, const Value (&value)[Size]) { write_elements(to, value, Size); }
+  static void read_into(reader& from, Value (&value)[Size]) { read_elements(from, value, Size); }
 };
 
-template <class T, std::size_t N>
-struct standard_codec<std::array<T, N>> : array_codec<T, N> {
-  static constexpr std::size_t size(const std::array<T, N>& value) {
-    return array_codec<T, N>::size_of_elements(value.data());
+template <class Value, std::size_t Size>
+struct standard_codec<std::array<Value, Size>> : array_codec<Value, Size> {
+  static constexpr std::size_t size(const std::array<Value, Size>& value) {
+    return array_codec<Value, Size>::size_of_elements(value.data());
   }
-  static void write(writer& to, const std::array<T, N>& value) {
-    if constexpr (N != 0) write_elements(to, value.data(), N);
+  static void write(writer& to, const std::array<Value, Size>& value) {
+    if constexpr (Size != 0) write_elements(to, value.data(), Size);
   }
-  static std::array<T, N> read(reader& from) {
-    if constexpr (N == 0) {
+  static std::array<Value, Size> read(reader& from) {
+    if constexpr (Size == 0) {
       return {};
-    } else if constexpr (std::is_default_constructible_v<T>) {
-      std::array<T, N> value;
-      read_elements(from, value.data(), N);
+    } else if constexpr (std::is_default_constructible_v<Value>) {
+      std::array<Value, Size> value;
+      read_elements(from, value.data(), Size);
       return value;
     } else {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return std::array<T, N>{{(static_cast<void>(I), decode<T>(from))...}};
+      return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+        return std::array<Value, Size>{{(static_cast<void>(Index), decode<Value>(from))...}};
       }
-      (std::make_index_sequence<N>());
+      (std::make_index_sequence<Size>());
     }
   }
 };
 
-/// Makes a T from the bytes of one. T's own constructor runs only if the bytes alone do not make an object: for
+/// Makes a Value from the bytes of one. Value's own constructor runs only if the bytes alone do not make an object: for
 /// polymorphic classes it sets the virtual table pointer of this process, which copy constructors never read.
-template <class T>
-inline T object_from_bytes(const std::byte* from) {
-  if constexpr (std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>) {
-    T object;
-    std::memcpy(static_cast<void*>(std::addressof(object)), from, sizeof(T));
+template <class Value>
+inline Value object_from_bytes(const std::byte* from) {
+  if constexpr (std::is_trivially_copyable_v<Value> && std::is_trivially_default_constructible_v<Value>) {
+    Value object;
+    std::memcpy(static_cast<void*>(std::addressof(object)), from, sizeof(Value));
     return object;
   } else {
-    alignas(T) std::byte storage[sizeof(T)];
-    std::memcpy(storage, from, sizeof(T));
-    T& image = *std::launder(reinterpret_cast<T*>(storage));
-    if constexpr (std::is_copy_constructible_v<T>) {
-      return T(static_cast<const T&>(image));
+    alignas(Value) std::byte storage[sizeof(Value)];
+    std::memcpy(storage, from, sizeof(Value));
+    Value& image = *std::launder(reinterpret_cast<Value*>(storage));
+    if constexpr (std::is_copy_constructible_v<Value>) {
+      return Value(static_cast<const Value&>(image));
     } else {
-      return T(std::move(image));
+      return Value(std::move(image));
     }
   }
 }
 
-template <class T>
-inline constexpr std::size_t object_size_v = std::is_empty_v<T> ? 0 : sizeof(T);
+template <class Value>
+inline constexpr std::size_t object_size_v = std::is_empty_v<Value> ? 0 : sizeof(Value);
 
-template <class T>
-struct object_codec : fixed_codec<object_size_v<T>> {
-  static constexpr bool bulk = std::is_trivially_copyable_v<T> && object_size_v<T> != 0;
+template <class Value>
+struct object_codec : fixed_codec<object_size_v<Value>> {
+  static constexpr bool bulk = std::is_trivially_copyable_v<Value> && object_size_v<Value> != 0;
 
-  static void write(writer& to, const T& value) noexcept { to.bytes(std::addressof(value), object_size_v<T>); }
-  static T read(reader& from) {
-    if constexpr (object_size_v<T> == 0) {
-      constexpr std::array<std::byte, sizeof(T)> nothing{};
-      return object_from_bytes<T>(nothing.data());
+  static void write(writer& to, const Value& value) noexcept { to.bytes(std::addressof(value), object_size_v<Value>); }
+  static Value read(reader& from) {
+    if constexpr (object_size_v<Value> == 0) {
+      constexpr std::array<std::byte, sizeof(Value)> nothing{};
+      return object_from_bytes<Value>(nothing.data());
     } else {
-      return object_from_bytes<T>(from.view(sizeof(T)).data());
+      return object_from_bytes<Value>(from.view(sizeof(Value)).data());
     }
   }
   static void layout(std::string& to) {
-    if constexpr (object_size_v<T> == 0) {
+    if constexpr (object_size_v<Value> == 0) {
       to += "empty<";
-      append_name<T>(to);
+      append_name<Value>(to);
       to += '>';
     } else {
-      append_object<T>(to);
+      append_object<Value>(to);
     }
   }
 };
 
-template <class T>
-struct codec_of_kind<T, codec_kind::bitwise> : object_codec<T> {};
-template <class T>
-struct codec_of_kind<T, codec_kind::polymorphic> : object_codec<T> {};
+template <class Value>
+struct codec_of_kind<Value, codec_kind::bitwise> : object_codec<Value> {};
+template <class Value>
+struct codec_of_kind<Value, codec_kind::polymorphic> : object_codec<Value> {};
 
 }  // namespace ham::msg::detail

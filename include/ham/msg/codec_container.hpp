@@ -17,34 +17,34 @@
 namespace ham::msg::detail {
 
 /// Reads objects of a bulk type out of bytes that need not be aligned for it.
-template <class T>
+template <class Value>
 class unaligned_iterator {
  public:
   using iterator_category = std::random_access_iterator_tag;
-  using value_type = T;
+  using value_type = Value;
   using difference_type = std::ptrdiff_t;
-  using pointer = const T*;
-  using reference = T;
+  using pointer = const Value*;
+  using reference = Value;
 
   explicit unaligned_iterator(const std::byte* at) noexcept : at_(at) {}
-  T operator*() const { return object_from_bytes<T>(at_); }
+  Value operator*() const { return object_from_bytes<Value>(at_); }
   unaligned_iterator& operator++() noexcept { return *this += 1; }
-  unaligned_iterator& operator+=(difference_type n) noexcept {
-    at_ += n * static_cast<difference_type>(sizeof(T));
+  unaligned_iterator& operator+=(difference_type count) noexcept {
+    at_ += count * static_cast<difference_type>(sizeof(Value));
     return *this;
   }
   friend bool operator==(const unaligned_iterator&, const unaligned_iterator&) = default;
-  friend difference_type operator-(const unaligned_iterator& a, const unaligned_iterator& b) noexcept {
-    return (a.at_ - b.at_) / static_cast<difference_type>(sizeof(T));
+  friend difference_type operator-(const unaligned_iterator& left, const unaligned_iterator& right) noexcept {
+    return (left.at_ - right.at_) / static_cast<difference_type>(sizeof(Value));
   }
 
  private:
   const std::byte* at_;
 };
 
-template <class T>
+template <class Value>
 inline bool is_aligned_for(const std::byte* at) noexcept {
-  return reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0;
+  return reinterpret_cast<std::uintptr_t>(at) % alignof(Value) == 0;
 }
 
 // The functors and allocators of containers do not travel: the receiver's are new ones, so they must have no state.
@@ -71,41 +71,42 @@ struct range_codec : varying_codec<8> {
   static void layout_as(std::string& to, const char* name) { append(to, name, "<", layout_text<Element>(), ">"); }
 };
 
-template <class T, class Allocator>
-struct standard_codec<std::vector<T, Allocator>> : range_codec<std::vector<T, Allocator>, T> {
-  using vector = std::vector<T, Allocator>;
-  using range = range_codec<vector, T>;
-  static constexpr bool valid = storable_v<T> && std::is_default_constructible_v<Allocator>;
+template <class Value, class Allocator>
+struct standard_codec<std::vector<Value, Allocator>> : range_codec<std::vector<Value, Allocator>, Value> {
+  using vector = std::vector<Value, Allocator>;
+  using range = range_codec<vector, Value>;
+  static constexpr bool valid = storable_v<Value> && std::is_default_constructible_v<Allocator>;
 
   static constexpr std::size_t size(const vector& value) {
-    if constexpr (fixed_size_v<T>) {
-      return 8 + value.size() * element_min_v<T>;
+    if constexpr (fixed_size_v<Value>) {
+      return 8 + value.size() * element_min_v<Value>;
     } else {
       return range::size(value);
     }
   }
   static void write(writer& to, const vector& value) {
-    if constexpr (codec_for<T>::bulk) {
+    if constexpr (codec_for<Value>::bulk) {
       to.count(value.size());
-      to.bytes(value.data(), value.size() * sizeof(T));
+      to.bytes(value.data(), value.size() * sizeof(Value));
     } else {
       range::write(to, value);
     }
   }
   static vector read(reader& from) { return read_counted(from, range::read_count(from)); }
   static vector read_counted(reader& from, std::size_t count) {
-    if constexpr (codec_for<T>::bulk) {
-      const std::byte* const bytes = from.view(count * sizeof(T)).data();
-      if (is_aligned_for<T>(bytes)) {
-        const T* const elements = reinterpret_cast<const T*>(bytes);
+    if constexpr (codec_for<Value>::bulk) {
+      const std::byte* const bytes = from.view(count * sizeof(Value)).data();
+      if (is_aligned_for<Value>(bytes)) {
+        const Value* const elements = reinterpret_cast<const Value*>(bytes);
         return vector(elements, elements + count);
       }
-      return vector(unaligned_iterator<T>(bytes), unaligned_iterator<T>(bytes + count * sizeof(T)));
+      return vector(unaligned_iterator<Value>(bytes), unaligned_iterator<Value>(bytes + count * sizeof(Value)));
     } else {
       vector value;
       // Few bytes may stand for much memory (a large optional): room grows with what really arrives.
-      value.reserve(std::min(count, (std::size_t{1} << 20) / sizeof(T) + 1));
-      for (std::size_t i = 0; i < count; ++i) value.push_back(read_element<T>(from));
+      constexpr std::size_t at_once = (std::size_t{1} << 20) / sizeof(Value) + 1;
+      value.reserve(count < at_once ? count : at_once);
+      for (std::size_t index = 0; index < count; ++index) value.push_back(read_element<Value>(from));
       return value;
     }
   }
@@ -122,9 +123,9 @@ struct standard_codec<std::vector<bool, Allocator>> : varying_codec<8> {
   static void write(writer& to, const vector& value) {
     to.count(value.size());
     std::byte* const bits = to.take(bytes_for(value.size()));
-    std::fill_n(bits, bytes_for(value.size()), std::byte{0});
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      if (value[i]) bits[i / 8] |= std::byte{1} << (i % 8);
+    for (std::size_t index = 0; index < bytes_for(value.size()); ++index) bits[index] = std::byte{0};
+    for (std::size_t index = 0; index < value.size(); ++index) {
+      if (value[index]) bits[index / 8] |= std::byte{1} << (index % 8);
     }
   }
   static vector read(reader& from) {
@@ -134,7 +135,8 @@ struct standard_codec<std::vector<bool, Allocator>> : varying_codec<8> {
     }
     const std::byte* const bits = from.view(bytes_for(static_cast<std::size_t>(count))).data();
     vector value(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < value.size(); ++i) value[i] = (bits[i / 8] >> (i % 8) & std::byte{1}) != std::byte{0};
+    for (std::size_t index = 0; index < value.size(); ++index)
+      value[index] = (bits[index / 8] >> (index % 8) & std::byte{1}) != std::byte{0};
     return value;
   }
   static void layout(std::string& to) { to += "vec<bit>"; }
@@ -160,21 +162,21 @@ struct sequence_codec : range_codec<Container, typename Container::value_type> {
   static void layout(std::string& to) { sequence_codec::layout_as(to, "seq"); }
 };
 
-template <class T, class Allocator>
-struct standard_codec<std::deque<T, Allocator>> : sequence_codec<std::deque<T, Allocator>> {};
-template <class T, class Allocator>
-struct standard_codec<std::list<T, Allocator>> : sequence_codec<std::list<T, Allocator>> {};
+template <class Value, class Allocator>
+struct standard_codec<std::deque<Value, Allocator>> : sequence_codec<std::deque<Value, Allocator>> {};
+template <class Value, class Allocator>
+struct standard_codec<std::list<Value, Allocator>> : sequence_codec<std::list<Value, Allocator>> {};
 
-template <class T, class Allocator>
-struct standard_codec<std::forward_list<T, Allocator>> : range_codec<std::forward_list<T, Allocator>, T> {
-  using list = std::forward_list<T, Allocator>;
-  static constexpr bool valid = storable_v<T> && std::is_default_constructible_v<Allocator>;
+template <class Value, class Allocator>
+struct standard_codec<std::forward_list<Value, Allocator>> : range_codec<std::forward_list<Value, Allocator>, Value> {
+  using list = std::forward_list<Value, Allocator>;
+  static constexpr bool valid = storable_v<Value> && std::is_default_constructible_v<Allocator>;
 
   static list read(reader& from) {
     list value;
     auto last = value.before_begin();
     for (std::size_t left = standard_codec::read_count(from); left != 0; --left) {
-      last = value.insert_after(last, read_element<T>(from));
+      last = value.insert_after(last, read_element<Value>(from));
     }
     return value;
   }
@@ -216,26 +218,29 @@ struct map_codec : range_codec<Map, std::pair<typename Map::key_type, typename M
   }
 };
 
-template <class T, class Less, class A>
-struct standard_codec<std::set<T, Less, A>> : set_codec<std::set<T, Less, A>, Less> {};
-template <class T, class Less, class A>
-struct standard_codec<std::multiset<T, Less, A>> : set_codec<std::multiset<T, Less, A>, Less> {};
-template <class T, class Hash, class Equal, class A>
-struct standard_codec<std::unordered_set<T, Hash, Equal, A>>
-    : set_codec<std::unordered_set<T, Hash, Equal, A>, Hash, Equal> {};
-template <class T, class Hash, class Equal, class A>
-struct standard_codec<std::unordered_multiset<T, Hash, Equal, A>>
-    : set_codec<std::unordered_multiset<T, Hash, Equal, A>, Hash, Equal> {};
+template <class Value, class Less, class Allocator>
+struct standard_codec<std::set<Value, Less, Allocator>> : set_codec<std::set<Value, Less, Allocator>, Less> {};
+template <class Value, class Less, class Allocator>
+struct standard_codec<std::multiset<Value, Less, Allocator>> : set_codec<std::multiset<Value, Less, Allocator>, Less> {
+};
+template <class Value, class Hash, class Equal, class Allocator>
+struct standard_codec<std::unordered_set<Value, Hash, Equal, Allocator>>
+    : set_codec<std::unordered_set<Value, Hash, Equal, Allocator>, Hash, Equal> {};
+template <class Value, class Hash, class Equal, class Allocator>
+struct standard_codec<std::unordered_multiset<Value, Hash, Equal, Allocator>>
+    : set_codec<std::unordered_multiset<Value, Hash, Equal, Allocator>, Hash, Equal> {};
 
-template <class K, class V, class Less, class A>
-struct standard_codec<std::map<K, V, Less, A>> : map_codec<std::map<K, V, Less, A>, Less> {};
-template <class K, class V, class Less, class A>
-struct standard_codec<std::multimap<K, V, Less, A>> : map_codec<std::multimap<K, V, Less, A>, Less> {};
-template <class K, class V, class Hash, class Equal, class A>
-struct standard_codec<std::unordered_map<K, V, Hash, Equal, A>>
-    : map_codec<std::unordered_map<K, V, Hash, Equal, A>, Hash, Equal> {};
-template <class K, class V, class Hash, class Equal, class A>
-struct standard_codec<std::unordered_multimap<K, V, Hash, Equal, A>>
-    : map_codec<std::unordered_multimap<K, V, Hash, Equal, A>, Hash, Equal> {};
+template <class Key, class Mapped, class Less, class Allocator>
+struct standard_codec<std::map<Key, Mapped, Less, Allocator>>
+    : map_codec<std::map<Key, Mapped, Less, Allocator>, Less> {};
+template <class Key, class Mapped, class Less, class Allocator>
+struct standard_codec<std::multimap<Key, Mapped, Less, Allocator>>
+    : map_codec<std::multimap<Key, Mapped, Less, Allocator>, Less> {};
+template <class Key, class Mapped, class Hash, class Equal, class Allocator>
+struct standard_codec<std::unordered_map<Key, Mapped, Hash, Equal, Allocator>>
+    : map_codec<std::unordered_map<Key, Mapped, Hash, Equal, Allocator>, Hash, Equal> {};
+template <class Key, class Mapped, class Hash, class Equal, class Allocator>
+struct standard_codec<std::unordered_multimap<Key, Mapped, Hash, Equal, Allocator>>
+    : map_codec<std::unordered_multimap<Key, Mapped, Hash, Equal, Allocator>, Hash, Equal> {};
 
 }  // namespace ham::msg::detail

@@ -1,7 +1,6 @@
 // The codec's front door: which types cross, and encoded_size, encode, decode and append_layout for all of them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -28,97 +27,97 @@ enum class codec_kind : std::uint8_t { user, migratable, fields, serialize, stan
 ///   min_size   the least number of bytes that a value takes
 ///   bulk       whether arrays of it are on the wire as they are in memory on this machine
 ///   size(value), write(writer&, value), read(reader&), layout(std::string&)
-template <class T>
+template <class Value>
 struct standard_codec;
 
-template <class T, codec_kind Kind>
+template <class Value, codec_kind Kind>
 struct codec_of_kind;
 
-template <class T>
+template <class Value>
 concept has_user_codec = requires {
-  sizeof(codec<T>);
+  sizeof(codec<Value>);
 };
-template <class T>
+template <class Value>
 concept has_standard_codec = requires {
-  sizeof(standard_codec<T>);
+  sizeof(standard_codec<Value>);
 };
 
-template <class T>
+template <class Value>
 consteval bool has_own_fields();
-template <class T>
+template <class Value>
 consteval bool has_serialize();
 
 /// Classes with virtual functions: those whose copying cannot fail own nothing, as far as can be told from outside. The
 /// exceptions of the standard library share a string, copied without fail.
-template <class T>
+template <class Value>
 consteval bool crosses_as_polymorphic_object() {
-  if constexpr (std::is_polymorphic_v<T> && !std::is_abstract_v<T>) {
-    return std::is_nothrow_copy_constructible_v<T> && !std::is_base_of_v<std::exception, T>;
+  if constexpr (std::is_polymorphic_v<Value> && !std::is_abstract_v<Value>) {
+    return std::is_nothrow_copy_constructible_v<Value> && !std::is_base_of_v<std::exception, Value>;
   } else {
     return false;
   }
 }
 
-template <class T>
+template <class Value>
 consteval codec_kind kind_of() {
-  if constexpr (!std::is_object_v<T> || std::is_const_v<T> || std::is_volatile_v<T>) {
+  if constexpr (!std::is_object_v<Value> || std::is_const_v<Value> || std::is_volatile_v<Value>) {
     return codec_kind::none;
-  } else if constexpr (has_user_codec<T>) {
+  } else if constexpr (has_user_codec<Value>) {
     return codec_kind::user;
-  } else if constexpr (has_own_migratable<T>()) {
+  } else if constexpr (has_own_migratable<Value>()) {
     return codec_kind::migratable;
-  } else if constexpr (has_own_fields<T>()) {
+  } else if constexpr (has_own_fields<Value>()) {
     return codec_kind::fields;
-  } else if constexpr (has_serialize<T>()) {
+  } else if constexpr (has_serialize<Value>()) {
     return codec_kind::serialize;
-  } else if constexpr (has_standard_codec<T>) {
-    return standard_codec<T>::valid ? codec_kind::standard : codec_kind::none;
-  } else if constexpr (is_bitwise_copyable<T>::value && std::is_move_constructible_v<T>) {
+  } else if constexpr (has_standard_codec<Value>) {
+    return standard_codec<Value>::valid ? codec_kind::standard : codec_kind::none;
+  } else if constexpr (is_bitwise_copyable<Value>::value && std::is_move_constructible_v<Value>) {
     return codec_kind::bitwise;
-  } else if constexpr (crosses_as_polymorphic_object<T>()) {
+  } else if constexpr (crosses_as_polymorphic_object<Value>()) {
     return codec_kind::polymorphic;
   } else {
     return codec_kind::none;
   }
 }
 
-template <class T>
-using codec_for = codec_of_kind<T, kind_of<T>()>;
+template <class Value>
+using codec_for = codec_of_kind<Value, kind_of<Value>()>;
 
 /// Types that refer to memory they do not own: cross as arguments only, decoded in place.
-template <class T>
+template <class Value>
 inline constexpr bool is_view_v = false;
 template <class Char, class Traits>
 inline constexpr bool is_view_v<std::basic_string_view<Char, Traits>> = true;
-template <class T, std::size_t Extent>
-inline constexpr bool is_view_v<std::span<const T, Extent>> = true;
+template <class Value, std::size_t Extent>
+inline constexpr bool is_view_v<std::span<const Value, Extent>> = true;
 
-/// Whether T may be part of another type.
-template <class T>
-inline constexpr bool storable_v = kind_of<T>() != codec_kind::none && !is_view_v<T>;
+/// Whether Value may be part of another type.
+template <class Value>
+inline constexpr bool storable_v = kind_of<Value>() != codec_kind::none && !is_view_v<Value>;
 
 }  // namespace detail
 
-/// T (a type without reference and const) may be an argument of a call.
-template <class T>
-concept crosses = !std::is_array_v<T> && detail::kind_of<T>() != detail::codec_kind::none;
+/// Value (a type without reference and const) may be an argument of a call.
+template <class Value>
+concept crosses = !std::is_array_v<Value> && detail::kind_of<Value>() != detail::codec_kind::none;
 
-/// T may be the result of a call: as crosses, without views (`std::string_view`, `std::span<const U>`) of memory that
-/// would be gone; or void.
-template <class T>
-concept crosses_back = std::is_void_v<T> ||(crosses<T> && !detail::is_view_v<T>);
+/// Value may be the result of a call: as crosses, without views (`std::string_view`, `std::span<const Element>`) of
+/// memory that would be gone; or void.
+template <class Value>
+concept crosses_back = std::is_void_v<Value> ||(crosses<Value> && !detail::is_view_v<Value>);
 
-/// Named by the compiler's message when a program tries to send a T that cannot cross.
-template <class T>
+/// Named by the compiler's message when a program tries to send a Value that cannot cross.
+template <class Value>
 struct type_cannot_cross {
-  static constexpr bool refers = std::is_pointer_v<T> || std::is_reference_v<T> || detail::borrows_v<T>;
-  static_assert(!std::is_pointer_v<T>,
+  static constexpr bool refers = std::is_pointer_v<Value> || std::is_reference_v<Value> || detail::borrows_v<Value>;
+  static_assert(!std::is_pointer_v<Value>,
                 "ham: this type cannot cross to another node: it is a raw pointer, which means nothing there. Pass a "
                 "ham::offload::buffer_ptr, a value, a container or a std::span<const T>; pointers whose values mean "
                 "the same on both sides may be marked with ham::is_bitwise_copyable");
-  static_assert(!std::is_reference_v<T>,
+  static_assert(!std::is_reference_v<Value>,
                 "ham: this type cannot cross to another node: it is a reference. Pass the value");
-  static_assert(!refers || std::is_pointer_v<T> || std::is_reference_v<T>,
+  static_assert(!refers || std::is_pointer_v<Value> || std::is_reference_v<Value>,
                 "ham: this type cannot cross to another node: it refers to memory that it does not own. Pass the "
                 "value, a container or a std::span<const T>");
   static_assert(refers,
@@ -128,26 +127,26 @@ struct type_cannot_cross {
 };
 
 /// Named by the compiler's message when a function whose result is a view of memory is to be called on another node.
-template <class T>
+template <class Value>
 struct result_cannot_cross {
-  static_assert(!detail::is_view_v<T>,
+  static_assert(!detail::is_view_v<Value>,
                 "ham: this type cannot cross back as a result: it is a view of memory of the other node. Return a "
                 "std::string or a container");
 };
 
-/// For `static_assert(require_argument<T>())`: does not compile, with the messages above, unless T crosses.
-template <class T>
+/// For `static_assert(require_argument<Value>())`: does not compile, with the messages above, unless Value crosses.
+template <class Value>
 consteval bool require_argument() {
-  if constexpr (!crosses<T>) static_assert(sizeof(type_cannot_cross<T>) != 0);
+  if constexpr (!crosses<Value>) static_assert(sizeof(type_cannot_cross<Value>) != 0);
   return true;
 }
 
-/// For `static_assert(require_result<T>())`: does not compile, with the messages above, unless T crosses back.
-template <class T>
+/// For `static_assert(require_result<Value>())`: does not compile, with the messages above, unless Value crosses back.
+template <class Value>
 consteval bool require_result() {
-  if constexpr (!std::is_void_v<T>) {
-    static_assert(sizeof(result_cannot_cross<T>) != 0);
-    require_argument<T>();
+  if constexpr (!std::is_void_v<Value>) {
+    static_assert(sizeof(result_cannot_cross<Value>) != 0);
+    require_argument<Value>();
   }
   return true;
 }
@@ -155,20 +154,20 @@ consteval bool require_result() {
 namespace detail {
 
 // Reached only with types that cannot cross: states the error, then keeps quiet.
-template <class T>
-struct codec_of_kind<T, codec_kind::none> {
-  static_assert(sizeof(type_cannot_cross<T>) != 0);
+template <class Value>
+struct codec_of_kind<Value, codec_kind::none> {
+  static_assert(sizeof(type_cannot_cross<Value>) != 0);
   static constexpr bool fixed = false;
   static constexpr bool bulk = false;
   static constexpr std::size_t min_size = 1;
-  static constexpr std::size_t size(const T&) { return 0; }
-  static void write(writer&, const T&) {}
-  static T read(reader&);
+  static constexpr std::size_t size(const Value&) { return 0; }
+  static void write(writer&, const Value&) {}
+  static Value read(reader&);
   static void layout(std::string&) {}
 };
 
-template <class T>
-struct codec_of_kind<T, codec_kind::standard> : standard_codec<T> {};
+template <class Value>
+struct codec_of_kind<Value, codec_kind::standard> : standard_codec<Value> {};
 
 /// Counts nesting while sizes are computed, so that the sender refuses what the receiver would.
 class sizing_nested {
@@ -186,64 +185,64 @@ class sizing_nested {
   static inline constinit thread_local std::uint32_t depth_ = 0;
 };
 
-template <class T>
-using decoded_t = decltype(codec_for<T>::read(std::declval<reader&>()));
+template <class Value>
+using decoded_t = decltype(codec_for<Value>::read(std::declval<reader&>()));
 
 }  // namespace detail
 
-/// What decode<T> returns: T itself, for views something that converts to T and keeps what it must.
-template <class T>
-using decode_result_t = detail::decoded_t<T>;
+/// What decode<Value> returns: Value itself, for views something that converts to Value and keeps what it must.
+template <class Value>
+using decode_result_t = detail::decoded_t<Value>;
 
-/// Whether every value of T takes the same number of bytes on the wire: fixed_encoded_size_v<T>.
-template <class T>
-inline constexpr bool fixed_size_v = detail::codec_for<T>::fixed;
+/// Whether every value of Value takes the same number of bytes on the wire: fixed_encoded_size_v<Value>.
+template <class Value>
+inline constexpr bool fixed_size_v = detail::codec_for<Value>::fixed;
 
-template <class T>
-requires fixed_size_v<T>
-inline constexpr std::size_t fixed_encoded_size_v = detail::codec_for<T>::fixed_size;
+template <class Value>
+requires fixed_size_v<Value>
+inline constexpr std::size_t fixed_encoded_size_v = detail::codec_for<Value>::fixed_size;
 
 /// Bytes that `value` takes on the wire. Throws ham::error for values that cannot be sent (valueless variant, nesting
 /// deeper than max_nesting), and whatever a user's codec throws.
-template <class T>
-[[nodiscard]] constexpr std::size_t encoded_size(const T& value) {
-  if constexpr (fixed_size_v<T>) {
-    return fixed_encoded_size_v<T>;
+template <class Value>
+[[nodiscard]] constexpr std::size_t encoded_size(const Value& value) {
+  if constexpr (fixed_size_v<Value>) {
+    return fixed_encoded_size_v<Value>;
   } else {
-    return detail::codec_for<T>::size(value);
+    return detail::codec_for<Value>::size(value);
   }
 }
 
 /// Writes `value`: encoded_size(value) bytes.
-template <class T>
-[[gnu::always_inline]] inline void encode(writer& to, const T& value) {
-  detail::codec_for<T>::write(to, value);
+template <class Value>
+[[gnu::always_inline]] inline void encode(writer& to, const Value& value) {
+  detail::codec_for<Value>::write(to, value);
 }
 
-/// Reads a value of the decayed parameter type T. Throws ham::protocol_error if the bytes are not those of a T.
-/// `std::string_view` and `std::span<const U>` refer to the bytes under the reader if these are aligned for U, else the
-/// returned object owns a copy; either way it must outlive the use of the view made from it.
-template <class T>
-[[nodiscard, gnu::always_inline]] inline decode_result_t<T> decode(reader& from) {
-  return detail::codec_for<T>::read(from);
+/// Reads a value of the decayed parameter type Value. Throws ham::protocol_error if the bytes are not those of a Value.
+/// `std::string_view` and `std::span<const Element>` refer to the bytes under the reader if these are aligned for
+/// Element, else the returned object owns a copy; either way it must outlive the use of the view made from it.
+template <class Value>
+[[nodiscard, gnu::always_inline]] inline decode_result_t<Value> decode(reader& from) {
+  return detail::codec_for<Value>::read(from);
 }
 
 /// Reads into an existing object, also into a C array.
-template <class T>
-inline void decode_into(reader& from, T& to) {
-  if constexpr (std::is_array_v<T>) {
-    detail::codec_for<T>::read_into(from, to);
+template <class Value>
+inline void decode_into(reader& from, Value& to) {
+  if constexpr (std::is_array_v<Value>) {
+    detail::codec_for<Value>::read_into(from, to);
   } else {
-    to = decode<T>(from);
+    to = decode<Value>(from);
   }
 }
 
-/// Appends a text that says how T is laid out on the wire: "i4", "str", "vec<f8>", "tuple<i4,f8>",
+/// Appends a text that says how Value is laid out on the wire: "i4", "str", "vec<f8>", "tuple<i4,f8>",
 /// "fields<particle:f8,str>", "opaque<particle,24,8>". Nodes whose texts for an argument differ do not exchange it.
 /// The characters `<`, `>` and `,` only appear as structure.
-template <class T>
+template <class Value>
 void append_layout(std::string& to) {
-  detail::codec_for<T>::layout(to);
+  detail::codec_for<Value>::layout(to);
 }
 
 /// The layouts of several types, separated by commas.
@@ -258,30 +257,30 @@ template <class... Types>
 namespace detail {
 
 // Elements of containers. One that may take no bytes at all gets one, so that a count is always backed by real bytes.
-template <class T>
-inline constexpr bool needs_marker_v = codec_for<T>::min_size == 0;
+template <class Value>
+inline constexpr bool needs_marker_v = codec_for<Value>::min_size == 0;
 
-template <class T>
-inline constexpr std::size_t element_min_v = std::max<std::size_t>(codec_for<T>::min_size, 1);
+template <class Value>
+inline constexpr std::size_t element_min_v = needs_marker_v<Value> ? 1 : codec_for<Value>::min_size;
 
-template <class T>
-constexpr std::size_t element_size(const T& value) {
-  return encoded_size(value) + (needs_marker_v<T> ? 1 : 0);
+template <class Value>
+constexpr std::size_t element_size(const Value& value) {
+  return encoded_size(value) + (needs_marker_v<Value> ? 1 : 0);
 }
 
-template <class T>
-inline void write_element(writer& to, const T& value) {
-  if constexpr (needs_marker_v<T>) to.number(std::uint8_t{0});
+template <class Value>
+inline void write_element(writer& to, const Value& value) {
+  if constexpr (needs_marker_v<Value>) to.number(std::uint8_t{0});
   encode(to, value);
 }
 
-template <class T>
-inline T read_element(reader& from) {
-  if constexpr (needs_marker_v<T>) {
+template <class Value>
+inline Value read_element(reader& from) {
+  if constexpr (needs_marker_v<Value>) {
     if (from.template number<std::uint8_t>() != 0) [[unlikely]]
       throw_malformed("an empty element is not marked so");
   }
-  return decode<T>(from);
+  return decode<Value>(from);
 }
 
 }  // namespace detail

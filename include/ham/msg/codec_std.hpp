@@ -49,32 +49,35 @@ struct standard_codec<std::basic_string<Char, Traits, Allocator>> : varying_code
 };
 
 // Inside a tuple a raw pointer crosses as an opaque number, as applications of the published HAM expect.
-template <class T>
+template <class Value>
 inline constexpr bool opaque_pointer_v =
-    std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>> && kind_of<T>() == codec_kind::none;
+    std::is_pointer_v<Value> && !std::is_function_v<std::remove_pointer_t<Value>> &&
+    kind_of<Value>() == codec_kind::none;
 
-template <class T>
+template <class Value>
 struct opaque_pointer_codec : fixed_codec<8> {
-  static void write(writer& to, T value) noexcept {
+  static void write(writer& to, Value value) noexcept {
     to.number(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(value)));
   }
-  static T read(reader& from) { return reinterpret_cast<T>(static_cast<std::uintptr_t>(from.number<std::uint64_t>())); }
+  static Value read(reader& from) {
+    return reinterpret_cast<Value>(static_cast<std::uintptr_t>(from.number<std::uint64_t>()));
+  }
   static void layout(std::string& to) { to += "ptr"; }
 };
 
-template <class T, bool Pointer = opaque_pointer_v<T>>
-struct tuple_element_codec : opaque_pointer_codec<T> {
-  static constexpr std::size_t size(T) noexcept { return 8; }
+template <class Value, bool Pointer = opaque_pointer_v<Value>>
+struct tuple_element_codec : opaque_pointer_codec<Value> {
+  static constexpr std::size_t size(Value) noexcept { return 8; }
 };
 
-template <class T>
-struct tuple_element_codec<T, false> {
-  static constexpr bool fixed = codec_for<T>::fixed;
-  static constexpr std::size_t min_size = codec_for<T>::min_size;
-  static constexpr std::size_t size(const T& value) { return encoded_size(value); }
-  static void write(writer& to, const T& value) { encode(to, value); }
-  static T read(reader& from) { return decode<T>(from); }
-  static void layout(std::string& to) { append_layout<T>(to); }
+template <class Value>
+struct tuple_element_codec<Value, false> {
+  static constexpr bool fixed = codec_for<Value>::fixed;
+  static constexpr std::size_t min_size = codec_for<Value>::min_size;
+  static constexpr std::size_t size(const Value& value) { return encoded_size(value); }
+  static void write(writer& to, const Value& value) { encode(to, value); }
+  static Value read(reader& from) { return decode<Value>(from); }
+  static void layout(std::string& to) { append_layout<Value>(to); }
 };
 
 template <class... Types>
@@ -128,20 +131,20 @@ struct standard_codec<std::pair<First, Second>> {
   static void layout(std::string& to) { append(to, "pair<", layout_text<first_type, second_type>(), ">"); }
 };
 
-template <class T>
-struct standard_codec<std::optional<T>> : varying_codec<1> {
-  static constexpr bool valid = storable_v<T>;
+template <class Value>
+struct standard_codec<std::optional<Value>> : varying_codec<1> {
+  static constexpr bool valid = storable_v<Value>;
 
-  static constexpr std::size_t size(const std::optional<T>& value) { return value ? 1 + encoded_size(*value) : 1; }
-  static void write(writer& to, const std::optional<T>& value) {
+  static constexpr std::size_t size(const std::optional<Value>& value) { return value ? 1 + encoded_size(*value) : 1; }
+  static void write(writer& to, const std::optional<Value>& value) {
     to.number(static_cast<std::uint8_t>(value.has_value()));
     if (value) encode(to, *value);
   }
-  static std::optional<T> read(reader& from) {
+  static std::optional<Value> read(reader& from) {
     if (!from.flag()) return std::nullopt;
-    return std::optional<T>(std::in_place, decode<T>(from));
+    return std::optional<Value>(std::in_place, decode<Value>(from));
   }
-  static void layout(std::string& to) { append(to, "opt<", layout_text<T>(), ">"); }
+  static void layout(std::string& to) { append(to, "opt<", layout_text<Value>(), ">"); }
 };
 
 template <>
@@ -169,14 +172,14 @@ struct standard_codec<std::variant<Types...>> : varying_codec<1> {
   static void layout(std::string& to) { append(to, "variant<", layout_text<Types...>(), ">"); }
 
  private:
-  template <std::size_t I>
+  template <std::size_t Index>
   static variant read_alternative(reader& from, std::size_t index) {
-    if constexpr (I == sizeof...(Types)) {
+    if constexpr (Index == sizeof...(Types)) {
       throw_malformed("a variant has no alternative of the number announced");
-    } else if (index == I) {
-      return variant(std::in_place_index<I>, decode<std::variant_alternative_t<I, variant>>(from));
+    } else if (index == Index) {
+      return variant(std::in_place_index<Index>, decode<std::variant_alternative_t<Index, variant>>(from));
     } else {
-      return read_alternative<I + 1>(from, index);
+      return read_alternative<Index + 1>(from, index);
     }
   }
 };
@@ -215,43 +218,44 @@ struct standard_codec<std::chrono::time_point<Clock, Duration>> {
   static void layout(std::string& to) { append(to, "time_point<", layout_text<Duration>(), ">"); }
 };
 
-template <std::size_t N>
-struct standard_codec<std::bitset<N>> : fixed_codec<(N + 7) / 8> {
-  static void write(writer& to, const std::bitset<N>& value) noexcept {
-    for (std::size_t first = 0; first < N; first += 8) {
+template <std::size_t Bits>
+struct standard_codec<std::bitset<Bits>> : fixed_codec<(Bits + 7) / 8> {
+  static void write(writer& to, const std::bitset<Bits>& value) noexcept {
+    for (std::size_t first = 0; first < Bits; first += 8) {
       unsigned byte = 0;
-      for (std::size_t i = first; i < N && i < first + 8; ++i) byte |= unsigned{value[i]} << (i - first);
+      for (std::size_t bit = first; bit < Bits && bit < first + 8; ++bit) byte |= unsigned{value[bit]} << (bit - first);
       to.number(static_cast<std::uint8_t>(byte));
     }
   }
-  static std::bitset<N> read(reader& from) {
-    std::bitset<N> value;
-    for (std::size_t first = 0; first < N; first += 8) {
+  static std::bitset<Bits> read(reader& from) {
+    std::bitset<Bits> value;
+    for (std::size_t first = 0; first < Bits; first += 8) {
       const unsigned byte = from.number<std::uint8_t>();
-      for (std::size_t i = first; i < N && i < first + 8; ++i) value[i] = (byte >> (i - first) & 1U) != 0;
+      for (std::size_t bit = first; bit < Bits && bit < first + 8; ++bit)
+        value[bit] = (byte >> (bit - first) & 1U) != 0;
     }
     return value;
   }
-  static void layout(std::string& to) { append(to, "bitset<", std::to_string(N), ">"); }
+  static void layout(std::string& to) { append(to, "bitset<", std::to_string(Bits), ">"); }
 };
 
 /// std::filesystem::path, told by what only it has: the header is a heavy one for those who do not use it.
-template <class T>
-concept path_like = requires(const T& path) {
-  { path.native() } -> std::same_as<const typename T::string_type&>;
-  { T::preferred_separator } -> std::convertible_to<typename T::value_type>;
-  { path.root_directory() } -> std::same_as<T>;
+template <class Value>
+concept path_like = requires(const Value& path) {
+  { path.native() } -> std::same_as<const typename Value::string_type&>;
+  { Value::preferred_separator } -> std::convertible_to<typename Value::value_type>;
+  { path.root_directory() } -> std::same_as<Value>;
 }
-&&std::is_constructible_v<T, typename T::string_type>;
+&&std::is_constructible_v<Value, typename Value::string_type>;
 
-template <path_like T>
-struct standard_codec<T> : varying_codec<8> {
-  using native = standard_codec<typename T::string_type>;
+template <path_like Value>
+struct standard_codec<Value> : varying_codec<8> {
+  using native = standard_codec<typename Value::string_type>;
   static constexpr bool valid = true;
-  static std::size_t size(const T& value) noexcept { return native::size(value.native()); }
-  static void write(writer& to, const T& value) noexcept { native::write(to, value.native()); }
-  static T read(reader& from) { return T(native::read(from)); }
-  static void layout(std::string& to) { append(to, "path<", layout_text<typename T::string_type>(), ">"); }
+  static std::size_t size(const Value& value) noexcept { return native::size(value.native()); }
+  static void write(writer& to, const Value& value) noexcept { native::write(to, value.native()); }
+  static Value read(reader& from) { return Value(native::read(from)); }
+  static void layout(std::string& to) { append(to, "path<", layout_text<typename Value::string_type>(), ">"); }
 };
 
 }  // namespace ham::msg::detail

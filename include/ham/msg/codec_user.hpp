@@ -9,26 +9,26 @@
 
 namespace ham::msg::detail {
 
-template <class T>
-using fields_owner_t = decltype(access::fields_owner(std::declval<const T&>()));
+template <class Value>
+using fields_owner_t = decltype(access::fields_owner(std::declval<const Value&>()));
 
-template <class T>
+template <class Value>
 concept has_fields = requires {
-  typename fields_owner_t<T>;
+  typename fields_owner_t<Value>;
 };
 
-template <class T>
+template <class Value>
 consteval bool has_own_fields() {
-  if constexpr (has_fields<T>) {
-    return std::is_same_v<fields_owner_t<T>, T*>;
+  if constexpr (has_fields<Value>) {
+    return std::is_same_v<fields_owner_t<Value>, Value*>;
   } else {
     return false;
   }
 }
 
-template <class T>
-struct codec_of_kind<T, codec_kind::user> {
-  using user = codec<T>;
+template <class Value>
+struct codec_of_kind<Value, codec_kind::user> {
+  using user = codec<Value>;
   static constexpr bool fixed = requires { user::fixed_size; };
   static constexpr bool bulk = false;
   static constexpr std::size_t fixed_size = [] {
@@ -38,23 +38,23 @@ struct codec_of_kind<T, codec_kind::user> {
   static constexpr std::size_t min_size = fixed_size;
   using nesting_guard = std::conditional_t<fixed, reader::unnested, reader::nested>;
 
-  static std::size_t size(const T& value) {
+  static std::size_t size(const Value& value) {
     const sizing_nested guard;
     return user::size(value);
   }
-  static void write(writer& to, const T& value) {
+  static void write(writer& to, const Value& value) {
     [[maybe_unused]] const std::size_t before = to.remaining();
     user::write(to, value);
     if constexpr (fixed) assert(before - to.remaining() == fixed_size);
   }
-  static T read(reader& from) {
+  static Value read(reader& from) {
     [[maybe_unused]] const nesting_guard guard(from);
     return user::read(from);
   }
   static void layout(std::string& to) {
-    const describing<T> mark;
+    const describing<Value> mark;
     to += "codec<";
-    append_name<T>(to);
+    append_name<Value>(to);
     if constexpr (requires { user::layout(); }) {
       if (mark.first()) append(to, ":", user::layout());
     }
@@ -62,24 +62,24 @@ struct codec_of_kind<T, codec_kind::user> {
   }
 };
 
-template <class T>
-struct codec_of_kind<T, codec_kind::migratable> {
-  using form = migratable<T>;
+template <class Value>
+struct codec_of_kind<Value, codec_kind::migratable> {
+  using form = migratable<Value>;
   static constexpr bool fixed = true;
   static constexpr std::size_t fixed_size = object_size_v<form>;
   static constexpr std::size_t min_size = fixed_size;
   static constexpr bool bulk = false;
 
-  static void write(writer& to, const T& value) {
+  static void write(writer& to, const Value& value) {
     const form travelling(value);
     object_codec<form>::write(to, travelling);
   }
-  static T read(reader& from) {
+  static Value read(reader& from) {
     const form arrived = object_codec<form>::read(from);
-    if constexpr (std::is_convertible_v<const form&, const T&>) {
-      return static_cast<const T&>(arrived);
+    if constexpr (std::is_convertible_v<const form&, const Value&>) {
+      return static_cast<const Value&>(arrived);
     } else {
-      return static_cast<T>(arrived);
+      return static_cast<Value>(arrived);
     }
   }
   static void layout(std::string& to) { object_codec<form>::layout(to); }
@@ -99,35 +99,35 @@ struct field_list<std::tuple<Fields&...>> {
   }
 };
 
-template <class T>
-struct codec_of_kind<T, codec_kind::fields> {
-  using list = field_list<decltype(access::fields(std::declval<const T&>()))>;
+template <class Value>
+struct codec_of_kind<Value, codec_kind::fields> {
+  using list = field_list<decltype(access::fields(std::declval<const Value&>()))>;
   static constexpr bool fixed = list::fixed;
   static constexpr std::size_t min_size = list::min_size;
   static constexpr std::size_t fixed_size = min_size;
   static constexpr bool bulk = false;
   using nesting_guard = std::conditional_t<fixed, reader::unnested, reader::nested>;
 
-  static std::size_t size(const T& value) {
+  static std::size_t size(const Value& value) {
     const sizing_nested guard;
     return std::apply([](const auto&... field) { return (std::size_t{0} + ... + encoded_size(field)); },
                       access::fields(value));
   }
-  static void write(writer& to, const T& value) {
+  static void write(writer& to, const Value& value) {
     std::apply([&](const auto&... field) { (encode(to, field), ...); }, access::fields(value));
   }
-  static T read(reader& from) {
-    static_assert(std::is_default_constructible_v<T>,
+  static Value read(reader& from) {
+    static_assert(std::is_default_constructible_v<Value>,
                   "ham: a class with HAM_FIELDS must be default constructible to be received");
     [[maybe_unused]] const nesting_guard guard(from);
-    T value{};
+    Value value{};
     std::apply([&](auto&... field) { (decode_into(from, field), ...); }, access::fields(value));
     return value;
   }
   static void layout(std::string& to) {
-    const describing<T> mark;
+    const describing<Value> mark;
     to += "fields<";
-    append_name<T>(to);
+    append_name<Value>(to);
     if (mark.first()) list::layout(to);
     to += '>';
   }

@@ -1,4 +1,4 @@
-// Codecs of std::string_view and std::span<const T>: arguments that the receiver sees in place.
+// Codecs of std::string_view and std::span<const Element>: arguments that the receiver sees in place.
 #pragma once
 
 #include <memory>
@@ -14,26 +14,27 @@
 namespace ham::msg {
 
 /// A received range of elements: refers to the message if they lie there as they would in memory, else owns a copy.
-/// Converts to std::span<const T>, valid as long as this object and the message.
-template <class T, std::size_t Extent = std::dynamic_extent>
+/// Converts to std::span<const Element>, valid as long as this object and the message.
+template <class Element, std::size_t Extent = std::dynamic_extent>
 class decoded_span {
  public:
   // A std::vector<bool> has no bool objects to refer to.
-  using storage = std::vector<std::conditional_t<std::is_same_v<T, bool>, std::byte, T>>;
+  using storage = std::vector<std::conditional_t<std::is_same_v<Element, bool>, std::byte, Element>>;
 
-  explicit decoded_span(std::span<const T> in_message) noexcept : view_(in_message) {}
+  explicit decoded_span(std::span<const Element> in_message) noexcept : view_(in_message) {}
   explicit decoded_span(storage copy) noexcept : owned_(std::move(copy)) {}
 
-  [[nodiscard]] std::span<const T> get() const noexcept {
-    return owned_.empty() ? view_ : std::span<const T>(reinterpret_cast<const T*>(owned_.data()), owned_.size());
+  [[nodiscard]] std::span<const Element> get() const noexcept {
+    return owned_.empty() ? view_
+                          : std::span<const Element>(reinterpret_cast<const Element*>(owned_.data()), owned_.size());
   }
-  operator std::span<const T, Extent>() const noexcept {
-    return std::span<const T, Extent>(get().data(), get().size());
+  operator std::span<const Element, Extent>() const noexcept {
+    return std::span<const Element, Extent>(get().data(), get().size());
   }
   [[nodiscard]] bool in_place() const noexcept { return owned_.empty(); }
 
  private:
-  std::span<const T> view_;
+  std::span<const Element> view_;
   storage owned_;
 };
 
@@ -80,48 +81,49 @@ struct standard_codec<std::basic_string_view<Char, Traits>> : varying_codec<8> {
   static void layout(std::string& to) { string_layout<Char>(to); }
 };
 
-template <class T, std::size_t Extent>
-struct standard_codec<std::span<const T, Extent>> : varying_codec<8> {
-  using span = std::span<const T, Extent>;
-  static constexpr bool valid = storable_v<T>;
+template <class Element, std::size_t Extent>
+struct standard_codec<std::span<const Element, Extent>> : varying_codec<8> {
+  using span = std::span<const Element, Extent>;
+  static constexpr bool valid = storable_v<Element>;
 
   static constexpr std::size_t size(span value) {
-    if constexpr (fixed_size_v<T>) {
-      return 8 + value.size() * element_min_v<T>;
+    if constexpr (fixed_size_v<Element>) {
+      return 8 + value.size() * element_min_v<Element>;
     } else {
       std::size_t sum = 8;
-      for (const T& element : value) sum += element_size(element);
+      for (const Element& element : value) sum += element_size(element);
       return sum;
     }
   }
   static void write(writer& to, span value) {
     to.count(value.size());
-    if constexpr (codec_for<T>::bulk) {
-      to.bytes(value.data(), value.size() * sizeof(T));
+    if constexpr (codec_for<Element>::bulk) {
+      to.bytes(value.data(), value.size() * sizeof(Element));
     } else {
-      for (const T& element : value) write_element(to, element);
+      for (const Element& element : value) write_element(to, element);
     }
   }
-  static decoded_span<T, Extent> read(reader& from) {
-    const std::size_t count = from.count(element_min_v<T>);
+  static decoded_span<Element, Extent> read(reader& from) {
+    const std::size_t count = from.count(element_min_v<Element>);
     if (Extent != std::dynamic_extent && count != Extent) [[unlikely]] {
       throw_malformed("a span of fixed extent has another number of elements");
     }
-    if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (std::is_same_v<Element, bool>) {
       std::vector<std::byte> truths(count);
       for (std::byte& truth : truths) truth = std::byte{from.flag()};
-      return decoded_span<T, Extent>(std::move(truths));
+      return decoded_span<Element, Extent>(std::move(truths));
     } else {
-      if constexpr (codec_for<T>::bulk) {
-        if (is_aligned_for<T>(from.view(0).data())) {
-          const std::byte* const bytes = from.view(count * sizeof(T)).data();
-          return decoded_span<T, Extent>(std::span<const T>(reinterpret_cast<const T*>(bytes), count));
+      if constexpr (codec_for<Element>::bulk) {
+        if (is_aligned_for<Element>(from.view(0).data())) {
+          const std::byte* const bytes = from.view(count * sizeof(Element)).data();
+          return decoded_span<Element, Extent>(
+              std::span<const Element>(reinterpret_cast<const Element*>(bytes), count));
         }
       }
-      return decoded_span<T, Extent>(standard_codec<std::vector<T>>::read_counted(from, count));
+      return decoded_span<Element, Extent>(standard_codec<std::vector<Element>>::read_counted(from, count));
     }
   }
-  static void layout(std::string& to) { append(to, "vec<", layout_text<T>(), ">"); }
+  static void layout(std::string& to) { append(to, "vec<", layout_text<Element>(), ">"); }
 };
 
 }  // namespace detail

@@ -26,24 +26,24 @@ namespace ham {
 /// `static constexpr std::size_t fixed_size`: every value takes that many bytes; replaces `size` and makes calls
 /// faster; `static std::string layout()`: text that changes when the encoding changes, for example
 /// `ham::msg::layout_text<std::string>()`, compared between nodes. Called from any thread.
-template <class T>
+template <class Value>
 struct codec;
 
 namespace msg::detail {
 
 // Standard types that are trivially copyable but mean nothing without the memory they point to.
-template <class T>
-inline constexpr bool borrows_v = std::is_pointer_v<T> || std::is_member_pointer_v<T>;
-template <class T>
-inline constexpr bool borrows_v<std::reference_wrapper<T>> = true;
-template <class T>
-inline constexpr bool borrows_v<std::initializer_list<T>> = true;
-template <class T>
-inline constexpr bool borrows_v<std::coroutine_handle<T>> = true;
-template <class T, std::size_t N>
-inline constexpr bool borrows_v<std::span<T, N>> = true;
-template <class C, class Traits>
-inline constexpr bool borrows_v<std::basic_string_view<C, Traits>> = true;
+template <class Value>
+inline constexpr bool borrows_v = std::is_pointer_v<Value> || std::is_member_pointer_v<Value>;
+template <class Value>
+inline constexpr bool borrows_v<std::reference_wrapper<Value>> = true;
+template <class Value>
+inline constexpr bool borrows_v<std::initializer_list<Value>> = true;
+template <class Value>
+inline constexpr bool borrows_v<std::coroutine_handle<Value>> = true;
+template <class Value, std::size_t Extent>
+inline constexpr bool borrows_v<std::span<Value, Extent>> = true;
+template <class Char, class Traits>
+inline constexpr bool borrows_v<std::basic_string_view<Char, Traits>> = true;
 template <>
 inline constexpr bool borrows_v<std::type_index> = true;
 template <>
@@ -59,40 +59,41 @@ inline constexpr bool borrows_v<std::error_condition> = true;
 /// those, or for a pointer type whose values mean the same on both sides; as std::false_type to keep a type from
 /// crossing. Objects that cross so are not converted between nodes of different data layout: such calls are refused
 /// there.
-template <class T>
-struct is_bitwise_copyable : std::bool_constant<std::is_trivially_copyable_v<T> && !msg::detail::borrows_v<T>> {};
+template <class Value>
+struct is_bitwise_copyable : std::bool_constant<std::is_trivially_copyable_v<Value> && !msg::detail::borrows_v<Value>> {
+};
 
 namespace msg {
 
 /// Befriend it (`friend struct ham::msg::access;`) to keep `serialize`, `save` and `load` members private.
 struct access {
-  template <class T>
-  static constexpr auto fields(T& object) -> decltype(object.ham_fields_()) {
+  template <class Value>
+  static constexpr auto fields(Value& object) -> decltype(object.ham_fields_()) {
     return object.ham_fields_();
   }
-  template <class T>
-  static auto fields_owner(T& object) -> decltype(object.ham_fields_owner_());
+  template <class Value>
+  static auto fields_owner(Value& object) -> decltype(object.ham_fields_owner_());
 
-  template <class T, class Archive>
-  static auto serialize(T& object, Archive& archive) -> decltype(object.serialize(archive)) {
+  template <class Value, class Archive>
+  static auto serialize(Value& object, Archive& archive) -> decltype(object.serialize(archive)) {
     return object.serialize(archive);
   }
-  template <class T, class Archive>
-  static auto serialize_versioned(T& object, Archive& archive) -> decltype(object.serialize(archive, 0U)) {
+  template <class Value, class Archive>
+  static auto serialize_versioned(Value& object, Archive& archive) -> decltype(object.serialize(archive, 0U)) {
     return object.serialize(archive, 0U);
   }
-  template <class T, class Archive>
-  static auto save(const T& object, Archive& archive) -> decltype(object.save(archive)) {
+  template <class Value, class Archive>
+  static auto save(const Value& object, Archive& archive) -> decltype(object.save(archive)) {
     return object.save(archive);
   }
-  template <class T, class Archive>
-  static auto load(T& object, Archive& archive) -> decltype(object.load(archive)) {
+  template <class Value, class Archive>
+  static auto load(Value& object, Archive& archive) -> decltype(object.load(archive)) {
     return object.load(archive);
   }
-  template <class T, class Archive>
-  static auto serialize_pointer() -> decltype(&T::template serialize<Archive>);
-  template <class T, class Archive>
-  static auto save_pointer() -> decltype(&T::template save<Archive>);
+  template <class Value, class Archive>
+  static auto serialize_pointer() -> decltype(&Value::template serialize<Archive>);
+  template <class Value, class Archive>
+  static auto save_pointer() -> decltype(&Value::template save<Archive>);
 };
 
 }  // namespace msg

@@ -64,15 +64,15 @@ void append(std::string& to, const Parts&... parts) {
 }
 
 /// Appends a type's name with its brackets and commas replaced, so that those in a layout text are all structure.
-template <class T>
+template <class Value>
 void append_name(std::string& to) {
-  for (const char c : canonical_name(typeid(T).name())) {
-    to += c == '<' ? '[' : c == '>' ? ']' : c == ',' ? ';' : c;
+  for (const char letter : canonical_name(typeid(Value).name())) {
+    to += letter == '<' ? '[' : letter == '>' ? ']' : letter == ',' ? ';' : letter;
   }
 }
 
 /// Held while the layout of a class with parts is written: tells when it contains itself.
-template <class T>
+template <class Value>
 class describing {
  public:
   describing() : first_(!active_) { active_ = true; }

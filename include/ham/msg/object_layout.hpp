@@ -23,131 +23,135 @@ inline constexpr std::size_t most_described_members = 24;
 /// Stands for a member of any type where only it is asked whether something compiles.
 template <class Whole>
 struct any_member {
-  template <class T>
-  requires(!std::is_same_v<std::remove_cv_t<T>, Whole>) operator T() const noexcept;
+  template <class Object>
+  requires(!std::is_same_v<std::remove_cv_t<Object>, Whole>) operator Object() const noexcept;
 };
 template <class Whole>
 struct any_base {
-  template <class T>
-  requires(std::is_base_of_v<T, Whole> && !std::is_same_v<std::remove_cv_t<T>, Whole>) operator T() const noexcept;
+  template <class Object>
+  requires(std::is_base_of_v<Object, Whole> && !std::is_same_v<std::remove_cv_t<Object>, Whole>) operator Object()
+      const noexcept;
 };
 struct any_union {
-  template <class T>
-  requires std::is_union_v<T>
-  operator T() const noexcept;
+  template <class Object>
+  requires std::is_union_v<Object>
+  operator Object() const noexcept;
 };
 
 template <class Whole, std::size_t>
 using any_member_at = any_member<Whole>;
 
-/// Whether T{m, m, ... before ..., {m, m, ... inner ...}, m, m, ... after ...} compiles.
-template <class T, std::size_t... Before, std::size_t... Inner, std::size_t... After>
+/// Whether Object{m, m, ... before ..., {m, m, ... inner ...}, m, m, ... after ...} compiles.
+template <class Object, std::size_t... Before, std::size_t... Inner, std::size_t... After>
 constexpr bool takes_nested(std::index_sequence<Before...>, std::index_sequence<Inner...>,
                             std::index_sequence<After...>) {
-  return requires { T{any_member_at<T, Before>{}..., {any_member_at<T, Inner>{}...}, any_member_at<T, After>{}...}; };
+  return requires {
+    Object{any_member_at<Object, Before>{}..., {any_member_at<Object, Inner>{}...}, any_member_at<Object, After>{}...};
+  };
 }
-template <class T, std::size_t... Before, class Last>
+template <class Object, std::size_t... Before, class Last>
 constexpr bool takes_then(std::index_sequence<Before...>, std::type_identity<Last>) {
-  return requires { T{any_member_at<T, Before>{}..., Last{}}; };
+  return requires { Object{any_member_at<Object, Before>{}..., Last{}}; };
 }
-template <class T, std::size_t... Before>
+template <class Object, std::size_t... Before>
 constexpr bool takes_then_nothing(std::index_sequence<Before...>) {
-  return requires { T{any_member_at<T, Before>{}..., {}}; };
+  return requires { Object{any_member_at<Object, Before>{}..., {}}; };
 }
-template <class T, std::size_t... Before>
+template <class Object, std::size_t... Before>
 constexpr bool takes(std::index_sequence<Before...>) {
-  return requires { T{any_member_at<T, Before>{}...}; };
+  return requires { Object{any_member_at<Object, Before>{}...}; };
 }
 
-/// The largest number of initialisers that T takes; array members count one for each element.
-template <class T, std::size_t At = most_described_members>
+/// The largest number of initialisers that Object takes; array members count one for each element.
+template <class Object, std::size_t At = most_described_members>
 constexpr std::size_t initialisers() {
-  if constexpr (takes<T>(std::make_index_sequence<At>())) {
+  if constexpr (takes<Object>(std::make_index_sequence<At>())) {
     return At;
   } else if constexpr (At > 0) {
-    return initialisers<T, At - 1>();
+    return initialisers<Object, At - 1>();
   } else {
     return 0;
   }
 }
 
-/// How many of the `Count` initialisers of T belong to the member that begins at initialiser `At`: more than one for
-/// an array.
-template <class T, std::size_t Count, std::size_t At, std::size_t Width>
+/// How many of the `Count` initialisers of Object belong to the member that begins at initialiser `At`: more than one
+/// for an array.
+template <class Object, std::size_t Count, std::size_t At, std::size_t Width>
 constexpr std::size_t width_of_member() {
   if constexpr (Width <= 1) {
     return 1;
   } else {
     constexpr std::size_t after = Count - At - Width;
-    constexpr bool fits = takes_nested<T>(std::make_index_sequence<At>(), std::make_index_sequence<Width>(),
-                                          std::make_index_sequence<after>());
-    constexpr bool more = takes_nested<T>(std::make_index_sequence<At>(), std::make_index_sequence<Width>(),
-                                          std::make_index_sequence<after + 1>());
+    constexpr bool fits = takes_nested<Object>(std::make_index_sequence<At>(), std::make_index_sequence<Width>(),
+                                               std::make_index_sequence<after>());
+    constexpr bool more = takes_nested<Object>(std::make_index_sequence<At>(), std::make_index_sequence<Width>(),
+                                               std::make_index_sequence<after + 1>());
     if constexpr (fits && !more) {
       return Width;
     } else {
-      return width_of_member<T, Count, At, Width - 1>();
+      return width_of_member<Object, Count, At, Width - 1>();
     }
   }
 }
 
 /// 0 when a member is a union, whose content nobody knows.
-template <class T, std::size_t Count, std::size_t At = 0, std::size_t Members = 0>
+template <class Object, std::size_t Count, std::size_t At = 0, std::size_t Members = 0>
 constexpr std::size_t count_members() {
   if constexpr (At == Count) {
     return Members;
-  } else if constexpr (takes_then<T>(std::make_index_sequence<At>(), std::type_identity<any_union>())) {
+  } else if constexpr (takes_then<Object>(std::make_index_sequence<At>(), std::type_identity<any_union>())) {
     return 0;
   } else {
-    return count_members<T, Count, At + width_of_member<T, Count, At, Count - At>(), Members + 1>();
+    return count_members<Object, Count, At + width_of_member<Object, Count, At, Count - At>(), Members + 1>();
   }
 }
 
 /// Number of members of an aggregate; 0 if it is not certain.
-template <class T>
+template <class Object>
 constexpr std::size_t member_count() {
-  if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> || requires { std::tuple_size<T>::value; }) {
+  if constexpr (!std::is_class_v<Object> || !std::is_aggregate_v<Object> ||
+                requires { std::tuple_size<Object>::value; }) {
     return 0;
-  } else if constexpr (takes_then<T>(std::index_sequence<>(), std::type_identity<any_base<T>>())) {
+  } else if constexpr (takes_then<Object>(std::index_sequence<>(), std::type_identity<any_base<Object>>())) {
     return 0;
   } else {
-    constexpr std::size_t count = initialisers<T>();
+    constexpr std::size_t count = initialisers<Object>();
     // A further {} means that a member is there which any_member could not stand for, or that there are too many.
-    if constexpr (count == 0 || takes_then_nothing<T>(std::make_index_sequence<count>())) {
+    if constexpr (count == 0 || takes_then_nothing<Object>(std::make_index_sequence<count>())) {
       return 0;
     } else {
-      return count_members<T, count>();
+      return count_members<Object, count>();
     }
   }
 }
 
-template <class T>
+template <class Object>
 inline constexpr bool is_complex_v = false;
-template <class T>
-inline constexpr bool is_complex_v<std::complex<T>> = std::is_floating_point_v<T>;
-template <class T>
+template <class Object>
+inline constexpr bool is_complex_v<std::complex<Object>> = std::is_floating_point_v<Object>;
+template <class Object>
 inline constexpr bool is_std_array_v = false;
-template <class T, std::size_t N>
-inline constexpr bool is_std_array_v<std::array<T, N>> = true;
+template <class Object, std::size_t Size>
+inline constexpr bool is_std_array_v<std::array<Object, Size>> = true;
 
 /// "member@offset,..." of a class of the library that is no aggregate; said beside the class.
-template <class T>
+template <class Object>
 inline constexpr const char* known_members_v = nullptr;
 
-template <class T>
+template <class Object>
 void append_object(std::string& to);
 
 /// The bytes of a value that lies in an object, as they are in memory.
-template <class T>
+template <class Object>
 void append_member(std::string& to) {
-  if constexpr (std::is_array_v<T>) {
+  if constexpr (std::is_array_v<Object>) {
     to += "array<";
-    append_member<std::remove_extent_t<T>>(to);
-    append(to, ",", std::to_string(std::extent_v<T>), ">");
-  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || is_complex_v<T>) {
-    append_layout<T>(to);
+    append_member<std::remove_extent_t<Object>>(to);
+    append(to, ",", std::to_string(std::extent_v<Object>), ">");
+  } else if constexpr (std::is_arithmetic_v<Object> || std::is_enum_v<Object> || is_complex_v<Object>) {
+    append_layout<Object>(to);
   } else {
-    append_object<T>(to);
+    append_object<Object>(to);
   }
 }
 
@@ -162,43 +166,44 @@ class object_members {
  public:
   object_members(std::string& to, std::byte* object, std::size_t size) : to_(to), object_(object), size_(size) {}
 
-  template <class T>
+  template <class Object>
   void at(const volatile void* member) {
-    add<T>(static_cast<std::size_t>(static_cast<const volatile std::byte*>(member) - object_));
+    add<Object>(static_cast<std::size_t>(static_cast<const volatile std::byte*>(member) - object_));
   }
   /// A member that nothing can be found out about.
-  template <class T>
+  template <class Object>
   void unknown() {
-    append(to_, separator(), "opaque<constant,", std::to_string(sizeof(T)), ",", std::to_string(alignof(T)), ">");
+    append(to_, separator(), "opaque<constant,", std::to_string(sizeof(Object)), ",", std::to_string(alignof(Object)),
+           ">");
   }
   /// A member of which all bits have just been set: in its place, or only some of it if it is a bit-field.
-  template <class T>
+  template <class Object>
   void bits() {
     std::size_t first = 0;
     std::size_t last = size_;
     while (first < size_ && object_[first] == std::byte{}) ++first;
     while (last > first && object_[last - 1] == std::byte{}) --last;
-    bool whole = last - first == sizeof(T);
-    for (std::size_t i = first; i < last; ++i) {
-      whole = whole && object_[i] == (std::is_same_v<T, bool> ? std::byte{1} : std::byte{0xff});
+    bool whole = last - first == sizeof(Object);
+    for (std::size_t index = first; index < last; ++index) {
+      whole = whole && object_[index] == (std::is_same_v<Object, bool> ? std::byte{1} : std::byte{0xff});
     }
-    whole ? add<T>(first) : add_bits(first, last);
+    whole ? add<Object>(first) : add_bits(first, last);
     std::memset(object_, 0, size_);
   }
 
  private:
-  template <class T>
+  template <class Object>
   void add(std::size_t offset) {
     to_ += separator();
-    append_member<std::remove_cv_t<T>>(to_);
+    append_member<std::remove_cv_t<Object>>(to_);
     append(to_, "@", std::to_string(offset));
   }
   void add_bits(std::size_t first, std::size_t last) {
     append(to_, separator(), "bits");
-    for (std::size_t i = first; i < last; ++i) {
+    for (std::size_t index = first; index < last; ++index) {
       constexpr const char* digits = "0123456789abcdef";
-      to_ += digits[std::to_integer<unsigned>(object_[i]) >> 4U];
-      to_ += digits[std::to_integer<unsigned>(object_[i]) & 15U];
+      to_ += digits[std::to_integer<unsigned>(object_[index]) >> 4U];
+      to_ += digits[std::to_integer<unsigned>(object_[index]) & 15U];
     }
     append(to_, "@", std::to_string(first));
   }
@@ -228,11 +233,11 @@ class object_members {
   }
 #define HAM_OBJECT_NAMES(...) __VA_ARGS__
 
-template <class T, std::size_t Count>
+template <class Object, std::size_t Count>
 void append_members(std::string& to) {
-  alignas(T) std::byte storage[sizeof(T)] = {};
-  T& object = *std::launder(reinterpret_cast<T*>(storage));
-  object_members out(to, storage, sizeof(T));
+  alignas(Object) std::byte storage[sizeof(Object)] = {};
+  Object& object = *std::launder(reinterpret_cast<Object*>(storage));
+  object_members out(to, storage, sizeof(Object));
   HAM_OBJECT_MEMBERS(1, (m0), HAM_OBJECT_MEMBER(m0))
   HAM_OBJECT_MEMBERS(2, (m0, m1), HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1))
   HAM_OBJECT_MEMBERS(3, (m0, m1, m2), HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2))
@@ -351,22 +356,22 @@ void append_members(std::string& to) {
 #undef HAM_OBJECT_MEMBER
 
 /// "object<name,size,alignment:member@offset,...>", or "opaque<name,size,alignment>" where members cannot be told.
-template <class T>
+template <class Object>
 void append_object(std::string& to) {
-  if constexpr (is_std_array_v<T>) {
-    if constexpr (std::tuple_size_v<T> != 0) {
-      append_member<typename T::value_type[std::tuple_size_v<T>]>(to);
+  if constexpr (is_std_array_v<Object>) {
+    if constexpr (std::tuple_size_v<Object> != 0) {
+      append_member<typename Object::value_type[std::tuple_size_v<Object>]>(to);
       return;
     }
   }
-  constexpr std::size_t members = member_count<T>();
-  to += members == 0 && known_members_v<T> == nullptr ? "opaque<" : "object<";
-  append_name<T>(to);
-  append(to, ",", std::to_string(sizeof(T)), ",", std::to_string(alignof(T)));
-  if constexpr (known_members_v<T> != nullptr) {
-    append(to, ":", known_members_v<T>);
+  constexpr std::size_t members = member_count<Object>();
+  to += members == 0 && known_members_v<Object> == nullptr ? "opaque<" : "object<";
+  append_name<Object>(to);
+  append(to, ",", std::to_string(sizeof(Object)), ",", std::to_string(alignof(Object)));
+  if constexpr (known_members_v<Object> != nullptr) {
+    append(to, ":", known_members_v<Object>);
   } else if constexpr (members != 0) {
-    append_members<T, members>(to);
+    append_members<Object, members>(to);
   }
   to += '>';
 }

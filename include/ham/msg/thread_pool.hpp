@@ -68,8 +68,8 @@ class thread_pool {
  private:
   template <class Function>
   struct function_job final : job {
-    template <class F>
-    explicit function_job(std::in_place_t, F&& f) : function(std::forward<F>(f)) {}
+    template <class Source>
+    explicit function_job(std::in_place_t, Source&& from) : function(std::forward<Source>(from)) {}
     void run() noexcept override { function(); }
     Function function;
   };

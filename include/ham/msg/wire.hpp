@@ -41,23 +41,24 @@ namespace detail {
 constexpr bool is_object_size(std::size_t size) noexcept { return size - 1 < PTRDIFF_MAX; }
 
 /// Arithmetic value <-> its little-endian bytes.
-template <class T>
-inline void store_little(std::byte* to, T value) noexcept {
-  std::memcpy(to, &value, sizeof(T));
+template <class Number>
+inline void store_little(std::byte* to, Number value) noexcept {
+  std::memcpy(to, &value, sizeof(Number));
   if constexpr (std::endian::native == std::endian::big) {
-    for (std::size_t i = 0; i < sizeof(T) / 2; ++i) std::swap(to[i], to[sizeof(T) - 1 - i]);
+    for (std::size_t index = 0; index < sizeof(Number) / 2; ++index)
+      std::swap(to[index], to[sizeof(Number) - 1 - index]);
   }
 }
 
-template <class T>
-inline T load_little(const std::byte* from) noexcept {
-  T value;
+template <class Number>
+inline Number load_little(const std::byte* from) noexcept {
+  Number value;
   if constexpr (std::endian::native == std::endian::big) {
-    std::array<std::byte, sizeof(T)> turned;
-    for (std::size_t i = 0; i < sizeof(T); ++i) turned[i] = from[sizeof(T) - 1 - i];
-    std::memcpy(&value, turned.data(), sizeof(T));
+    std::array<std::byte, sizeof(Number)> turned;
+    for (std::size_t index = 0; index < sizeof(Number); ++index) turned[index] = from[sizeof(Number) - 1 - index];
+    std::memcpy(&value, turned.data(), sizeof(Number));
   } else {
-    std::memcpy(&value, from, sizeof(T));
+    std::memcpy(&value, from, sizeof(Number));
   }
   return value;
 }
@@ -78,9 +79,9 @@ class writer {
   }
 
   /// Appends one arithmetic value, little-endian.
-  template <class T>
-  requires std::is_arithmetic_v<T>
-  void number(T value) noexcept { detail::store_little(take(sizeof(T)), value); }
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  void number(Number value) noexcept { detail::store_little(take(sizeof(Number)), value); }
 
   /// Appends the number of elements that follow.
   void count(std::size_t elements) noexcept { number(static_cast<std::uint64_t>(elements)); }
@@ -123,9 +124,9 @@ class reader {
   [[nodiscard]] std::span<const std::byte> view(std::size_t size) { return {skip(size), size}; }
 
   /// The next arithmetic value, little-endian.
-  template <class T>
-  requires std::is_arithmetic_v<T>
-  [[nodiscard]] T number() { return detail::load_little<T>(skip(sizeof(T))); }
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  [[nodiscard]] Number number() { return detail::load_little<Number>(skip(sizeof(Number))); }
 
   /// A number of elements, each of which takes at least `min_bytes_per_element` (> 0) of what follows.
   [[nodiscard]] std::size_t count(std::size_t min_bytes_per_element) {

@@ -19,17 +19,17 @@ struct exception_codec {
 void add_exception_codec(exception_codec codec);
 }  // namespace detail
 
-/// Makes exceptions of exactly the type E travel from targets to callers as themselves. E must be able to cross
-/// (HAM_FIELDS, a serialize member, a codec), or be constructible from a std::string and have a what(). Call it once
-/// before the first call, in all nodes: a namespace-scope `static const bool` initialised by it does.
-template <class E>
+/// Makes exceptions of exactly the type Exception travel from targets to callers as themselves. Exception must be able
+/// to cross (HAM_FIELDS, a serialize member, a codec), or be constructible from a std::string and have a what(). Call
+/// it once before the first call, in all nodes: a namespace-scope `static const bool` initialised by it does.
+template <class Exception>
 bool register_exception() {
-  detail::add_exception_codec({&typeid(E), typeid(E).name(),
+  detail::add_exception_codec({&typeid(Exception), typeid(Exception).name(),
                                [](const std::exception_ptr& what) {
                                  try {
                                    std::rethrow_exception(what);
-                                 } catch (const E& thrown) {
-                                   if constexpr (msg::crosses<E>) {
+                                 } catch (const Exception& thrown) {
+                                   if constexpr (msg::crosses<Exception>) {
                                      std::string bytes(msg::encoded_size(thrown), '\0');
                                      msg::writer to(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
                                      msg::encode(to, thrown);
@@ -40,11 +40,12 @@ bool register_exception() {
                                  }
                                },
                                [](msg::reader& from) {
-                                 if constexpr (msg::crosses<E>) {
-                                   throw E(msg::decode<E>(from));
+                                 if constexpr (msg::crosses<Exception>) {
+                                   throw Exception(msg::decode<Exception>(from));
                                  } else {
                                    const auto bytes = from.view(from.remaining());
-                                   throw E(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+                                   throw Exception(
+                                       std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
                                  }
                                }});
   return true;

@@ -12,16 +12,16 @@
 
 namespace ham::offload {
 
-template <class T>
+template <class Result>
 class future;
 
 namespace detail {
 
 using namespace ham::detail;
 
-template <class Function, class T>
+template <class Function, class Result>
 struct then_result {
-  using type = std::invoke_result_t<Function, T>;
+  using type = std::invoke_result_t<Function, Result>;
 };
 template <class Function>
 struct then_result<Function, void> {
@@ -29,14 +29,14 @@ struct then_result<Function, void> {
 };
 
 /// Fills a local slot with what `make` returns or throws.
-template <class T, class Make>
+template <class Result, class Make>
 void fulfil(call_slot& slot, Make&& make) noexcept {
   slot_state outcome = slot_state::value;
   try {
-    if constexpr (std::is_void_v<T>)
+    if constexpr (std::is_void_v<Result>)
       std::forward<Make>(make)();
     else
-      slot_value<T>::construct(slot, std::forward<Make>(make)());
+      slot_value<Result>::construct(slot, std::forward<Make>(make)());
   } catch (...) {
     ::new (static_cast<void*>(slot.storage)) std::exception_ptr(std::current_exception());
     outcome = slot_state::failed;
@@ -51,10 +51,10 @@ void fulfil(call_slot& slot, Make&& make) noexcept {
 /// The destructor, and assignment over a valid future, complete the operation first, so a discarded
 /// `offload::put(...)` is synchronous; detach() lets go instead. Every future settles: with the value, with the
 /// exception that the function threw, with ham::node_failure if the node dies, or with ham::deadline_exceeded.
-template <class T>
+template <class Result>
 class future {
  public:
-  using value_type = T;
+  using value_type = Result;
 
   future() noexcept = default;
   explicit future(detail::call_slot* slot) noexcept : slot_(slot) {}
@@ -99,16 +99,16 @@ class future {
   }
 
   /// Blocks until settled and takes the value, or throws what the operation failed with. Invalidates the future.
-  T get() {
+  Result get() {
     wait();
     detail::call_slot& slot = *std::exchange(slot_, nullptr);
     if (slot.state.load(std::memory_order_acquire) == detail::slot_state::failed) [[unlikely]]
       rethrow(slot);
-    if constexpr (std::is_void_v<T>) {
+    if constexpr (std::is_void_v<Result>) {
       detail::release_slot(slot);
     } else {
       const give_back guard{slot};
-      return std::move(detail::slot_value<T>::get(slot));
+      return std::move(detail::slot_value<Result>::get(slot));
     }
   }
 
@@ -133,9 +133,9 @@ class future {
   /// gives a future of its result. An error skips the function and goes on to the new future. Invalidates this one.
   /// The function must not block for long.
   template <class Function>
-  [[nodiscard]] auto then(Function&& function) -> future<typename detail::then_result<Function, T>::type> {
+  [[nodiscard]] auto then(Function&& function) -> future<typename detail::then_result<Function, Result>::type> {
     require_valid();
-    using result = typename detail::then_result<Function, T>::type;
+    using result = typename detail::then_result<Function, Result>::type;
     struct chain : detail::continuation {
       chain(future source_, detail::call_slot* next_, Function&& what)
           : source(std::move(source_)), target(next_), function(std::forward<Function>(what)) {
@@ -143,7 +143,7 @@ class future {
       }
       void go() {
         detail::fulfil<result>(*target, [this]() -> result {
-          if constexpr (std::is_void_v<T>) {
+          if constexpr (std::is_void_v<Result>) {
             source.get();
             return std::move(function)();
           } else {
@@ -180,7 +180,7 @@ class future {
         run = [](detail::continuation* self) { static_cast<awaiter*>(self)->coroutine.resume(); };
         source.on_settled(this);
       }
-      T await_resume() { return source.get(); }
+      Result await_resume() { return source.get(); }
       future source;
       std::coroutine_handle<> coroutine;
     };
@@ -191,7 +191,7 @@ class future {
   struct give_back {
     detail::call_slot& slot;
     ~give_back() {
-      detail::slot_value<T>::destroy(slot);
+      detail::slot_value<Result>::destroy(slot);
       detail::release_slot(slot);
     }
   };
@@ -214,7 +214,7 @@ class future {
     if (slot.state.load(std::memory_order_acquire) == detail::slot_state::failed) {
       detail::slot_error(slot).~exception_ptr();
     } else {
-      detail::slot_value<T>::destroy(slot);
+      detail::slot_value<Result>::destroy(slot);
     }
     detail::release_slot(slot);
   }
@@ -230,12 +230,12 @@ class future {
 };
 
 /// A future that has its value already; a void one without arguments.
-template <class T, class... Args>
-[[nodiscard]] future<T> make_ready_future(Args&&... args) {
+template <class Result, class... Args>
+[[nodiscard]] future<Result> make_ready_future(Args&&... args) {
   detail::call_slot* const slot = detail::make_local_slot(detail::current());
-  detail::slot_value<T>::construct(*slot, std::forward<Args>(args)...);
+  detail::slot_value<Result>::construct(*slot, std::forward<Args>(args)...);
   detail::settle_local(*slot, detail::slot_state::value);
-  return future<T>(slot);
+  return future<Result>(slot);
 }
 
 }  // namespace ham::offload

@@ -5,7 +5,6 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -28,26 +27,26 @@ struct element {
   std::uint32_t number_bytes = 1;  ///< they consist of numbers of this size, whose bytes can be turned round; 0: not so
   bool known = true;  ///< all of their members are known, and lie alike wherever the byte order is the same
 };
-template <class T>
-inline constexpr std::uint32_t number_bytes_v = (std::is_arithmetic_v<T> ||
-                                                 std::is_enum_v<T>)&&!std::is_same_v<std::remove_cv_t<T>, long double>
-                                                    ? sizeof(T)
-                                                    : 0;
-template <class T>
-inline constexpr std::uint32_t number_bytes_v<std::complex<T>> = number_bytes_v<T>;
-template <class T, std::size_t N>
-inline constexpr std::uint32_t number_bytes_v<T[N]> = number_bytes_v<T>;
-template <class T, std::size_t N>
-inline constexpr std::uint32_t number_bytes_v<std::array<T, N>> = number_bytes_v<T>;
+template <class Element>
+inline constexpr std::uint32_t number_bytes_v =
+    (std::is_arithmetic_v<Element> || std::is_enum_v<Element>)&&!std::is_same_v<std::remove_cv_t<Element>, long double>
+        ? sizeof(Element)
+        : 0;
+template <class Element>
+inline constexpr std::uint32_t number_bytes_v<std::complex<Element>> = number_bytes_v<Element>;
+template <class Element, std::size_t Size>
+inline constexpr std::uint32_t number_bytes_v<Element[Size]> = number_bytes_v<Element>;
+template <class Element, std::size_t Size>
+inline constexpr std::uint32_t number_bytes_v<std::array<Element, Size>> = number_bytes_v<Element>;
 
-template <class T>
+template <class Element>
 [[nodiscard]] element element_of() {
-  if constexpr (number_bytes_v<T> != 0) {
-    return {number_bytes_v<T>, true};
+  if constexpr (number_bytes_v<Element> != 0) {
+    return {number_bytes_v<Element>, true};
   } else {
     static const bool known = [] {
       std::string text;
-      msg::detail::append_member<T>(text);
+      msg::detail::append_member<Element>(text);
       return msg::layout_is_portable(text, true) && !msg::layout_has_long_double(text);
     }();
     return {0, known};
@@ -64,104 +63,103 @@ void free_bytes(engine& at, node_t node, raw_buffer what);
                                       std::size_t bytes, element of = {});
 [[noreturn]] void throw_too_large(std::size_t elements, std::size_t element_bytes);
 
-template <class T>
+template <class Element>
 [[nodiscard]] std::size_t bytes_for(std::size_t elements) {
-  if (elements > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw_too_large(elements, sizeof(T));
-  return elements * sizeof(T);
+  if (elements > SIZE_MAX / sizeof(Element)) throw_too_large(elements, sizeof(Element));
+  return elements * sizeof(Element);
 }
-template <class T>
-[[nodiscard]] raw_buffer raw(const buffer_ptr<T>& ptr) noexcept {
+template <class Element>
+[[nodiscard]] raw_buffer raw(const buffer_ptr<Element>& ptr) noexcept {
   return {ptr.address(), ptr.tag()};
 }
 
-template <class T>
-concept transferable = std::is_trivially_copyable_v<T> || is_bitwise_copyable<T>::value;
+template <class Element>
+concept transferable = std::is_trivially_copyable_v<Element> || is_bitwise_copyable<Element>::value;
 
 }  // namespace detail
 
-/// Memory for `n` elements on `node`, aligned to 64 bytes; the elements are not constructed. Blocking.
+/// Memory for `count` elements on `node`, aligned to 64 bytes; the elements are not constructed. Blocking.
 /// Throws std::bad_alloc if the node has not that much, ham::node_failure, ham::call_error.
-template <class T>
-[[nodiscard]] buffer_ptr<T> allocate(node_t node, std::size_t n) {
-  const detail::raw_buffer got = detail::allocate_bytes(detail::current(), node, detail::bytes_for<T>(n));
+template <class Element>
+[[nodiscard]] buffer_ptr<Element> allocate(node_t node, std::size_t count) {
+  const detail::raw_buffer got = detail::allocate_bytes(detail::current(), node, detail::bytes_for<Element>(count));
   return {got.address, got.tag, node};
 }
 
 /// Frees what allocate returned. Blocking. Throws ham::buffer_error if it is not the start of a live allocation there.
-template <class T>
-void free(buffer_ptr<T> ptr) {
+template <class Element>
+void free(buffer_ptr<Element> ptr) {
   detail::free_bytes(detail::current(), ptr.node(), detail::raw(ptr));
 }
 /// Paper 3's spelling.
-template <class T>
-void free(node_t, buffer_ptr<T> ptr) {
+template <class Element>
+void free(node_t, buffer_ptr<Element> ptr) {
   offload::free(ptr);
 }
 
-/// Writes `n` elements from local memory to `dst`. `src` must stay as it is until the future has settled. Not ordered
-/// with calls that still run on the node: wait for them first. Over shared memory the caller copies, once, and the
-/// future is ready on return. The future fails with ham::buffer_error for stale, freed, foreign or too short memory.
-/// Numbers are converted for a node of another byte order; elements of which the bytes would mean something else there
-/// are refused with ham::buffer_error at once.
-template <detail::transferable T>
-future<void> put(const std::type_identity_t<T>* src, buffer_ptr<T> dst, std::size_t n) {
-  return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<T>(n),
-                           detail::element_of<T>());
+/// Writes `count` elements from local memory to `dst`. `src` must stay as it is until the future has settled. Not
+/// ordered with calls that still run on the node: wait for them first. Over shared memory the caller copies, once, and
+/// the future is ready on return. The future fails with ham::buffer_error for stale, freed, foreign or too short
+/// memory. Numbers are converted for a node of another byte order; elements of which the bytes would mean something
+/// else there are refused with ham::buffer_error at once.
+template <detail::transferable Element>
+future<void> put(const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
+  return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),
+                           detail::element_of<Element>());
 }
 
-/// Reads `n` elements from `src` into local memory, which must not be touched until the future has settled. Else as
+/// Reads `count` elements from `src` into local memory, which must not be touched until the future has settled. Else as
 /// put.
-template <class T>
-requires detail::transferable<std::remove_const_t<T>> future<void> get(
-    buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
-  return detail::get_bytes(detail::current(), src.node(), detail::raw(src), dst, detail::bytes_for<T>(n),
-                           detail::element_of<std::remove_const_t<T>>());
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>> future<void> get(
+    buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst, std::size_t count) {
+  return detail::get_bytes(detail::current(), src.node(), detail::raw(src), dst, detail::bytes_for<Element>(count),
+                           detail::element_of<std::remove_const_t<Element>>());
 }
 
-/// Copies `n` elements from `src` to `dst`, on any nodes; between two targets the bytes go directly from one to the
+/// Copies `count` elements from `src` to `dst`, on any nodes; between two targets the bytes go directly from one to the
 /// other, orchestrated by the caller. Numbers are converted as by put; elements that cannot cross from `src`'s node to
 /// `dst`'s make the future fail with ham::buffer_error.
-template <class T>
-requires detail::transferable<std::remove_const_t<T>> future<void> copy(buffer_ptr<T> src,
-                                                                        buffer_ptr<std::remove_const_t<T>> dst,
-                                                                        std::size_t n) {
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
+    buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst, std::size_t count) {
   return detail::copy_bytes(detail::current(), src.node(), detail::raw(src), dst.node(), detail::raw(dst),
-                            detail::bytes_for<T>(n), detail::element_of<std::remove_const_t<T>>());
+                            detail::bytes_for<Element>(count), detail::element_of<std::remove_const_t<Element>>());
 }
 
 /// The same, complete on return; errors are thrown.
-template <detail::transferable T>
-void put_sync(const std::type_identity_t<T>* src, buffer_ptr<T> dst, std::size_t n) {
-  offload::put(src, dst, n).get();
+template <detail::transferable Element>
+void put_sync(const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
+  offload::put(src, dst, count).get();
 }
-template <class T>
-requires detail::transferable<std::remove_const_t<T>>
-void get_sync(buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
-  offload::get(src, dst, n).get();
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>>
+void get_sync(buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst, std::size_t count) {
+  offload::get(src, dst, count).get();
 }
-template <class T>
-requires detail::transferable<std::remove_const_t<T>>
-void copy_sync(buffer_ptr<T> src, buffer_ptr<std::remove_const_t<T>> dst, std::size_t n) {
-  offload::copy(src, dst, n).get();
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>>
+void copy_sync(buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst, std::size_t count) {
+  offload::copy(src, dst, count).get();
 }
 
 /// Paper 3's spellings of put and get, with the remote buffer first (Listing 2).
-template <detail::transferable T>
-future<void> write(node_t, buffer_ptr<T> dst, const std::type_identity_t<T>* src, std::size_t n) {
-  return offload::put(src, dst, n);
+template <detail::transferable Element>
+future<void> write(node_t, buffer_ptr<Element> dst, const std::type_identity_t<Element>* src, std::size_t count) {
+  return offload::put(src, dst, count);
 }
-template <class T>
-requires detail::transferable<std::remove_const_t<T>> future<void> read(
-    node_t, buffer_ptr<T> src, std::type_identity_t<std::remove_const_t<T>>* dst, std::size_t n) {
-  return offload::get(src, dst, n);
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>> future<void> read(
+    node_t, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst, std::size_t count) {
+  return offload::get(src, dst, count);
 }
 
 /// Owns an allocation on a node and frees it at the end of its life. Movable.
-template <class T>
+template <class Element>
 class buffer {
  public:
   buffer() noexcept = default;
-  buffer(node_t node, std::size_t n) : ptr_(offload::allocate<T>(node, n)), size_(n) {}
+  buffer(node_t node, std::size_t count) : ptr_(offload::allocate<Element>(node, count)), size_(count) {}
   buffer(buffer&& other) noexcept : ptr_(std::exchange(other.ptr_, {})), size_(std::exchange(other.size_, 0)) {}
   buffer& operator=(buffer&& other) noexcept {
     if (this != &other) {
@@ -173,9 +171,9 @@ class buffer {
   }
   ~buffer() { reset(); }
 
-  [[nodiscard]] buffer_ptr<T> ptr() const noexcept { return ptr_; }
+  [[nodiscard]] buffer_ptr<Element> ptr() const noexcept { return ptr_; }
   // NOLINTNEXTLINE(google-explicit-constructor): an owner may stand where its pointer is asked for
-  operator buffer_ptr<T>() const noexcept { return ptr_; }
+  operator buffer_ptr<Element>() const noexcept { return ptr_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] node_t node() const noexcept { return ptr_.node(); }
 
@@ -191,13 +189,13 @@ class buffer {
     size_ = 0;
   }
   /// Gives the allocation to the caller.
-  [[nodiscard]] buffer_ptr<T> release() noexcept {
+  [[nodiscard]] buffer_ptr<Element> release() noexcept {
     size_ = 0;
     return std::exchange(ptr_, {});
   }
 
  private:
-  buffer_ptr<T> ptr_;
+  buffer_ptr<Element> ptr_;
   std::size_t size_ = 0;
 };
 

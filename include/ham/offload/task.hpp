@@ -11,22 +11,22 @@ namespace ham::offload {
 
 /// Return type for coroutines: `task<int> solve() { const int a = co_await async(1, fn<&f>); co_return a + 1; }`.
 /// Starts at once; get() waits and gives the result. Can itself be awaited. Movable; the destructor waits.
-template <class T = void>
+template <class Result = void>
 class task {
  public:
   struct promise_base {
     detail::call_slot* slot = detail::make_local_slot(detail::current());
-    [[nodiscard]] task get_return_object() { return task(future<T>(slot)); }
+    [[nodiscard]] task get_return_object() { return task(future<Result>(slot)); }
     [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
     [[nodiscard]] std::suspend_never final_suspend() const noexcept { return {}; }
     void unhandled_exception() noexcept {
-      detail::fulfil<T>(*slot, []() -> T { throw; });
+      detail::fulfil<Result>(*slot, []() -> Result { throw; });
     }
   };
   struct value_promise : promise_base {
     template <class Value>
     void return_value(Value&& value) {
-      detail::fulfil<T>(*this->slot, [&]() -> T { return std::forward<Value>(value); });
+      detail::fulfil<Result>(*this->slot, [&]() -> Result { return std::forward<Value>(value); });
     }
   };
   struct void_promise : promise_base {
@@ -34,16 +34,16 @@ class task {
       detail::fulfil<void>(*this->slot, [] {});
     }
   };
-  using promise_type = std::conditional_t<std::is_void_v<T>, void_promise, value_promise>;
+  using promise_type = std::conditional_t<std::is_void_v<Result>, void_promise, value_promise>;
 
   [[nodiscard]] bool test() { return result_.test(); }
-  T get() { return result_.get(); }
-  [[nodiscard]] future<T> as_future() && { return std::move(result_); }
+  Result get() { return result_.get(); }
+  [[nodiscard]] future<Result> as_future() && { return std::move(result_); }
   auto operator co_await() && noexcept { return std::move(result_).operator co_await(); }
 
  private:
-  explicit task(future<T> result) noexcept : result_(std::move(result)) {}
-  future<T> result_;
+  explicit task(future<Result> result) noexcept : result_(std::move(result)) {}
+  future<Result> result_;
 };
 
 }  // namespace ham::offload

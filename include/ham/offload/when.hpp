@@ -49,37 +49,37 @@ inline void require_results(bool all_valid) {
         "one of these futures has no result (it was default-constructed, moved from, or read already); take it "
         "out before");
 }
-template <class T>
-void require_results(const std::vector<future<T>>& futures) {
-  require_results(std::all_of(futures.begin(), futures.end(), [](const future<T>& one) { return one.valid(); }));
+template <class Result>
+void require_results(const std::vector<future<Result>>& futures) {
+  require_results(std::all_of(futures.begin(), futures.end(), [](const future<Result>& one) { return one.valid(); }));
 }
 
 }  // namespace detail
 
 /// A future of all these futures, settled when each of them has settled (with a value or an error, see get() of each).
 /// Throws ham::error if one of them is not valid.
-template <class T>
-[[nodiscard]] future<std::vector<future<T>>> when_all(std::vector<future<T>> futures) {
+template <class Result>
+[[nodiscard]] future<std::vector<future<Result>>> when_all(std::vector<future<Result>> futures) {
   detail::require_results(futures);
-  using all = std::vector<future<T>>;
+  using all = std::vector<future<Result>>;
   detail::call_slot* const result = detail::make_local_slot(detail::current());
   auto kept = std::make_shared<all>(std::move(futures));
   const auto finish = [result, kept] { detail::fulfil<all>(*result, [&] { return std::move(*kept); }); };
   auto* const counter = new detail::countdown<decltype(finish)>(kept->size(), finish);
-  for (std::size_t i = 0; i < kept->size(); ++i) (*kept)[i].on_settled(counter->mark(i));
+  for (std::size_t index = 0; index < kept->size(); ++index) (*kept)[index].on_settled(counter->mark(index));
   counter->arrived();
   return future<all>(result);
 }
 
 /// The same for futures of different types.
-template <class... T>
-[[nodiscard]] future<std::tuple<future<T>...>> when_all(future<T>... futures) {
+template <class... Result>
+[[nodiscard]] future<std::tuple<future<Result>...>> when_all(future<Result>... futures) {
   detail::require_results((futures.valid() && ...));
-  using all = std::tuple<future<T>...>;
+  using all = std::tuple<future<Result>...>;
   detail::call_slot* const result = detail::make_local_slot(detail::current());
   auto kept = std::make_shared<all>(std::move(futures)...);
   const auto finish = [result, kept] { detail::fulfil<all>(*result, [&] { return std::move(*kept); }); };
-  auto* const counter = new detail::countdown<decltype(finish)>(sizeof...(T), finish);
+  auto* const counter = new detail::countdown<decltype(finish)>(sizeof...(Result), finish);
   std::apply(
       [&](auto&... each) {
         std::size_t index = 0;
@@ -92,8 +92,8 @@ template <class... T>
 
 /// A future of the index of the first of these futures to settle. The vector must live and stay as it is until all its
 /// futures have settled.
-template <class T>
-[[nodiscard]] future<std::size_t> when_any(std::vector<future<T>>& futures) {
+template <class Result>
+[[nodiscard]] future<std::size_t> when_any(std::vector<future<Result>>& futures) {
   struct race {
     std::atomic<bool> decided{false};
     detail::call_slot* result;
@@ -106,16 +106,16 @@ template <class T>
   detail::require_results(futures);
   auto shared = std::make_shared<race>();
   shared->result = detail::make_local_slot(detail::current());
-  for (std::size_t i = 0; i < futures.size(); ++i) {
+  for (std::size_t index = 0; index < futures.size(); ++index) {
     auto* const one = new runner;
     one->shared = shared;
-    one->index = i;
+    one->index = index;
     one->run = [](detail::continuation* self) {
       const std::unique_ptr<runner> me(static_cast<runner*>(self));
       if (me->shared->decided.exchange(true)) return;
       detail::fulfil<std::size_t>(*me->shared->result, [&] { return me->index; });
     };
-    futures[i].on_settled(one);
+    futures[index].on_settled(one);
   }
   return future<std::size_t>(shared->result);
 }

@@ -124,6 +124,6 @@ struct batch_slot {
 /// Sends `count` records of (key, call id, size, arguments) as one message. If that cannot be done, the slots settle
 /// with the error.
 void send_batch(engine& at, const destination& to, std::span<const std::byte> records, std::uint32_t count,
-                std::span<call_slot* const> slots);
+                std::span<call_slot* const> calls);
 
 }  // namespace ham::detail

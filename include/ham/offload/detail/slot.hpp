@@ -56,35 +56,35 @@ struct alignas(64) call_slot {
   [[nodiscard]] bool settled() const noexcept { return state.load(std::memory_order_acquire) != slot_state::pending; }
 };
 
-/// How a result of type T lives in a slot: in place if small, else on the heap.
-template <class T>
+/// How a result of type Result lives in a slot: in place if small, else on the heap.
+template <class Result>
 struct slot_value {
-  static constexpr bool in_place = sizeof(T) <= call_slot::storage_bytes && alignof(T) <= 64;
+  static constexpr bool in_place = sizeof(Result) <= call_slot::storage_bytes && alignof(Result) <= 64;
 
   template <class... Args>
   static void construct(call_slot& slot, Args&&... args) {
     if constexpr (in_place)
-      ::new (static_cast<void*>(slot.storage)) T(std::forward<Args>(args)...);
+      ::new (static_cast<void*>(slot.storage)) Result(std::forward<Args>(args)...);
     else
-      ::new (static_cast<void*>(slot.storage)) T*(new T(std::forward<Args>(args)...));
+      ::new (static_cast<void*>(slot.storage)) Result*(new Result(std::forward<Args>(args)...));
   }
-  static T& get(call_slot& slot) noexcept {
+  static Result& get(call_slot& slot) noexcept {
     if constexpr (in_place)
-      return *std::launder(reinterpret_cast<T*>(slot.storage));
+      return *std::launder(reinterpret_cast<Result*>(slot.storage));
     else
-      return **std::launder(reinterpret_cast<T**>(slot.storage));
+      return **std::launder(reinterpret_cast<Result**>(slot.storage));
   }
   static void destroy(call_slot& slot) noexcept {
     if constexpr (in_place)
-      get(slot).~T();
+      get(slot).~Result();
     else
       delete &get(slot);
   }
   static void decode(call_slot& slot, msg::reader& reply) {
     if constexpr (in_place)
-      ::new (static_cast<void*>(slot.storage)) T(msg::decode<T>(reply));
+      ::new (static_cast<void*>(slot.storage)) Result(msg::decode<Result>(reply));
     else
-      ::new (static_cast<void*>(slot.storage)) T*(new T(msg::decode<T>(reply)));
+      ::new (static_cast<void*>(slot.storage)) Result*(new Result(msg::decode<Result>(reply)));
   }
 };
 
