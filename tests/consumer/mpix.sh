@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds and runs programs of MPI kernels as users do, with the installed package, pkg-config and the MPI's wrappers:
-# mpix.sh MPI MPICC MPIFORT LAUNCHER LIBDIR WORK_DIR
+# mpix.sh MPI MPICC MPIFORT LAUNCHER LIBDIR WORK_DIR WATCH. WATCH repeats a run in which Open MPI lost a process.
 set -eu
 mpi=$1
 mpicc=$2
@@ -8,6 +8,7 @@ mpifort=$3
 launcher=$4
 libdir=$5
 work=$6
+watch=$7
 examples=$(cd "$(dirname "$0")/../../examples/kernels" && pwd)
 
 . "$(dirname "$0")/installed.sh"
@@ -23,7 +24,7 @@ build() {
   "$wrapper" "$source" -o "$program" $(pkg-config --cflags --libs "$@")
 }
 expect() {
-  "$launcher" -n 2 "$2" "$3" >output 2>&1 || { cat output; exit 1; }
+  "$watch" "$launcher" -n 2 "$2" "$3" >output 2>&1 || { cat output; exit 1; }
   grep -q "$1" output || { cat output; exit 1; }
 }
 

@@ -35,6 +35,7 @@ set_tests_properties(consumer.pkg_config PROPERTIES LABELS consumer TIMEOUT 300 
 
 # MPI kernels, where the MPI can spawn.
 include(HamMpiRun)
+ham_add_spawning_mpirun()
 foreach(mpi IN LISTS HAM_MPIX_SPAWNING)
   if(HAM_SANITIZE OR NOT TARGET mpixkernel_${mpi})
     continue()
@@ -42,7 +43,7 @@ foreach(mpi IN LISTS HAM_MPIX_SPAWNING)
   add_test(NAME consumer.mpix.${mpi}
            COMMAND ${HAM_SH} "${CMAKE_CURRENT_SOURCE_DIR}/mpix.sh" ${mpi} "${HAM_MPI_${mpi}_COMPILER}"
                    "${HAM_MPI_${mpi}_FORTRAN}" "${HAM_MPI_${mpi}_LAUNCHER}" "${prefix}/${CMAKE_INSTALL_LIBDIR}"
-                   "${CMAKE_CURRENT_BINARY_DIR}/mpix_${mpi}")
+                   "${CMAKE_CURRENT_BINARY_DIR}/mpix_${mpi}" $<TARGET_FILE:ham_spawning_mpirun>)
   set_tests_properties(consumer.mpix.${mpi} PROPERTIES
     LABELS "consumer;mpix" TIMEOUT 120 PROCESSORS 2 FIXTURES_REQUIRED ham_installed SKIP_RETURN_CODE 77
     ENVIRONMENT "${HAM_MPIRUN_ENVIRONMENT}")
