@@ -1,10 +1,12 @@
-// The waiting process keeps one child that waits for the next host; a child that got one serves its job.
+// The waiting process keeps one child that waits for the next host; a child that got one serves its job, and is killed
+// if it does not end when its host has gone.
 #include "runtime/serve.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,54 +30,96 @@
 namespace ham::detail {
 namespace {
 
-struct child {
-  pid_t pid = -1;
-  base::unique_fd news;  // readable: it has a host; at its end: it has ended
-  bool waiting = true;
+/// A job's process that is still there so long after its host has gone is killed, as over shared memory.
+constexpr std::int64_t grace_ns = 500'000'000;
+
+/// What the process of a job tells the waiting one.
+enum class job_event : char { begins = 'b', host_gone = 'g' };
+
+/// Hands on to the engine what the transport observes. The loss of the host goes to the waiting process besides: from
+/// the transport's own thread, so also while every other one of this process executes a function that does not end.
+class job_observer final : public transport::observer {
+ public:
+  explicit job_observer(base::unique_fd news) : news_(std::move(news)) {}
+  /// The other end sees this process end, not this object.
+  ~job_observer() override { static_cast<void>(news_.release()); }
+  job_observer(const job_observer&) = delete;
+  job_observer& operator=(const job_observer&) = delete;
+
+  void report(job_event what) const noexcept {
+    const char byte = static_cast<char>(what);
+    while (::write(news_.get(), &byte, 1) < 0 && errno == EINTR) {
+    }
+  }
+  void use(engine& target) noexcept { target_ = &target; }
+
+  void on_connected(transport::endpoint& with) override { target_->on_connected(with); }
+  void on_broken(node_t peer, const std::string& reason) override { target_->on_broken(peer, reason); }
+  void on_lost(node_t peer, const std::string& reason) override {
+    if (peer == 0) report(job_event::host_gone);
+    target_->on_lost(peer, reason);
+  }
+
+ private:
+  base::unique_fd news_;
+  engine* target_ = nullptr;
 };
 
-void serve_one(transport::arrival& host, bool secure, bool force_insecure) {
+void serve_one(transport::arrival& host, tcp_security security, job_observer& observer) {
   const node_t self = host.node();
   engine target(self, static_cast<std::size_t>(self) + 1, std::make_unique<base::heap>(base::heap::make_file()));
+  observer.use(target);
   target.limit_messages(message_limit());
   network_settings how;
   how.timeout = tcp_timeout();
   how.job_key = host.job_key();
-  how.secure = secure;
-  how.force_insecure = force_insecure;
+  how.secure = security == tcp_security::on;
+  how.force_insecure = security == tcp_security::forced_off;
   links whole(target, how);
   target.belong_to(&whole);
-  std::unique_ptr<transport::network> network = host.join(&target.memory(), target);
+  std::unique_ptr<transport::network> network = host.join(&target.memory(), observer);
   target.set_address(network->address());
   whole.use_network(*network);
   target.use(std::move(network));
   set_process_engine(&target);
   target.serve();
+  observer.report(job_event::host_gone);
   msg::thread_pool::process().shutdown();
   target.leave();
   set_process_engine(nullptr);
 }
 
-/// In the child: waits for a host and works for it.
-void wait_and_serve(transport::listener& at, base::unique_fd news) {
-  const std::unique_ptr<transport::arrival> host = at.wait();
-  const char any = 1;
-  static_cast<void>(!::write(news.get(), &any, 1));
-  const tcp_security security = security_of();
-  serve_one(*host, security == tcp_security::on, security == tcp_security::forced_off);
+/// In the child: waits for a host and works for it. By then the server's key and its listening socket are gone: what
+/// one host calls here cannot answer the invitation of another one.
+void wait_and_serve(std::unique_ptr<transport::listener> at, base::unique_fd news) {
+  const std::unique_ptr<transport::arrival> host = at->wait();
+  at.reset();
+  job_observer observer(std::move(news));
+  observer.report(job_event::begins);
+  serve_one(*host, security_of(), observer);
 }
+
+/// A process of the supervisor's, as the supervisor sees it.
+struct child {
+  pid_t pid = -1;
+  base::unique_fd news;  // job_event
+  base::unique_fd life;  // a pidfd; without one, the end of `news` stands for the end of the process
+  bool waiting = true;
+  bool killed = false;
+  std::int64_t kill_ns = base::never_ns;
+};
 
 class supervisor {
  public:
-  supervisor(transport::listener& at, const runtime_options& options) : at_(at), options_(options) {}
+  supervisor(std::unique_ptr<transport::listener> at, std::size_t jobs) : at_(std::move(at)), jobs_(jobs) {}
 
   /// Returns in children only.
   void run() {
     for (;;) {
       const bool one_waits =
           std::any_of(children_.begin(), children_.end(), [](const child& one) { return one.waiting; });
-      const bool full = !one_waits && children_.size() >= options_.jobs;
-      if (!full && std::exchange(refusing_, false)) at_.leave();
+      const bool full = !one_waits && children_.size() >= jobs_;
+      if (!full && std::exchange(refusing_, false)) at_->leave();
       if (!one_waits && !full && fork_one()) return;
       look(full);
     }
@@ -92,18 +136,22 @@ class supervisor {
     const pid_t pid = ::fork();
     if (pid < 0) return give_up_for_a_while("cannot start a process");
     if (pid != 0) {
-      children_.push_back({pid, std::move(out)});
+      children_.push_back({pid, std::move(out), open_pid(pid)});
       return false;
     }
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(0);
     children_.clear();
     try {
-      wait_and_serve(at_, std::move(in));
+      wait_and_serve(std::move(at_), std::move(in));
     } catch (const std::exception& problem) {
       std::fprintf(stderr, "ham: %s\n", problem.what());
     }
     return true;
+  }
+
+  static base::unique_fd open_pid(pid_t pid) noexcept {
+    return base::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   }
 
   static bool give_up_for_a_while(const char* what) {
@@ -114,41 +162,69 @@ class supervisor {
 
   void look(bool full) {
     std::vector<pollfd> waiting;
-    for (const child& one : children_) waiting.push_back({one.news.get(), POLLIN, 0});
-    int wait_ms = -1;
+    for (const child& one : children_) {
+      waiting.push_back({one.news.get(), POLLIN, 0});
+      waiting.push_back({one.life.get(), POLLIN, 0});
+    }
+    std::int64_t next = base::never_ns;
+    for (const child& one : children_) next = std::min(next, one.kill_ns);
     if (full) {
       refusing_ = true;
-      const std::int64_t next = at_.refuse();
-      if (next != base::never_ns)
-        wait_ms = static_cast<int>(std::max<std::int64_t>(0, next - base::now_ns()) / 1'000'000 + 1);
-      waiting.push_back({at_.fd(), POLLIN, 0});
+      next = std::min(next, at_->refuse());
+      waiting.push_back({at_->fd(), POLLIN, 0});
     }
-    if (waiting.empty() || ::poll(waiting.data(), waiting.size(), wait_ms) < 0) return;
+    if (waiting.empty() || ::poll(waiting.data(), waiting.size(), milliseconds_until(next)) < 0) return;
     for (std::size_t i = children_.size(); i-- > 0;) {
-      if (waiting[i].revents == 0) continue;
-      char any = 0;
-      if (::read(waiting[i].fd, &any, 1) == 1) {
-        children_[i].waiting = false;
-      } else {
-        bury(children_[i]);
+      child& one = children_[i];
+      bool ended = waiting[2 * i + 1].revents != 0;
+      if (waiting[2 * i].revents != 0) ended = !hear(one) || ended;
+      if (ended) {
+        reap(one);
         children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else if (one.kill_ns <= base::now_ns()) {
+        one.kill_ns = base::never_ns;
+        one.killed = ::kill(one.pid, SIGKILL) == 0;
       }
     }
   }
 
-  static void bury(const child& one) {
+  /// For poll(): -1 is without end.
+  static int milliseconds_until(std::int64_t time_ns) noexcept {
+    if (time_ns == base::never_ns) return -1;
+    const std::int64_t left = std::max<std::int64_t>(0, time_ns - base::now_ns());
+    return static_cast<int>(std::min<std::int64_t>(left / 1'000'000 + 1, 3'600'000));
+  }
+
+  /// False: the process has ended.
+  static bool hear(child& from) {
+    char byte = 0;
+    const ssize_t got = ::read(from.news.get(), &byte, 1);
+    if (got < 0 && errno == EINTR) return true;
+    if (got != 1) {
+      from.news.reset();
+      return static_cast<bool>(from.life);
+    }
+    from.waiting = false;
+    const bool first = from.kill_ns == base::never_ns && !from.killed;
+    if (static_cast<job_event>(byte) == job_event::host_gone && first) from.kill_ns = base::now_ns() + grace_ns;
+    return true;
+  }
+
+  static void reap(const child& one) {
     int status = 0;
     while (::waitpid(one.pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (WIFSIGNALED(status)) {
+    if (one.killed) {
+      std::fprintf(stderr, "ham: the process of a job was killed: 500 ms after its host had gone it was still there\n");
+    } else if (WIFSIGNALED(status)) {
       std::fprintf(stderr, "ham: the process of a job was ended by signal %d (%s)\n", WTERMSIG(status),
                    ::strsignal(WTERMSIG(status)));
     }
     if (one.waiting) ::usleep(100'000);  // whatever ended it before it had a host will do so again
   }
 
-  transport::listener& at_;
-  const runtime_options& options_;
+  std::unique_ptr<transport::listener> at_;
+  const std::size_t jobs_;
   std::vector<child> children_;
   bool refusing_ = false;
 };
@@ -174,9 +250,10 @@ void serve_hosts(const runtime_options& options) {
     }
     how.key = read_key(options.key);
   }
-  const std::unique_ptr<transport::listener> at = module.listen(how);
+  std::unique_ptr<transport::listener> at = module.listen(how);
+  how.key.reset();
   std::fprintf(stderr, "ham: waiting for hosts at %s\n", at->address().c_str());
-  supervisor(*at, options).run();
+  supervisor(std::move(at), options.jobs).run();
 }
 
 }  // namespace ham::detail

@@ -38,22 +38,54 @@ void work_forever() {
   while (forever) {
   }
 }
+void say_begun() { static_cast<void>(!::write(STDERR_FILENO, "begun\n", 6)); }
+void compute_forever() {
+  say_begun();
+  work_forever();
+}
+void compute_at_exit() { std::atexit(compute_forever); }
+/// Receives, and with that also the goodbye of the host.
+void call_forever() {
+  say_begun();
+  volatile bool forever = true;
+  while (forever) {
+    try {
+      offload::sync(0, fn<&who>);
+    } catch (const error&) {
+    }
+  }
+}
 std::atomic<int> counted{0};
 int count() { return ++counted; }
 std::size_t my_length(const std::string& text) { return text.size(); }
 
 // ---- programs that host
 
-int be_a_host_until_killed() {
-  runtime_options options;
-  options.nodes = std::getenv("TEST_NODES");
-  options.key = std::getenv("TEST_KEY");
-  const runtime rt(options);
-  std::printf("up %d\n", offload::sync(1, fn<&my_pid>));
-  std::fflush(stdout);
-  for (;;) ::pause();
+/// Keeps the target busy: in a call, in a call that makes calls itself, in a context, or at the end of its process.
+void occupy(const std::string& how) {
+  if (how == "call") offload::ping(1, fn<&compute_forever>);
+  if (how == "nested") offload::ping(1, fn<&call_forever>);
+  if (how == "context") {
+    auto* const queue = new offload::context(1);  // its end would wait
+    offload::ping(*queue, fn<&compute_forever>);
+  }
+  if (how == "exit") offload::sync(1, fn<&compute_at_exit>);
 }
-const scenario hosting("host", be_a_host_until_killed);
+
+/// Leaves at SIGUSR1.
+int be_a_host() {
+  sigset_t leave;
+  ::sigemptyset(&leave);
+  ::sigaddset(&leave, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &leave, nullptr);
+  const runtime rt(with_key(std::getenv("TEST_NODES"), std::getenv("TEST_KEY")));
+  std::printf("up %d\n", offload::sync(1, fn<&my_pid>));
+  if (const char* const how = std::getenv("TEST_BUSY")) occupy(how);
+  std::fflush(stdout);
+  int which = 0;
+  return ::sigwait(&leave, &which);
+}
+const scenario hosting("host", be_a_host);
 
 /// What a tcp job does in common.
 void expect_works(node_t target) {
@@ -179,6 +211,32 @@ TEST(tcp_job, a_host_that_is_killed_leaves_the_server_to_the_next) {
     ::kill(host.pid(), SIGKILL);
     host.wait();
     EXPECT_TRUE(eventually([&] { return !alive(target.front()); })) << "the job's process ends with its host";
+  }
+  const runtime rt(with_key(waiting.nodes(), key.path()));
+  EXPECT_EQ(offload::sync(1, fn<&twice>, 3), 6);
+}
+
+TEST(tcp_job, a_job_that_computes_for_ever_ends_with_its_host) {
+  const scratch_key key('e');
+  server waiting(key.path());
+  for (const std::string how : {"call", "nested", "context", "exit"}) {
+    for (const bool leaves : {false, true}) {
+      SCOPED_TRACE(how + (leaves ? ", a host that leaves" : ", a host that is killed"));
+      host_process host("host", {"TEST_NODES=" + waiting.nodes(), "TEST_KEY=" + key.path(), "TEST_BUSY=" + how});
+      const std::vector<pid_t> target = parse_pids(host.line());
+      ASSERT_EQ(target.size(), 1U);
+      const bool begins_at_exit = how == "exit";
+      if (!begins_at_exit) {
+        ASSERT_EQ(waiting.process().line(), "begun");
+      }
+      ::kill(host.pid(), leaves ? SIGUSR1 : SIGKILL);
+      host.wait();
+      if (begins_at_exit) {
+        ASSERT_EQ(waiting.process().line(), "begun");
+      }
+      EXPECT_TRUE(eventually([&] { return !alive(target.front()); })) << "it goes on without its host";
+      EXPECT_NE(waiting.process().line().find("killed: 500 ms after its host"), std::string::npos);
+    }
   }
   const runtime rt(with_key(waiting.nodes(), key.path()));
   EXPECT_EQ(offload::sync(1, fn<&twice>, 3), 6);

@@ -119,6 +119,8 @@ void tcp_network::look_after_the_dying(std::int64_t now) {
     if (!one->end->drain() && now < one->bury_ns) return false;
     ::epoll_ctl(keeper_epoll_.get(), EPOLL_CTL_DEL, one->end->socket(), nullptr);
     one->end->bury();
+    // Of a host whose connection was closed from this side nothing will be seen any more: it is as good as gone.
+    if (one->end->peer() == 0 && stop_at_ns_ == 0) observer_.on_lost(0, one->end->reason());
     return true;
   });
   if (buried != 0) reap_lanes();
