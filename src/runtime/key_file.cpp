@@ -66,7 +66,7 @@ transport::secret_key read_key(const std::string& from) {
   while (!digits.empty() && (digits.back() == '\n' || digits.back() == '\r' || digits.back() == ' ')) {
     digits.remove_suffix(1);
   }
-  transport::secret_key key{};
+  transport::secret_key key;
   bool good = size < text.size() && digits.size() == 2 * key.size();  // a longer file may hold anything behind that
   for (std::size_t i = 0; good && i < key.size(); ++i) {
     const int high = digit(digits[2 * i]);
@@ -80,7 +80,7 @@ transport::secret_key read_key(const std::string& from) {
 }
 
 transport::secret_key random_key() {
-  transport::secret_key key{};
+  transport::secret_key key;
   if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) {
     throw config_error(std::string("the system gives no random numbers for a key (") + std::strerror(errno) + ")");
   }
@@ -94,16 +94,19 @@ void make_key_file(const std::string& path) {
                        "); choose a name that does not exist yet, in a folder that you can write to");
   }
   std::string text;
+  text.reserve(2 * transport::secret_key::bytes + 1);  // so that it does not move
   for (const std::byte one : random_key()) {
     constexpr std::string_view digits = "0123456789abcdef";
     text += digits[static_cast<std::size_t>(one >> 4)];
     text += digits[static_cast<std::size_t>(one & std::byte{15})];
   }
   text += '\n';
-  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    const std::string why = std::strerror(errno);
+  const ssize_t written = ::write(file.get(), text.data(), text.size());
+  const std::string why_not = std::strerror(errno);
+  ::explicit_bzero(text.data(), text.size());
+  if (written != static_cast<ssize_t>(text.size())) {
     ::unlink(path.c_str());
-    throw config_error("cannot write the key file " + path + " (" + why + ")");
+    throw config_error("cannot write the key file " + path + " (" + why_not + ")");
   }
 }
 

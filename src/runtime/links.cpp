@@ -1,6 +1,8 @@
 // Addresses between nodes, and calling back.
 #include "runtime/links.hpp"
 
+#include <string.h>
+
 #include <array>
 #include <tuple>
 #include <utility>
@@ -33,6 +35,18 @@ std::vector<std::byte> pack(const T& value) {
   msg::encode(to, value);
   return bytes;
 }
+
+/// Secrets in plain bytes, for as long as it must be.
+class wiped_at_end {
+ public:
+  explicit wiped_at_end(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
+  ~wiped_at_end() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
+  wiped_at_end(const wiped_at_end&) = delete;
+  wiped_at_end& operator=(const wiped_at_end&) = delete;
+
+ private:
+  std::span<std::byte> bytes_;
+};
 
 template <class T>
 T unpack(std::span<const std::byte> bytes) {
@@ -82,7 +96,8 @@ void links::hear(node_t from, std::span<const std::byte> text) {
 }
 
 void links::hear_announcement(std::span<const std::byte> text) {
-  const auto [kind, nodes, secure, force_insecure, key, listeners] = unpack<announcement>(text);
+  auto [kind, nodes, secure, force_insecure, key, listeners] = unpack<announcement>(text);
+  const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   if (!node_.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
   std::lock_guard guard(mutex_);
   how_.secure = secure;
@@ -107,18 +122,21 @@ void links::meet(node_t from, node_t who) {
 
 void links::announce(node_t to) {
   announcement text;
+  auto& key = std::get<4>(text);
+  const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   {
     std::lock_guard guard(mutex_);
-    std::array<std::uint8_t, 32> key{};
-    for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::to_integer<std::uint8_t>(how_.job_key[i]);
     text = {static_cast<std::uint8_t>(notice::announcement),
             static_cast<std::uint32_t>(node_.num_nodes()),
             how_.secure,
             how_.force_insecure,
-            key,
+            {},
             {addresses_.begin(), addresses_.end()}};
+    for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::to_integer<std::uint8_t>(how_.job_key[i]);
   }
-  node_.tell(to, pack(text));
+  std::vector<std::byte> packed = pack(text);
+  const wiped_at_end packed_too{packed};
+  node_.tell(to, packed);
 }
 
 transport::network& links::network() {

@@ -17,7 +17,7 @@ namespace ham::detail {
 /// How connections to other machines are made.
 struct network_settings {
   std::string bind = "127.0.0.1";
-  transport::secret_key job_key{};
+  transport::secret_key job_key;
   bool secure = true;
   bool force_insecure = false;
   std::chrono::milliseconds timeout = transport::network_options{}.timeout;

@@ -1,7 +1,6 @@
 // Transports that reach other machines: peers have addresses, connections have keys, the code is in a module.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +9,18 @@
 #include <string>
 
 #include "base/heap.hpp"
+#include "base/secret_key.hpp"
 #include "transport/transport.hpp"
 
 namespace ham::transport {
 
-/// A secret of 256 bits that both ends of a connection hold.
-using secret_key = std::array<std::byte, 32>;
+/// What both ends of a connection hold.
+using base::secret_key;
 
 struct network_options {
   node_t self = 0;
   std::string bind = "127.0.0.1";           ///< address on which peers of the job may connect to this node
-  secret_key job_key{};                     ///< of this job; what targets show to each other. Not secret if !secure
+  secret_key job_key;                       ///< of this job; what targets show to each other. Not secret if !secure
   bool secure = true;                       ///< false: neither key nor encryption; on loopback addresses only
   bool force_insecure = false;              ///< without security also where others can connect
   std::chrono::milliseconds timeout{3000};  ///< a peer that the link does not reach for so long is lost
@@ -96,7 +96,7 @@ class network_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t module_interface = 2;
+inline constexpr std::uint32_t module_interface = 3;
 
 /// The function that a module exports under the name "ham_network_module". nullptr: another interface than asked for.
 using network_module_entry = network_module* (*)(std::uint32_t interface_version);

@@ -5,6 +5,9 @@
 // serial: no
 #include "tcp_server.hpp"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -54,6 +57,41 @@ void call_forever() {
     } catch (const error&) {
     }
   }
+}
+/// Whether this process has a socket that listens at `port`.
+bool listens_at(int port) {
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::atoi(one.path().filename().c_str());
+    int listening = 0;
+    socklen_t size = sizeof listening;
+    sockaddr_in at{};
+    socklen_t at_size = sizeof at;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0 &&
+        ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &at_size) == 0 && ntohs(at.sin_port) == port) {
+      return true;
+    }
+  }
+  return false;
+}
+/// How often a key of 32 times this byte occurs in what this process can write to; bytes come inverted, so that the
+/// search does not find itself.
+int keys_in_memory(unsigned char inverted) {
+  int found = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0;
+    unsigned long end = 0;
+    char rights[5] = "";
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, rights) != 3) continue;
+    if (std::string_view(rights) != "rw-p" || end - begin > (1UL << 28)) continue;
+    int run = 0;
+    for (const auto* at = reinterpret_cast<const unsigned char*>(begin);
+         at != reinterpret_cast<const unsigned char*>(end); ++at) {
+      run = static_cast<unsigned char>(~*at) == inverted ? run + 1 : 0;
+      if (run == 32) ++found;
+    }
+  }
+  return found;
 }
 std::atomic<int> counted{0};
 int count() { return ++counted; }
@@ -240,6 +278,17 @@ TEST(tcp_job, a_job_that_computes_for_ever_ends_with_its_host) {
   }
   const runtime rt(with_key(waiting.nodes(), key.path()));
   EXPECT_EQ(offload::sync(1, fn<&twice>, 3), 6);
+}
+
+TEST(tcp_job, the_process_of_a_job_has_neither_the_servers_key_nor_its_socket) {
+  if (sanitized()) GTEST_SKIP() << "memory that was freed is kept, and all of it is read";
+  const scratch_key key('d');
+  server waiting(key.path());
+  const runtime rt(with_key(waiting.nodes(), key.path()));
+  const int port = std::atoi(waiting.address().substr(waiting.address().rfind(':') + 1).c_str());
+  EXPECT_FALSE(offload::sync(1, fn<&listens_at>, port));
+  EXPECT_EQ(offload::sync(1, fn<&keys_in_memory>, static_cast<unsigned char>(~0xdd)), 0);
+  EXPECT_GT(keys_in_memory(static_cast<unsigned char>(~0xdd)), 0) << "the host keeps it, for further targets";
 }
 
 TEST(tcp_job, a_target_that_is_killed_fails_its_calls_only) {

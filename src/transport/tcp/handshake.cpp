@@ -2,6 +2,7 @@
 #include "transport/tcp/handshake.hpp"
 
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -112,7 +113,9 @@ handshake::status handshake::secure() {
   if (!client_) return status::greeted;
   std::array<std::byte, hello::bytes> bytes;
   store_hello(bytes.data(), hello_);
-  if (!tls.write(bytes)) return fail("its greeting could not be encrypted");
+  const bool written = tls.write(bytes);
+  ::explicit_bzero(bytes.data(), bytes.size());
+  if (!written) return fail("its greeting could not be encrypted");
   return send_output({}) ? status::greeted : lost(errno);
 }
 
@@ -160,6 +163,9 @@ handshake::status handshake::understand() {
     if (wrong == nullptr && welcome_.answer != verdict::accepted) wrong = meaning(welcome_.answer);
   } else {
     wrong = read_hello(std::span<const std::byte, hello::bytes>(greeting_.data(), hello::bytes), hello_);
+    // An invitation holds the key of the job.
+    ::explicit_bzero(greeting_.data(), greeting_.size());
+    if (connected_.tls != nullptr) connected_.tls->wipe_read();
   }
   return wrong == nullptr ? status::greeted : fail(wrong);
 }

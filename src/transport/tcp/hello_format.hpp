@@ -35,7 +35,7 @@ struct hello {
   node_t to = 0;
   std::uint64_t nonce = 0;  ///< comes back in the welcome
   job_id job{};
-  secret_key job_key{};  ///< in an invitation inside TLS; else zeros
+  secret_key job_key;  ///< in an invitation inside TLS; else zeros
 
   static constexpr std::size_t bytes = 80;
 };

@@ -2,7 +2,6 @@
 #include "transport/tcp/tcp_listener.hpp"
 
 #include <poll.h>
-#include <string.h>
 
 #include <deque>
 
@@ -26,8 +25,6 @@ tcp_arrival::tcp_arrival(connection with, const hello& theirs, std::chrono::mill
       from_(remote_address(with_.socket.get()).text()),
       timeout_(timeout),
       force_insecure_(force_insecure) {}
-
-tcp_arrival::~tcp_arrival() { ::explicit_bzero(hello_.job_key.data(), hello_.job_key.size()); }
 
 std::unique_ptr<network> tcp_arrival::join(base::heap* memory, observer& to) {
   network_options options;

@@ -12,7 +12,6 @@ namespace ham::transport::tcp {
 class tcp_arrival final : public arrival {
  public:
   tcp_arrival(connection with, const hello& theirs, std::chrono::milliseconds timeout, bool force_insecure);
-  ~tcp_arrival() override;
 
   [[nodiscard]] node_t node() const noexcept override { return hello_.to; }
   [[nodiscard]] const secret_key& job_key() const noexcept override { return hello_.job_key; }

@@ -25,6 +25,7 @@ bool tls_session::write(std::span<const std::byte>) { return false; }
 bool tls_session::renew() { return false; }
 bool tls_session::send_rest() { return false; }
 long tls_session::read(std::span<std::byte>) { return -1; }
+void tls_session::wipe_read() noexcept {}
 std::span<std::byte> tls_session::input_room(std::size_t) { return {}; }
 void tls_session::feed(std::size_t) noexcept {}
 bool tls_session::has_input() const noexcept { return false; }

@@ -151,7 +151,7 @@ std::string tls_libraries() {
 // ---- what a session holds
 
 struct tls_session::parts {
-  std::shared_ptr<const tls_context> context;
+  std::shared_ptr<const tls_context> context;  // during the handshake only
   tls_role role = tls_role::client;
   carrier bytes;
   SSL* ssl = nullptr;  // of the handshake only
@@ -191,6 +191,7 @@ struct tls_session::parts {
     forget_secrets();
     SSL_free(ssl);
     ssl = nullptr;
+    context.reset();  // and with it the key, if nobody else has the context
     return good;
   }
 
@@ -264,14 +265,11 @@ struct tls_session::parts {
 
 struct tls_context::parts {
   SSL_CTX* context = nullptr;
-  secret_key key{};
+  secret_key key;
   std::string identity;
   tls_role role = tls_role::client;
 
-  ~parts() {
-    SSL_CTX_free(context);
-    OPENSSL_cleanse(key.data(), key.size());
-  }
+  ~parts() { SSL_CTX_free(context); }
 
   [[nodiscard]] SSL_SESSION* make_session(SSL* ssl) const {
     const SSL_CIPHER* const cipher = SSL_CIPHER_find(ssl, cipher_id);
@@ -408,6 +406,7 @@ long tls_session::read(std::span<std::byte> into) {
   }
 }
 
+void tls_session::wipe_read() noexcept { OPENSSL_cleanse(parts_->bytes.in.data(), parts_->bytes.begin); }
 std::span<std::byte> tls_session::input_room(std::size_t least) { return parts_->bytes.room(least); }
 void tls_session::feed(std::size_t bytes) noexcept { parts_->bytes.end += bytes; }
 bool tls_session::has_input() const noexcept {

@@ -57,6 +57,9 @@ class tls_session {
   /// Decrypts: number of bytes, 0: more input is needed, negative: failed or ended.
   [[nodiscard]] long read(std::span<std::byte> into);
 
+  /// Overwrites what read() has given out where a copy of it is still here.
+  void wipe_read() noexcept;
+
   /// Where received ciphertext goes, at least `least` bytes; then feed() says how much it was.
   [[nodiscard]] std::span<std::byte> input_room(std::size_t least);
   void feed(std::size_t bytes) noexcept;
