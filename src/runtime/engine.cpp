@@ -42,6 +42,16 @@ constinit thread_local engine* thread_engine = nullptr;
 constinit thread_local unsigned thread_depth = 0;
 constinit thread_local bool thread_only_looks = false;
 
+namespace {
+/// Where this thread takes continuations from the queue of an engine, at what depth. What settles there within a
+/// continuation is left to that loop, so that chains of any length take no stack.
+struct drain {
+  const engine* of = nullptr;
+  unsigned depth = 0;
+};
+constinit thread_local drain thread_drain;
+}  // namespace
+
 engine* current_or_null() noexcept {
   return thread_engine != nullptr ? thread_engine : the_process_engine.load(std::memory_order_acquire);
 }
@@ -279,7 +289,7 @@ transport::endpoint* engine::next_frame_elsewhere(transport::frame& out) {
 }
 
 bool engine::progress(const call_slot* awaited) {
-  if (!receiving_.try_lock()) return false;
+  if (!receiving_.try_lock()) return !ready_.empty() && run_ready();
   bool any = false;
   if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
     any = handle_events();
@@ -287,7 +297,7 @@ bool engine::progress(const call_slot* awaited) {
     flush_outboxes();
   if (deferred_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     any = run_deferred() || any;
-  for (int i = 0; i < most_frames; ++i) {
+  for (int i = 0; i < most_frames && !continuation_due(); ++i) {
     transport::frame frame;
     transport::endpoint* const from = next_frame(frame, any ? 1 : looks_while_idle);
     if (from == nullptr) break;
@@ -299,20 +309,27 @@ bool engine::progress(const call_slot* awaited) {
   return any;
 }
 
-/// Gives the receiving lock back and runs the continuations of what was settled.
-void engine::finish_progress() {
-  continuation* next = std::exchange(ready_first_, nullptr);
-  ready_last_ = nullptr;
-  receiving_.unlock();
-  if (next == nullptr) [[likely]]
-    return;
+/// Runs continuations until none is due. True if one has run.
+bool engine::run_ready() {
+  if (thread_depth >= most_depth) return false;  // later, with less on the stack
   const engine_scope scope(this);
-  while (next != nullptr) {
-    continuation* const now = next;
-    next = now->next;
-    now->next = nullptr;
+  const bool only_looked = std::exchange(thread_only_looks, false);  // as user code it may wait for any call
+  const drain before = std::exchange(thread_drain, {this, ++thread_depth});
+  bool any = false;
+  while (continuation* const now = ready_.pop()) {
     now->run(now);
+    any = true;
   }
+  --thread_depth;
+  thread_drain = before;
+  thread_only_looks = only_looked;
+  return any;
+}
+
+/// The same after this thread has settled something itself, unless it does so within a continuation that took its turn.
+void engine::run_settled() {
+  const bool taken_care_of = thread_drain.of == this && thread_drain.depth == thread_depth;
+  if (!taken_care_of && !ready_.empty()) run_ready();
 }
 
 void engine::poll_once() {
@@ -324,7 +341,8 @@ void engine::poll_once() {
 
 /// Calls of one peer begin in order.
 void engine::execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  run_released(from, [&] { run_one(from, head, payload); });
+  const executing scope(*this, from);
+  run_one(from, head, payload);
 }
 
 bool engine::run_deferred() {

@@ -24,6 +24,7 @@
 #include "runtime/contexts.hpp"
 #include "runtime/job.hpp"
 #include "runtime/peer_table.hpp"
+#include "runtime/ready_queue.hpp"
 #include "runtime/self_endpoint.hpp"
 #include "runtime/slot_table.hpp"
 #include "runtime/wire.hpp"
@@ -33,7 +34,7 @@ namespace ham::detail {
 /// The engine that the calling thread works for, and how deep it is in calls that it executes.
 extern constinit thread_local engine* thread_engine;
 extern constinit thread_local unsigned thread_depth;
-/// This thread receives and executes nothing.
+/// This thread receives for others: it executes no call, except within a continuation that it runs.
 extern constinit thread_local bool thread_only_looks;
 
 /// One node of a job. All members may be called from any thread unless said otherwise.
@@ -222,7 +223,16 @@ class engine final : public transport::observer {
   void flush_outboxes();
 
   void take_receiving() noexcept;
-  void finish_progress();
+  /// Gives the receiving lock back and runs the continuations of what has settled.
+  void finish_progress() {
+    receiving_.unlock();
+    if (!ready_.empty()) [[unlikely]]
+      run_ready();
+  }
+  bool run_ready();
+  void run_settled();
+  /// What settled last has not gone on yet, and may on this thread: nothing else begins before.
+  [[nodiscard]] bool continuation_due() const noexcept { return !ready_.empty() && thread_depth < most_depth; }
   transport::endpoint* next_frame(transport::frame& out, unsigned looks);
   transport::endpoint* next_frame_elsewhere(transport::frame& out);
   [[nodiscard]] std::span<const std::unique_ptr<transport::transport>> transports() const noexcept {
@@ -240,8 +250,7 @@ class engine final : public transport::observer {
   /// Whether a call of this peer must not begin on the calling thread now.
   [[nodiscard]] bool must_wait(const peer& from) const noexcept {
     const void* const me = base::thread_identity();
-    return (from.executor != nullptr && from.executor != me) || relief_.load(std::memory_order_relaxed) == me ||
-           thread_only_looks;
+    return (from.executor != nullptr && from.executor != me) || thread_only_looks;
   }
   void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry);
@@ -249,9 +258,7 @@ class engine final : public transport::observer {
   void count_executed(std::uint32_t calls) noexcept {
     calls_executed_.store(calls_executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
   }
-  /// Runs `what`, user code on behalf of `from`, with the receiving lock given up meanwhile.
-  template <class What>
-  void run_released(peer& from, What what);
+  class executing;
   [[nodiscard]] const msg::handler_entry& callable_entry(std::uint32_t key) const;
   void run_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
@@ -317,11 +324,10 @@ class engine final : public transport::observer {
   // Under receiving_.
   unsigned warmth_ = 0;  ///< of the transports behind the first: looked at often for a while after they had something
   unsigned skipped_ = 0;
-  continuation* ready_first_ = nullptr;
-  continuation* ready_last_ = nullptr;
   std::atomic<std::size_t> deferred_{0};  ///< read by all
   std::vector<std::vector<std::byte>> spare_buffers_;
 
+  ready_queue ready_;
   std::atomic<std::uint32_t> outboxes_{0};  ///< peers whose outbox is not empty
   std::atomic<bool> has_events_{false};
   mutable std::mutex mutex_;  ///< events_, peers' facts and loss, deadlines_
@@ -344,8 +350,7 @@ class engine final : public transport::observer {
 
   // Relief (engine_relief.cpp).
   std::thread relief_thread_;
-  std::atomic<const void*> relief_{nullptr};  ///< its identity
-  std::atomic<int> executing_{0};             ///< calls that run on threads which received them
+  std::atomic<int> executing_{0};  ///< calls that run on threads which received them
   std::atomic<bool> relief_rests_{false};
 
   // The thread of a context that looks for its next call.
@@ -358,21 +363,36 @@ class engine final : public transport::observer {
   std::atomic<std::uint64_t> calls_executed_{0}, bytes_put_{0}, bytes_got_{0}, sleeps_{0};
 };
 
-template <class What>
-void engine::run_released(peer& from, What what) {
-  const void* const before = std::exchange(from.executor, base::thread_identity());
-  engine* const worked_for = std::exchange(thread_engine, this);
-  ++thread_depth;
-  executing_.store(executing_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  finish_progress();
-  what();
-  --thread_depth;
-  thread_engine = worked_for;
-  if (!receiving_.try_lock()) [[unlikely]]
-    take_receiving();
-  executing_.store(executing_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  from.executor = before;
-}
+/// While it lives, the calling thread executes user code on behalf of a peer, without the receiving lock. No
+/// continuation runs at its begin: the code would begin late, and what it shall come before might overtake it.
+class engine::executing {
+ public:
+  executing(engine& at, peer& from) noexcept
+      : at_(at),
+        from_(from),
+        before_(std::exchange(from.executor, base::thread_identity())),
+        worked_for_(std::exchange(thread_engine, &at)) {
+    ++thread_depth;
+    at.executing_.store(at.executing_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    at.receiving_.unlock();
+  }
+  executing(const executing&) = delete;
+  executing& operator=(const executing&) = delete;
+  ~executing() {
+    --thread_depth;
+    thread_engine = worked_for_;
+    if (!at_.receiving_.try_lock()) [[unlikely]]
+      at_.take_receiving();
+    at_.executing_.store(at_.executing_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    from_.executor = before_;
+  }
+
+ private:
+  engine& at_;
+  peer& from_;
+  const void* const before_;
+  engine* const worked_for_;
+};
 
 /// Throws ham::call_error if `to` does not take a message of `size` bytes; `what` names it for people.
 void check_message_size(const peer& to, std::size_t size, const std::string& what);

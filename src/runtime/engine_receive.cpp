@@ -65,7 +65,8 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
           if (at_once && !must_wait(*who)) [[likely]] {
             count_executed(1);
             const msg::handler_entry& entry = callable_entry(head.key);
-            run_released(*who, [&] { run_call(*who, head.call, payload, entry); });
+            const executing scope(*this, *who);
+            run_call(*who, head.call, payload, entry);
           } else {
             receive_message(*who, head, payload);
           }

@@ -26,7 +26,6 @@ void engine::stop_relief() noexcept {
   kick();
   wake_relief();
   relief_thread_.join();
-  relief_.store(nullptr);
 }
 
 void engine::wake_relief() noexcept {
@@ -36,7 +35,7 @@ void engine::wake_relief() noexcept {
 
 void engine::relieve() {
   const engine_scope scope(this);
-  relief_.store(base::thread_identity());
+  thread_only_looks = true;
   const auto over = [this] { return end_relief_.load() || stop_.load(); };
   std::uint64_t seen = UINT64_MAX;
   while (!over()) {

@@ -8,14 +8,8 @@ namespace ham::detail {
 void engine::settle(call_slot& slot, slot_state outcome) noexcept {
   continuation* const then = std::exchange(slot.then, nullptr);
   slot.state.store(outcome, std::memory_order_release);  // from here on its future may give it back
-  if (then != nullptr) [[unlikely]] {
-    if (ready_last_ == nullptr)
-      ready_first_ = then;
-    else
-      ready_last_->next = then;
-    ready_last_ = then;
-    while (ready_last_->next != nullptr) ready_last_ = ready_last_->next;
-  }
+  if (then != nullptr) [[unlikely]]
+    ready_.push(then);
   if (parked_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     unpark();
 }
@@ -52,7 +46,8 @@ call_slot* engine::claim_local() {
 void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
   take_receiving();
   settle(slot, outcome);
-  finish_progress();
+  receiving_.unlock();
+  run_settled();
 }
 
 void engine::release(call_slot& slot) noexcept {
@@ -66,7 +61,7 @@ void engine::release(call_slot& slot) noexcept {
     slot.orphan = true;
   else
     slots_.release(slot);
-  finish_progress();
+  receiving_.unlock();
 }
 
 bool engine::abandon(call_slot& slot) noexcept {
@@ -76,7 +71,7 @@ bool engine::abandon(call_slot& slot) noexcept {
     slot.orphan = true;
     slot.decode = nullptr;
   }
-  finish_progress();
+  receiving_.unlock();
   return pending;
 }
 
@@ -87,10 +82,10 @@ void engine::attach(call_slot& slot, continuation* what) {
     what->next = slot.then;
     slot.then = what;
   }
-  finish_progress();
+  receiving_.unlock();
   if (pending) return;
-  const engine_scope scope(this);
-  what->run(what);
+  ready_.push(what);
+  run_settled();
 }
 
 // ---- the API's way in

@@ -112,7 +112,7 @@ void engine::disown() noexcept {
   sleeping_.store(false);
   parked_.store(0);
   wanted_.store(0);
-  ready_first_ = ready_last_ = nullptr;
+  ready_.renew();
   deferred_ = 0;
   outboxes_.store(0);
   has_events_.store(false);

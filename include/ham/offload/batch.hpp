@@ -9,9 +9,11 @@
 
 namespace ham::offload {
 
-/// Collects calls and sends them together: the per-message cost is paid once. Not thread-safe. Each add gives a future;
-/// it settles when the batch has been answered. Waiting for one of them submits the batch, as do its then(), when_all,
-/// when_any and co_await, and the destructor: add first, and go on with the futures afterwards.
+/// Collects calls and sends them together: the per-message cost is paid once. Not thread-safe, and until submit()
+/// neither are its futures: the batch and they belong to one thread, because to wait for one of them submits the batch.
+/// Each add gives a future; it settles when the batch has been answered. Waiting for one of them submits the batch, as
+/// do its then(), when_all, when_any and co_await, and the destructor: add first, and go on with the futures
+/// afterwards.
 class batch : private detail::batch_owner {
  public:
   explicit batch(destination to) : detail::batch_owner{&submit_owner}, to_(to) {}

@@ -131,7 +131,9 @@ class future {
 
   /// Runs `function(value)` when the value is there (`function()` for void), on the thread that makes progress, and
   /// gives a future of its result. An error skips the function and goes on to the new future. Invalidates this one.
-  /// The function must not block for long.
+  /// Continuations begin one by one in the order in which their futures settled; a chain of them takes no stack. The
+  /// function must not block for long: while it waits for another result, further continuations and calls run inside
+  /// its wait, up to the limit of nesting (docs/thread-model.md).
   template <class Function>
   [[nodiscard]] auto then(Function&& function) -> future<typename detail::then_result<Function, Result>::type> {
     require_valid();
@@ -170,11 +172,12 @@ class future {
     detail::attach(*slot_, what);
   }
 
-  /// `co_await` gives the value or throws. The coroutine goes on in the thread that makes progress.
+  /// `co_await` gives the value or throws. The coroutine goes on in the thread that makes progress, as what then()
+  /// runs.
   auto operator co_await() && noexcept {
     struct awaiter : detail::continuation {
       explicit awaiter(future source_) noexcept : source(std::move(source_)) {}
-      [[nodiscard]] bool await_ready() { return source.test(); }
+      [[nodiscard]] bool await_ready() const noexcept { return source.slot_ != nullptr && source.slot_->settled(); }
       void await_suspend(std::coroutine_handle<> waiting) {
         coroutine = waiting;
         run = [](detail::continuation* self) { static_cast<awaiter*>(self)->coroutine.resume(); };

@@ -63,7 +63,8 @@ void cancel_call(engine& at, outgoing& out) noexcept;
 
 /// A slot that is settled by this process itself.
 [[nodiscard]] call_slot* make_local_slot(engine& at);
-/// Settles a local slot; the value or error is in its storage already. Runs its continuation.
+/// Settles a local slot; the value or error is in its storage already. Its continuation is run, at once or, within
+/// another continuation, after that one.
 void settle_local(call_slot& slot, slot_state outcome) noexcept;
 /// Waits until the slot has settled or the time has come (steady_clock, nanoseconds; INT64_MAX: no limit); makes
 /// progress meanwhile. True if settled.
@@ -74,7 +75,8 @@ void poll_slot(call_slot& slot);
 void release_slot(call_slot& slot) noexcept;
 /// Nobody will look at this pending slot again. False: it has settled meanwhile and is still the caller's.
 [[nodiscard]] bool abandon_slot(call_slot& slot) noexcept;
-/// Runs `what` when the slot settles; at once if it has. Takes it over.
+/// Runs `what` when the slot settles; if it has, at once or, within another continuation, after that one. Takes it
+/// over.
 void attach(call_slot& slot, continuation* what);
 
 // ---- receiving a call

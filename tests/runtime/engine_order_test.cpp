@@ -1,0 +1,122 @@
+// Calls of one peer begin in the order in which it sent them, whatever else arrives with them.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "faults/hostile_world.hpp"
+#include "ham/offload.hpp"
+
+namespace engine_order_test {
+
+using namespace ham;
+using namespace ham::test;
+using namespace std::chrono_literals;
+using detail::to_byte;
+using detail::wire_kind;
+
+std::vector<int> begun;
+int answered(int value) { return value; }
+void begin(int number) { begun.push_back(number); }
+
+/// Makes the functions above handlers of this program.
+[[maybe_unused]] void never_called() {
+  offload::sync(0, fn<&answered>, 1);
+  offload::sync(0, fn<&begin>, 1);
+}
+void (*const keep)() = &never_called;
+
+std::uint32_t key_of(const std::string& name) {
+  const auto& table = msg::handler_table::local();
+  for (std::uint32_t key = 0; key < table.size(); ++key) {
+    if (table.pretty_name(key).find("engine_order_test::" + name) != std::string::npos) return key;
+  }
+  throw std::logic_error("no handler " + name);
+}
+
+bytes pack(std::int32_t value) {
+  bytes result(sizeof value);
+  std::memcpy(result.data(), &value, sizeof value);
+  return result;
+}
+
+/// One node, its peers played by the test. Each call of the node is answered when the test says so.
+class engine_order : public testing::Test {
+ protected:
+  engine_order() {
+    begun.clear();
+    EXPECT_NE(keep, nullptr);
+  }
+
+  void call(world::peer& by, int number) {
+    by.send({key_of("begin"), detail::no_reply, to_byte(wire_kind::call)}, pack(number));
+  }
+  /// Answers the oldest call that the node has sent there.
+  void answer(world::peer& by, int value) {
+    const auto got = by.receive();
+    ASSERT_TRUE(got && got->first.kind == to_byte(wire_kind::call));
+    by.send({0, got->first.call, to_byte(wire_kind::reply)}, pack(value));
+  }
+  /// Waits for something that never comes.
+  void wait_a_little(node_t peer) {
+    auto never = offload::async(offload::within(peer, 5ms), fn<&answered>, 0);
+    EXPECT_FALSE(never.wait_for(1ms));
+    EXPECT_THROW(never.get(), deadline_exceeded);
+  }
+
+  world world_;
+  const detail::engine_scope scope_{&world_.node()};
+};
+
+TEST_F(engine_order, a_continuation_that_waits_lets_no_later_call_overtake) {
+  world::peer& peer = world_.friendly();
+  const node_t number = peer.theirs.peer();
+  auto done = offload::async(number, fn<&answered>, 1).then([&](int) {
+    begun.push_back(0);
+    wait_a_little(number);
+  });
+  answer(peer, 1);
+  for (int i = 1; i <= 10; ++i) call(peer, i);
+  world_.step();
+  EXPECT_EQ(begun, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+  EXPECT_TRUE(done.test());
+}
+
+TEST_F(engine_order, nor_does_one_of_a_reply_behind_the_call) {
+  world::peer& peer = world_.friendly();
+  const node_t number = peer.theirs.peer();
+  auto done = offload::async(number, fn<&answered>, 1).then([&](int) {
+    begun.push_back(0);
+    wait_a_little(number);
+  });
+  for (int i = 1; i <= 3; ++i) call(peer, i);
+  answer(peer, 1);
+  for (int i = 4; i <= 6; ++i) call(peer, i);
+  world_.step();
+  EXPECT_EQ(begun, (std::vector<int>{1, 2, 3, 0, 4, 5, 6}));
+  EXPECT_TRUE(done.test());
+}
+
+offload::task<int> wait_in_a_coroutine(node_t peer) {
+  const int value = co_await offload::async(peer, fn<&answered>, 1);
+  begun.push_back(0);
+  EXPECT_FALSE(offload::async(offload::within(peer, 5ms), fn<&answered>, 0).wait_for(1ms));
+  co_return value;
+}
+
+TEST_F(engine_order, a_coroutine_that_waits_lets_no_later_call_overtake) {
+  world::peer& one = world_.friendly();
+  world::peer& two = world_.friendly();
+  auto done = wait_in_a_coroutine(one.theirs.peer());
+  answer(one, 1);
+  for (int i = 1; i <= 10; ++i) call(two, i);
+  world_.step();
+  std::vector<int> of_two;
+  for (const int each : begun) {
+    if (each != 0) of_two.push_back(each);
+  }
+  EXPECT_EQ(of_two, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+  EXPECT_TRUE(done.test());
+}
+
+}  // namespace engine_order_test
