@@ -41,16 +41,10 @@ class buffer_error : public error {
   using error::error;
 };
 
-/// The deadline of a call passed before its result arrived. The call may still run; its result will be dropped.
-class deadline_exceeded : public error {
- public:
-  using error::error;
-};
-
-/// What is known of a call whose node failed.
+/// What is known of a call that failed without an answer.
 enum class call_outcome : std::uint8_t {
-  not_run,       ///< the target never took the message: safe to repeat elsewhere
-  may_have_run,  ///< the target took the message and died before it answered
+  not_run,       ///< it never runs: the message did not leave this node, or its receiver died before it took it
+  may_have_run,  ///< it may have run, in part or to its end, or may yet run
   ran            ///< the call was executed, its result was lost on the way back
 };
 
@@ -64,10 +58,25 @@ enum class call_outcome : std::uint8_t {
   return "unknown";
 }
 
+/// The deadline of a call passed before its result arrived; the result will be dropped.
+class deadline_exceeded : public error {
+ public:
+  explicit deadline_exceeded(const std::string& message, call_outcome outcome = call_outcome::may_have_run)
+      : error(message), outcome_(outcome) {}
+
+  /// not_run: the call waited for room in the queue to its node until the deadline, and was not sent. Else
+  /// may_have_run.
+  [[nodiscard]] call_outcome outcome() const noexcept { return outcome_; }
+
+ private:
+  call_outcome outcome_;
+};
+
 /// A node died or its connection broke while a call to it was pending, or it was already gone when the call was made.
 class node_failure : public error {
  public:
-  /// Facts about the failed node and the call; empty or negative where unknown.
+  /// Facts about the failed node and the call; empty or negative where unknown. If the exception comes from a function
+  /// that was called on another node, they are those of the call which that function made.
   struct facts {
     node_t node = -1;
     std::string host;

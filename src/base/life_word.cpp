@@ -55,6 +55,8 @@ bool died(std::uint32_t value) noexcept { return (value & FUTEX_OWNER_DIED) != 0
 
 }  // namespace
 
+bool holder_died(const life_word& word) noexcept { return died(word.load(std::memory_order_acquire)); }
+
 /// One watching thread; the first one of a process also holds the process's own word.
 class life_watch::group {
  public:

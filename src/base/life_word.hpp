@@ -15,6 +15,9 @@ namespace ham::base {
 using life_word = std::atomic<std::uint32_t>;
 static_assert(sizeof(life_word) == 4 && life_word::is_always_lock_free);
 
+/// Whether the process that held the word has ended other than in order.
+[[nodiscard]] bool holder_died(const life_word& word) noexcept;
+
 /// Threads of this process that hold its own life word and sleep on those of others (robust futex list, futex_waitv).
 /// Some 50 us from the death of a process to the callback, whatever its size; idle otherwise.
 class life_watch {

@@ -147,6 +147,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   me.max_payload = self_endpoint_.max_payload();
   me.hello_seen = true;
   me.facts = local_facts(self_);
+  nameless_loss_ = std::make_exception_ptr(node_failure("a node failed (there is no memory left to say more)", {}));
   me.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &me;
   disown_in_forks(*this);
@@ -238,7 +239,7 @@ void engine::leave() {
   wait_until([&] { return outboxes_.load() == 0 && (!own || self_endpoint_.empty()); }, until);
   take_receiving();
   for (peer* const one : peers_) {
-    if (one->node != self_) lost(*one, "this node's runtime has ended");
+    if (one->node != self_) lost(*one, "this node's runtime has ended", peer_end::connection_lost);
   }
   finish_progress();
 }
@@ -397,7 +398,7 @@ std::string engine::address_of(node_t node) const {
 
 offload::statistics engine::statistics() const {
   offload::statistics result;
-  for (const peer* one : peers_) result.calls_sent += one->calls_sent;
+  for (const peer* one : peers_) result.calls_sent += one->calls_sent.load(std::memory_order_relaxed);
   result.calls_executed = calls_executed_.load();
   result.bytes_put = bytes_put_.load();
   result.bytes_got = bytes_got_.load();

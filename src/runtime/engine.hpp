@@ -177,12 +177,13 @@ class engine final : public transport::observer {
   void on_connected(transport::endpoint& with) override;
   void on_broken(node_t peer, const std::string& reason) override;
   void on_lost(node_t peer, const std::string& reason) override;
+  void on_died(node_t peer, const std::string& reason) override;
 
  private:
   struct event {
     transport::endpoint* connected;  // or nullptr:
     node_t lost = -1;
-    bool gone = false;  // not only broken
+    peer_end how = peer_end::connection_lost;
     std::string reason;
   };
   static constexpr unsigned most_depth = 512;
@@ -203,7 +204,10 @@ class engine final : public transport::observer {
   peer& make_ready(node_t node);
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
   [[nodiscard]] std::int64_t pid_of(node_t node) const noexcept;
-  std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call, call_outcome outcome);
+  std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
+                             call_outcome outcome) noexcept;
+  std::exception_ptr describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
+                                   call_outcome outcome);
   /// The key under which the peer knows the function.
   std::uint32_t key_for(peer& to, msg::handler_entry& function) {
     const std::uint32_t key = function.key();
@@ -218,7 +222,7 @@ class engine final : public transport::observer {
   bool missed(peer& to, msg::handler_entry& function, result_decoder decode, outgoing& out);
   bool finish_big(peer& to, const transport::frame_head& head, outgoing& out);
   bool withdraw(peer& to, std::uint32_t stream);
-  void enqueue(peer& to, transport::frame_head head, std::vector<std::byte> bytes);
+  void enqueue(peer& to, transport::frame_head head, message_list& one) noexcept;
   bool flush(peer& to);
   void flush_outboxes();
 
@@ -271,15 +275,25 @@ class engine final : public transport::observer {
   void settle(call_slot& slot, slot_state outcome) noexcept;
   void fail(call_slot& slot, std::exception_ptr why) noexcept;
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
+  void fail_withdrawn(std::uint32_t call) noexcept;
 
-  bool handle_events();
+  bool handle_events() noexcept;
+  void handle(event& what) noexcept;
+  void handle_unreported() noexcept;
   void connected(transport::endpoint& with);
-  void lost(peer& who, const std::string& reason);
+  void lost(peer& who, std::string reason, peer_end how) noexcept;
+  void settle_lost(peer& who, peer_end how) noexcept;
+  void mark_unsent(const message_list& messages) noexcept;
   void post(event what);
+  void report_end(node_t node, peer_end how, const std::string& reason) noexcept;
   void send_hello(peer& to);
   void become_ready(peer& who);
   void settle_the_rest();
   void expire_deadlines(std::int64_t now);
+  void expire(std::uint32_t call, std::int64_t now) noexcept;
+  bool withdraw_call(peer& to, std::uint32_t call) noexcept;
+  /// Why a call fails of which nothing has left this node before its deadline.
+  std::exception_ptr missed_call(node_t node, const msg::handler_entry& function) const noexcept;
   void add_deadline(std::uint32_t call, std::int64_t deadline_ns);
   void forget_settled_deadlines();
 
@@ -332,6 +346,8 @@ class engine final : public transport::observer {
   std::atomic<bool> has_events_{false};
   mutable std::mutex mutex_;  ///< events_, peers' facts and loss, deadlines_
   std::vector<event> events_;
+  std::atomic<bool> unreported_ends_{false};  ///< peers that were marked because there was no memory for an event
+  std::exception_ptr nameless_loss_;          ///< for want of memory to say more
   std::vector<std::pair<std::int64_t, std::uint32_t>> deadlines_;  ///< a heap; calls that have settled stay for a while
   std::size_t most_deadlines_ = 64;                                ///< that many, and the settled ones are dropped
   std::atomic<std::int64_t> next_deadline_;

@@ -29,28 +29,69 @@ void engine::add_deadline(std::uint32_t call, std::int64_t deadline_ns) {
 
 void engine::expire_deadlines(std::int64_t now) {
   if (!receiving_.try_lock()) return;
-  std::vector<std::uint32_t> due;
-  {
-    std::lock_guard guard(mutex_);
-    while (!deadlines_.empty() && deadlines_.front().first <= now) {
-      due.push_back(deadlines_.front().second);
+  for (;;) {
+    std::uint32_t due = 0;
+    {
+      std::lock_guard guard(mutex_);
+      const bool any = !deadlines_.empty() && deadlines_.front().first <= now;
+      if (!any) {
+        next_deadline_.store(deadlines_.empty() ? base::never_ns : deadlines_.front().first);
+        break;
+      }
+      due = deadlines_.front().second;
       std::pop_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
       deadlines_.pop_back();
     }
-    next_deadline_.store(deadlines_.empty() ? base::never_ns : deadlines_.front().first);
-  }
-  for (const std::uint32_t call : due) {
-    call_slot* const slot = slots_.find(call);
-    if (slot == nullptr || slot->state.load() != slot_state::pending) continue;
-    // Detached: the late reply will free it. Another deadline: the id was used again since.
-    if (slot->orphan || slot->deadline_ns == 0 || slot->deadline_ns > now) continue;
-    const std::string function =
-        slot->function != nullptr ? table_->pretty_name(slot->function->key()) : std::string("a call");
-    fail(*slot, std::make_exception_ptr(deadline_exceeded(
-                    function + " on node " + std::to_string(slot->node) +
-                    " did not answer before its deadline (it may still run; its result will be dropped)")));
+    expire(due, now);
   }
   finish_progress();
+}
+
+void engine::expire(std::uint32_t call, std::int64_t now) noexcept {
+  call_slot* const slot = slots_.find(call);
+  if (slot == nullptr || slot->state.load() != slot_state::pending) return;
+  // Detached: the late reply will free it. Another deadline: the id was used again since.
+  if (slot->orphan || slot->deadline_ns == 0 || slot->deadline_ns > now) return;
+  std::exception_ptr why;
+  try {
+    if (slot->function != nullptr && withdraw_call(peers_[slot->node], call)) {
+      slot->reply_due = false;
+      why = missed_call(slot->node, *slot->function);
+    } else {
+      const std::string function =
+          slot->function != nullptr ? table_->pretty_name(slot->function->key()) : std::string("a call");
+      why = std::make_exception_ptr(
+          deadline_exceeded(function + " on node " + std::to_string(slot->node) +
+                                " did not answer before its deadline (it may still run; its result will be dropped)",
+                            call_outcome::may_have_run));
+    }
+  } catch (const std::bad_alloc&) {
+    why = std::current_exception();
+  }
+  fail(*slot, std::move(why));
+}
+
+/// Takes a call back that waits in the outbox, of which nothing has left.
+bool engine::withdraw_call(peer& to, std::uint32_t call) noexcept {
+  to.sending.lock();
+  const auto found = std::find_if(to.outbox.begin(), to.outbox.end(), [call](const transport::outbound& one) {
+    return (one.head.kind & ~in_context) == to_byte(wire_kind::call) && one.head.call == call;
+  });
+  const bool withdrawn = found != to.outbox.end() && withdraw(to, found->stream);
+  to.sending.unlock();
+  return withdrawn;
+}
+
+std::exception_ptr engine::missed_call(node_t node, const msg::handler_entry& function) const noexcept {
+  try {
+    return std::make_exception_ptr(
+        deadline_exceeded(table_->pretty_name(function.key()) + " has not run on node " + std::to_string(node) +
+                              " (its deadline passed while the queue to that node was full); allow more time, or call "
+                              "less at once",
+                          call_outcome::not_run));
+  } catch (const std::bad_alloc&) {
+    return std::current_exception();
+  }
 }
 
 }  // namespace ham::detail

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "base/heavy_fence.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/detail/call_message.hpp"
@@ -24,6 +25,8 @@ const msg::manifest& local_manifest() {
 }
 
 void batch_marker() {}
+
+constexpr std::uint64_t never_sent = UINT64_MAX;  // position of what never left this node
 
 /// Whether a frame is, or belongs to, an answer; what else a lost peer has sent is not executed any more.
 bool is_answer(wire_kind kind, std::span<const std::byte> payload) {
@@ -50,27 +53,62 @@ void engine::post(event what) {
   if (sleeping_.load(std::memory_order_seq_cst)) kick();
 }
 
-void engine::on_connected(transport::endpoint& with) { post({&with, -1, false, {}}); }
-void engine::on_broken(node_t peer, const std::string& reason) { post({nullptr, peer, false, reason}); }
-void engine::on_lost(node_t peer, const std::string& reason) { post({nullptr, peer, true, reason}); }
+void engine::report_end(node_t node, peer_end how, const std::string& reason) noexcept {
+  try {
+    post({nullptr, node, how, reason});
+  } catch (const std::bad_alloc&) {
+    if (!peers_.has(node)) return;
+    peers_[node].unreported.store(how);
+    unreported_ends_.store(true);
+    has_events_.store(true, std::memory_order_seq_cst);
+    if (sleeping_.load(std::memory_order_seq_cst)) kick();
+  }
+}
 
-bool engine::handle_events() {
+void engine::on_connected(transport::endpoint& with) { post({&with, -1, peer_end::none, {}}); }
+void engine::on_broken(node_t peer, const std::string& reason) {
+  report_end(peer, peer_end::connection_broken, reason);
+}
+void engine::on_lost(node_t peer, const std::string& reason) { report_end(peer, peer_end::connection_lost, reason); }
+void engine::on_died(node_t peer, const std::string& reason) { report_end(peer, peer_end::process_died, reason); }
+
+bool engine::handle_events() noexcept {
   std::vector<event> events;
   {
     std::lock_guard guard(mutex_);
     events.swap(events_);
     has_events_.store(false, std::memory_order_relaxed);
   }
-  for (const event& one : events) {
-    if (one.connected != nullptr) {
-      connected(*one.connected);
-    } else if (peers_.has(one.lost)) {
-      lost(peers_[one.lost], one.reason);
-      // A host that only sent nonsense is not served any more, but this process ends with it and not before.
-      if (one.gone && one.lost == 0 && self_ != 0) stop_.store(true, std::memory_order_release);
-    }
+  for (event& one : events) handle(one);
+  const bool unreported = unreported_ends_.exchange(false);
+  if (unreported) [[unlikely]]
+    handle_unreported();
+  return unreported || !events.empty();
+}
+
+void engine::handle(event& what) noexcept {
+  if (what.connected == nullptr) {
+    if (!peers_.has(what.lost)) return;
+    lost(peers_[what.lost], std::move(what.reason), what.how);
+    // A host that only sent nonsense is not served any more, but this process ends with it and not before.
+    if (what.how != peer_end::connection_broken && what.lost == 0 && self_ != 0)
+      stop_.store(true, std::memory_order_release);
+    return;
   }
-  return !events.empty();
+  try {
+    connected(*what.connected);
+  } catch (const std::bad_alloc&) {
+    const node_t node = what.connected->peer();
+    what.connected->close({});
+    if (peers_.has(node)) lost(peers_[node], "no memory left", peer_end::connection_lost);
+  }
+}
+
+void engine::handle_unreported() noexcept {
+  for (peer* const one : peers_) {
+    event what{nullptr, one->node, one->unreported.exchange(peer_end::none), "no memory left"};  // fits the string
+    if (what.how != peer_end::none) handle(what);
+  }
 }
 
 void engine::connected(transport::endpoint& with) {
@@ -149,12 +187,12 @@ void engine::condemn(peer& who, const std::string& why) noexcept {
     if (who.state.load() != peer_state::lost) reply_with(who, no_reply, wire_kind::goodbye, farewell);
     on_broken(who.node, reason);
   } catch (const std::bad_alloc&) {
-    if (who.to != nullptr) who.to->close({});
+    report_end(who.node, peer_end::connection_broken, {});
   }
 }
 
 /// The receiving lock is held.
-void engine::lost(peer& who, const std::string& reason) {
+void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
   if (who.state.load() == peer_state::lost || who.node == self_) return;
   if (who.to != nullptr && who.to->state() == transport::endpoint_state::open) {
     // What it answered before it went still counts.
@@ -170,19 +208,51 @@ void engine::lost(peer& who, const std::string& reason) {
   }
   {
     std::lock_guard guard(mutex_);
-    who.loss = reason;
+    who.loss = std::move(reason);  // nobody writes it again
   }
   who.state.store(peer_state::lost, std::memory_order_release);
   who.fragments.clear();  // what is not whole by now will never be
   if (who.to != nullptr) {
+    message_list unsent;
     who.sending.lock();  // nobody is in the middle of a message to it any more
-    const bool waiting = !who.outbox.empty();
-    who.outbox.clear();
-    who.to->close(reason);
+    unsent.swap(who.outbox);
+    who.to->close(who.loss);
     who.sending.unlock();
-    if (waiting) outboxes_.fetch_sub(1, std::memory_order_relaxed);
+    if (!unsent.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
+    mark_unsent(unsent);
   }
-  const std::uint64_t taken = who.to == nullptr ? 0 : who.to->taken();
+  settle_lost(who, how);
+  if (parked_.load() != 0) unpark();
+}
+
+/// What is still in the outbox of a lost peer never left this node, or not all of it, which is executed by nobody.
+void engine::mark_unsent(const message_list& messages) noexcept {
+  const auto mark = [this](std::uint32_t call) {
+    call_slot* const slot = call == no_reply ? nullptr : slots_.find(call);
+    if (slot != nullptr && slot->reply_due.load(std::memory_order_acquire)) slot->position = never_sent;
+  };
+  for (const transport::outbound& one : messages) {
+    const auto kind = static_cast<wire_kind>(one.head.kind & ~in_context);
+    if (kind == wire_kind::call) mark(one.head.call);
+    if (kind != wire_kind::batch) continue;
+    std::span<const std::byte> records(one.bytes);
+    if ((one.head.kind & in_context) != 0) records = records.subspan(sizeof(std::uint32_t));
+    for (std::uint32_t i = 0; i < one.head.key; ++i) {
+      mark(msg::detail::load_little<std::uint32_t>(records.data() + 4));
+      records = records.subspan(record_head_bytes + msg::detail::load_little<std::uint32_t>(records.data() + 8));
+    }
+  }
+}
+
+/// Repeating a call that runs after all is worse than not repeating one that did not: what the process has not taken is
+/// known not to run only if it is dead.
+void engine::settle_lost(peer& who, peer_end how) noexcept {
+  std::uint64_t taken = UINT64_MAX;
+  if (how == peer_end::process_died && who.to != nullptr) {
+    // Threads of the dying process that still run on other cores pass through the kernel, and do not come back.
+    base::heavy_fence();
+    taken = who.to->taken();
+  }
   slots_.for_each([&](call_slot& slot) {
     // Other threads claim, fill and release slots of other nodes meanwhile.
     if (!slot.reply_due.load(std::memory_order_acquire) || slot.node != who.node) return;
@@ -196,11 +266,19 @@ void engine::lost(peer& who, const std::string& reason) {
       fail(slot, loss_of(who, slot.function, slot.id, outcome));
     }
   });
-  if (parked_.load() != 0) unpark();
 }
 
 std::exception_ptr engine::loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
-                                   call_outcome outcome) {
+                                   call_outcome outcome) noexcept {
+  try {
+    return describe_loss(who, function, call, outcome);
+  } catch (const std::bad_alloc&) {
+    return nameless_loss_;
+  }
+}
+
+std::exception_ptr engine::describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
+                                         call_outcome outcome) {
   node_failure::facts facts;
   std::string reason;
   {
@@ -233,8 +311,9 @@ std::int64_t engine::pid_of(node_t node) const noexcept {
 void engine::part_with(node_t node, const std::string& reason) {
   peer& who = peer_for(node);
   if (who.state.load() == peer_state::ready) reply_with(who, no_reply, wire_kind::goodbye, {});
+  std::string why = reason;
   take_receiving();
-  lost(who, reason);
+  lost(who, std::move(why), peer_end::connection_lost);
   finish_progress();
 }
 

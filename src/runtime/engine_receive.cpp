@@ -23,7 +23,6 @@ std::vector<std::byte> encoded_call_error(const std::string& why) {
 }
 
 constexpr std::size_t small_payload = transport::readable_payload;
-constexpr std::size_t record_head_bytes = 12;
 constexpr std::uint32_t failed_bit = 0x80000000;
 
 std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t offset) noexcept {
@@ -152,10 +151,12 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
     case wire_kind::goodbye:
       if (from.node == 0) stop_.store(true, std::memory_order_release);
       if (payload.empty()) {
-        lost(from, "its runtime has ended");
+        lost(from, "its runtime has ended", peer_end::connection_lost);
       } else {
-        lost(from, "it closed the connection because it was sent " +
-                       std::string(reinterpret_cast<const char*>(payload.data()), payload.size()));
+        lost(from,
+             "it closed the connection because it was sent " +
+                 std::string(reinterpret_cast<const char*>(payload.data()), payload.size()),
+             peer_end::connection_lost);
       }
       return;
     case wire_kind::fragment: break;

@@ -9,16 +9,6 @@
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
-namespace {
-
-std::exception_ptr not_in_time(node_t node, const std::string& function) {
-  return std::make_exception_ptr(deadline_exceeded(
-      function + " has not run on node " + std::to_string(node) +
-      " (its deadline passed while the queue to that node was full); allow more time, or call less at once"));
-}
-
-}  // namespace
-
 void check_message_size(const peer& to, std::size_t size, const std::string& what) {
   if (size <= to.max_payload || size <= to.max_message) return;
   throw call_error(what + " takes " + std::to_string(size) + " bytes, more than node " + std::to_string(to.node) +
@@ -81,8 +71,7 @@ call_slot& engine::claim_for(peer& to, msg::handler_entry& function, result_deco
   slot->deadline_ns = deadline_ns;
   slot->node.store(to.node, std::memory_order_relaxed);
   slot->state.store(slot_state::pending, std::memory_order_release);
-  slot->reply_due.store(true, std::memory_order_release);
-  return *slot;
+  return *slot;  // no reply is due before finish: until then cancel may give the slot back
 }
 
 /// Waits a little for room in the queue to a peer: executes what arrives meanwhile. `fruitless` counts the attempts.
@@ -102,7 +91,7 @@ void engine::make_room(peer& to, unsigned& fruitless) {
 
 /// The deadline of a call passed before there was room for it. A call without a future of its own throws.
 bool engine::missed(peer& to, msg::handler_entry& function, result_decoder decode, outgoing& out) {
-  std::exception_ptr why = not_in_time(to.node, table_->pretty_name(function.key()));
+  std::exception_ptr why = missed_call(to.node, function);
   if (decode == nullptr) std::rethrow_exception(why);
   out.slot = claim_local();
   fail_unsent(*out.slot, std::move(why));
@@ -129,13 +118,14 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     if (who.outbox.empty() || flush(who)) [[likely]] {
       if (total > who.max_payload) [[unlikely]] {
         who.sending.unlock();
-        auto big = std::make_unique<std::vector<std::byte>>(total);
+        auto big = std::make_unique<message_list>(1);
+        big->front().bytes.resize(total);
         who.sending.lock();
         if (who.state.load(std::memory_order_relaxed) != peer_state::ready) [[unlikely]] {  // lost meanwhile
           who.sending.unlock();
           throw_lost(who, &function, call_outcome::not_run);
         }
-        room = big->data();
+        room = big->front().bytes.data();
         out.big = big.release();
         out.policy = policy;
         out.deadline_ns = to.deadline_ns;
@@ -154,7 +144,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     out.slot = decode == nullptr ? nullptr : &claim_for(who, function, decode, to.deadline_ns);
   } catch (...) {
     if (out.big == nullptr) who.to->cancel();
-    delete static_cast<std::vector<std::byte>*>(out.big);
+    delete static_cast<message_list*>(out.big);
     who.sending.unlock();
     throw;
   }
@@ -171,10 +161,15 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
 
 bool engine::finish(outgoing& out) {
   peer& who = *static_cast<peer*>(out.peer);
-  const std::uint32_t call = out.slot == nullptr ? no_reply : out.slot->id.load(std::memory_order_relaxed);
-  const std::int64_t deadline = out.slot == nullptr ? 0 : out.slot->deadline_ns;
+  std::uint32_t call = no_reply;
+  std::int64_t deadline = 0;
+  if (out.slot != nullptr) {
+    call = out.slot->id.load(std::memory_order_relaxed);
+    deadline = out.slot->deadline_ns;
+    out.slot->reply_due.store(true, std::memory_order_release);
+  }
   const transport::frame_head head{out.key, call, out.kind};
-  ++who.calls_sent;
+  who.count_calls(1);
   if (out.big == nullptr) [[likely]] {
     who.to->commit(head);
     who.sending.unlock();
@@ -188,9 +183,9 @@ bool engine::finish(outgoing& out) {
 
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
 bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& out) {
-  const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
+  const std::unique_ptr<message_list> message(static_cast<message_list*>(out.big));
   const std::uint32_t stream = to.next_stream;
-  enqueue(to, head, std::move(*bytes));
+  enqueue(to, head, *message);
   bool gone = flush(to);
   to.sending.unlock();
   if (out.policy == when_full::refuse) {
@@ -205,8 +200,7 @@ bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& o
     const bool withdrawn = late && !gone && withdraw(to, stream);
     to.sending.unlock();
     if (withdrawn) {
-      if (out.slot != nullptr)
-        fail_unsent(*out.slot, not_in_time(to.node, table_->pretty_name(out.slot->function->key())));
+      if (out.slot != nullptr) fail_unsent(*out.slot, missed_call(to.node, *out.slot->function));
       return false;
     }
     if (late) break;
@@ -217,9 +211,8 @@ bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& o
 void engine::cancel(outgoing& out) noexcept {
   peer& who = *static_cast<peer*>(out.peer);
   if (out.big == nullptr) who.to->cancel();
-  delete static_cast<std::vector<std::byte>*>(out.big);
+  delete static_cast<message_list*>(out.big);
   if (out.slot != nullptr) {
-    out.slot->reply_due.store(false, std::memory_order_relaxed);
     slots_.release(*out.slot);
     out.slot = nullptr;
   }
@@ -228,9 +221,11 @@ void engine::cancel(outgoing& out) noexcept {
 
 // ---- long messages and full queues; the peer's sending lock is held
 
-void engine::enqueue(peer& to, transport::frame_head head, std::vector<std::byte> bytes) {
+void engine::enqueue(peer& to, transport::frame_head head, message_list& one) noexcept {
   if (to.outbox.empty()) outboxes_.fetch_add(1, std::memory_order_seq_cst);
-  to.outbox.push_back({head, std::move(bytes), to.next_stream++, 0});
+  one.front().head = head;
+  one.front().stream = to.next_stream++;
+  to.outbox.splice(to.outbox.end(), one);
 }
 
 /// True if nothing is left.
@@ -250,7 +245,7 @@ bool engine::withdraw(peer& to, std::uint32_t stream) {
                                   [stream](const transport::outbound& one) { return one.stream == stream; });
   if (found == to.outbox.end() || found->sent != 0) return false;
   const bool batch = (found->head.kind & ~in_context) == to_byte(wire_kind::batch);
-  to.calls_sent -= batch ? found->head.key : 1;
+  to.count_calls(-static_cast<std::uint64_t>(batch ? found->head.key : 1));
   to.outbox.erase(found);
   if (to.outbox.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
   return true;
@@ -274,9 +269,10 @@ void engine::begin_reply(peer& to, std::size_t size, outgoing_reply& out) {
       return;
   }
   to.sending.unlock();
-  auto bytes = std::make_unique<std::vector<std::byte>>(size);
-  out.data = bytes->data();
-  out.big = bytes.release();
+  auto message = std::make_unique<message_list>(1);
+  message->front().bytes.resize(size);
+  out.data = message->front().bytes.data();
+  out.big = message.release();
   to.sending.lock();
 }
 
@@ -285,9 +281,9 @@ void engine::finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing
   if (out.big == nullptr) [[likely]] {
     to.to->commit(head);
   } else {
-    const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(out.big));
+    const std::unique_ptr<message_list> message(static_cast<message_list*>(out.big));
     if (to.state.load() != peer_state::lost) {
-      enqueue(to, head, std::move(*bytes));
+      enqueue(to, head, *message);
       // A thread of a context or of the pool goes its way now; who sleeps must look after the rest.
       if (!flush(to) && sleeping_.load(std::memory_order_seq_cst)) kick();
     }
@@ -297,7 +293,7 @@ void engine::finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing
 
 void engine::cancel_reply(peer& to, outgoing_reply& out) noexcept {
   if (out.big == nullptr) to.to->cancel();
-  delete static_cast<std::vector<std::byte>*>(out.big);
+  delete static_cast<message_list*>(out.big);
   to.sending.unlock();
 }
 
@@ -328,7 +324,9 @@ batch_slot engine::begin_batched(node_t node, msg::handler_entry& function, resu
 void engine::send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
                         std::span<call_slot* const> slots) {
   outgoing out;
+  std::vector<std::uint32_t> ids;  // once it is sent, a slot may settle and be used again
   try {
+    if (to.deadline_ns != 0) ids.reserve(slots.size());
     static msg::handler_entry& nothing = batch_entry();
     begin(to, nothing, records.size(), nullptr, when_full::wait, out);
   } catch (...) {
@@ -350,15 +348,14 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
   std::memcpy(out.data, records.data(), records.size());
   out.kind = static_cast<std::uint8_t>(to_byte(wire_kind::batch) | (out.kind & in_context));
   out.key = count;
-  who.calls_sent += count - 1;
-  std::vector<std::uint32_t> ids;  // once it is sent, a slot may settle and be used again
+  who.count_calls(count - 1);
   if (to.deadline_ns != 0) {
-    for (call_slot* slot : slots) ids.push_back(slot->id);
+    for (const call_slot* slot : slots) ids.push_back(slot->id);
   }
   if (finish(out)) {
     for (const std::uint32_t id : ids) add_deadline(id, to.deadline_ns);
   } else {
-    for (call_slot* slot : slots) fail_unsent(*slot, not_in_time(who.node, table_->pretty_name(slot->function->key())));
+    for (const std::uint32_t id : ids) fail_withdrawn(id);
   }
 }
 

@@ -32,6 +32,18 @@ void engine::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
   finish_progress();
 }
 
+/// A call with a deadline was taken back from the queue to its node. Its slot may be another call's by now: its future
+/// let go, and then its node was lost.
+void engine::fail_withdrawn(std::uint32_t call) noexcept {
+  take_receiving();
+  call_slot* const slot = slots_.find(call);
+  if (slot != nullptr && slot->state.load(std::memory_order_relaxed) == slot_state::pending) {
+    slot->reply_due = false;
+    fail(*slot, slot->orphan ? nullptr : missed_call(slot->node, *slot->function));
+  }
+  finish_progress();
+}
+
 call_slot* engine::claim_local() {
   call_slot* const slot = slots_.claim();
   if (slot == nullptr) throw call_error("a million calls are pending on this node; read some of their results first");

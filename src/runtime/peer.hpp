@@ -15,6 +15,17 @@
 
 namespace ham::detail {
 
+/// How the connection to a node ended.
+enum class peer_end : std::uint8_t {
+  none,
+  connection_broken,  ///< bytes against the wire format; the process may live on
+  connection_lost,    ///< the process may live on
+  process_died,       ///< it executes nothing any more
+};
+
+/// Messages on their way; those that are added to it were allocated before any lock was taken.
+using message_list = std::list<transport::outbound>;
+
 enum class peer_state : std::uint8_t { unknown, connecting, greeting, ready, lost };
 
 /// A message that arrived and waits for its turn, or for its thread.
@@ -26,20 +37,25 @@ struct stored_message {
 
 struct peer {
   explicit peer(node_t number) : node(number) {}
+  /// Under `sending`.
+  void count_calls(std::uint64_t more) noexcept {
+    calls_sent.store(calls_sent.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
 
   const node_t node;
   std::atomic<peer_state> state{peer_state::unknown};
-  std::atomic<bool> condemned{false};             ///< broke the rules: nothing more of it is looked at
-  transport::endpoint* to = nullptr;              ///< set before `greeting`
-  std::size_t max_payload = 0;                    ///< of `to`
-  std::uint64_t max_message = UINT64_MAX;         ///< what the node takes, as it says; set before `ready`
-  std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
+  std::atomic<bool> condemned{false};                ///< broke the rules: nothing more of it is looked at
+  std::atomic<peer_end> unreported{peer_end::none};  ///< its end, for which there was no memory for an event
+  transport::endpoint* to = nullptr;                 ///< set before `greeting`
+  std::size_t max_payload = 0;                       ///< of `to`
+  std::uint64_t max_message = UINT64_MAX;            ///< what the node takes, as it says; set before `ready`
+  std::unique_ptr<msg::translation> translation;     ///< set before `ready`; nullptr: the same table on both sides
 
   // Sending.
   base::biased_lock sending;
-  std::list<transport::outbound> outbox;  ///< guarded by sending; behind it everything queues
+  message_list outbox;  ///< guarded by sending; behind it everything queues
   std::uint32_t next_stream = 0;
-  std::uint64_t calls_sent = 0;
+  std::atomic<std::uint64_t> calls_sent{0};  ///< written under sending, read by all
 
   // Receiving, under the engine's receiving lock.
   transport::assembler fragments;

@@ -1,6 +1,7 @@
 // Kinds of frames and the first words that nodes exchange (docs/wire-format.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ham::detail {
@@ -22,6 +23,8 @@ enum class wire_kind : std::uint8_t {
 inline constexpr std::uint8_t in_context = 0x40;
 /// Call id of a call that wants no reply.
 inline constexpr std::uint32_t no_reply = 0xffffffff;
+/// In front of each call of a batch: key, call id, size.
+inline constexpr std::size_t record_head_bytes = 12;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
 inline constexpr std::uint32_t protocol_version = 3;
 

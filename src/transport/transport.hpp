@@ -69,7 +69,7 @@ class endpoint {
   /// Sends what was reserved.
   virtual void commit(const frame_head& head) noexcept = 0;
   /// End of what was sent so far, and of what the peer has taken, as positions in the stream. A frame that began at or
-  /// behind taken() was never seen by the peer.
+  /// behind taken() has not been seen by the peer so far; if the peer's process has ended, it never will.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] virtual std::uint64_t taken() const noexcept = 0;
 
@@ -124,8 +124,10 @@ class observer {
   virtual void on_connected(endpoint& with) = 0;
   /// The peer broke the wire format: its endpoint is closed, its process may live on.
   virtual void on_broken(node_t peer, const std::string& reason) = 0;
-  /// The process behind the node is gone (`reason` for people), or the connection could not be made.
+  /// The connection is gone (`reason` for people), or could not be made; the process behind the node may live on.
   virtual void on_lost(node_t peer, const std::string& reason) = 0;
+  /// The process behind the node has ended, which is known for sure: what it had not taken will never be executed.
+  virtual void on_died(node_t peer, const std::string& reason) { on_lost(peer, reason); }
 };
 
 /// A way to reach nodes.

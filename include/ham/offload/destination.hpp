@@ -13,6 +13,15 @@ using ham::node_t;
 
 namespace detail {
 
+/// A time since the clock's epoch; INT64_MAX if it is beyond what nanoseconds can tell.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::int64_t nanoseconds_of(std::chrono::duration<Rep, Period> time) noexcept {
+  const auto wanted = std::chrono::duration<long double, std::nano>(time).count();
+  if (wanted >= static_cast<long double>(INT64_MAX)) return INT64_MAX;
+  if (wanted <= 0) return 0;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
 /// Nanoseconds on steady_clock `time` from now; INT64_MAX if that is beyond what the clock can tell.
 template <class Rep, class Period>
 [[nodiscard]] std::int64_t time_from_now(std::chrono::duration<Rep, Period> time) noexcept {

@@ -94,8 +94,7 @@ class future {
   [[nodiscard]] bool wait_until(std::chrono::time_point<std::chrono::steady_clock, Duration> until) const {
     require_valid();
     if (slot_->settled()) return true;
-    return detail::wait_slot(*slot_,
-                             std::chrono::duration_cast<std::chrono::nanoseconds>(until.time_since_epoch()).count());
+    return detail::wait_slot(*slot_, detail::nanoseconds_of(until.time_since_epoch()));
   }
 
   /// Blocks until settled and takes the value, or throws what the operation failed with. Invalidates the future.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "transport/transport.hpp"
@@ -22,7 +23,10 @@ class owned_endpoint : public endpoint {
   void close(const std::string& reason) noexcept override {
     std::lock_guard guard(mutex_);
     if (state_.load() != endpoint_state::open) return;
-    reason_ = reason;
+    try {
+      reason_ = reason;
+    } catch (const std::bad_alloc&) {  // closed all the same
+    }
     state_.store(endpoint_state::broken, std::memory_order_release);
   }
   [[nodiscard]] remote_memory* memory() noexcept override { return memory_.get(); }

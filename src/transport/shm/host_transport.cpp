@@ -73,7 +73,7 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
   job_->set_awake(0, true);
   watch_ = std::make_unique<base::life_watch>(job_->nodes[0].alive, [this](std::uint64_t node) {
     job_->set_awake(static_cast<std::uint32_t>(node), false);
-    observing().on_lost(static_cast<node_t>(node), "its process died");
+    observing().on_died(static_cast<node_t>(node), "its process died");
   });
   epoll_event interest{EPOLLIN, {.u64 = 0}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, command_event_.get(), &interest);
@@ -279,14 +279,23 @@ void host_transport::hang_up(child& one) {
     if (!how.empty()) bury(one);
     return;
   }
-  observing().on_lost(one.node, "its process closed the connection");
+  tell_end(one, base::holder_died(job_->nodes[one.node].alive) ? "died" : "closed the connection");
+}
+
+/// The process that was started may be a wrapper around the target. The kernel marks the target's life word before it
+/// closes its sockets.
+void host_transport::tell_end(const child& one, const std::string& how) {
+  if (base::holder_died(job_->nodes[one.node].alive))
+    observing().on_died(one.node, "its process " + how);
+  else
+    observing().on_lost(one.node, "its process " + how);
 }
 
 /// A process that has not joined gets an explanation.
 void host_transport::lose(child& one, const std::string& how) {
   job_->set_awake(static_cast<std::uint32_t>(one.node), false);
   if (one.joined) {
-    observing().on_lost(one.node, "its process " + how);
+    tell_end(one, how);
     return;
   }
   one.join_by = 0;

@@ -77,6 +77,7 @@ class host_transport final : public ring_transport {
   void reap(child& one);
   void hang_up(child& one);
   void lose(child& one, const std::string& how);
+  void tell_end(const child& one, const std::string& how);
   void give_up_late_ones();
   void stop_children();
   [[nodiscard]] child* find(node_t node) noexcept;

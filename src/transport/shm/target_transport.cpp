@@ -100,7 +100,7 @@ target_transport::target_transport(invitation from, base::mapping job_memory, ob
       stop_event_(::eventfd(0, EFD_CLOEXEC)) {
   watch_ = std::make_unique<base::life_watch>(job_->nodes[self_].alive, [this](std::uint64_t node) {
     if (node == 0 && !leaving_.load()) end_with_host();
-    observing().on_lost(static_cast<node_t>(node), "its process died");
+    observing().on_died(static_cast<node_t>(node), "its process died");
   });
   watch_->watch(job_->nodes[0].alive, 0);
 }

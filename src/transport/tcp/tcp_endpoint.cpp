@@ -291,7 +291,10 @@ void tcp_endpoint::close(const std::string& reason) noexcept {
   {
     std::lock_guard guard(reason_mutex_);
     if (state_.load() != endpoint_state::open) return;
-    reason_ = reason;
+    try {
+      reason_ = reason;
+    } catch (const std::bad_alloc&) {  // closed all the same
+    }
     state_.store(endpoint_state::broken, std::memory_order_release);
   }
   owner_.dried_up(*this);

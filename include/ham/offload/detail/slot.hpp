@@ -43,7 +43,7 @@ struct alignas(64) call_slot {
   engine* owner = nullptr;           ///< nullptr once its runtime has ended
   continuation* then = nullptr;      ///< also the link of the list of free slots
   msg::handler_entry* function = nullptr;
-  std::uint64_t position = 0;  ///< where the message begins in the stream to the node
+  std::uint64_t position = 0;  ///< where the message begins in the stream to the node; not before that, at any rate
   std::int64_t deadline_ns = 0;
   std::atomic<node_t> node{-1};
   bool orphan = false;                 ///< nobody holds it any more: free it when the reply arrives
