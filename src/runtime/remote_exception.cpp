@@ -66,17 +66,18 @@ const standard_type standard_types[] = {
     {typeid(buffer_error), with_text<buffer_error>},
     {typeid(call_error), with_text<call_error>},
     {typeid(config_error), with_text<config_error>},
-    {typeid(deadline_exceeded), with_text<deadline_exceeded>},
 };
 constexpr std::uint8_t standard_count = sizeof standard_types / sizeof standard_types[0];
-constexpr std::uint8_t future_code = 246;   // std::future_error: value
-constexpr std::uint8_t stream_code = 247;   // std::ios_base::failure: as system_code
-constexpr std::uint8_t file_code = 248;     // std::filesystem::filesystem_error: as system_code, and the two paths
-constexpr std::uint8_t not_run_code = 249;  // the node ended first
-constexpr std::uint8_t system_code = 250;   // std::system_error: value and category
-constexpr std::uint8_t user_code = 251;     // registered
-constexpr std::uint8_t unknown_code = 252;  // anything else
-constexpr std::uint8_t plain_code = 253;    // exactly std::exception
+constexpr std::uint8_t failure_code = 244;   // node_failure: what call_facts says
+constexpr std::uint8_t deadline_code = 245;  // deadline_exceeded: outcome
+constexpr std::uint8_t future_code = 246;    // std::future_error: value
+constexpr std::uint8_t stream_code = 247;    // std::ios_base::failure: as system_code
+constexpr std::uint8_t file_code = 248;      // std::filesystem::filesystem_error: as system_code, and the two paths
+constexpr std::uint8_t not_run_code = 249;   // the node ended first
+constexpr std::uint8_t system_code = 250;    // std::system_error: value and category
+constexpr std::uint8_t user_code = 251;      // registered
+constexpr std::uint8_t unknown_code = 252;   // anything else
+constexpr std::uint8_t plain_code = 253;     // exactly std::exception
 
 /// code, type, what, extra
 using encoded = std::tuple<std::uint8_t, std::string, std::string, std::string>;
@@ -108,6 +109,52 @@ std::string category_and_value(const std::error_code& code) {
 
 /// Not what() of a filesystem_error, which has the paths in it.
 std::string text_of(const std::system_error& thrown) { return thrown.std::runtime_error::what(); }
+
+/// what() may be null.
+std::string text_or_nothing(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+
+/// node, host, pid, function, call, outcome
+using call_facts = std::tuple<node_t, std::string, std::int64_t, std::string, std::uint64_t, std::uint8_t>;
+
+std::string as_text(const call_facts& facts) {
+  std::string bytes(msg::encoded_size(facts), '\0');
+  msg::writer to(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
+  msg::encode(to, facts);
+  return bytes;
+}
+
+call_outcome outcome_of(std::uint8_t code) {
+  if (code > static_cast<std::uint8_t>(call_outcome::ran)) throw protocol_error("an outcome of a call that is none");
+  return static_cast<call_outcome>(code);
+}
+
+/// Those of HAM that say what became of a call; nullopt for types derived from them.
+std::optional<encoded> take_outcome_apart(const std::string& name) {
+  try {
+    throw;
+  } catch (const node_failure& thrown) {
+    if (typeid(thrown) != typeid(node_failure)) return std::nullopt;
+    return encoded{failure_code, name, thrown.what(),
+                   as_text({thrown.node(), thrown.host(), thrown.pid(), thrown.function(), thrown.call(),
+                            static_cast<std::uint8_t>(thrown.outcome())})};
+  } catch (const deadline_exceeded& thrown) {
+    if (typeid(thrown) != typeid(deadline_exceeded)) return std::nullopt;
+    return encoded{deadline_code, name, thrown.what(), std::string(1, static_cast<char>(thrown.outcome()))};
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+std::exception_ptr make_with_outcome(std::uint8_t kind, const std::string& what, const std::string& extra) {
+  if (kind == deadline_code) {
+    if (extra.size() != 1) throw protocol_error("a missed deadline without an outcome");
+    return std::make_exception_ptr(deadline_exceeded(what, outcome_of(static_cast<std::uint8_t>(extra[0]))));
+  }
+  msg::reader from(reinterpret_cast<const std::byte*>(extra.data()), extra.size());
+  const auto [node, host, pid, function, call, outcome] = msg::decode<call_facts>(from);
+  from.expect_end();
+  return std::make_exception_ptr(node_failure(what, {node, host, pid, function, call, outcome_of(outcome)}));
+}
 
 /// The exceptions that carry an error_code; nullopt for types derived from them.
 std::optional<encoded> take_code_apart(const std::string& name) {
@@ -141,7 +188,7 @@ encoded take_apart() {
       try {
         throw;
       } catch (const std::exception& thrown) {
-        what = thrown.what();
+        what = text_or_nothing(thrown.what());
       } catch (...) {
         what.clear();
       }
@@ -149,18 +196,20 @@ encoded take_apart() {
     }
   }
   if (auto with_code = take_code_apart(name)) return *std::move(with_code);
+  if (auto with_outcome = take_outcome_apart(name)) return *std::move(with_outcome);
   try {
     throw;
   } catch (const std::exception& thrown) {
-    if (typeid(thrown) == typeid(std::exception)) return {plain_code, name, thrown.what(), {}};
+    const std::string what = text_or_nothing(thrown.what());
+    if (typeid(thrown) == typeid(std::exception)) return {plain_code, name, what, {}};
     for (std::uint8_t code = 0; code < standard_count; ++code) {
-      if (standard_types[code].type == typeid(thrown)) return {code, name, thrown.what(), {}};
+      if (standard_types[code].type == typeid(thrown)) return {code, name, what, {}};
     }
-    return {unknown_code, name, thrown.what(), {}};
+    return {unknown_code, name, what, {}};
   } catch (const std::string& thrown) {
     return {unknown_code, name, thrown, {}};
   } catch (const char* thrown) {
-    return {unknown_code, name, thrown, {}};
+    return {unknown_code, name, text_or_nothing(thrown), {}};
   } catch (...) {
     return {unknown_code, name, {}, {}};
   }
@@ -239,6 +288,7 @@ std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std:
   if (code < standard_count) return standard_types[code].make(what);
   if (code == plain_code) return std::make_exception_ptr(std::exception());
   if (code == system_code || (code >= future_code && code <= file_code)) return make_with_code(code, what, extra);
+  if (code == failure_code || code == deadline_code) return make_with_outcome(code, what, extra);
   if (code == not_run_code) {
     return std::make_exception_ptr(node_failure(what + "; the call of " + function + " has not run (host " + from.name +
                                                     ", pid " + std::to_string(from.pid) + ")",

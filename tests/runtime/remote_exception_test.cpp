@@ -77,6 +77,46 @@ E through_bytes(Throw thrower) {
   throw std::logic_error("nothing was thrown");
 }
 
+TEST(remote_exception, failures_of_nested_calls_keep_their_facts) {
+  const auto lost = through_bytes<node_failure>([] {
+    throw node_failure("node 2 failed", {2, "there", 77, "g(int)", 5, call_outcome::not_run});
+  });
+  EXPECT_STREQ(lost.what(), "node 2 failed");
+  EXPECT_EQ(lost.node(), 2);
+  EXPECT_EQ(lost.host(), "there");
+  EXPECT_EQ(lost.pid(), 77);
+  EXPECT_EQ(lost.function(), "g(int)");
+  EXPECT_EQ(lost.call(), 5U);
+  EXPECT_EQ(lost.outcome(), call_outcome::not_run);
+  for (const call_outcome outcome : {call_outcome::not_run, call_outcome::may_have_run}) {
+    const auto late = through_bytes<deadline_exceeded>([&] { throw deadline_exceeded("too late", outcome); });
+    EXPECT_STREQ(late.what(), "too late");
+    EXPECT_EQ(late.outcome(), outcome);
+  }
+}
+
+TEST(remote_exception, facts_of_a_peer_are_checked) {
+  constexpr std::uint8_t failure_code = 244;
+  constexpr std::uint8_t deadline_code = 245;
+  EXPECT_THROW(decode_exception(bytes_of(failure_code, "", "", ""), "f()", {}), protocol_error);
+  EXPECT_THROW(decode_exception(bytes_of(failure_code, "", "", std::string(60, '\xff')), "f()", {}), protocol_error);
+  EXPECT_THROW(decode_exception(bytes_of(deadline_code, "", "", ""), "f()", {}), protocol_error);
+  EXPECT_THROW(decode_exception(bytes_of(deadline_code, "", "", "\x03"), "f()", {}), protocol_error);
+}
+
+struct silent : std::runtime_error {
+  using std::runtime_error::runtime_error;
+  [[nodiscard]] const char* what() const noexcept override { return nullptr; }
+};
+
+TEST(remote_exception, one_without_a_text_keeps_its_type) {
+  const auto arrived = through_bytes<remote_error>([] { throw silent("unused"); });
+  EXPECT_NE(arrived.type().find("silent"), std::string::npos) << arrived.type();
+  EXPECT_EQ(arrived.message(), "");
+  const auto of_nothing = through_bytes<remote_error>([] { throw static_cast<const char*>(nullptr); });
+  EXPECT_EQ(of_nothing.message(), "");
+}
+
 TEST(remote_exception, those_with_an_error_code_keep_it) {
   using std::filesystem::filesystem_error;
   const filesystem_error file("cannot read", "a/b", "c d", std::make_error_code(std::errc::io_error));
