@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/privileges.hpp"
 #include "base/unique_fd.hpp"
 #include "ham/error.hpp"
 
@@ -44,7 +45,7 @@ std::string find_program(const std::string& name) {
     if (found != usable::yes) throw config_error("cannot start '" + name + "' (" + reason(found) + ")");
     return name;
   }
-  const char* const path = std::getenv("PATH");
+  const char* const path = privileged() ? nullptr : std::getenv("PATH");  // a caller's PATH is not to be trusted
   std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
   usable best = usable::absent;
   for (;;) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/privileges.hpp"
 #include "base/thread.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/group_loader.hpp"
@@ -200,7 +201,9 @@ void run_emulated_target(int control_fd, bool plain_output) {
 }  // namespace
 
 void run_target(bool plain_output) {
-  const char* const set = std::getenv(target_variable);
+  // Whoever sets it has this process call what they like. A privileged host's own targets are no exception: they cannot
+  // tell it from its caller.
+  const char* const set = base::trusted_variable(target_variable);
   const std::string text = set == nullptr ? "" : set;
   ::unsetenv(target_variable);  // what this process starts is no target
   if (text.starts_with("shm:"))

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "base/privileges.hpp"
+
 namespace ham::detail {
 
 namespace emulated = transport::emulated;
@@ -19,13 +21,16 @@ namespace {
 /// The application as a library for Vector Engines: HAM_VEO_APPLICATION, or beside this program under its name with
 /// ".ve.so" behind it.
 std::string application_library() {
-  const char* const named = std::getenv("HAM_VEO_APPLICATION");
-  if (named != nullptr && *named != '\0') return named;
+  if (const char* const named = base::trusted_variable("HAM_VEO_APPLICATION")) return named;
   std::array<char, PATH_MAX> program{};
   if (::readlink("/proc/self/exe", program.data(), program.size() - 1) <= 0) {
     throw config_error("cannot read the name of this program; name the application's library in HAM_VEO_APPLICATION");
   }
-  return std::string(program.data()) + ".ve.so";
+  std::string library = std::string(program.data()) + ".ve.so";
+  if (!base::only_root_can_replace(library)) {
+    base::refuse_if_privileged("the library " + library + " can be replaced by others than root");
+  }
+  return library;
 }
 
 }  // namespace

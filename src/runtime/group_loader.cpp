@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/privileges.hpp"
 #include "runtime/module_file.hpp"
 
 namespace ham::detail {
@@ -59,8 +60,8 @@ void expect_same(std::string_view wanted, std::string_view linked) {
 
 transport::group_module* open_best() {
   std::string known = linked_mpi();
-  const char* const wanted = std::getenv("HAM_MPI_MODULE");
-  if (wanted != nullptr && *wanted != '\0') {
+  const char* const wanted = base::trusted_variable("HAM_MPI_MODULE");
+  if (wanted != nullptr) {
     expect_same(wanted, known);
     return open_named(wanted);
   }
@@ -84,7 +85,10 @@ bool started_by_mpi() noexcept {
 transport::group_module& load_group_module() {
   static std::mutex mutex;
   std::lock_guard guard(mutex);
-  if (loaded.load() == nullptr) loaded = open_best();
+  if (loaded.load() == nullptr) {
+    base::refuse_if_privileged("MPI is asked for, and MPI itself takes names of code from the environment");
+    loaded = open_best();
+  }
   return *loaded;
 }
 

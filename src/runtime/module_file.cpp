@@ -7,43 +7,90 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <vector>
+
+#include "base/privileges.hpp"
 
 namespace ham::detail {
 namespace {
 
-std::string folder_of(const std::string& file) {
-  const std::size_t slash = file.rfind('/');
-  return slash == std::string::npos ? std::string(".") : file.substr(0, slash);
+std::string folder_of(const std::string& file) { return file.substr(0, file.rfind('/')); }
+
+/// The folders of HAM_MODULE_PATH. A relative one would be another one after a chdir.
+std::vector<std::string> named_folders() {
+  const char* const path = base::trusted_variable("HAM_MODULE_PATH");
+  std::vector<std::string> result;
+  if (path == nullptr) return result;
+  const std::string all = path;
+  for (std::size_t begin = 0; begin <= all.size();) {
+    const std::size_t end = std::min(all.find(':', begin), all.size());
+    const std::string folder = all.substr(begin, end - begin);
+    if (!folder.empty() && folder.front() != '/') {
+      throw config_error("HAM_MODULE_PATH=" + all + " has the relative folder " + folder +
+                         " (which folder that is depends on the current one); write absolute folders");
+    }
+    if (!folder.empty()) result.push_back(folder);
+    begin = end + 1;
+  }
+  return result;
 }
 
+/// The file that this code was loaded from, by the kernel's word: what the loader remembers may be relative, or
+/// argv[0]. Empty if the kernel does not say.
+std::string own_file() {
+  const auto here = reinterpret_cast<std::uintptr_t>(&find_in_module);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    char* rest = nullptr;
+    const auto begin = static_cast<std::uintptr_t>(std::strtoull(line.c_str(), &rest, 16));
+    if (*rest != '-') continue;
+    const auto end = static_cast<std::uintptr_t>(std::strtoull(rest + 1, nullptr, 16));
+    const std::size_t path = line.find('/');
+    if (here >= begin && here < end) return path == std::string::npos ? std::string() : line.substr(path);
+  }
+  return {};
+}
+
+std::string program_file() {
+  std::array<char, PATH_MAX> program{};
+  return ::readlink("/proc/self/exe", program.data(), program.size() - 1) > 0 ? program.data() : std::string();
+}
+
+/// Where the library may be, all but the last one absolute; that one is a bare name, for the system's search.
 std::vector<std::string> places(const std::string& file) {
   if (file.find('/') != std::string::npos) return {file};
   std::vector<std::string> result;
-  if (const char* const path = std::getenv("HAM_MODULE_PATH")) {
-    const std::string all = path;
-    for (std::size_t begin = 0; begin <= all.size();) {
-      const std::size_t end = std::min(all.find(':', begin), all.size());
-      if (end > begin) result.push_back(all.substr(begin, end - begin) + "/" + file);
-      begin = end + 1;
-    }
+  for (const std::string& folder : named_folders()) result.push_back(folder + "/" + file);
+  const std::string program = program_file();
+  const std::string own = own_file();
+  if (own.starts_with('/')) {
+    result.push_back(folder_of(own) + "/ham/" + file);
+    result.push_back(folder_of(own) + "/" + file);
   }
-  Dl_info here{};
-  if (::dladdr(reinterpret_cast<const void*>(&find_in_module), &here) != 0 && here.dli_fname != nullptr) {
-    const std::string folder = folder_of(here.dli_fname);
-    result.push_back(folder + "/ham/" + file);
-    result.push_back(folder + "/" + file);
-  }
-  std::array<char, PATH_MAX> program{};
-  if (::readlink("/proc/self/exe", program.data(), program.size() - 1) > 0) {
-    const std::string folder = folder_of(program.data());
-    result.push_back(folder + "/" + file);
-    result.push_back(folder + "/../lib/ham/" + file);
-    result.push_back(folder + "/../lib/" + file);
+  if (program.starts_with('/')) {
+    result.push_back(folder_of(program) + "/" + file);
+    result.push_back(folder_of(program) + "/../lib/ham/" + file);
+    result.push_back(folder_of(program) + "/../lib/" + file);
   }
   result.push_back(file);
   return result;
+}
+
+/// What to load for this place; empty, with the reason, if nothing there can be used. Who has hard-linked a privileged
+/// program into a folder of their own must not choose its modules.
+std::string usable(const std::string& place, std::string& why_not) {
+  if (place.find('/') == std::string::npos) return place;
+  why_not = folder_of(place);
+  if (::access(place.c_str(), R_OK) != 0) return {};
+  if (!base::privileged()) return place;
+  std::array<char, PATH_MAX> real{};
+  if (::realpath(place.c_str(), real.data()) == nullptr) return {};
+  if (base::only_root_can_replace(real.data())) return real.data();
+  why_not += " (not used: this program has privileges, and others than root can change the module)";
+  return {};
 }
 
 }  // namespace
@@ -55,12 +102,13 @@ void* find_in_module(const std::string& what, const std::string& file, const cha
     looked.append(where);
   };
   for (const std::string& place : places(file)) {
-    const bool in_folder = place.find('/') != std::string::npos;
-    if (in_folder && ::access(place.c_str(), R_OK) != 0) {
-      in_vain(folder_of(place));
+    std::string why_not;
+    const std::string load = usable(place, why_not);
+    if (load.empty()) {
+      in_vain(why_not);
       continue;
     }
-    if (void* const library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return ::dlsym(library, symbol);
+    if (void* const library = ::dlopen(load.c_str(), RTLD_NOW | RTLD_LOCAL)) return ::dlsym(library, symbol);
     const char* const why = ::dlerror();
     in_vain(why == nullptr ? place : why);
   }

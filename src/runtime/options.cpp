@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "base/numbers.hpp"
+#include "base/privileges.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/manifest.hpp"
 #include "runtime/group_loader.hpp"
 #include "runtime/key_file.hpp"
+#include "runtime/node_list.hpp"
 #include "transport/fragments.hpp"
 #include "transport/network.hpp"
 
@@ -73,10 +75,24 @@ std::size_t number_between(std::string_view text, std::int64_t least, std::int64
                      std::to_string(most));
 }
 
+/// A list of nodes that the caller of the program has chosen. Targets can call what they like in their host, and a
+/// privileged program starts or reaches none for its caller.
+void expect_harmless(const std::string& nodes, const char* from) {
+  if (nodes.empty() || !base::privileged()) return;
+  for (const node_group& group : parse_nodes(nodes)) {
+    if (group.transport != "shm" && group.transport != "loopback") base::refuse_if_privileged(from + nodes + " is set");
+  }
+}
+
 /// Empty if it is not set.
 std::string_view variable(const char* name) {
   const char* const text = std::getenv(name);
   return text == nullptr ? std::string_view() : text;
+}
+
+/// Options that read, make or open what the caller says.
+bool names_files_or_machines(const std::string& option) {
+  return option.starts_with("--ham-key") || option.starts_with("--ham-make-key") || option.starts_with("--ham-serve");
 }
 
 }  // namespace
@@ -101,9 +117,11 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
       std::exit(0);
     }
     const std::string option = argv[at];
-    if (const char* nodes = option_value("--ham-nodes", argc, argv, at))
+    if (names_files_or_machines(option)) base::refuse_if_privileged("the option " + option + " is given");
+    if (const char* nodes = option_value("--ham-nodes", argc, argv, at)) {
+      expect_harmless(nodes, "--ham-nodes=");
       options.nodes = nodes;
-    else if (const char* cores = option_value("--ham-cpu-affinity", argc, argv, at))
+    } else if (const char* cores = option_value("--ham-cpu-affinity", argc, argv, at))
       options.cpu_affinity = cores;
     else if (const char* file = option_value("--ham-key", argc, argv, at))
       options.key = file;
@@ -123,13 +141,15 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
 }
 
 void fill_from_environment(runtime_options& options) {
-  const auto fill = [](std::string& value, const char* name) {
-    const char* const text = std::getenv(name);
+  const auto fill = [](std::string& value, const char* text) {
     if (value.empty() && text != nullptr) value = text;
   };
-  fill(options.nodes, "HAM_NODES");
-  fill(options.cpu_affinity, "HAM_CPU_AFFINITY");
-  fill(options.key, "HAM_KEY");
+  if (options.nodes.empty()) {
+    fill(options.nodes, std::getenv("HAM_NODES"));
+    expect_harmless(options.nodes, "HAM_NODES=");
+  }
+  fill(options.cpu_affinity, std::getenv("HAM_CPU_AFFINITY"));
+  fill(options.key, base::trusted_variable("HAM_KEY"));
   if (options.nodes.empty()) options.nodes = started_by_mpi() ? "mpi" : "shm:1";
   const std::string_view progress = variable("HAM_PROGRESS_THREAD");
   if (progress == "1") options.progress_thread = true;
@@ -141,8 +161,8 @@ void fill_from_environment(runtime_options& options) {
 }
 
 tcp_security security_of() {
-  const char* const text = std::getenv("HAM_TCP_SECURITY");
-  if (text == nullptr || *text == '\0' || std::strcmp(text, "on") == 0) return tcp_security::on;
+  const char* const text = base::trusted_variable("HAM_TCP_SECURITY");
+  if (text == nullptr || std::strcmp(text, "on") == 0) return tcp_security::on;
   if (std::strcmp(text, "off") == 0) return tcp_security::off;
   if (std::strcmp(text, "force-off") == 0) return tcp_security::forced_off;
   throw config_error(std::string("HAM_TCP_SECURITY=") + text +

@@ -3,8 +3,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
+#include <string>
 
+#include "base/privileges.hpp"
 #include "ham/error.hpp"
 
 namespace ham::transport::veo {
@@ -20,8 +21,8 @@ void find(void* library, const std::string& file, const char* name, Function& to
 }
 
 libveo load() {
-  const char* const named = std::getenv("HAM_VEO_LIBRARY");
-  const std::string file = named == nullptr || *named == '\0' ? "libveo.so.1" : named;
+  const char* const named = base::trusted_variable("HAM_VEO_LIBRARY");
+  const std::string file = named == nullptr ? "libveo.so.1" : named;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();

@@ -2,6 +2,7 @@
 #include "start.hpp"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -18,6 +19,17 @@ namespace {
 const char* variable(const char* name) noexcept {
   const char* const text = std::getenv(name);
   return text == nullptr || *text == '\0' ? nullptr : text;
+}
+
+/// A variable that names programs, code or machines.
+const char* trusted_variable(const char* name) {
+  const char* const text = variable(name);
+  if (text != nullptr && ::getauxval(AT_SECURE) != 0) {
+    throw config_error(std::string(name) +
+                       " is set, but this program has privileges that its caller lacks (setuid, setgid or file "
+                       "capabilities) and takes no names of programs, code or machines from its caller; unset it");
+  }
+  return text;
 }
 
 std::optional<int> number_in(std::string_view text) noexcept {
@@ -51,7 +63,7 @@ std::optional<int> listed_node(int node, const std::string& list) {
 
 /// Debuggers that VEO_DEBUG asks for, in front of the helper.
 std::vector<std::string> debugger() {
-  const char* const text = variable("VEO_DEBUG");
+  const char* const text = trusted_variable("VEO_DEBUG");
   if (text == nullptr) return {};
   if (std::strcmp(text, "console") == 0) return {"gdb", "--args"};
   if (std::strcmp(text, "xterm") == 0) return {CMD_XTERM, "-e", "gdb", "--args"};
@@ -71,13 +83,13 @@ std::optional<int> resolve_node(int node) {
 }
 
 std::string usual_helper() {
-  if (const char* const own = variable("VEORUN_BIN")) return own;
+  if (const char* const own = trusted_variable("VEORUN_BIN")) return own;
   Dl_info here{};
   if (::dladdr(reinterpret_cast<const void*>(&usual_helper), &here) != 0 && here.dli_fname != nullptr) {
+    // Never in a folder relative to the current one.
     const std::string library = here.dli_fname;
-    const std::size_t slash = library.rfind('/');
-    const std::string beside = (slash == std::string::npos ? "." : library.substr(0, slash)) + "/../libexec/aveorun";
-    if (::access(beside.c_str(), X_OK) == 0) return beside;
+    const std::string beside = library.substr(0, library.rfind('/')) + "/../libexec/aveorun";
+    if (library.starts_with('/') && ::access(beside.c_str(), X_OK) == 0) return beside;
   }
   return HAM_VEO_INSTALLED_HELPER;
 }
@@ -98,7 +110,7 @@ offload::target_program helper_program(int node, const std::string& command) {
   if (const char* const threads = variable("VE_OMP_NUM_THREADS")) {
     program.environment.push_back(std::string("OMP_NUM_THREADS=") + threads);
   }
-  if (const char* const path = variable("VE_LD_LIBRARY_PATH")) {
+  if (const char* const path = trusted_variable("VE_LD_LIBRARY_PATH")) {
     const char* const own = variable("LD_LIBRARY_PATH");
     program.environment.push_back(std::string("LD_LIBRARY_PATH=") + path + (own == nullptr ? "" : ":") +
                                   (own == nullptr ? "" : own));
@@ -107,7 +119,7 @@ offload::target_program helper_program(int node, const std::string& command) {
 }
 
 std::string elsewhere(int node) {
-  const char* const text = variable("HAM_VEO_NODES");
+  const char* const text = trusted_variable("HAM_VEO_NODES");
   if (text == nullptr) return {};
   std::istringstream list(text);
   for (std::string one; std::getline(list, one, ';');) {
