@@ -180,6 +180,20 @@ def notices():
     seed("notices", "too_many_nodes", u8(1) + text(u8(1) + u32(0xFFFFFFFF) + u8(1, 0) + bytes(32) + u64(0)))
 
 
+def kernels():
+    integer, real, single, stack_in, stack_inout, stack_out = range(6)
+    def call(kinds, words, contents=b"", count=None, result=0):
+        head = u32(len(kinds) if count is None else count) + u8(result, 0, 0, 0) + u8(*kinds)
+        return head + bytes(-len(head) % 8) + u64(*words) + contents
+    seed("kernel_arguments", "numbers", call((integer, real, single), (1, 2, 3), result=7))
+    seed("kernel_arguments", "buffers", call((stack_in, stack_inout, stack_out), (3, 8, 20), bytes(range(16))))
+    seed("kernel_arguments", "nothing", call((), ()))
+    seed("kernel_arguments", "empty_buffers", call((stack_in, stack_out), (0, 0)))
+    seed("kernel_arguments", "wraps", call((stack_out,) * 16, (1 << 63,) * 16))
+    seed("kernel_arguments", "too_many", call((integer,), (1,), count=0xFFFFFFFF))
+    seed("kernel_arguments", "cut_off", call((stack_in,), (9,), bytes(8)))
+
+
 def texts():
     for name, text in {
         "shm": "shm:2@2+3,shm",
@@ -207,5 +221,5 @@ def texts():
     seed("matrix_market", "large", banner + "real general\n2147483646 1 2147483646\n")
 
 
-for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, texts):
+for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, kernels, texts):
     make()

@@ -5,6 +5,8 @@
 #include "runtime/engine.hpp"
 #include "runtime/facts.hpp"
 
+std::size_t ham::detail::longest_message() { return current().message_limit(); }
+
 namespace ham::offload {
 
 std::size_t num_nodes() { return ham::detail::current().num_nodes(); }

@@ -110,6 +110,7 @@ class engine final : public transport::observer {
     message_limit_ = bytes;
     backlog_.limit(largest_set_aside * bytes);
   }
+  [[nodiscard]] std::size_t message_limit() const noexcept { return message_limit_; }
 
   // ---- facts
   [[nodiscard]] node_t self() const noexcept { return self_; }

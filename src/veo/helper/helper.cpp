@@ -55,7 +55,7 @@ T* at(std::uint64_t address) noexcept {
 
 answer helper::call(unseen_count unseen, std::uint64_t kernel, std::span<const std::byte> message) {
   begin(unseen);
-  kernel_arguments arguments(message);
+  kernel_arguments arguments(message, detail::longest_message());
   std::uint64_t value = 0;
   auto work = [&] { value = call_kernel(kernel, arguments); };
   if (const int signal = run_caught(false, work); signal != 0) return crashed(signal);
@@ -80,6 +80,10 @@ answer helper::store(unseen_count unseen, std::uint64_t address, std::span<const
 }
 
 answer helper::load(unseen_count unseen, std::uint64_t address, std::uint64_t bytes) {
+  if (bytes > detail::longest_message()) {
+    throw call_error("a host asks for " + std::to_string(bytes) +
+                     " bytes at once, which is more than this helper sends in one message (HAM_MAX_MESSAGE)");
+  }
   std::vector<std::byte> content(bytes);
   answer result = touch_memory(unseen, [&] { std::memcpy(content.data(), at(address), bytes); });
   std::get<2>(result) = std::move(content);

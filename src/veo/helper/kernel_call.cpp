@@ -1,4 +1,4 @@
-// Arguments out of a message, and the call itself.
+// libffi.
 #include "kernel_call.hpp"
 
 #include <ffi.h>
@@ -11,8 +11,6 @@
 
 namespace ham::veo {
 namespace {
-
-[[noreturn]] void refuse() { throw protocol_error("arguments of a kernel that are cut off"); }
 
 ffi_type* type_of(argument_kind kind) noexcept {
   if (kind == argument_kind::real) return &ffi_type_double;
@@ -67,61 +65,6 @@ std::uint64_t word_of(result_kind kind, std::uint64_t bits) noexcept {
 }
 
 }  // namespace
-
-kernel_arguments::kernel_arguments(std::span<const std::byte> message) {
-  if (message.size() < sizeof head_) refuse();
-  std::memcpy(&head_, message.data(), sizeof head_);
-  const std::size_t count = head_.arguments;
-  if (head_.result >= result_kind::count || count > message.size()) refuse();
-  const std::size_t words_at = padded(sizeof head_ + count);
-  const std::size_t buffers_at = words_at + count * 8;
-  if (count != 0 && message.size() < buffers_at) refuse();
-  if (count == 0) return;
-  kinds_ = {reinterpret_cast<const argument_kind*>(message.data() + sizeof head_), count};
-  values_.resize(count);
-  places_.resize(count);
-  lengths_.assign(count, 0);
-  std::size_t area_words = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (kinds_[i] > argument_kind::stack_out) refuse();
-    std::memcpy(&values_[i].bits, message.data() + words_at + i * 8, 8);
-    places_[i] = &values_[i];
-    if (kinds_[i] == argument_kind::single)
-      values_[i].single = std::bit_cast<float>(static_cast<std::uint32_t>(values_[i].bits));
-    if (!is_stack(kinds_[i])) continue;
-    lengths_[i] = values_[i].bits;
-    if (goes_in(kinds_[i]) && lengths_[i] > message.size()) refuse();
-    area_words += padded(lengths_[i]) / 8 + 1;  // an empty buffer has an address of its own, too
-  }
-  area_.resize(area_words);
-  std::uint64_t* place = area_.data();
-  std::size_t from = buffers_at;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!is_stack(kinds_[i])) continue;
-    values_[i].pointer = place;
-    if (goes_in(kinds_[i])) {
-      if (message.size() - from < padded(lengths_[i])) refuse();
-      std::memcpy(place, message.data() + from, lengths_[i]);
-      from += padded(lengths_[i]);
-    }
-    place += padded(lengths_[i]) / 8 + 1;
-  }
-}
-
-std::vector<std::byte> kernel_arguments::returned() const {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < kinds_.size(); ++i) {
-    if (comes_back(kinds_[i])) bytes += padded(lengths_[i]);
-  }
-  std::vector<std::byte> result(bytes);
-  std::size_t to = 0;
-  for (std::size_t i = 0; i < kinds_.size(); ++i) {
-    if (!comes_back(kinds_[i])) continue;
-    if (lengths_[i] != 0) std::memcpy(result.data() + to, values_[i].pointer, lengths_[i]);
-    to += padded(lengths_[i]);
-  }
-  return result;
-}
 
 std::uint64_t call_kernel(std::uint64_t kernel, kernel_arguments& arguments) noexcept {
   thread_local call_shape shape;

@@ -38,7 +38,9 @@ int main(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   make_room_for_kernels();
-  ::setenv("HAM_MAX_MESSAGE", "1024G", 0);  // arguments have no limit but memory
+  // Arguments from the host that has started this process have no limit but memory. Hosts of other machines have the
+  // usual one.
+  if (std::getenv("HAM_TARGET") != nullptr) ::setenv("HAM_MAX_MESSAGE", "1024G", 0);
   ham::veo::catch_faults();
   ham::veo::this_helper() = new ham::veo::helper;
   try {

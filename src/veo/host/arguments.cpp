@@ -52,10 +52,8 @@ std::vector<delivery> deliveries_of(const veo_args* arguments) {
 
 namespace {
 
-constexpr int most_arguments = 4096;
-
 int set(veo_args* arguments, int n, argument what) noexcept {
-  if (arguments == nullptr || n < 0 || n >= most_arguments) {
+  if (arguments == nullptr || n < 0 || static_cast<std::size_t>(n) >= most_arguments) {
     errno = EINVAL;
     return -1;
   }

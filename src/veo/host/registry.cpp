@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "log.hpp"
+#include "start.hpp"
 
 namespace ham::veo {
 namespace {
@@ -77,7 +78,8 @@ proc* registry::create(int ve_node, const std::string& command) {
     if (runtime_ == nullptr) {
       runtime_options options;
       options.nodes = "none";
-      options.max_message = std::size_t{1} << 40;
+      // Helpers that this process starts are its own; those of other machines may send what everybody may.
+      if (!uses_other_machines()) options.max_message = std::size_t{1} << 40;
       runtime_ = std::make_unique<runtime>(options);
     }
     ++users_;

@@ -18,6 +18,9 @@ namespace ham::veo {
 /// A helper of this machine. Throws ham::config_error.
 [[nodiscard]] offload::target_program helper_program(int node, const std::string& command);
 
+/// Whether HAM_VEO_NODES names a helper of another machine.
+[[nodiscard]] bool uses_other_machines();
+
 /// Where HAM_VEO_NODES ("0=tcp://10.0.0.7:7000;1=exec:...") says that helpers of a node are; empty: on this machine.
 [[nodiscard]] std::string elsewhere(int node);
 

@@ -20,6 +20,9 @@ using offload::destination;
 [[nodiscard]] std::uint64_t serial_of(const engine& at) noexcept;
 [[nodiscard]] bool is_up(std::uint64_t serial) noexcept;
 
+/// The longest message in bytes that the node of the calling thread takes (HAM_MAX_MESSAGE). Throws as current().
+[[nodiscard]] std::size_t longest_message();
+
 /// Makes `at` the runtime of the calling thread for a while.
 class engine_scope {
  public:
