@@ -25,8 +25,9 @@ namespace {
 unique_fd make_memory_file(const char* name, std::size_t size_bytes) {
   unique_fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) refuse("create", size_bytes);
-  // No peer can take mapped memory away from the others.
-  ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  // No peer can take mapped memory away from the others, nor forbid them by a further seal to write to it or to let it
+  // grow.
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) refuse("seal", size_bytes);
   return fd;
 }
 

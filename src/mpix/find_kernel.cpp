@@ -1,13 +1,13 @@
-// Finds kernels with dlsym, and their types.
+// Finds kernels, and their types.
 #include "mpix/find_kernel.hpp"
 
 #include "mpix/kernel.hpp"
+#include "mpix/kernel_objects.hpp"
 #include "mpix/refusal.hpp"
 #include "mpix/types/debug_types.hpp"
 #include "mpix/types/type_text.hpp"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 
 #include <string>
@@ -19,23 +19,19 @@ namespace {
 constexpr const char* registered_parameters = "mpix_kernel_parameters_";
 constexpr const char* registered_result = "mpix_kernel_result_";
 
-void* function_symbol(const std::string& name, link_map*& file) {
-  void* const address = ::dlsym(RTLD_DEFAULT, name.c_str());
-  if (address == nullptr) {
+found_function function_of(const std::string& name) {
+  found_function found = find_function(name);
+  if (found.address != nullptr) return found;
+  if (found.elsewhere.empty()) {
     throw refusal(failure::unknown,
                   "there is no function \"" + name +
                       "\" in the children's program (it must be extern \"C\" or BIND(C), visible, and "
                       "linked with -rdynamic or in a library given to ham-kernel-host)");
   }
-  Dl_info where{};
-  void* extra = nullptr;
-  const ElfW(Sym)* symbol = nullptr;
-  if (::dladdr1(address, &where, &extra, RTLD_DL_SYMENT) != 0) symbol = static_cast<const ElfW(Sym)*>(extra);
-  if (symbol != nullptr && ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT) {
-    throw refusal(failure::unknown, "\"" + name + "\" is a variable, not a function");
-  }
-  if (::dladdr1(address, &where, &extra, RTLD_DL_LINKMAP) != 0) file = static_cast<link_map*>(extra);
-  return address;
+  throw refusal(failure::unknown,
+                "the function \"" + name + "\" is in " + found.elsewhere +
+                    ", which holds no kernels (they are in the children's program, in libraries given to "
+                    "ham-kernel-host or MPIX_Kernel_library, or registered with MPIX_KERNEL)");
 }
 
 std::optional<signature> registered_types(const std::string& name) {
@@ -86,9 +82,10 @@ std::string_view bare_name(std::string_view name) noexcept {
 
 found_kernel find_kernel(std::string_view name) {
   const std::string bare(bare_name(name));
-  link_map* file = nullptr;
+  const found_function function = function_of(bare);
+  const link_map* const file = function.file;
   found_kernel found;
-  found.function = reinterpret_cast<void (*)()>(function_symbol(bare, file));
+  found.function = reinterpret_cast<void (*)()>(function.address);
   const std::optional<signature> written = written_types(name);
   found.types = registered_types(bare);
   if (!found.types && file != nullptr) {

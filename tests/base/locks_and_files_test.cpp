@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -93,6 +94,17 @@ TEST(memory_file, is_shared_by_its_mappings_and_has_no_name) {
   ASSERT_EQ(::fstat(file.get(), &about), 0);
   EXPECT_EQ(about.st_nlink, 0U);
   EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(memory_file, can_be_neither_shrunk_nor_sealed_further) {
+  const unique_fd file = make_memory_file("test", 8192);
+  EXPECT_EQ(::fcntl(file.get(), F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_SEAL);
+  EXPECT_EQ(::ftruncate(file.get(), 4096), -1);
+  for (const int seal : {F_SEAL_WRITE, F_SEAL_GROW}) {
+    EXPECT_EQ(::fcntl(file.get(), F_ADD_SEALS, seal), -1) << "a peer would forbid the others to use it";
+    EXPECT_EQ(errno, EPERM);
+  }
+  EXPECT_EQ(::ftruncate(file.get(), 16384), 0) << "it grows";
 }
 
 TEST(memory_file, grows_under_a_longer_mapping) {

@@ -1,6 +1,7 @@
 // Calls of kernels whose types are known from debug information, registration, the call, or not at all.
 #include "mpix/kernel.hpp"
 
+#include "mpix/kernel_objects.hpp"
 #include "mpix/refusal.hpp"
 
 #include <gtest/gtest.h>
@@ -38,6 +39,16 @@ class arguments {
  private:
   std::vector<std::unique_ptr<std::max_align_t[]>> places_;
 };
+
+/// The libraries that this program is linked with, as ham-kernel-host takes them.
+[[maybe_unused]] const bool offered = [] {
+  for (const char* variant : {HAM_TEST_KERNEL_VARIANTS, "bare"}) {
+    Dl_info where{};
+    void* const function = ::dlsym(RTLD_DEFAULT, (std::string(variant) + "_nothing").c_str());
+    if (::dladdr(function, &where) == 0 || !offer_library(where.dli_fname).empty()) return false;
+  }
+  return true;
+}();
 
 std::int64_t call(const std::string& name, arguments args) { return kernel({name, args.sizes}).run(args.bytes); }
 
@@ -169,6 +180,16 @@ TEST(registered_kernel, is_called_with_the_types_it_told) {
   EXPECT_EQ(call("registered_types", arguments(30.0, 4, values)), 234);
   EXPECT_EQ(why_not("registered", arguments(0.5, 10)).first, failure::mismatch);
   EXPECT_EQ(why_not("registered_unknown", arguments(1L, 1)).first, failure::untyped);
+}
+
+TEST(function_of_the_system, is_no_kernel) {
+  for (const char* name : {"system", "getpid", "system(const char*)", "free", "MPI_Abort"}) {
+    const auto [code, text] = why_not(name, arguments(1L));
+    EXPECT_EQ(code, failure::unknown) << name << ": " << text;
+  }
+  EXPECT_NE(why_not("system", arguments(1L)).second.find("which holds no kernels"), std::string::npos);
+  // Registered in a library that nobody has offered: its author wants it to be called.
+  EXPECT_EQ(why_not("registered", arguments(0.5, 10, 'x')).first, failure::none);
 }
 
 TEST(absent_kernel, is_said_to_be_absent) {

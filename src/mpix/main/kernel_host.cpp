@@ -1,8 +1,6 @@
 // ham-kernel-host LIBRARY...: children whose kernels are in shared libraries.
 #include <ham/mpix_kernel.h>
 
-#include <dlfcn.h>
-
 #include <cstdio>
 #include <cstring>
 
@@ -23,10 +21,7 @@ int usage() {
 int main(int argc, char** argv) {
   if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) return usage();
   for (int i = 1; i < argc; ++i) {
-    if (::dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-      std::fprintf(stderr, "ham-kernel-host: cannot load %s\n", ::dlerror());
-      return 1;
-    }
+    if (MPIX_Kernel_library(argv[i]) != MPI_SUCCESS) return 1;
   }
   return MPIX_Kernel_main(argc, argv);
 }

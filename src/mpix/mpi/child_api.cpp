@@ -1,10 +1,12 @@
-// MPIX_Kernel_main: the life of a child.
+// MPIX_Kernel_library and MPIX_Kernel_main: the life of a child.
+#include "mpix/kernel_objects.hpp"
 #include "mpix/mpi/child.hpp"
 
 #include <ham/mpix_kernel.h>
 
 #include <cstdio>
 #include <exception>
+#include <string>
 
 namespace {
 
@@ -24,6 +26,17 @@ int serve_parents() {
 }
 
 }  // namespace
+
+extern "C" int MPIX_Kernel_library(const char* path) {
+  try {
+    const std::string why = path == nullptr ? "no name of a library" : ham::mpix::offer_library(path);
+    if (why.empty()) return MPI_SUCCESS;
+    std::fprintf(stderr, "ham: cannot load a library of kernels: %s\n", why.c_str());
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "ham: cannot load a library of kernels: %s\n", problem.what());
+  }
+  return MPI_ERR_ARG;
+}
 
 extern "C" int MPIX_Kernel_main(int argc, char** argv) {
   int is_initialised = 0;
