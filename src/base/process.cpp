@@ -39,6 +39,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 std::vector<std::string> environment_with(const std::vector<std::string>& extra) {
   std::vector<std::string> result = extra;
+  if (environ == nullptr) return result;  // after clearenv()
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view text(*one);
     const std::string_view name = text.substr(0, text.find('=') + 1);

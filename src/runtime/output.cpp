@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/unique_fd.hpp"
+
 namespace ham::detail {
 
 /// One of stdout and stderr.
@@ -94,7 +96,7 @@ class line_output::channel final : public std::streambuf {
 
   /// A lock between the targets, on a file that all of them can open: their own program.
   static bool lock(int operation) {
-    static const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    static const int file = base::above_standard_descriptors(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     return file >= 0 && ::flock(file, operation) == 0;
   }
 

@@ -7,6 +7,7 @@
 #include "tcp_job.hpp"
 
 #include <ham/offload.hpp>
+#include <ham/offload/detail/standard_descriptors.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -116,6 +117,7 @@ int run(const command_line& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ham::detail::occupy_standard_descriptors();
   if (argc > 1 && argv[1] == floor_partner_argument) return run_floor_partner(argc, argv);
   if (argc > 1 && argv[1] == floor_nothing_argument) return EXIT_SUCCESS;
   if (argc > 1 && argv[1] == socket_partner_argument) return run_socket_partner(argc, argv);

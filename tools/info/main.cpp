@@ -4,6 +4,8 @@
 #include "handler_listing.hpp"
 #include "overview.hpp"
 
+#include <ham/offload/detail/standard_descriptors.hpp>
+
 #include <exception>
 #include <iostream>
 #include <sstream>
@@ -128,6 +130,7 @@ int run(const command_line& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ham::detail::occupy_standard_descriptors();
   command_line line;
   if (argc == 2 && std::string_view(argv[1]).starts_with("--ham-")) {
     const ham::runtime lists_and_ends(argc, argv);

@@ -7,6 +7,8 @@
 #include "show.hpp"
 #include "slurm.hpp"
 
+#include <ham/offload/detail/standard_descriptors.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -143,6 +145,7 @@ int run(const run_options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ham::detail::occupy_standard_descriptors();
   CLI::App app;
   command_line line;
   describe(app, line);

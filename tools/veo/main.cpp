@@ -1,5 +1,7 @@
 // ham-ve: lists the VEO helpers of this user, ends those that have lost their host, attaches gdb to one.
 // link: Threads::Threads
+#include <ham/offload/detail/standard_descriptors.hpp>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -138,6 +140,7 @@ int attach(const char* pid) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ham::detail::occupy_standard_descriptors();
   const std::string_view what = argc > 1 ? argv[1] : "list";
   try {
     if (what == "list" && argc <= 2) {

@@ -1,5 +1,6 @@
 // ham-kernel-host LIBRARY...: children whose kernels are in shared libraries.
 #include <ham/mpix_kernel.h>
+#include <ham/offload/detail/standard_descriptors.hpp>
 
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,7 @@ int usage() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ham::detail::occupy_standard_descriptors();
   if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) return usage();
   for (int i = 1; i < argc; ++i) {
     if (MPIX_Kernel_library(argv[i]) != MPI_SUCCESS) return 1;

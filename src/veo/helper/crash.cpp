@@ -80,7 +80,7 @@ void on_fault(int signal, siginfo_t*, void*) {
 
 /// Made with the first request, so that it is there in processes that were forked to serve a host.
 void start_gravedigger() {
-  if (::pipe(death_pipe) != 0) throw std::bad_alloc();
+  if (::pipe2(death_pipe, O_CLOEXEC) != 0) throw std::bad_alloc();
   std::thread([] {
     char any = 0;
     while (::read(death_pipe[0], &any, 1) != 1) {

@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "crash.hpp"
+#include "ham/offload/detail/standard_descriptors.hpp"
 #include "helper.hpp"
 
 namespace {
@@ -30,6 +31,7 @@ bool has_work(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ham::detail::occupy_standard_descriptors();
   if (!has_work(argc, argv)) {
     std::fprintf(stderr,
                  "aveorun runs kernels for programs that use libveo, which start it by themselves. On a machine of its "

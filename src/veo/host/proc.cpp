@@ -1,6 +1,7 @@
 // Start, memory, contexts and end of a helper.
 #include "proc.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -47,6 +48,8 @@ void veo_proc_handle::find_out_about_memory() {
   pid_ = static_cast<pid_t>(about.pid());
   if (about.transport() != "shm") return;
   pid_fd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+  if (pid_fd_ >= 0 && pid_fd_ <= STDERR_FILENO)  // the program was started without it
+    ::close(std::exchange(pid_fd_, ::fcntl(pid_fd_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)));
   const answer told = offload::sync(node_, probe_request);
   std::uint64_t there[2] = {};
   if (std::get<2>(told).size() != sizeof there) return;
