@@ -83,8 +83,17 @@ std::uint64_t heap::take_extent(std::uint64_t size) {
   }
   if (size > window_.size() || end_ > window_.size() - size) throw std::bad_alloc();
   if (end_ + size > file_bytes_) {
-    const std::uint64_t bytes = std::min<std::uint64_t>(round_up(end_ + size, growth), window_.size());
-    if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) throw std::bad_alloc();
+    const std::uint64_t limit = max_file_bytes();
+    if (end_ + size > limit) {
+      throw config_error(
+          "cannot allocate " + std::to_string(size) +
+          " bytes (with them this node's memory would exceed "
+          "the limit of file sizes, " +
+          std::to_string(limit) +
+          " bytes, which counts for shared memory, too); raise the limit ulimit -f before the job starts");
+    }
+    const std::uint64_t bytes = std::min<std::uint64_t>({round_up(end_ + size, growth), window_.size(), limit});
+    if (!resize_file(file_.get(), bytes)) throw std::bad_alloc();
     file_bytes_ = bytes;
   }
   const std::uint64_t offset = end_;

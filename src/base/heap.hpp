@@ -55,7 +55,8 @@ class heap {
   /// Takes the file over. Throws ham::config_error.
   explicit heap(unique_fd file);
 
-  /// `size` bytes, aligned to 64, not initialised. Throws std::bad_alloc.
+  /// `size` bytes, aligned to 64, not initialised. Throws std::bad_alloc; ham::config_error beyond the limit of file
+  /// sizes.
   [[nodiscard]] allocation allocate(std::size_t size);
   /// False if `tag` does not name a live allocation that begins at `address`.
   [[nodiscard]] bool free(std::uint64_t address, allocation_tag tag);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -16,15 +17,31 @@ namespace ham::base {
 namespace {
 
 [[noreturn]] void refuse(const char* what, std::size_t size_bytes) {
+  const bool file_limit = errno == EFBIG;
   throw config_error(std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes of shared memory (" +
-                     std::strerror(errno) + "); raise the memory or descriptor limit of this process");
+                     (file_limit ? "more than the limit of file sizes, which counts here, too" : std::strerror(errno)) +
+                     "); raise the " + (file_limit ? "limit ulimit -f" : "memory or descriptor limit of this process"));
 }
 
 }  // namespace
 
+std::uint64_t max_file_bytes() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+bool resize_file(int fd, std::uint64_t size_bytes) noexcept {
+  if (size_bytes > max_file_bytes()) {  // the kernel would raise SIGXFSZ, which ends the process
+    errno = EFBIG;
+    return false;
+  }
+  return ::ftruncate(fd, static_cast<off_t>(size_bytes)) == 0;
+}
+
 unique_fd make_memory_file(const char* name, std::size_t size_bytes) {
   unique_fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) refuse("create", size_bytes);
+  if (!fd || !resize_file(fd.get(), size_bytes)) refuse("create", size_bytes);
   // No peer can take mapped memory away from the others, nor forbid them by a further seal to write to it or to let it
   // grow.
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) refuse("seal", size_bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/unique_fd.hpp"
 
@@ -9,6 +10,13 @@ namespace ham::base {
 
 /// Makes a memfd of `size_bytes`. Throws ham::config_error if the kernel refuses.
 [[nodiscard]] unique_fd make_memory_file(const char* name, std::size_t size_bytes);
+
+/// The longest file that this process may make (RLIMIT_FSIZE), in bytes; UINT64_MAX: there is no limit.
+[[nodiscard]] std::uint64_t max_file_bytes() noexcept;
+
+/// Sets the size of a file. False, with errno, if that cannot be; beyond max_file_bytes() it is EFBIG without the
+/// signal that the kernel would raise.
+[[nodiscard]] bool resize_file(int fd, std::uint64_t size_bytes) noexcept;
 
 /// A mapping of a file descriptor, unmapped when it goes. The mapping may be longer than the file: bytes beyond the
 /// file's end become usable when the file grows.

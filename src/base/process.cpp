@@ -15,6 +15,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/own_program.hpp"
+#include "base/process_end.hpp"
 #include "base/program_file.hpp"
 #include "ham/error.hpp"
 
@@ -101,9 +103,11 @@ std::string advice(int error, const std::string& path) {
 }  // namespace
 
 process start_process(const process_request& what) {
-  const std::string path = find_program(what.command.front());
+  const std::string& program = what.command.front();
+  const std::string path = program == own_program_link ? own_program() : find_program(program);
   const std::vector<std::string> environment = environment_with(what.extra_environment);
   std::vector<char*> arguments = pointers(what.command);
+  if (!what.shown_name.empty()) arguments.front() = const_cast<char*>(what.shown_name.c_str());
   std::vector<char*> variables = pointers(environment);
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -149,11 +153,7 @@ std::string wait_for_end(const process& child, std::chrono::milliseconds patienc
   const pid_t got = ::waitpid(child.pid, &status, child.pid_fd ? 0 : WNOHANG);
   if (got == 0) return {};
   if (got < 0) return "ended";
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    return "killed by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
-  }
-  return "exited with status " + std::to_string(WEXITSTATUS(status));
+  return describe_end(status);
 }
 
 void kill_process(const process& child) noexcept {

@@ -13,6 +13,7 @@ namespace ham::base {
 
 struct process_request {
   std::vector<std::string> command;            ///< path and arguments; a bare name is looked up in PATH
+  std::string shown_name;                      ///< argv[0]; empty: the command's first word
   std::vector<std::string> extra_environment;  ///< NAME=value, in addition to this process's own
   int inherited_fd = -1;                       ///< stays open in the child under the same number
   std::vector<int> cpus;                       ///< cores the child may run on; empty: as the parent
@@ -27,7 +28,7 @@ struct process {
 /// the children may). Throws ham::config_error with the reason.
 [[nodiscard]] process start_process(const process_request& what);
 
-/// Waits for the end of the child for at most `patience`; a text like "killed by signal 11 (Segmentation fault)", or
+/// Waits for the end of the child for at most `patience`; what describe_end says of it, or
 /// empty if it still runs. The child is reaped.
 [[nodiscard]] std::string wait_for_end(const process& child, std::chrono::milliseconds patience);
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include <cstddef>
 #include <functional>
@@ -15,6 +16,15 @@ namespace ham::base {
 
 /// True on threads that start_thread made: code there must not wait for the library to end.
 inline constinit thread_local bool on_library_thread = false;
+
+/// What the library's threads are called for people, and for whoever looks for threads that are not the library's.
+inline constexpr const char* library_thread_name = "ham";
+
+/// The first thing that a thread of the library does.
+inline void begin_library_thread() noexcept {
+  on_library_thread = true;
+  ::prctl(PR_SET_NAME, library_thread_name);
+}
 
 /// While it lives, the calling thread takes no signals but those that its own faults raise, nor do threads it starts.
 class signals_blocked {
@@ -39,7 +49,7 @@ template <class Work>
 [[nodiscard]] std::thread start_thread(Work work) {
   const signals_blocked guard;
   return std::thread([work = std::move(work)]() mutable {
-    on_library_thread = true;
+    begin_library_thread();
     work();
   });
 }
@@ -64,7 +74,7 @@ class sized_thread {
 
  private:
   static void* run(void* boxed) {
-    on_library_thread = true;
+    begin_library_thread();
     const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(boxed));
     (*work)();
     return nullptr;

@@ -19,6 +19,7 @@ node_descriptor get_node_descriptor(node_t node) {
   if (node == at.self()) return node_descriptor(ham::detail::local_facts(node));
   return at.describe(node);
 }
+bool alive(node_t node) { return ham::detail::current().alive(node); }
 node_descriptor get_node_description(node_t node) { return get_node_descriptor(node); }
 
 namespace {

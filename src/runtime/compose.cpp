@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/own_program.hpp"
 #include "base/privileges.hpp"
 #include "base/thread.hpp"
 #include "ham/msg/thread_pool.hpp"
@@ -126,8 +127,7 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     for (const node_group& group : groups) nodes += group.count;
     start_loopback(*parts, nodes, options.one_sided);
   } else {
-    // The kernel's name for this very program: also right after it was replaced, moved, or found in PATH.
-    if (command.empty()) command = {"/proc/self/exe"};
+    if (command.empty()) command = {base::own_program_link};
     start_processes(*parts, options, groups, {std::move(command), affinity}, std::move(ranks));
   }
   if (options.progress_thread) parts->host->start_progress_thread();
@@ -182,6 +182,7 @@ void serve_host(engine& target, std::unique_ptr<Target> transport) {
 
 void run_shm_target(int control_fd, bool plain_output) {
   shm::invitation invitation = shm::invitation::accept(control_fd);
+  base::name_this_target(invitation.node);
   std::optional<line_output> output;
   if (!plain_output) output.emplace();
   auto heap = std::make_unique<base::heap>(std::move(invitation.own_heap));
@@ -191,6 +192,7 @@ void run_shm_target(int control_fd, bool plain_output) {
 
 void run_emulated_target(int control_fd, bool plain_output) {
   emulated::invitation invitation = emulated::invitation::accept(control_fd);
+  base::name_this_target(invitation.said.node);
   std::optional<line_output> output;
   if (!plain_output) output.emplace();
   auto heap = std::make_unique<base::heap>(std::move(invitation.own_heap));

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/own_program.hpp"
 #include "runtime/group_loader.hpp"
 #include "runtime/key_file.hpp"
 #include "runtime/network_loader.hpp"
@@ -143,6 +144,10 @@ void host_job::learn_address(node_t number, const node_group& group) {
 /// Targets on this machine, each by the transport of its group.
 void host_job::start_processes(const fresh_targets& fresh, std::uint32_t nodes) {
   std::vector<transport::shm::target_plan> plans;
+  const bool own_program = std::any_of(fresh.begin(), fresh.end(), [](const auto& one) {
+    return one.second->transport == "shm" || one.second->transport == "emulated";
+  });
+  if (own_program && defaults_.command.front() == base::own_program_link) base::expect_own_program_to_join();
   const auto each = [&](auto&& act) {
     const node_group* before = nullptr;
     std::size_t member = 0;
@@ -246,7 +251,8 @@ node_t host_job::spawn_ranks(std::size_t count, const std::vector<std::string>& 
   std::lock_guard guard(one_at_a_time_);
   const auto first = static_cast<node_t>(node().num_nodes());
   std::vector<std::string> words = command;
-  if (words.front() == "/proc/self/exe") words.front() = std::filesystem::read_symlink(words.front());  // not MPI's own
+  if (words.front() == base::own_program_link)
+    words.front() = std::filesystem::read_symlink(words.front());  // not MPI's own
   words.emplace_back("--ham-nodes=parent");
   take(*load_group_module().spawn(words, count, first));
   tell_all();

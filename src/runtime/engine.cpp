@@ -407,9 +407,21 @@ offload::statistics engine::statistics() const {
 }
 
 offload::node_descriptor engine::describe(node_t node) {
+  notice_losses();
   peer& who = node == self_ ? peers_[node] : ready_peer(node);
   std::lock_guard guard(mutex_);
   return offload::node_descriptor(who.facts);
+}
+
+bool engine::alive(node_t node) {
+  if (node == self_) return true;
+  notice_losses();
+  try {
+    ready_peer(node);
+    return true;
+  } catch (const node_failure&) {
+    return false;
+  }
 }
 
 void engine::fail_access(node_t node) {

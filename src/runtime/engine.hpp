@@ -118,6 +118,7 @@ class engine final : public transport::observer {
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] std::size_t num_nodes() const noexcept { return peers_.size(); }
   [[nodiscard]] offload::node_descriptor describe(node_t node);
+  [[nodiscard]] bool alive(node_t node);
   [[nodiscard]] offload::statistics statistics() const;
   [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
   [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
@@ -167,6 +168,11 @@ class engine final : public transport::observer {
   bool wait(call_slot& slot, std::int64_t until_ns);
   [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept;
   bool await_greeting(peer& who, std::int64_t until_ns);
+  /// Takes note of peers that transports have reported as lost.
+  void notice_losses() {
+    if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
+      take_notice();
+  }
 
   // ---- receiving (engine_receive.cpp)
   /// Runs a message that was stored for later, on the calling thread.
@@ -281,6 +287,7 @@ class engine final : public transport::observer {
   bool handle_events() noexcept;
   void handle(event& what) noexcept;
   void handle_unreported() noexcept;
+  void take_notice();
   void connected(transport::endpoint& with);
   void lost(peer& who, std::string reason, peer_end how) noexcept;
   void settle_lost(peer& who, peer_end how) noexcept;

@@ -72,6 +72,13 @@ void engine::on_broken(node_t peer, const std::string& reason) {
 void engine::on_lost(node_t peer, const std::string& reason) { report_end(peer, peer_end::connection_lost, reason); }
 void engine::on_died(node_t peer, const std::string& reason) { report_end(peer, peer_end::process_died, reason); }
 
+/// Whoever else has the receiving lock does it before it sleeps.
+void engine::take_notice() {
+  if (!receiving_.try_lock()) return;
+  handle_events();
+  finish_progress();
+}
+
 bool engine::handle_events() noexcept {
   std::vector<event> events;
   {

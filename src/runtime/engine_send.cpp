@@ -100,6 +100,7 @@ bool engine::missed(peer& to, msg::handler_entry& function, result_decoder decod
 
 bool engine::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                    when_full policy, outgoing& out) {
+  if (decode == nullptr) notice_losses();  // nobody waits for an answer, which would tell
   peer& who = ready_peer(to.node);
   who.to->expect_send();
   const std::uint32_t key = key_for(who, function);

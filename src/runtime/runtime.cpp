@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/own_program.hpp"
 #include "base/thread.hpp"
 #include "runtime/compose.hpp"
+#include "runtime/end_of_main.hpp"
 #include "runtime/options.hpp"
 #include "runtime/serve.hpp"
 #include "runtime/start.hpp"
@@ -29,7 +31,7 @@ void leave_if_target(const runtime_options& options) {
 }  // namespace
 
 std::vector<std::string> command_line(int argc, char** argv) {
-  std::vector<std::string> command{"/proc/self/exe"};
+  std::vector<std::string> command{base::own_program_link};
   for (int i = 1; i < argc; ++i) command.emplace_back(argv[i]);
   return command;
 }
@@ -119,6 +121,7 @@ bool ham_init(int* argc, char*** argv) {
   const bool given = argc != nullptr && argv != nullptr;
   if (!ham::detail::start_process_job(given ? *argc : none, given ? *argv : no_arguments)) return false;
   std::atexit([] { ham::detail::end_process_job(); });
+  ham::detail::exit_with_last_thread();
   return true;
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/own_program.hpp"
 #include "base/unique_fd.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/engine.hpp"
@@ -67,6 +68,7 @@ class job_observer final : public transport::observer {
 
 void serve_one(transport::arrival& host, tcp_security security, job_observer& observer) {
   const node_t self = host.node();
+  base::name_this_target(self);
   engine target(self, static_cast<std::size_t>(self) + 1, std::make_unique<base::heap>(base::heap::make_file()));
   observer.use(target);
   target.limit_messages(message_limit());

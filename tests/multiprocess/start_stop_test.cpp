@@ -124,6 +124,30 @@ TEST(start_stop, targets_inherit_the_environment_but_are_no_targets_to_their_chi
   EXPECT_EQ(offload::sync(1, fn<&variable>, std::string("HAM_TARGET")), "(unset)");
 }
 
+std::string own_comm() {
+  std::string name;
+  std::getline(std::ifstream("/proc/self/comm"), name);
+  return name;
+}
+std::string own_command_line() {
+  std::string words;
+  std::getline(std::ifstream("/proc/self/cmdline"), words, '\0');
+  return words;
+}
+
+TEST(start_stop, targets_have_names_of_their_own) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").filename();
+  runtime rt(nodes("shm:2,emulated:1"));
+  for (const node_t node : {1, 2, 3}) {
+    const std::string mark = ":ham" + std::to_string(node);
+    EXPECT_EQ(offload::sync(node, fn<&own_comm>), program.substr(0, 15 - mark.size()) + mark) << "ps, top, gdb";
+    EXPECT_EQ(offload::sync(node, fn<&own_command_line>), program + mark) << "ps -f";
+    EXPECT_EQ(offload::sync(node, [] { return std::string(::program_invocation_name); }),
+              std::filesystem::read_symlink("/proc/self/exe").string())
+        << "main finds its file";
+  }
+}
+
 TEST(start_stop, futures_may_outlive_their_runtime) {
   offload::future<int> settled;
   offload::future<int> pending;

@@ -51,7 +51,51 @@ int no_environment() {
   return offload::sync(offload::add_node("shm:1"), fn<&echo>, 4) == 4 ? 7 : 2;
 }
 
-const scenario scenarios[] = {{"closed_descriptors", closed_descriptors}, {"no_environment", no_environment}};
+/// The limit is set after the start: 7 if an error says so and the target lives.
+int small_files() {
+  const rlimit small{std::size_t{64} << 20, RLIM_INFINITY};
+  const auto set_limit = [](std::size_t bytes) {
+    const rlimit limit{bytes, RLIM_INFINITY};
+    return ::setrlimit(RLIMIT_FSIZE, &limit);
+  };
+  offload::sync(1, set_limit, small.rlim_cur);
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  for (const node_t node : {1, 0}) {
+    try {
+      (void)offload::allocate<char>(node, std::size_t{100} << 20);
+      return 1;
+    } catch (const config_error& problem) {
+      if (std::string(problem.what()).find("ulimit -f") == std::string::npos) return 2;
+    }
+    if (offload::sync(node, fn<&echo>, 3) != 3) return 3;
+    offload::free(offload::allocate<char>(node, std::size_t{30} << 20));
+  }
+  const rlimit tiny{1 << 20, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &tiny);
+  try {
+    offload::add_node("shm:1");
+    return 4;
+  } catch (const config_error& problem) {
+    if (std::string(problem.what()).find("ulimit -f") == std::string::npos) return 5;
+  }
+  return offload::sync(1, fn<&echo>, 4) == 4 ? 7 : 6;
+}
+
+/// Another thread goes on calling after main has ended, and is not cut short.
+int main_ends_first() {
+  print_target_pids();
+  std::thread([] {
+    std::this_thread::sleep_for(200ms);
+    if (offload::sync(1, fn<&echo>, 4) == 4) std::puts("the other thread has ended");
+    std::fflush(stdout);
+  }).detach();
+  ::pthread_exit(nullptr);
+}
+
+const scenario scenarios[] = {{"closed_descriptors", closed_descriptors},
+                              {"no_environment", no_environment},
+                              {"small_files", small_files},
+                              {"main_ends_first", main_ends_first}};
 
 /// The wait status of a scenario in a process that `prepare` has changed before exec.
 template <class Prepare>
@@ -82,6 +126,32 @@ TEST(surroundings, targets_start_without_an_environment) {
   const int status = status_of("no_environment", [] {});
   EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(surroundings, the_limit_of_file_sizes_is_an_error) {
+  const int status = status_of("small_files", [] {});
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(surroundings, the_limit_of_file_sizes_at_the_start_is_an_error) {
+  const int status = status_of("no_environment", [] {
+    const rlimit tiny{1 << 20, 1 << 20};
+    ::setrlimit(RLIMIT_FSIZE, &tiny);
+  });
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 2) << "as of every start that fails";
+}
+
+TEST(surroundings, main_may_end_before_other_threads) {
+  host_process host("main_ends_first");
+  const std::vector<pid_t> targets = parse_pids(host.line());
+  ASSERT_EQ(targets.size(), 1U);
+  EXPECT_EQ(host.line(), "the other thread has ended");
+  int status = 0;
+  ASSERT_TRUE(eventually([&] { return ::waitpid(host.pid(), &status, WNOHANG) == host.pid(); }));
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(eventually([&] { return !ham::test::alive(targets[0]); }));
 }
 
 int main(int argc, char** argv) { return ham::test::run(argc, argv); }

@@ -194,6 +194,68 @@ TEST(target_death, inside_a_handler_in_every_way) {
   dies([] { return offload::async(1, fn<&touch_nothing>); }, "touch_nothing");
 }
 
+/// What the failure of a call on a new target says.
+template <class Call>
+std::string words_of_failure(Call call) {
+  runtime rt(nodes("shm:1"));
+  try {
+    call().get();
+  } catch (const node_failure& failure) {
+    return failure.what();
+  }
+  return "no failure";
+}
+
+TEST(target_death, is_told_with_its_cause) {
+  const auto expect = [](const std::string& what, const std::string& cause) {
+    EXPECT_NE(what.find(cause), std::string::npos) << what;
+  };
+  expect(words_of_failure([] { return offload::async(1, fn<&leave>, 3); }), "its process exited with status 3");
+  expect(words_of_failure([] { return offload::async(1, fn<&leave_in_order>, 4); }), "exited with status 4");
+  expect(words_of_failure([] { return offload::async(1, fn<&leave>, 0); }), "exited with status 0");
+  expect(words_of_failure([] { return offload::async(1, fn<&give_up>); }), "was killed by signal 6 (Aborted)");
+  expect(words_of_failure([] { return offload::async(1, fn<&touch_nothing>); }),
+         "was killed by signal 11 (Segmentation fault)");
+}
+
+/// What another target says of the death of node 2.
+std::string failure_seen_here() {
+  try {
+    offload::sync(2, fn<&leave>, 3);
+  } catch (const node_failure& failure) {
+    return failure.what();
+  }
+  return "no failure";
+}
+
+TEST(target_death, is_told_to_other_targets_with_its_cause) {
+  runtime rt(nodes("shm:2"));
+  EXPECT_EQ(offload::sync(1, [] { return offload::sync(2, fn<&echo>, 1); }), 1);
+  const std::string what = offload::sync(1, fn<&failure_seen_here>);
+  EXPECT_NE(what.find("exited with status 3"), std::string::npos) << what;
+}
+
+TEST(target_death, of_an_idle_one_is_noticed_by_whoever_asks) {
+  runtime rt(nodes("shm:4"));
+  const auto kill_and_wait = [](node_t node) {
+    const auto pid = static_cast<pid_t>(offload::get_node_descriptor(node).pid());
+    ::kill(pid, SIGKILL);
+    EXPECT_TRUE(eventually([pid] { return ::kill(pid, 0) != 0; }));  // reaped by the library, which tells before
+  };
+  for (node_t node = 1; node <= 4; ++node) EXPECT_TRUE(offload::alive(node));
+  EXPECT_TRUE(offload::alive(0));
+  kill_and_wait(1);
+  EXPECT_THROW(offload::ping(1, fn<&echo>, 1), node_failure);
+  kill_and_wait(2);
+  EXPECT_THROW((void)offload::get_node_descriptor(2), node_failure);
+  kill_and_wait(3);
+  EXPECT_FALSE(offload::alive(3));
+  EXPECT_TRUE(offload::alive(4));
+  EXPECT_FALSE(offload::sync(4, [] { return offload::alive(3); })) << "one that it never met";
+  EXPECT_TRUE(offload::sync(4, [] { return offload::alive(0) && offload::alive(4); }));
+  EXPECT_THROW((void)offload::alive(5), call_error);
+}
+
 TEST(target_death, everything_that_can_be_pending_settles) {
   runtime rt(nodes("shm:1"));
   const pid_t pid = offload::sync(1, fn<&my_pid>);

@@ -55,6 +55,10 @@ class node_descriptor {
 [[nodiscard]] node_descriptor get_node_descriptor(node_t node);
 /// The same under the name that applications of 2014 to 2019 use.
 [[nodiscard]] node_descriptor get_node_description(node_t node);
+/// Whether `node` can be called, as far as this node knows: false once its process has ended, it was removed, or the
+/// connection to it is closed. A process that is stopped, or hangs, is alive. May connect to it and block. Throws
+/// ham::call_error for a number that is no node. The answer may be out of date when it arrives: a call still may fail.
+[[nodiscard]] bool alive(node_t node);
 
 /// Adds targets to the running job, written as in HAM_NODES: "shm:2", "exec:./app.aarch64", "tcp://10.0.0.7:7000".
 /// Waits until they can be called; gives the number of the first one, the others follow it. Other nodes learn of them

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/own_program.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 
@@ -118,6 +119,8 @@ void child_keeper::start_here(const plan& what, std::span<const std::byte> welco
   }
   base::process_request request;
   request.command = what.command;
+  if (what.command.front() == base::own_program_link)
+    request.shown_name = base::target_name(base::own_program_name(), what.node);
   request.cpus = what.cpus;
   request.inherited_fd = theirs.get();
   request.extra_environment = {"HAM_TARGET=" + transport_ + ":" + std::to_string(theirs.get())};

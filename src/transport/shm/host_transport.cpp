@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/own_program.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/shm/messages.hpp"
@@ -73,7 +74,7 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
   job_->set_awake(0, true);
   watch_ = std::make_unique<base::life_watch>(job_->nodes[0].alive, [this](std::uint64_t node) {
     job_->set_awake(static_cast<std::uint32_t>(node), false);
-    observing().on_died(static_cast<node_t>(node), "its process died");
+    observing().on_died(static_cast<node_t>(node), "its process " + how_ended(static_cast<node_t>(node)));
   });
   epoll_event interest{EPOLLIN, {.u64 = 0}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, command_event_.get(), &interest);
@@ -178,6 +179,8 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
 
   base::process_request request;
   request.command = plan.command;
+  if (plan.command.front() == base::own_program_link)
+    request.shown_name = base::target_name(base::own_program_name(), plan.node);
   request.cpus = plan.cpus;
   request.inherited_fd = theirs.get();
   request.extra_environment = plan.environment;
@@ -279,7 +282,9 @@ void host_transport::hang_up(child& one) {
     if (!how.empty()) bury(one);
     return;
   }
-  tell_end(one, base::holder_died(job_->nodes[one.node].alive) ? "died" : "closed the connection");
+  std::string how = base::end_of(one.process.pid, std::chrono::milliseconds(5));
+  if (how.empty()) how = base::holder_died(job_->nodes[one.node].alive) ? "died" : "closed the connection";
+  tell_end(one, how);
 }
 
 /// The process that was started may be a wrapper around the target. The kernel marks the target's life word before it
@@ -300,6 +305,21 @@ void host_transport::lose(child& one, const std::string& how) {
   }
   one.join_by = 0;
   observing().on_lost(one.node, why_not_joined(one.program, how, one.last_words));
+}
+
+/// Of a process that has just died: in time for its futures. A wrapper in front of it may live on.
+std::string host_transport::how_ended(node_t node) {
+  constexpr std::chrono::milliseconds timeout{5};
+  constexpr std::string_view killed = "was killed by signal 9";
+  const auto started = static_cast<pid_t>(peer_pid(node));
+  const pid_t said = job_->nodes[node].pid.load(std::memory_order_relaxed);
+  std::string how = said > 0 && said != started ? base::end_of(said, timeout) : std::string();
+  if (how.empty() && started > 0) how = base::end_of(started, timeout);
+  if (how.empty()) return "died";
+  std::lock_guard guard(mutex_);
+  if (how.starts_with(killed) && memory_kills_.any_more())
+    how += ", most likely by the kernel, which was out of memory";
+  return how;
 }
 
 void host_transport::give_up_late_ones() {

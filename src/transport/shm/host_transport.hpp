@@ -13,6 +13,7 @@
 
 #include "base/control_socket.hpp"
 #include "base/process.hpp"
+#include "base/process_end.hpp"
 #include "transport/common/mapped_memory.hpp"
 #include "transport/common/ring_transport.hpp"
 #include "transport/shm/job.hpp"
@@ -78,6 +79,7 @@ class host_transport final : public ring_transport {
   void hang_up(child& one);
   void lose(child& one, const std::string& how);
   void tell_end(const child& one, const std::string& how);
+  [[nodiscard]] std::string how_ended(node_t node);
   void give_up_late_ones();
   void stop_children();
   [[nodiscard]] child* find(node_t node) noexcept;
@@ -99,6 +101,7 @@ class host_transport final : public ring_transport {
   std::string start_error_;
   bool stop_ = false;
   std::map<node_t, std::int64_t> pids_;
+  base::memory_kills memory_kills_;
 
   std::vector<std::unique_ptr<child>> children_;  // keeper thread only
   std::int64_t start_limit_ns_;

@@ -15,6 +15,7 @@ struct job_node {
   bell ring_me;
   alignas(line_bytes) base::life_word alive;
   std::atomic<std::uint32_t> awake;
+  std::atomic<std::int32_t> pid;  ///< as the node sees itself; 0: it has not said
 };
 
 struct job_segment {

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/process_end.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/common/mapped_memory.hpp"
@@ -100,9 +101,12 @@ target_transport::target_transport(invitation from, base::mapping job_memory, ob
       stop_event_(::eventfd(0, EFD_CLOEXEC)) {
   watch_ = std::make_unique<base::life_watch>(job_->nodes[self_].alive, [this](std::uint64_t node) {
     if (node == 0 && !leaving_.load()) end_with_host();
-    observing().on_died(static_cast<node_t>(node), "its process died");
+    const pid_t pid = job_->nodes[node].pid.load(std::memory_order_relaxed);
+    const std::string how = pid > 0 ? base::end_of(pid, std::chrono::milliseconds(5)) : std::string();
+    observing().on_died(static_cast<node_t>(node), "its process " + (how.empty() ? "died" : how));
   });
   watch_->watch(job_->nodes[0].alive, 0);
+  job_->nodes[self_].pid.store(::getpid(), std::memory_order_relaxed);
 }
 
 target_transport::~target_transport() { shutdown(); }

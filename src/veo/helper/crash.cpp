@@ -1,6 +1,7 @@
 // Handlers of faults, and the thread that ends the process.
 #include "crash.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,0 +1,116 @@
+// /proc/PID/stat, and the counters of out-of-memory kills.
+#include "base/process_end.hpp"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace ham::base {
+namespace {
+
+std::optional<std::string> content_of(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// What the kernel knows of the end of a process.
+struct ending {
+  bool begun = false;
+  bool over = false;
+  int status = 0;  ///< as of wait; 0 also if it is not known yet
+};
+
+std::optional<ending> look_at(pid_t pid) {
+  constexpr std::size_t state_field = 0;  // behind the name in parentheses, which may have blanks in it
+  constexpr std::size_t flags_field = 6;
+  constexpr std::size_t exit_code_field = 49;
+  constexpr unsigned long is_exiting = 4;
+  const std::string folder = "/proc/" + std::to_string(pid);
+  struct stat owner {};
+  const bool readable = ::stat(folder.c_str(), &owner) == 0 && (::geteuid() == 0 || owner.st_uid == ::geteuid());
+  const std::optional<std::string> text = readable ? content_of(folder + "/stat") : std::nullopt;
+  if (!text || text->rfind(')') == std::string::npos) return std::nullopt;
+  std::istringstream words(text->substr(text->rfind(')') + 1));
+  std::vector<std::string> fields;
+  for (std::string word; words >> word;) fields.push_back(std::move(word));
+  if (fields.size() <= exit_code_field) return std::nullopt;
+  ending result;
+  result.over = fields[state_field] == "Z" || fields[state_field] == "X";
+  result.begun = result.over || (std::strtoul(fields[flags_field].c_str(), nullptr, 10) & is_exiting) != 0;
+  result.status = std::atoi(fields[exit_code_field].c_str());
+  return result;
+}
+
+}  // namespace
+
+std::string describe_end(int wait_status) {
+  if (!WIFSIGNALED(wait_status)) return "exited with status " + std::to_string(WEXITSTATUS(wait_status));
+  const int signal = WTERMSIG(wait_status);
+  const char* const name = ::strsignal(signal);
+  return "was killed by signal " + std::to_string(signal) + " (" + (name == nullptr ? "?" : name) + ")";
+}
+
+std::string end_of(pid_t pid, std::chrono::microseconds timeout) {
+  const std::int64_t until = now_ns() + std::chrono::nanoseconds(timeout).count();
+  for (;;) {
+    const std::optional<ending> now = look_at(pid);
+    if (!now) return {};
+    if (now->status != 0 || now->over) return describe_end(now->status);
+    // Status 0 is told by its end alone, which takes as long as its memory takes to be freed.
+    if (now_ns() >= until) return now->begun ? describe_end(0) : std::string();
+    const timespec pause{0, 50'000};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+std::uint64_t counter_in(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
+  for (std::string word; lines >> word;) {
+    std::uint64_t number = 0;
+    if (!(lines >> number)) {
+      lines.clear();
+      continue;
+    }
+    if (word == name) return number;
+  }
+  return 0;
+}
+
+std::uint64_t memory_kills::count() {
+  const std::string groups = content_of("/proc/self/cgroup").value_or("");
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string path = line.substr(second + 1);
+    std::optional<std::string> text;
+    if (controllers.empty()) text = content_of("/sys/fs/cgroup" + path + "/memory.events");
+    if (controllers == "memory") text = content_of("/sys/fs/cgroup/memory" + path + "/memory.oom_control");
+    if (text) return counter_in(*text, "oom_kill");
+  }
+  return counter_in(content_of("/proc/vmstat").value_or(""), "oom_kill");
+}
+
+bool memory_kills::any_more() {
+  const std::uint64_t now = count();
+  return std::exchange(seen_, now) < now;
+}
+
+}  // namespace ham::base

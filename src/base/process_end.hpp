@@ -1,0 +1,35 @@
+// How a process has ended, in words.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace ham::base {
+
+/// Of a wait status: "was killed by signal 11 (Segmentation fault)", "exited with status 3".
+[[nodiscard]] std::string describe_end(int wait_status);
+
+/// The same of a process of this user on this machine that has begun to end, whoever its parent is; it is not reaped.
+/// Empty if that is not known within `timeout`.
+[[nodiscard]] std::string end_of(pid_t pid, std::chrono::microseconds timeout);
+
+/// Counts what the kernel kills for want of memory: in the control group of this process if there is one, else on the
+/// machine.
+class memory_kills {
+ public:
+  memory_kills() : seen_(count()) {}
+  /// Whether there were any since this was last asked, or made. One thread at a time.
+  [[nodiscard]] bool any_more();
+
+ private:
+  static std::uint64_t count();
+  std::uint64_t seen_;
+};
+
+/// The number behind `name` in lines of "name number"; 0 if it is not there.
+[[nodiscard]] std::uint64_t counter_in(const std::string& text, const std::string& name);
+
+}  // namespace ham::base
