@@ -22,6 +22,7 @@ namespace {
 constexpr std::int64_t shortest_spin_ns = 3'000;
 constexpr std::int64_t waking_spin_ns = 400'000;  // what a deeply resting core, or one of a guest, takes to wake up
 constexpr std::int64_t crowded_spin_ns = 1'500;
+constexpr std::int64_t limit_pause_ns = 10'000'000;  // between looks of a thread whose calls are nested too deep
 
 /// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.
 const msg::handler_table& all_handlers() {
@@ -80,11 +81,13 @@ engine_scope::~engine_scope() { thread_engine = before_; }
 template <class Done>
 bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* awaited) {
   std::int64_t idle_since = 0;
+  std::int64_t silent_since = 0;
   std::int64_t woken_at = INT64_MIN / 2;
   for (unsigned round = 1;; ++round) {
     if (done()) return true;
     if (progress(awaited)) {
       idle_since = 0;
+      silent_since = 0;
       round = 0;
       continue;
     }
@@ -92,6 +95,9 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
     const std::int64_t now = base::now_ns();
     if (now >= until_ns) return done();
     if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
+    const bool deep = thread_depth >= most_depth;
+    if (deep) [[unlikely]]
+      at_limit(awaited, now, silent_since);
     if (idle_since == 0) {
       idle_since = now;
       if (awaited != nullptr && wakes_up(*awaited)) woken_at = now;
@@ -102,7 +108,7 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
                                   : waking ? waking_spin_ns
                                            : spin_ns_.load(std::memory_order_relaxed);
     if (now - idle_since > patience) {
-      block(done, until_ns);
+      block(done, deep ? std::min(until_ns, now + limit_pause_ns) : until_ns);
       // Had a longer spin caught it? Then spin longer from now on; else give the core away sooner. The wake-up itself
       // is part of what was measured.
       const std::int64_t asleep = base::now_ns() - now;
@@ -297,7 +303,7 @@ bool engine::progress(const call_slot* awaited) {
   if (outboxes_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     flush_outboxes();
   if (deferred_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    any = run_deferred() || any;
+    any = run_deferred(awaited) || any;
   for (int i = 0; i < most_frames && !continuation_due(); ++i) {
     transport::frame frame;
     transport::endpoint* const from = next_frame(frame, any ? 1 : looks_while_idle);
@@ -310,21 +316,21 @@ bool engine::progress(const call_slot* awaited) {
   return any;
 }
 
-/// Runs continuations until none is due. True if one has run.
-bool engine::run_ready() {
-  if (thread_depth >= most_depth) return false;  // later, with less on the stack
+/// Runs continuations until none is due, at most so many. True if one has run.
+bool engine::run_continuations(std::size_t most) {
   const engine_scope scope(this);
   const bool only_looked = std::exchange(thread_only_looks, false);  // as user code it may wait for any call
   const drain before = std::exchange(thread_drain, {this, ++thread_depth});
-  bool any = false;
-  while (continuation* const now = ready_.pop()) {
+  std::size_t run = 0;
+  for (; run < most; ++run) {
+    continuation* const now = ready_.pop();
+    if (now == nullptr) break;
     now->run(now);
-    any = true;
   }
   --thread_depth;
   thread_drain = before;
   thread_only_looks = only_looked;
-  return any;
+  return run != 0;
 }
 
 /// The same after this thread has settled something itself, unless it does so within a continuation that took its turn.
@@ -340,25 +346,13 @@ void engine::poll_once() {
   if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
 }
 
-/// Calls of one peer begin in order.
 void engine::execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  const executing scope(*this, from);
-  run_one(from, head, payload);
-}
-
-bool engine::run_deferred() {
-  bool any = false;
-  for (peer* const one : peers_) {
-    while (!one->deferred.empty() && !must_wait(*one)) {
-      stored_message message = std::move(one->deferred.front());
-      one->deferred.pop_front();
-      backlog_.give(message.bytes.size());
-      --deferred_;
-      execute(*one, message.head, message.bytes);
-      any = true;
-    }
+  if (static_cast<wire_kind>(head.kind) == wire_kind::batch) {
+    execute_batch(from, head, payload);
+    return;
   }
-  return any;
+  const executing scope(*this, from);
+  run_call(from, head.call, payload, *table_->find(head.key));
 }
 
 // ---- waiting

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -175,7 +176,7 @@ class engine final : public transport::observer {
   }
 
   // ---- receiving (engine_receive.cpp)
-  /// Runs a message that was stored for later, on the calling thread.
+  /// Runs a message of a context, on the calling thread.
   void run_stored(stored_message& message);
   /// The peer broke the rules: closes its endpoint. Any thread.
   void condemn(peer& who, const std::string& why) noexcept;
@@ -240,7 +241,8 @@ class engine final : public transport::observer {
     if (!ready_.empty()) [[unlikely]]
       run_ready();
   }
-  bool run_ready();
+  bool run_ready() { return thread_depth < most_depth && run_continuations(SIZE_MAX); }
+  bool run_continuations(std::size_t most);
   void run_settled();
   /// What settled last has not gone on yet, and may on this thread: nothing else begins before.
   [[nodiscard]] bool continuation_due() const noexcept { return !ready_.empty() && thread_depth < most_depth; }
@@ -250,7 +252,6 @@ class engine final : public transport::observer {
     return {transports_.data(), transport_count_.load(std::memory_order_acquire)};
   }
   [[nodiscard]] bool arm_all();
-  [[nodiscard]] bool has_runnable() const;
   void receive(transport::endpoint& from, const transport::frame& frame);
   void receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void receive_reply(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
@@ -264,21 +265,36 @@ class engine final : public transport::observer {
     return (from.executor != nullptr && from.executor != me) || thread_only_looks;
   }
   void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
-  void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry);
+  void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
+                batch_reply* collected = nullptr);
   /// The receiving lock is held.
   void count_executed(std::uint32_t calls) noexcept {
     calls_executed_.store(calls_executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
   }
   class executing;
   [[nodiscard]] const msg::handler_entry& callable_entry(std::uint32_t key) const;
-  void run_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
-  void run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
   [[nodiscard]] bool set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
                       std::span<const std::byte> error);
   bool refuse_queued();
-  bool run_deferred();
+  // Order and depth of what is executed (engine_order.cpp).
+  void defer(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  [[nodiscard]] stored_message take_deferred(peer& from, std::list<stored_message>::iterator which);
+  bool run_deferred(const call_slot* awaited);
+  bool run_first(peer& from);
+  /// Not for a peer that must_wait().
+  [[nodiscard]] static bool has_waiting(const peer& from) noexcept {
+    return !from.deferred.empty() || (from.batch != nullptr && from.batch->left != 0);
+  }
+  [[nodiscard]] bool has_runnable() const;
+  void execute_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void run_next(peer& from, open_batch& batch);
+  void at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& silent_since);
+  [[nodiscard]] bool was_consumed(const call_slot& awaited) const;
+  bool refuse_own(const call_slot& awaited);
+  void refuse_newest();
+
   void settle(call_slot& slot, slot_state outcome) noexcept;
   void fail(call_slot& slot, std::exception_ptr why) noexcept;
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;

@@ -8,6 +8,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/detail/call_message.hpp"
+#include "runtime/batch_records.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/facts.hpp"
 
@@ -245,8 +246,9 @@ void engine::mark_unsent(const message_list& messages) noexcept {
     std::span<const std::byte> records(one.bytes);
     if ((one.head.kind & in_context) != 0) records = records.subspan(sizeof(std::uint32_t));
     for (std::uint32_t i = 0; i < one.head.key; ++i) {
-      mark(msg::detail::load_little<std::uint32_t>(records.data() + 4));
-      records = records.subspan(record_head_bytes + msg::detail::load_little<std::uint32_t>(records.data() + 8));
+      const batch_record next(records);
+      mark(next.call);
+      records = records.subspan(next.size());
     }
   }
 }

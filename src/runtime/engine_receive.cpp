@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ham/msg/codec.hpp"
+#include "runtime/batch_records.hpp"
 #include "runtime/batch_reply.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/facts.hpp"
@@ -14,20 +15,8 @@
 namespace ham::detail {
 namespace {
 
-std::vector<std::byte> encoded_call_error(const std::string& why) {
-  try {
-    throw call_error(why);
-  } catch (...) {
-    return encode_current_exception();
-  }
-}
-
 constexpr std::size_t small_payload = transport::readable_payload;
 constexpr std::uint32_t failed_bit = 0x80000000;
-
-std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t offset) noexcept {
-  return msg::detail::load_little<std::uint32_t>(bytes.data() + offset);
-}
 
 }  // namespace
 
@@ -59,7 +48,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
           std::memcpy(copy.data(), frame.payload.data(), small_payload);
           const transport::frame_head head = frame.head;
           from.release();
-          const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->deferred.empty() &&
+          const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->waiting == 0 &&
                                thread_depth < most_depth;
           if (at_once && !must_wait(*who)) [[likely]] {
             count_executed(1);
@@ -119,19 +108,11 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
         if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
           backlog_.give(payload.size());
           refuse_message(from, head, payload,
-                         encoded_call_error("context " + std::to_string(context) + " is not open on node " +
-                                            std::to_string(self_) + " (it was closed, or is another node's)"));
+                         encode_call_error("context " + std::to_string(context) + " is not open on node " +
+                                           std::to_string(self_) + " (it was closed, or is another node's)"));
         }
-      } else if (thread_depth >= most_depth && !must_wait(from)) {
-        // Nobody else may run it before the thread returns, and that thread waits for it.
-        refuse_message(from, head, payload,
-                       encoded_call_error("calls are nested more than " + std::to_string(most_depth) +
-                                          " deep on node " + std::to_string(self_)));
-      } else if (must_wait(from) || !from.deferred.empty()) [[unlikely]] {
-        if (!set_aside(from, head, payload)) return;
-        from.deferred.push_back({&from, head, {payload.begin(), payload.end()}});
-        ++deferred_;
-        if (parked_.load(std::memory_order_relaxed) != 0) unpark();  // whoever may execute it
+      } else if (must_wait(from) || has_waiting(from) || thread_depth >= most_depth) [[unlikely]] {
+        defer(from, head, payload);
       } else {
         execute(from, head, payload);
       }
@@ -199,9 +180,9 @@ bool engine::set_aside(peer& from, const transport::frame_head& head, std::span<
   if (backlog_.take(payload.size())) [[likely]]
     return true;
   refuse_message(from, head, payload,
-                 encoded_call_error("too many calls wait on node " + std::to_string(self_) + " (at most " +
-                                    std::to_string(backlog_.most_bytes()) +
-                                    " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first"));
+                 encode_call_error("too many calls wait on node " + std::to_string(self_) + " (at most " +
+                                   std::to_string(backlog_.most_bytes()) +
+                                   " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first"));
   return false;
 }
 
@@ -215,9 +196,9 @@ void engine::refuse_message(peer& from, const transport::frame_head& head, std::
   auto* const collected = new batch_reply(*this, from, head.key);
   if ((head.kind & in_context) != 0) payload = payload.subspan(sizeof(std::uint32_t));
   for (std::uint32_t i = 0; i < head.key; ++i) {
-    const std::size_t size = word_at(payload, 8);
-    collected->fail(word_at(payload, 4), error);
-    payload = payload.subspan(record_head_bytes + size);
+    const batch_record next(payload);
+    collected->fail(next.call, error);
+    payload = payload.subspan(next.size());
   }
 }
 
@@ -235,39 +216,30 @@ bool engine::refuse_queued() {
   return own;
 }
 
-void engine::run_one(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  if ((head.kind & in_context) != 0) payload = payload.subspan(sizeof(std::uint32_t));
-  if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
-    run_call(from, head.call, payload, *table_->find(head.key));
-  } else {
-    run_batch(from, head, payload);
+void engine::run_stored(stored_message& message) {
+  peer& from = *message.from;
+  const std::uint32_t calls = message.head.key;
+  std::span<const std::byte> payload = message.bytes;
+  payload = payload.subspan(sizeof(std::uint32_t));
+  if (static_cast<wire_kind>(message.head.kind & ~in_context) == wire_kind::call) {
+    run_call(from, message.head.call, payload, *table_->find(message.head.key));
+    return;
+  }
+  auto* const collected = new batch_reply(*this, from, calls);
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    const batch_record next(payload);
+    run_call(from, next.call, next.arguments, *table_->find(next.key), collected);
+    payload = payload.subspan(next.size());
   }
 }
 
-void engine::run_stored(stored_message& message) { run_one(*message.from, message.head, message.bytes); }
-
-void engine::run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload,
-                      const msg::handler_entry& entry) {
-  incoming_call call{this, &from, payload, id, &entry, nullptr};
+void engine::run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
+                      batch_reply* collected) {
+  incoming_call call{this, &from, payload, id, &entry, collected};
   try {
     entry.handler(&call);
   } catch (...) {
     reply_exception(call);  // of an execution policy of the user's own
-  }
-}
-
-void engine::run_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  auto* const collected = new batch_reply(*this, from, head.key);
-  for (std::uint32_t i = 0; i < head.key; ++i) {
-    const std::size_t size = word_at(payload, 8);
-    const msg::handler_entry* const entry = table_->find(word_at(payload, 0));
-    incoming_call call{this, &from, payload.subspan(record_head_bytes, size), word_at(payload, 4), entry, collected};
-    try {
-      entry->handler(&call);
-    } catch (...) {
-      reply_exception(call);
-    }
-    payload = payload.subspan(record_head_bytes + size);
   }
 }
 
@@ -377,7 +349,7 @@ void share_call(incoming_call& call) noexcept {
 void reply_exception(incoming_call& call) noexcept {
   std::vector<std::byte> bytes = encode_current_exception();
   if (bytes.size() + batch_reply::head_bytes > static_cast<peer*>(call.from)->max_message) [[unlikely]]
-    bytes = encoded_call_error("the function has thrown an exception that is too long to be sent");
+    bytes = encode_call_error("the function has thrown an exception that is too long to be sent");
   if (!wants_reply(call)) {
     const std::string text = describe_exception(bytes);
     std::fprintf(stderr, "ham: node %d: %s, called by ping, threw %s\n", call.at->self(),

@@ -76,14 +76,6 @@ void engine::look_for(const std::atomic<bool>& news) {
   unpark();
 }
 
-/// Whether a message that was set aside may begin on this thread.
-bool engine::has_runnable() const {
-  for (const peer* one : peers_) {
-    if (!one->deferred.empty() && !must_wait(*one)) return true;
-  }
-  return false;
-}
-
 /// Announces to all transports that this node goes to sleep. False: one of them has something.
 bool engine::arm_all() {
   const auto all = transports();

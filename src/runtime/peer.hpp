@@ -4,6 +4,7 @@
 #include <atomic>
 #include <list>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,16 @@ struct stored_message {
   std::vector<std::byte> bytes;
 };
 
+struct batch_reply;
+
+/// A batch of the main queue that is being executed; on the stack of the thread that does.
+struct open_batch {
+  std::span<const std::byte> rest;
+  std::uint32_t left = 0;  ///< calls that have not begun
+  batch_reply* collected = nullptr;
+  open_batch* outer = nullptr;  ///< around it on the stack
+};
+
 struct peer {
   explicit peer(node_t number) : node(number) {}
   /// Under `sending`.
@@ -61,6 +72,8 @@ struct peer {
   transport::assembler fragments;
   const void* executor = nullptr;  ///< thread that executes a call of this peer right now
   std::list<stored_message> deferred;
+  std::uint32_t waiting = 0;    ///< messages in `deferred`, and batches that are being executed
+  open_batch* batch = nullptr;  ///< the innermost one; the executor's alone
   bool hello_seen = false;
 
   // Guarded by the engine's mutex.

@@ -282,6 +282,14 @@ std::vector<std::byte> encode_current_exception() noexcept {
   }
 }
 
+std::vector<std::byte> encode_call_error(const std::string& why) noexcept {
+  try {
+    throw call_error(why);
+  } catch (...) {
+    return encode_current_exception();
+  }
+}
+
 std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std::string& function,
                                     const offload::node_descriptor::facts& from) {
   const auto [code, type, what, extra] = bytes.empty() ? encoded{unknown_code, "unknown", {}, {}} : read(bytes);

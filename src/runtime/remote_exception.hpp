@@ -14,6 +14,9 @@ namespace ham::detail {
 /// Bytes of the exception that is being handled.
 [[nodiscard]] std::vector<std::byte> encode_current_exception() noexcept;
 
+/// Bytes of a ham::call_error.
+[[nodiscard]] std::vector<std::byte> encode_call_error(const std::string& why) noexcept;
+
 /// Stands for the result of a call that its node will not begin with: `why`, and ham::node_failure at the caller.
 [[nodiscard]] std::vector<std::byte> encode_not_run(const std::string& why);
 

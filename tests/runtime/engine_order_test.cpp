@@ -18,11 +18,13 @@ using detail::wire_kind;
 std::vector<int> begun;
 int answered(int value) { return value; }
 void begin(int number) { begun.push_back(number); }
+int linger(int number);
 
 /// Makes the functions above handlers of this program.
 [[maybe_unused]] void never_called() {
   offload::sync(0, fn<&answered>, 1);
   offload::sync(0, fn<&begin>, 1);
+  offload::sync(0, fn<&linger>, 1);
 }
 void (*const keep)() = &never_called;
 
@@ -117,6 +119,32 @@ TEST_F(engine_order, a_coroutine_that_waits_lets_no_later_call_overtake) {
   }
   EXPECT_EQ(of_two, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
   EXPECT_TRUE(done.test());
+}
+
+// ---- batches
+
+int linger(int number) {
+  begun.push_back(number);
+  auto never = offload::async(offload::within(2, 5ms), fn<&answered>, 0);
+  static_cast<void>(never.wait_for(1ms));
+  never.detach();
+  return number;
+}
+
+TEST_F(engine_order, no_later_call_overtakes_the_rest_of_a_batch) {
+  world::peer& peer = world_.friendly();
+  ASSERT_EQ(peer.theirs.peer(), 2);
+  bytes batch;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    for (const std::uint32_t word : {key_of("linger"), 100 + i, 4U, i}) {
+      const bytes part = pack(static_cast<std::int32_t>(word));
+      batch.insert(batch.end(), part.begin(), part.end());
+    }
+  }
+  peer.send({3, 0, to_byte(wire_kind::batch)}, batch);
+  for (int i = 3; i <= 5; ++i) call(peer, i);
+  world_.step();
+  EXPECT_EQ(begun, (std::vector<int>{0, 1, 2, 3, 4, 5}));
 }
 
 }  // namespace engine_order_test

@@ -1,0 +1,31 @@
+// How the calls of a batch lie in its message: key, call id, size of the arguments, arguments; one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "ham/msg/wire.hpp"
+#include "runtime/wire.hpp"
+
+namespace ham::detail {
+
+[[nodiscard]] inline std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t offset) noexcept {
+  return msg::detail::load_little<std::uint32_t>(bytes.data() + offset);
+}
+
+/// The first of a batch's records, which were checked when the message arrived.
+struct batch_record {
+  explicit batch_record(std::span<const std::byte> records) noexcept
+      : key(word_at(records, 0)),
+        call(word_at(records, 4)),
+        arguments(records.subspan(record_head_bytes, word_at(records, 8))) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return record_head_bytes + arguments.size(); }
+
+  std::uint32_t key;
+  std::uint32_t call;
+  std::span<const std::byte> arguments;
+};
+
+}  // namespace ham::detail
