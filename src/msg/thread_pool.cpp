@@ -2,17 +2,23 @@
 #include "ham/msg/thread_pool.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <iterator>
+#include <system_error>
 
 #include "base/numbers.hpp"
 #include "base/thread.hpp"
+#include "msg/pool_thread.hpp"
 
 namespace ham::msg {
 
 namespace {
 
-/// The pool whose job the calling thread executes as one of its workers.
-thread_local const thread_pool* worker_of = nullptr;
+constexpr std::chrono::seconds spare_lasts{1};  // without a job
+/// How deep waits of the calling thread are inside each other.
+constinit thread_local unsigned waits = 0;
 
 std::size_t default_threads() {
   if (const char* text = std::getenv("HAM_POOL_THREADS"); text != nullptr) {
@@ -22,6 +28,8 @@ std::size_t default_threads() {
 }
 
 }  // namespace
+
+constinit thread_local thread_pool* pool_of_this_thread = nullptr;
 
 thread_pool::thread_pool(std::size_t threads) : size_(threads != 0 ? threads : default_threads()) {}
 
@@ -35,7 +43,10 @@ thread_pool& thread_pool::process() {
   };
   static owner holder;
   // The threads of the pool do not exist in a child that is forked: it gets another one.
-  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { holder.pool = new thread_pool; });
+  static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
+    holder.pool = new thread_pool;
+    pool_of_this_thread = nullptr;
+  });
   static_cast<void>(registered);
   return *holder.pool;
 }
@@ -52,6 +63,7 @@ void thread_pool::submit(std::unique_ptr<job> work) {
     job* added = work.release();
     (last_ != nullptr ? last_->next_ : first_) = added;
     last_ = added;
+    reinforce_unlocked();
   }
   wake_.notify_one();
 }
@@ -59,13 +71,27 @@ void thread_pool::submit(std::unique_ptr<job> work) {
 void thread_pool::start_unlocked() {
   threads_.reserve(size_);
   while (threads_.size() < size_) {
-    try {
-      threads_.push_back(base::start_thread([this] { work(); }));
-    } catch (...) {
-      if (threads_.empty()) throw;  // fewer threads than asked for still do the work
-      return;
-    }
+    if (start_one_unlocked()) continue;
+    if (threads_.empty()) throw std::system_error(EAGAIN, std::generic_category(), "cannot start a thread");
+    return;  // fewer threads than asked for still do the work
   }
+}
+
+bool thread_pool::start_one_unlocked() noexcept {
+  try {
+    threads_.reserve(threads_.size() + 1);
+    threads_.push_back(base::start_thread([this] { work(); }));
+    ++idle_;
+    return true;
+  } catch (...) {
+    return false;  // waiting threads help themselves
+  }
+}
+
+/// A job may run, and no thread has time for it because others wait: one more.
+void thread_pool::reinforce_unlocked() noexcept {
+  const bool spare = idle_ == 0 && waiting_ != 0 && threads_.size() < size_ + most_spares;
+  if (spare && may_run_unlocked()) static_cast<void>(start_one_unlocked());
 }
 
 thread_pool::job* thread_pool::pop_unlocked() noexcept {
@@ -86,40 +112,97 @@ bool thread_pool::run_one() {
 void thread_pool::run_first(std::unique_lock<std::mutex>& lock) {
   std::unique_ptr<job> mine(pop_unlocked());
   ++busy_;
+  reinforce_unlocked();
   lock.unlock();
   mine->run();
   mine.reset();
   lock.lock();
   --busy_;
-  if (stopping_ && first_ == nullptr && busy_ == 0) wake_.notify_all();
+  if (stopping_ && first_ == nullptr && busy_ == 0) {
+    wake_.notify_all();
+    done_.notify_all();
+  }
 }
 
 void thread_pool::work() {
-  worker_of = this;
+  pool_of_this_thread = this;
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return first_ != nullptr || (stopping_ && busy_ == 0); });
-    if (first_ == nullptr) return;
+    const auto wanted = [this] { return may_run_unlocked() || (stopping_ && first_ == nullptr && busy_ == 0); };
+    if (threads_.size() <= size_)
+      wake_.wait(lock, wanted);
+    else if (!wake_.wait_for(lock, spare_lasts, wanted) && !leave_unlocked())
+      continue;
+    --idle_;
+    if (!may_run_unlocked()) return;
+    ++serving_;
     run_first(lock);
+    --serving_;
+    ++idle_;
   }
 }
 
+/// A spare that nobody has needed for a while goes. False: the calling thread is none.
+bool thread_pool::leave_unlocked() {
+  if (threads_.size() <= size_ || stopping_) return false;
+  const auto self = std::find_if(threads_.begin(), threads_.end(),
+                                 [](const std::thread& one) { return one.get_id() == std::this_thread::get_id(); });
+  std::vector<std::thread> before;
+  before.swap(ended_);
+  ended_.push_back(std::move(*self));
+  threads_.erase(self);
+  join(before);  // they have left this function already, or are about to
+  return true;
+}
+
+void thread_pool::join(std::vector<std::thread>& ended) {
+  for (std::thread& thread : ended) thread.join();
+}
+
 void thread_pool::shutdown() {
-  if (worker_of == this) return;
+  if (pool_of_this_thread == this) return;
   const std::lock_guard one_at_a_time(shutdown_mutex_);
   std::vector<std::thread> ending;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     stopping_ = true;
+    // Until then further threads may have to start in place of waiting ones.
+    done_.wait(lock, [this] { return threads_.empty() || (first_ == nullptr && busy_ == 0); });
     ending.swap(threads_);
+    std::move(ended_.begin(), ended_.end(), std::back_inserter(ending));
+    ended_.clear();
   }
   wake_.notify_all();
-  for (std::thread& thread : ending) thread.join();
+  join(ending);
   // What others submitted after the last thread had left is run here: nothing may lie in the queue without a thread.
   std::unique_lock lock(mutex_);
   while (first_ != nullptr) run_first(lock);
   stopping_ = false;
 }
+
+thread_pool::waiting::waiting() noexcept : pool_(pool_of_this_thread), outermost_(waits++ == 0) {
+  if (pool_ == nullptr || !outermost_) return;
+  const std::lock_guard lock(pool_->mutex_);
+  ++pool_->waiting_;
+  pool_->reinforce_unlocked();
+  if (pool_->may_run_unlocked()) pool_->wake_.notify_one();
+}
+
+thread_pool::waiting::~waiting() {
+  --waits;
+  if (pool_ == nullptr || !outermost_) return;
+  const std::lock_guard lock(pool_->mutex_);
+  --pool_->waiting_;
+}
+
+bool thread_pool::waiting::starved() const noexcept {
+  if (pool_ == nullptr) return false;
+  const std::lock_guard lock(pool_->mutex_);
+  pool_->reinforce_unlocked();
+  return pool_->idle_ == 0 && pool_->may_run_unlocked();
+}
+
+bool thread_pool::waiting::help() { return pool_ != nullptr && pool_->run_one(); }
 
 void thread_pool::resize(std::size_t threads) {
   {

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "base/thread.hpp"
+#include "msg/pool_thread.hpp"
 #include "runtime/facts.hpp"
 #include "runtime/forks.hpp"
 
@@ -375,7 +376,31 @@ bool engine::await_greeting(peer& who, std::int64_t until_ns) {
 }
 
 bool engine::wait(call_slot& slot, std::int64_t until_ns) {
+  if (msg::pool_of_this_thread != nullptr) [[unlikely]]
+    return wait_in_pool(slot, until_ns);
+  return await_settled(slot, until_ns);
+}
+
+bool engine::await_settled(call_slot& slot, std::int64_t until_ns) {
   return wait_until([&slot] { return slot.settled(); }, until_ns, &slot);
+}
+
+/// A thread of the pool waits: another one executes queued jobs meanwhile, or, when there can be no more threads, this
+/// one does.
+bool engine::wait_in_pool(call_slot& slot, std::int64_t until_ns) {
+  constexpr std::int64_t often_ns = 1'000'000;
+  constexpr std::int64_t seldom_ns = 100'000'000;
+  msg::thread_pool::waiting scope;
+  for (bool starved = false;;) {
+    const std::int64_t next = base::now_ns() + (starved ? often_ns : seldom_ns);
+    if (await_settled(slot, std::min(until_ns, next))) return true;
+    if (until_ns <= next) return false;
+    starved = scope.starved();
+    if (!starved || thread_depth >= most_depth) continue;
+    ++thread_depth;
+    static_cast<void>(scope.help());
+    --thread_depth;
+  }
 }
 
 // ---- facts

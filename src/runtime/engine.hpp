@@ -132,8 +132,13 @@ class engine final : public transport::observer {
   /// How the handlers and data of a node differ from those here; nullptr if they do not.
   [[nodiscard]] const msg::translation* translation_of(node_t node);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
-  /// Calls that run on threads which are not ours (pooled): the engine's end waits for them.
-  void count_elsewhere(int by) noexcept { elsewhere_.fetch_add(by, std::memory_order_acq_rel); }
+  /// A call of `bytes` that runs on a thread which is not ours (pooled): the engine's end waits for it. Throws
+  /// ham::call_error if too much waits already.
+  void begin_elsewhere(std::size_t bytes);
+  void end_elsewhere(std::size_t bytes) noexcept {
+    backlog_.give(bytes);
+    elsewhere_.fetch_sub(1, std::memory_order_acq_rel);
+  }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
 
   // ---- sending (engine_send.cpp)
@@ -167,6 +172,8 @@ class engine final : public transport::observer {
   template <class Done>
   bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr);
   bool wait(call_slot& slot, std::int64_t until_ns);
+  bool await_settled(call_slot& slot, std::int64_t until_ns);
+  bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
   [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept;
   bool await_greeting(peer& who, std::int64_t until_ns);
   /// Takes note of peers that transports have reported as lost.
@@ -274,6 +281,7 @@ class engine final : public transport::observer {
   class executing;
   [[nodiscard]] const msg::handler_entry& callable_entry(std::uint32_t key) const;
   void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
+  [[nodiscard]] std::string backlog_full() const;
   [[nodiscard]] bool set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
                       std::span<const std::byte> error);

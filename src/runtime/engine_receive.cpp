@@ -179,11 +179,18 @@ void engine::check_message(const transport::frame_head& head, std::span<const st
 bool engine::set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
   if (backlog_.take(payload.size())) [[likely]]
     return true;
-  refuse_message(from, head, payload,
-                 encode_call_error("too many calls wait on node " + std::to_string(self_) + " (at most " +
-                                   std::to_string(backlog_.most_bytes()) +
-                                   " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first"));
+  refuse_message(from, head, payload, encode_call_error(backlog_full()));
   return false;
+}
+
+std::string engine::backlog_full() const {
+  return "too many calls wait on node " + std::to_string(self_) + " (at most " + std::to_string(backlog_.most_bytes()) +
+         " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first";
+}
+
+void engine::begin_elsewhere(std::size_t bytes) {
+  if (!backlog_.take(bytes)) throw call_error(backlog_full());
+  elsewhere_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 /// Answers every call of a message with an error instead of running it.
@@ -339,10 +346,10 @@ void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept {
     call.at->cancel_reply(*static_cast<peer*>(call.from), out);
 }
 
-void unshare_call(incoming_call& call) noexcept { call.at->count_elsewhere(-1); }
+void unshare_call(incoming_call& call) noexcept { call.at->end_elsewhere(call.payload.size()); }
 
-void share_call(incoming_call& call) noexcept {
-  call.at->count_elsewhere(1);
+void share_call(incoming_call& call) {
+  call.at->begin_elsewhere(call.payload.size());
   if (call.batch != nullptr) call.batch->share();
 }
 

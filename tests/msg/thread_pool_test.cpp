@@ -91,6 +91,39 @@ TEST(ThreadPool, WaitersCanHelp) {
   EXPECT_FALSE(pool.run_one());
 }
 
+/// Each job waits for the next one, which is queued behind it.
+void submit_chain(thread_pool& pool, int length, std::atomic<int>& done) {
+  if (length == 0) return;
+  pool.submit([&pool, length, &done] {
+    const int before = done;
+    submit_chain(pool, length - 1, done);
+    thread_pool::waiting scope;
+    while (length > 1 && done == before) {
+      if (scope.starved()) scope.help();
+      std::this_thread::yield();
+    }
+    ++done;
+  });
+}
+
+TEST(ThreadPool, OthersTakeThePlaceOfJobsThatWait) {
+  thread_pool pool(2);
+  std::atomic<int> done{0};
+  submit_chain(pool, 40, done);
+  pool.shutdown();
+  EXPECT_EQ(done, 40);
+  EXPECT_EQ(pool.size(), 2U);
+}
+
+TEST(ThreadPool, WaitingJobsHelpWhenThereCanBeNoMoreThreads) {
+  thread_pool pool(1);
+  std::atomic<int> done{0};
+  const int length = static_cast<int>(thread_pool::most_spares) + 50;
+  submit_chain(pool, length, done);
+  pool.shutdown();
+  EXPECT_EQ(done, length);
+}
+
 TEST(ThreadPool, ManyThreadsSubmitWhileItIsShutDown) {
   thread_pool pool(2);
   std::atomic<int> done{0};

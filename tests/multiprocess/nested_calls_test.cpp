@@ -1,5 +1,6 @@
 // Calls that go back and forth between two processes, from several threads at once. A lost wake-up shows as a hang.
 // link: ham::ham
+// env: HAM_POOL_THREADS=2
 #include "support.hpp"
 
 #include <atomic>
@@ -123,6 +124,25 @@ TEST(nesting_limit, of_calls_that_another_thread_of_the_host_received) {
   second.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_LE(deepest, 512);
+}
+
+// ---- pooled calls that wait for pooled calls
+
+int pooled_on(node_t next, int depth) {
+  return depth == 0 ? 0 : 1 + offload::sync(next, pooled(fn<&pooled_on>), offload::this_node(), depth - 1);
+}
+
+TEST(pooled_calls, may_wait_for_others_of_their_own_node) {
+  runtime rt(nodes("shm:1"));
+  EXPECT_EQ(pooled_on(0, 20), 20);
+}
+
+TEST(pooled_calls, may_wait_for_others_across_nodes) {
+  runtime rt(nodes("shm:1"));
+  EXPECT_EQ(pooled_on(1, 40), 40);
+  std::vector<offload::future<int>> all;
+  for (int i = 0; i < 20; ++i) all.push_back(offload::async(1, pooled(fn<&pooled_on>), 0, 6));
+  for (auto& one : all) EXPECT_EQ(one.get(), 6);
 }
 
 TEST(nesting_limit, ends_calls_that_go_back_and_forth_for_ever) {

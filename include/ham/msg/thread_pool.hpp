@@ -12,10 +12,15 @@
 
 namespace ham::msg {
 
-/// Runs jobs in order of submission on a fixed number of threads, which start with the first job. Unbounded queue.
-/// All members may be called from any thread; jobs may submit jobs.
+/// Runs jobs in order of submission on a number of threads, which start with the first job. While a job waits
+/// (thread_pool::waiting), another thread takes its place: jobs may wait for jobs behind them. Unbounded queue; the
+/// pooled calls of ham::offload are bounded by their node. All members may be called from any thread; jobs may submit
+/// jobs.
 class thread_pool {
  public:
+  /// Threads in place of waiting ones, at most. When that many wait, waiting ones execute queued jobs (help()).
+  static constexpr std::size_t most_spares = 256;
+
   /// One unit of work, and its link in the queue. Destroyed after it has run.
   class job {
    public:
@@ -54,6 +59,25 @@ class thread_pool {
   /// Executes one queued job in the calling thread; false if there is none. For threads that wait for pooled work.
   bool run_one();
 
+  /// Says, while it lives, that the job which the calling thread executes waits for something: if jobs are queued,
+  /// another thread of the pool executes them. May be nested. Does nothing on threads that are not of a pool.
+  class waiting {
+   public:
+    waiting() noexcept;
+    ~waiting();
+    waiting(const waiting&) = delete;
+    waiting& operator=(const waiting&) = delete;
+
+    /// True if jobs are queued that no other thread will execute before one that waits: none can be started any more.
+    [[nodiscard]] bool starved() const noexcept;
+    /// Executes one of them inside the wait; false if there is none.
+    bool help();
+
+   private:
+    thread_pool* pool_;  ///< nullptr: the thread is of none
+    bool outermost_;
+  };
+
   /// Waits until every job submitted so far, and every job those submit, is done, and ends the threads. A later submit
   /// starts them again. Does nothing when called from a job on a thread of this pool, which cannot wait for itself.
   void shutdown();
@@ -62,7 +86,7 @@ class thread_pool {
   /// from a job, the change counts from the next shutdown on.
   void resize(std::size_t threads);
 
-  /// Number of threads that serve, or will serve, the queue.
+  /// Number of jobs that are executed at once, not counting those that wait.
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -75,18 +99,28 @@ class thread_pool {
   };
 
   void start_unlocked();
+  bool start_one_unlocked() noexcept;
+  void reinforce_unlocked() noexcept;
+  [[nodiscard]] bool may_run_unlocked() const noexcept { return first_ != nullptr && serving_ - waiting_ < size_; }
   void work();
+  bool leave_unlocked();
+  static void join(std::vector<std::thread>& ended);
   job* pop_unlocked() noexcept;
   void run_first(std::unique_lock<std::mutex>& lock);
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::mutex shutdown_mutex_;         // one shutdown or resize at a time
-  std::vector<std::thread> threads_;  // guarded by mutex_
+  std::mutex shutdown_mutex_;  // one shutdown or resize at a time
+  std::condition_variable done_;
+  std::vector<std::thread> threads_;  // guarded by mutex_, as all below
+  std::vector<std::thread> ended_;    // spares that have gone, to be joined
   job* first_ = nullptr;
   job* last_ = nullptr;
   std::size_t size_;
-  std::size_t busy_ = 0;  // jobs being executed
+  std::size_t busy_ = 0;     // jobs being executed
+  std::size_t serving_ = 0;  // threads of the pool that execute one
+  std::size_t waiting_ = 0;  // of them those that wait
+  std::size_t idle_ = 0;     // threads without a job
   bool stopping_ = false;
 };
 

@@ -111,8 +111,8 @@ void reply_nothing(incoming_call& call);
 void reply_exception(incoming_call& call) noexcept;
 /// The arguments were not what they should be: closes the endpoint.
 void reject_call(incoming_call& call, const char* why) noexcept;
-/// A copy of this call will be answered by another thread.
-void share_call(incoming_call& call) noexcept;
+/// A copy of this call will be answered by another thread. Throws ham::call_error if too many of them wait already.
+void share_call(incoming_call& call);
 /// That copy has gone; until then the engine stays.
 void unshare_call(incoming_call& call) noexcept;
 [[nodiscard]] inline bool wants_reply(const incoming_call& call) noexcept { return call.call != 0xffffffff; }

@@ -1,0 +1,74 @@
+// Pooled calls that wait for a thread are bounded as those of contexts are.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "faults/hostile_world.hpp"
+#include "ham/offload.hpp"
+
+namespace pooled_backlog_test {
+
+using namespace ham;
+using namespace ham::test;
+using detail::to_byte;
+using detail::wire_kind;
+
+std::atomic<bool> open{false};
+int wait_for_the_gate(const std::string& text) {
+  while (!open) std::this_thread::yield();
+  return static_cast<int>(text.size());
+}
+
+[[maybe_unused]] void never_called() { offload::sync(0, pooled(fn<&wait_for_the_gate>), std::string()); }
+void (*const keep)() = &never_called;
+
+std::uint32_t key_of(const std::string& name) {
+  const auto& table = msg::handler_table::local();
+  for (std::uint32_t key = 0; key < table.size(); ++key) {
+    if (table.pretty_name(key).find(name) != std::string::npos) return key;
+  }
+  throw std::logic_error("no handler " + name);
+}
+
+TEST(pooled_backlog, is_bounded_and_refuses_what_is_beyond) {
+  ASSERT_NE(keep, nullptr);
+  open = false;
+  world here;
+  here.node().limit_messages(4096);  // 64 KiB of messages may wait
+  world::peer& peer = here.friendly();
+  const std::string text(1000, 'x');
+  const std::size_t size = msg::encoded_size(text);
+  bytes arguments(size);
+  msg::writer to(arguments.data(), size);
+  msg::encode(to, text);
+  constexpr std::uint32_t calls = 200;
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    peer.send({key_of("wait_for_the_gate"), i, to_byte(wire_kind::call)}, arguments);
+    here.step();
+  }
+  std::uint32_t refused = 0;
+  while (const auto answer = peer.receive()) {
+    ASSERT_EQ(answer->first.kind, to_byte(wire_kind::reply_error));
+    ++refused;
+  }
+  EXPECT_EQ(refused, calls - 65);
+  open = true;
+  for (std::uint32_t ran = 0; ran < calls - refused;) {
+    here.step();
+    const auto answer = peer.receive();
+    if (!answer) continue;
+    EXPECT_EQ(answer->first.kind, to_byte(wire_kind::reply));
+    ++ran;
+  }
+  peer.send({key_of("wait_for_the_gate"), 1, to_byte(wire_kind::call)}, arguments);
+  here.step();
+  for (auto answer = peer.receive();; answer = peer.receive()) {
+    if (!answer) continue;
+    EXPECT_EQ(answer->first.kind, to_byte(wire_kind::reply)) << "there is room again";
+    break;
+  }
+}
+
+}  // namespace pooled_backlog_test
