@@ -1,6 +1,6 @@
 #!/bin/sh
 # In the place of srun: starts one task per node of --nodelist=A,B here, gives all of them its standard input, and labels
-# their lines. The last of its arguments are the command.
+# their lines. The last of its arguments are the command. FAKE_SRUN_INPUT: a file that keeps what went through.
 nodes=
 while [ "${1#--}" != "$1" ]; do
   case $1 in --nodelist=*) nodes=$(echo "${1#--nodelist=}" | tr ',' ' ') ;; esac
@@ -24,7 +24,7 @@ for node in $reversed; do
   task=$((task + 1))
 done
 # shellcheck disable=SC2086
-tee $pipes >/dev/null
+tee $pipes ${FAKE_SRUN_INPUT:+"$FAKE_SRUN_INPUT"} >/dev/null
 status=0
 for one in $tasks; do wait "$one" || status=$?; done
 wait

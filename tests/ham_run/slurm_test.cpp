@@ -1,5 +1,8 @@
 // ham-run in what looks like a Slurm allocation, with a script that stands for srun.
 #include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <sstream>
 
 #include "support.hpp"
 
@@ -30,6 +33,45 @@ TEST_F(ham_run_slurm, starts_targets_on_the_nodes_of_the_job) {
                                           "node 3 variable=127.0.0.3 ", "node 4 variable=127.0.0.4 ",
                                           "node 6 variable=127.0.0.4 "};
   for (const std::string& line : expected) EXPECT_TRUE(contains(one.out, line)) << line << one.out;
+}
+
+/// Whether there are as many hexadecimal digits in a row as a key has.
+bool holds_a_key(const std::string& text) {
+  std::size_t row = 0;
+  for (const char one : text) {
+    row = std::isxdigit(static_cast<unsigned char>(one)) != 0 ? row + 1 : 0;
+    if (row == 64) return true;
+  }
+  return false;
+}
+
+TEST_F(ham_run_slurm, the_key_goes_around_srun) {
+  const temporary_folder shared;
+  const std::string input = bin_.path() + "/input";
+  std::vector<std::string> environment = allocation("127.0.0.[2-3]", "1,2");
+  environment.push_back("FAKE_SRUN_INPUT=" + input);
+  const auto passed = [&] {
+    std::stringstream text;
+    text << std::ifstream(input).rdbuf();
+    return text.str();
+  };
+  const result by_file = run({"--key-folder", shared.path(), application, "facts"}, environment);
+  EXPECT_EQ(by_file.code, 0) << by_file.err;
+  EXPECT_TRUE(contains(by_file.out, "nodes=3\n")) << by_file.out;
+  EXPECT_TRUE(contains(passed(), "--ham-serve=")) << "not what was looked for";
+  EXPECT_TRUE(contains(passed(), "file:" + shared.path() + "/"));
+  EXPECT_FALSE(holds_a_key(passed()));
+  EXPECT_TRUE(std::filesystem::is_empty(shared.path())) << "the file is removed";
+  EXPECT_FALSE(contains(by_file.err, "warning")) << by_file.err;
+
+  const result by_srun = run({"--key-folder=-", application, "facts"}, environment);
+  EXPECT_EQ(by_srun.code, 0) << by_srun.err;
+  EXPECT_TRUE(holds_a_key(passed()));
+  EXPECT_TRUE(contains(by_srun.err, "goes through srun, which does not encrypt it")) << by_srun.err;
+
+  const result nowhere = run({"--key-folder=/no/such/folder", application, "facts"}, environment);
+  EXPECT_EQ(nowhere.code, 125);
+  EXPECT_TRUE(contains(nowhere.err, "--key-folder")) << nowhere.err;
 }
 
 TEST_F(ham_run_slurm, labels_become_prefixes) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -185,6 +186,22 @@ TEST(run_script, serves_until_its_input_ends) {
   std::filesystem::remove_all(folder);
   EXPECT_NE(said.find("got: a\nb --ham-serve=10.0.0.7:0 --ham-key=fd:3 --ham-jobs=2\n"), std::string::npos) << said;
   EXPECT_NE(said.find("key: secret\n"), std::string::npos) << said;
+}
+
+TEST(run_script, takes_the_key_from_a_file_or_says_that_there_is_none) {
+  std::string folder = "/tmp/ham-run-test.XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  run_options options = options_for({{"a", 1}});
+  options.program = {"/bin/sh", "-c", "read -r key <&3; echo \"key: $key\"", "name"};
+  const std::string line = serve_line(options, {{{"a", 1, 1}}, "10.0.0.7", ""});
+  std::ofstream(folder + "/the key") << "secret in a file\n";
+  const std::string good =
+      shell_says(remote_script(), line + "\n" + key_file_line(folder + "/the key") + "\n", "sleep 0.2");
+  EXPECT_NE(good.find("key: secret in a file\n"), std::string::npos) << good;
+  std::filesystem::remove_all(folder);
+  const std::string bad = shell_says(remote_script(), line + "\n" + key_file_line(folder + "/the key") + "\n");
+  EXPECT_NE(bad.find("does not see the key of this run in " + folder + "/the key"), std::string::npos) << bad;
+  EXPECT_EQ(bad.find("\nkey: "), std::string::npos) << "the program is not started: " << bad;
 }
 
 TEST(run_script, chooses_program_and_count) {

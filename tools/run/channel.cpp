@@ -141,7 +141,7 @@ bool channel::answered() const {
 
 void channel::ask_for_folder() { send(folder_line() + "\n"); }
 
-void channel::serve(const std::string& key) {
+void channel::serve(const std::string& key_line) {
   server what;
   for (const remote_end& one : ends_) what.groups.push_back(one.group);
   what.copied_to = ends_.front().folder;
@@ -151,7 +151,7 @@ void channel::serve(const std::string& key) {
   } else if (!ends_.front().met->address.empty()) {
     what.address = address_of(ends_.front().met->address);
   }
-  send(serve_line(options_, what) + "\n" + key + "\n");
+  send(serve_line(options_, what) + "\n" + key_line + "\n");
 }
 
 void channel::send(const std::string& text) {

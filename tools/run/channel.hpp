@@ -38,8 +38,8 @@ class channel {
   [[nodiscard]] bool answered() const;
   /// Has the end make a folder for copies.
   void ask_for_folder();
-  /// Has the ends serve the job whose key this is. Throws problem.
-  void serve(const std::string& key);
+  /// Has the ends serve the job whose key this is, or is in the file of a key_file_line. Throws problem.
+  void serve(const std::string& key_line);
   /// Shows what was printed during the start, and from now on all that is printed.
   void show_output();
 

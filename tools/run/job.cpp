@@ -5,6 +5,7 @@
 #include "host.hpp"
 #include "job_key.hpp"
 #include "problem.hpp"
+#include "remote_script.hpp"
 #include "start_problem.hpp"
 
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 namespace ham::run {
 namespace {
@@ -57,7 +59,15 @@ void job::start_remote_ends() {
   }
   await([](const remote_end& one) { return one.met.has_value(); }, "no answer");
   if (options_.copy) copy_files();
-  for (auto& one : channels_) one->serve(key_);
+  std::optional<key_file> shared;
+  if (options_.slurm && !options_.key_folder.empty()) shared.emplace(options_.key_folder, key_);
+  if (options_.slurm && !shared) {
+    print_out(
+        STDERR_FILENO,
+        "ham-run: warning: the key of this run goes through srun, which does not encrypt it unless Slurm's TLS is on; "
+        "--key-folder names a folder that all nodes share\n");
+  }
+  for (auto& one : channels_) one->serve(shared ? key_file_line(shared->path()) : key_);
   await([](const remote_end& one) { return !one.address.empty(); }, "the program did not wait for the host");
   for (auto& one : channels_) one->show_output();
 }

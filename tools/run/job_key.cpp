@@ -1,13 +1,16 @@
-// The key of one run: getrandom and memfd.
+// The key of one run: getrandom, memfd, and a file for machines that share a folder.
 #include "job_key.hpp"
 
 #include "problem.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace ham::run {
@@ -33,5 +36,24 @@ descriptor key_in_memory(const std::string& key) {
   }
   return file;
 }
+
+key_file::key_file(const std::string& folder, const std::string& key) : path_(folder + "/.ham-run-key.XXXXXX") {
+  const auto refuse = [&folder] {
+    throw problem("cannot write the key of the run to " + folder + " (" + std::strerror(errno) +
+                  "); name a folder that all nodes share with --key-folder");
+  };
+  const descriptor file(::mkostemp(path_.data(), O_CLOEXEC));  // mode 0600
+  if (!file) refuse();
+  const std::string line = key + "\n";
+  // Other machines see it when it is written and closed.
+  if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) || ::fsync(file.get()) != 0) {
+    const int error = errno;
+    ::unlink(path_.c_str());
+    errno = error;
+    refuse();
+  }
+}
+
+key_file::~key_file() { ::unlink(path_.c_str()); }
 
 }  // namespace ham::run

@@ -34,6 +34,7 @@ struct command_line {
   std::vector<std::string> also_copied;
   std::vector<std::string> environment;
   std::string ssh;
+  std::string key_folder;
 };
 
 /// An empty shell variable must not mean this machine.
@@ -63,6 +64,10 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("--bind", options.cores, "cores for the host and the targets of this machine, by node: 0,2-3");
   app.add_option("--wdir", options.folder, "folder to start all nodes in; default: the current one, where it exists");
   app.add_option("--ssh", line.ssh, "command instead of ssh, with its options; '...' holds a word together");
+  app.add_option(
+      "--key-folder", line.key_folder,
+      "Slurm: folder shared by all nodes, for the key of the run; default: the home folder; -: through srun, "
+      "which does not encrypt it unless Slurm's TLS is on");
   app.add_option("--timeout", options.timeout_s, "seconds for the start")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
@@ -105,6 +110,17 @@ void take_along(run_options& options) {
   }
 }
 
+/// Where the key of a run goes under Slurm; empty: nowhere but through srun.
+std::string key_folder(const std::string& named) {
+  if (named == "-") return {};
+  const char* const home = std::getenv("HOME");
+  if (named.empty() && (home == nullptr || *home == '\0')) {
+    throw problem(
+        "HOME is not set (the key of the run is put there for the nodes); name a shared folder with --key-folder");
+  }
+  return absolute_program((named.empty() ? home : named) + std::string("/."));
+}
+
 run_options settle(command_line line, std::vector<std::string> words) {
   run_options options = std::move(line.options);
   options.program = program_of(std::move(words));
@@ -116,6 +132,7 @@ run_options settle(command_line line, std::vector<std::string> words) {
     options.machines = slurm_allocation();
     options.slurm = !options.machines.empty();
   }
+  if (options.slurm) options.key_folder = key_folder(line.key_folder);
   if (!line.ssh.empty()) options.ssh = split_words(line.ssh);
   if (options.ssh.empty()) throw problem("--ssh names no command");
   options.binaries = files(line.binaries);

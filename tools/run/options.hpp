@@ -27,6 +27,7 @@ struct run_options {
   std::string cores;
   std::string folder;  ///< empty: the current one
   std::vector<std::string> ssh{"ssh"};
+  std::string key_folder;  ///< Slurm: that all nodes share, for the key; empty: the key goes through srun's input
   int timeout_s = 60;
   bool output_prefix = false;
   bool show = false;

@@ -59,6 +59,14 @@ constexpr const char* watch =
     R"(ham_watcher=$!; exec 3<&- </dev/null; )"
     R"(trap 'kill -TERM "$ham_server"' HUP INT TERM; )";
 
+/// The key from the file that the line names. A folder of another machine may show it a little late.
+constexpr const char* read_key_file =
+    R"(case $ham_key in file:*) ham_file=${ham_key#file:}; ham_key=; )"
+    R"(for ham_line in 1 2 3 4 5; do [ -r "$ham_file" ] && break; sleep 1; done; )"
+    R"({ IFS= read -r ham_key <"$ham_file"; } 2>/dev/null || { )"
+    R"(echo "ham-run: $(uname -n) does not see the key of this run in $ham_file: --key-folder names a folder that all nodes share" )"
+    R"(>&2; exit 1; };; esac; )";
+
 /// A signal that interrupts the waiting makes another round of it necessary. A server that was ended in order has done
 /// well, lest srun complains.
 constexpr const char* wait_for_end =
@@ -109,12 +117,16 @@ std::string serve_line(const run_options& options, const server& what) {
   text += R"(command -v "$ham_program" >/dev/null || { echo "ham-run: no program $ham_program" >&2; exit 127; }; )";
   text += "set --";
   for (std::size_t i = 1; i < options.program.size(); ++i) text += " " + shell_word_on_one_line(options.program[i]);
-  text += "; IFS= read -r ham_key || exit 1; exec 3<&0; ";
+  text += "; IFS= read -r ham_key || exit 1; ";
+  text += read_key_file;
+  text += "exec 3<&0; ";
   // echo is part of every shell, so that the key is in no list of processes.
   text += R"(echo "$ham_key" | "$ham_program" "$@" --ham-serve=)" + shell_word(what.address + ":0") +
           R"( --ham-key=fd:3 --ham-jobs="$ham_jobs" 3<&0 </dev/null & ham_server=$!; ham_key=; )";
   return text + watch + wait_for_end;
 }
+
+std::string key_file_line(const std::string& path) { return "file:" + path; }
 
 std::optional<std::string> parse_waiting(std::string_view line) {
   auto address = after(waits, line);

@@ -38,8 +38,9 @@ struct server {
   std::string copied_to;             ///< the temporary folder; empty: nothing was copied
 };
 
-/// The line that starts it. The job's key must be the next line.
+/// The line that starts it. The next line must be the job's key, or say in which file it is.
 [[nodiscard]] std::string serve_line(const run_options& options, const server& what);
+[[nodiscard]] std::string key_file_line(const std::string& path);
 [[nodiscard]] std::optional<std::string> parse_waiting(std::string_view line);
 
 /// The program for a machine of instruction set `isa`.
