@@ -1,8 +1,9 @@
-// PATH and the first bytes of ELF.
+// PATH, the first bytes of ELF, and the headers of this program.
 #include "base/program_file.hpp"
 
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +84,20 @@ std::string elf_machine(const std::string& path) {
     case EM_S390: return "s390x";
     default: return "unknown (ELF machine " + std::to_string(machine) + ")";
   }
+}
+
+bool is_fully_static() noexcept {
+  bool has_loader = false;
+  // The program comes first, and is all that is looked at.
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void* result) {
+        for (int i = 0; i < program->dlpi_phnum; ++i) {
+          if (program->dlpi_phdr[i].p_type == PT_INTERP) *static_cast<bool*>(result) = true;
+        }
+        return 1;
+      },
+      &has_loader);
+  return !has_loader;
 }
 
 }  // namespace ham::base

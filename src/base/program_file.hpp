@@ -12,4 +12,7 @@ namespace ham::base {
 /// The processor that an ELF file was built for, like "aarch64" or "s390x"; empty for other files.
 [[nodiscard]] std::string elf_machine(const std::string& path);
 
+/// Whether this program was linked with -static: a library that it loads would bring a second C library with it.
+[[nodiscard]] bool is_fully_static() noexcept;
+
 }  // namespace ham::base

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/privileges.hpp"
+#include "base/program_file.hpp"
 
 namespace ham::detail {
 namespace {
@@ -96,6 +97,12 @@ std::string usable(const std::string& place, std::string& why_not) {
 }  // namespace
 
 void* find_in_module(const std::string& what, const std::string& file, const char* symbol) {
+  if (base::is_fully_static()) {
+    throw config_error(
+        "the " + what + " is not there (this program was linked with -static, and the module " + file +
+        " would bring a second C library into it); link dynamically, or take the transport in as a static "
+        "library (tcp: ham::tcp_static)");
+  }
   std::string looked;
   const auto in_vain = [&looked](const std::string& where) {
     if (!looked.empty()) looked.append(", ");

@@ -1,4 +1,4 @@
-// dlopen of network modules.
+// Network modules: dlopen, and those that are part of the program.
 #include "runtime/network_loader.hpp"
 
 #include <map>
@@ -10,11 +10,21 @@
 
 namespace ham::detail {
 
+namespace {
+
+std::mutex mutex;
+
+/// Made when it is first needed, which may be before main; never destroyed: used also while the process ends.
+auto& known_modules() {
+  static auto& all = *new std::map<std::string, transport::network_module*>;
+  return all;
+}
+
+}  // namespace
+
 transport::network_module& load_network(const std::string& name) {
-  static std::mutex mutex;
-  static auto& loaded = *new std::map<std::string, transport::network_module*>;  // also while the process ends
   std::lock_guard guard(mutex);
-  transport::network_module*& one = loaded[name];
+  transport::network_module*& one = known_modules()[name];
   if (one == nullptr) {
     one = open_module<transport::network_module_entry>("transport " + name, "libham_" + name + ".so",
                                                        "ham_network_module", transport::module_interface);
@@ -23,6 +33,11 @@ transport::network_module& load_network(const std::string& name) {
 }
 
 }  // namespace ham::detail
+
+void ham::transport::add_network_module(network_module& one) {
+  std::lock_guard guard(detail::mutex);
+  detail::known_modules()[one.name()] = &one;
+}
 
 namespace ham {
 

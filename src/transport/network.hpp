@@ -101,4 +101,8 @@ inline constexpr std::uint32_t module_interface = 3;
 /// The function that a module exports under the name "ham_network_module". nullptr: another interface than asked for.
 using network_module_entry = network_module* (*)(std::uint32_t interface_version);
 
+/// Makes a module known that is part of the program, before main: no file is looked for under its name then. libham has
+/// it.
+void add_network_module(network_module& one);
+
 }  // namespace ham::transport

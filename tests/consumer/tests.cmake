@@ -20,7 +20,8 @@ function(consumer_build_and_test name)
   set_tests_properties(consumer.${name} PROPERTIES LABELS consumer TIMEOUT 600 PROCESSORS 2)
 endfunction()
 
-consumer_build_and_test(find_package -DCMAKE_BUILD_TYPE=Release -DCONSUMER_OF=package "-DCMAKE_PREFIX_PATH=${prefix}")
+consumer_build_and_test(find_package -DCMAKE_BUILD_TYPE=Release -DCONSUMER_OF=package "-DCMAKE_PREFIX_PATH=${prefix}"
+                       "-DHAM_MODULES=${prefix}/${CMAKE_INSTALL_LIBDIR}/ham")
 set_tests_properties(consumer.find_package PROPERTIES FIXTURES_REQUIRED ham_installed)
 
 # Builds the library once more, so without optimisation and what needs other packages.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/privileges.hpp"
+#include "base/program_file.hpp"
 #include "ham/error.hpp"
 
 namespace ham::transport::veo {
@@ -21,6 +22,11 @@ void find(void* library, const std::string& file, const char* name, Function& to
 }
 
 libveo load() {
+  if (base::is_fully_static()) {
+    throw config_error(
+        "cannot load a VEO library (this program was linked with -static, and the library would bring a second C "
+        "library into it); link dynamically");
+  }
   const char* const named = base::trusted_variable("HAM_VEO_LIBRARY");
   const std::string file = named == nullptr ? "libveo.so.1" : named;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

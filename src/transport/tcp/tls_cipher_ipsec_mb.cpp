@@ -4,6 +4,7 @@
 #include <intel-ipsec-mb.h>
 #include <openssl/crypto.h>
 
+#include "base/program_file.hpp"
 #include "transport/tcp/tls_cipher.hpp"
 
 namespace ham::transport::tcp {
@@ -33,7 +34,7 @@ struct library {
 
   static library look() {
     library found;
-    if (!registers_are_kept()) return found;
+    if (!registers_are_kept() || base::is_fully_static()) return found;
     void* const loaded = ::dlopen("libIPSec_MB.so.1", RTLD_NOW | RTLD_LOCAL);
     if (loaded == nullptr) return found;
     const auto version = reinterpret_cast<decltype(&imb_get_version)>(::dlsym(loaded, "imb_get_version"));
