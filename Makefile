@@ -8,6 +8,8 @@ MATRIX ?=
 HAM_TEST_ISAS ?= aarch64 s390x
 empty :=
 space := $(empty) $(empty)
+# A helper of VEO that `make cross ISA=aarch64` has built is tested, too.
+FOREIGN_AVEORUN := $(wildcard build/aarch64/libexec/aveorun)
 BENCH ?= latency rate bandwidth startup idle scale threads tcp
 BENCH_ARGS ?=
 FUZZ_RUNS ?= 100000
@@ -18,7 +20,7 @@ BUILD := build/$(PRESET)
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench fuzz install check tidy format clean test-deps
+.PHONY: help deps configure build demo test bench fuzz install check tidy format clean test-deps cross
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
@@ -26,6 +28,7 @@ help:
 	@echo "make test           build and run the tests"
 	@echo "make bench          measure (BENCH=\"latency rate\" for some, BENCH_ARGS=... for options)"
 	@echo "make fuzz           FUZZ_RUNS=$(FUZZ_RUNS) executions of every fuzzer, or of some (FUZZ=\"engine codecs\")"
+	@echo "make cross ISA=...  cross build of everything for aarch64, riscv64, ppc64le or s390x; installs what it takes"
 	@echo "make install        install below PREFIX=$(PREFIX)"
 	@echo "make check          tests, layer check, format check"
 	@echo "make tidy           clang-tidy over the sources"
@@ -37,7 +40,8 @@ deps:
 
 configure: deps
 	@cmake --preset $(PRESET) $(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
-	  $(if $(filter release,$(PRESET)),"-DHAM_TEST_ISAS=$(subst $(space),;,$(strip $(HAM_TEST_ISAS)))")
+	  $(if $(filter release,$(PRESET)),"-DHAM_TEST_ISAS=$(subst $(space),;,$(strip $(HAM_TEST_ISAS)))") \
+	  $(if $(filter release,$(PRESET)),$(if $(FOREIGN_AVEORUN),"-DHAM_TEST_FOREIGN_AVEORUN=$(abspath $(FOREIGN_AVEORUN))"))
 
 build: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS)
@@ -71,6 +75,14 @@ fuzz:
 	else \
 	  echo "fuzz: SKIPPED: clang++ cannot link a fuzzer here (Debian: clang libclang-rt-dev)"; \
 	fi
+
+# Compiler, emulator and libraries of that instruction set come from Debian's packages, then all is built.
+cross:
+	@case "$(ISA)" in aarch64|riscv64|ppc64le|s390x) ;; \
+	  *) echo "make cross ISA=aarch64 (or riscv64, ppc64le, s390x)"; exit 1 ;; esac
+	@scripts/install-deps.sh cross $(ISA)
+	@cmake --preset $(ISA) $(GENERATOR)
+	@cmake --build --preset $(ISA) -j $(JOBS)
 
 # The loader's cache is refreshed where that is ours to do, so that programs find libham.so at once.
 install: build

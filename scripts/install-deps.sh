@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi]. Quick and silent
-# when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|cross ISA]. Quick and
+# silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
 cd "$(dirname "$0")/.."
@@ -45,6 +45,33 @@ case $purpose in
     ;;
 esac
 
+# Packages of another architecture, beside those of this one.
+foreign_libraries=
+if [ "$purpose" = cross ]; then
+  isa=${2:?install-deps.sh cross ISA}
+  triple=$(echo "$isa" | sed s/ppc64le/powerpc64le/)-linux-gnu
+  optional_libraries="googletest libcli11-dev nlohmann-json3-dev"
+  optional_commands="$optional_commands qemu-$isa-static:qemu-user-static $triple-g++:g++-$triple"
+  purpose=cross-$isa
+  case $isa in
+    aarch64) architecture=arm64 ;;
+    ppc64le) architecture=ppc64el ;;
+    s390x) architecture=s390x ;;
+    *) architecture= ;;  # Debian 12 has no packages for riscv64
+  esac
+  if [ -z "$architecture" ]; then
+    echo "ham: Debian has no packages for $isa: built without TLS and VEO"
+  elif command -v dpkg >/dev/null 2>&1 && [ "$(dpkg --print-architecture)" != "$architecture" ]; then
+    foreign_libraries="libssl-dev:$architecture libffi-dev:$architecture"
+  fi
+fi
+
+missing_foreign() {
+  for package in $foreign_libraries; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s ' "$package"
+  done
+}
+
 missing_commands() {
   for pair in "$@"; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || echo "${pair#*:}"
@@ -67,7 +94,7 @@ needed=$(missing_commands $required)
 wanted=$(missing_commands $optional_commands)
 if command -v dpkg-query >/dev/null 2>&1; then
   # shellcheck disable=SC2086
-  wanted="$wanted$(missing_libraries $optional_libraries)"
+  wanted="$wanted$(missing_libraries $optional_libraries)$(missing_foreign)"
 fi
 [ -n "$needed$wanted" ] || exit 0
 
@@ -103,6 +130,21 @@ install_fresh() {
   install "$@"
 }
 
+# Both architectures must have a package in the same version: the one of this machine is brought up to date with it.
+add_architecture() {
+  dpkg --print-foreign-architectures | grep -qx "$1" || {
+    echo "ham: adding the architecture $1 to those that dpkg installs packages for (dpkg --remove-architecture $1 undoes it)"
+    $as_root dpkg --add-architecture "$1"
+  }
+  $as_root apt-get update -qq || true
+  lists_are_new=yes
+}
+foreign=$(missing_foreign)
+if [ -n "$foreign" ] && [ "$as_root" != none ] && command -v apt-get >/dev/null 2>&1; then
+  add_architecture "$architecture"
+  for package in $foreign; do wanted="$wanted${package%:*} "; done
+fi
+
 if [ "$as_root" = none ] || ! command -v apt-get >/dev/null 2>&1; then
   echo "ham: not installed: $needed$wanted(no right or no apt-get to install them): apt-get install $needed$wanted" >&2
 else
@@ -127,6 +169,6 @@ mkdir -p build
 wanted=$(missing_commands $optional_commands)
 if command -v dpkg-query >/dev/null 2>&1; then
   # shellcheck disable=SC2086
-  wanted="$wanted$(missing_libraries $optional_libraries)"
+  wanted="$wanted$(missing_libraries $optional_libraries)$(missing_foreign)"
 fi
 printf '%s' "$wanted" >"$stamp"

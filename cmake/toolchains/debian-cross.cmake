@@ -10,3 +10,14 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+
+# Packages of that architecture, which Debian installs beside those of this one: pkg-config and CMake must find these, never the
+# building machine's. Headers that all architectures share are in /usr/include, where the compiler looks anyway.
+set(ENV{PKG_CONFIG_LIBDIR} "/usr/lib/${HAM_CROSS_TRIPLE}/pkgconfig:/usr/${HAM_CROSS_TRIPLE}/lib/pkgconfig")
+set(ENV{PKG_CONFIG_PATH} "")
+set(CMAKE_LIBRARY_ARCHITECTURE ${HAM_CROSS_TRIPLE})
+if(EXISTS "/usr/lib/${HAM_CROSS_TRIPLE}/libssl.so" AND EXISTS "/usr/include/${HAM_CROSS_TRIPLE}/openssl")
+  set(OPENSSL_INCLUDE_DIR "/usr/include" CACHE PATH "")
+  set(OPENSSL_SSL_LIBRARY "/usr/lib/${HAM_CROSS_TRIPLE}/libssl.so" CACHE FILEPATH "")
+  set(OPENSSL_CRYPTO_LIBRARY "/usr/lib/${HAM_CROSS_TRIPLE}/libcrypto.so" CACHE FILEPATH "")
+endif()

@@ -1,0 +1,13 @@
+# Cross builds find no package of the building machine: cmake -P packages.cmake
+set(HAM_CROSS_TRIPLE none-linux-gnu)
+set(HAM_CROSS_QEMU none)
+include("${CMAKE_CURRENT_LIST_DIR}/../../cmake/toolchains/debian-cross.cmake")
+find_program(pkg_config pkg-config NO_CMAKE_FIND_ROOT_PATH)
+if(NOT pkg_config)
+  message("ham: no pkg-config: nothing to find packages with")
+  return()
+endif()
+execute_process(COMMAND "${pkg_config}" --list-all OUTPUT_VARIABLE found)
+if(found)
+  message(FATAL_ERROR "pkg-config finds for ${HAM_CROSS_TRIPLE} what it must not:\n${found}")
+endif()
