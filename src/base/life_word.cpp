@@ -71,6 +71,13 @@ class life_watch::group {
     thread_.join();
   }
 
+  void remove(std::uint64_t cookie) {
+    std::lock_guard guard(mutex_);
+    if (std::erase_if(words_, [cookie](const watched& one) { return one.cookie == cookie; }) == 0) return;
+    command_.fetch_add(1);
+    wake_all(command_);
+  }
+
   bool add(life_word& word, std::uint64_t cookie) {
     std::lock_guard guard(mutex_);
     if (words_.size() >= words_per_group) return false;
@@ -176,6 +183,11 @@ life_watch::life_watch(life_word& own, death_handler on_death) : own_(own), on_d
 }
 
 life_watch::~life_watch() = default;
+
+void life_watch::unwatch(std::uint64_t cookie) {
+  std::lock_guard guard(mutex_);
+  for (auto& one : groups_) one->remove(cookie);
+}
 
 void life_watch::watch(life_word& other, std::uint64_t cookie) {
   std::lock_guard guard(mutex_);

@@ -34,6 +34,8 @@ class life_watch {
 
   /// Watches the word of another process. Any thread.
   void watch(life_word& other, std::uint64_t cookie);
+  /// Watches it no longer. A callback that has begun may still come. Any thread.
+  void unwatch(std::uint64_t cookie);
 
  private:
   class group;

@@ -140,6 +140,11 @@ process start_process(const process_request& what) {
   process child;
   child.pid = pid;
   child.pid_fd = unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!child.pid_fd && (errno == EMFILE || errno == ENFILE)) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    throw config_error("cannot watch a target's process (too many open files); raise the limit ulimit -n");
+  }
   return child;
 }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/own_program.hpp"
 #include "runtime/group_loader.hpp"
 #include "runtime/key_file.hpp"
@@ -42,16 +44,16 @@ transport::shm::host_transport& host_job::local() {
 void host_job::take(transport::process_group& group) {
   const node_t first = group.first();
   const node_t end = first + static_cast<node_t>(group.size()) - 1;
-  if (!node().grow_to(static_cast<std::size_t>(end))) {
-    throw config_error("a job has at most " + std::to_string(peer_table::most) + " nodes");
-  }
+  static_cast<void>(node().grow_to(static_cast<std::size_t>(end)));
   auto made = group.open(&node().memory(), node());
   transport::transport& ranks = *made;
   use_ranks(ranks, first, end);
   node().use(std::move(made));
-  for (node_t number = first; number < end; ++number) {
-    if (node().expect(number)) ranks.connect(number);
-  }
+  node().locked([&] {
+    for (node_t number = first; number < end; ++number) {
+      if (node().expect(number)) ranks.connect(number);
+    }
+  });
   node_group one;
   one.transport = ranks.name();
   for (node_t number = first; number < end; ++number) await(number, one);
@@ -172,9 +174,38 @@ void host_job::end_process(node_t number, std::chrono::milliseconds patience) {
   accelerators_.end(number, patience);
 }
 
+/// The first of `count` numbers in a row that no node has had, and whose places in tables and shared memory are free.
+node_t host_job::free_numbers(std::size_t count) {
+  constexpr std::int64_t timeout_ns = 5 * peer_table::rest_ns;
+  const auto places = static_cast<node_t>(peer_table::most);
+  const std::int64_t until = base::now_ns() + timeout_ns;
+  for (bool resting = true; resting && count < peer_table::most;) {
+    resting = false;
+    auto first = static_cast<node_t>(node().num_nodes());
+    const node_t last = first + 2 * places;
+    for (node_t at = first; first <= last; ++at) {
+      if (static_cast<std::size_t>(at - first) == count) return first;
+      const peer_table::place place = node().place_of(at);
+      if (place == peer_table::place::free && (local_ == nullptr || !local_->has_place_of(at))) continue;
+      resting = resting || place != peer_table::place::taken;
+      first = at + 1;
+    }
+    if (base::now_ns() >= until) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  throw config_error("cannot add " + std::to_string(count) + " nodes (a job has at most " +
+                     std::to_string(peer_table::most) + " at a time); remove others first, or add fewer at once");
+}
+
 node_t host_job::start(const std::vector<node_group>& groups) {
   std::lock_guard guard(one_at_a_time_);
-  const auto first = static_cast<node_t>(node().num_nodes());
+  // Before processes are started here: they need not inherit the descriptor that the key may be in.
+  const auto first_server =
+      std::find_if(groups.begin(), groups.end(), [](const node_group& one) { return one.transport == "tcp"; });
+  if (first_server != groups.end()) static_cast<void>(key_for_servers(first_server->address));
+  std::size_t count = 0;
+  for (const node_group& group : groups) count += group.count;
+  const node_t first = count == 0 ? static_cast<node_t>(node().num_nodes()) : free_numbers(count);
   fresh_targets fresh;
   for (const node_group& group : groups) {
     if (accelerators::start_here(group)) accelerators::check(group);
@@ -183,11 +214,14 @@ node_t host_job::start(const std::vector<node_group>& groups) {
     }
   }
   const std::size_t nodes = static_cast<std::size_t>(first) + fresh.size();
-  if (!node().grow_to(nodes)) throw config_error("a job has at most " + std::to_string(peer_table::most) + " nodes");
-  // Before processes are started here: they need not inherit the descriptor that the key may be in.
-  const auto first_server =
-      std::find_if(groups.begin(), groups.end(), [](const node_group& one) { return one.transport == "tcp"; });
-  if (first_server != groups.end()) static_cast<void>(key_for_servers(first_server->address));
+  bool room = false;
+  node().locked([&] {
+    room = node().grow_to(nodes);
+    for (const auto& [number, group] : fresh) {  // who calls them before they are there waits
+      if (room && group->transport != "tcp") static_cast<void>(node().expect(number));
+    }
+  });
+  if (!room) throw config_error("this job has used up the numbers that nodes can have; start another one");
   try {
     start_processes(fresh, static_cast<std::uint32_t>(nodes));
     invite_all(groups, first);
@@ -207,9 +241,7 @@ node_t host_job::start(const std::vector<node_group>& groups) {
 }
 
 void host_job::tell_all() {
-  for (node_t number = 1; number < static_cast<node_t>(node().num_nodes()); ++number) {
-    if (node().ready(number)) announce(number);
-  }
+  for (const node_t number : node().ready_nodes()) announce(number);
 }
 
 node_t host_job::add(const std::string& group) { return add_groups(parse_nodes(group), defaults_.command); }
@@ -249,7 +281,7 @@ node_t host_job::add_groups(std::vector<node_group> groups, const std::vector<st
 node_t host_job::spawn_ranks(std::size_t count, const std::vector<std::string>& command) {
   if (count == 0) throw config_error("say how many processes MPI shall start, as in mpi:4");
   std::lock_guard guard(one_at_a_time_);
-  const auto first = static_cast<node_t>(node().num_nodes());
+  const node_t first = free_numbers(count);
   std::vector<std::string> words = command;
   if (words.front() == base::own_program_link)
     words.front() = std::filesystem::read_symlink(words.front());  // not MPI's own
@@ -275,6 +307,7 @@ void host_job::remove(node_t number, std::chrono::milliseconds patience) {
   std::lock_guard guard(one_at_a_time_);
   node().part_with(number, "it was removed from the job");
   end_process(number, patience);
+  forget_address(number);
   node().locked([&] {
     if (network_if_open() != nullptr) network_if_open()->leave(number);
   });

@@ -45,6 +45,7 @@ class host_job final : public links {
   [[nodiscard]] transport::shm::host_transport& local();
   node_t add_groups(std::vector<node_group> groups, const std::vector<std::string>& command);
   node_t spawn_ranks(std::size_t count, const std::vector<std::string>& command);
+  [[nodiscard]] node_t free_numbers(std::size_t count);
   void tell_all();
   [[nodiscard]] transport::shm::target_plan plan_for(const node_group& group, std::size_t member, node_t node) const;
   std::optional<transport::secret_key> key_for_servers(const std::string& address);

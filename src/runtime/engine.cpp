@@ -149,7 +149,8 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   kick_out_.reset(kick[0]);
   kick_in_.reset(kick[1]);
   wait_on(kick_out_.get());
-  peer& me = peers_[self_];
+  static_cast<void>(peers_.claim(0));  // its end is this node's, also before it is met
+  peer& me = *peers_.claim(self_);
   me.to = &self_endpoint_;
   me.max_payload = self_endpoint_.max_payload();
   me.hello_seen = true;
@@ -362,7 +363,7 @@ void engine::execute(peer& from, const transport::frame_head& head, std::span<co
 /// wait.
 bool engine::wakes_up(const call_slot& awaited) noexcept {
   const node_t node = awaited.node.load(std::memory_order_relaxed);
-  transport::endpoint* const to = peers_.has(node) ? peers_[node].to : nullptr;
+  transport::endpoint* const to = peers_.has(node) ? peers_[node].to.operator->() : nullptr;
   return to != nullptr && to->take_woken();
 }
 
@@ -410,6 +411,15 @@ bool engine::crowded() const noexcept {
   return std::any_of(all.begin(), all.end(), [](const auto& one) { return one->crowded(); });
 }
 
+std::vector<node_t> engine::ready_nodes() const {
+  std::vector<node_t> result;
+  for (const peer* one : peers_) {
+    if (one->node != self_ && one->state.load(std::memory_order_acquire) == peer_state::ready)
+      result.push_back(one->node);
+  }
+  return result;
+}
+
 std::string engine::address_of(node_t node) const {
   std::lock_guard guard(mutex_);
   return peers_.has(node) ? peers_[node].address : std::string();
@@ -417,6 +427,7 @@ std::string engine::address_of(node_t node) const {
 
 offload::statistics engine::statistics() const {
   offload::statistics result;
+  result.calls_sent = peers_.calls_of_retired();
   for (const peer* one : peers_) result.calls_sent += one->calls_sent.load(std::memory_order_relaxed);
   result.calls_executed = calls_executed_.load();
   result.bytes_put = bytes_put_.load();

@@ -65,16 +65,22 @@ class engine final : public transport::observer {
     }
     finish_progress();
   }
-  /// True if nobody has begun a connection to `node` yet; then the caller does.
-  [[nodiscard]] bool expect(node_t node) noexcept {
+  /// True if nobody has begun a connection to `node` yet; then the caller does. The receiving lock is held.
+  [[nodiscard]] bool expect(node_t node) {
+    if (node < 0 || static_cast<std::size_t>(node) >= peers_.size()) return false;
     peer_state expected = peer_state::unknown;
-    return peers_.has(node) && peers_[node].state.compare_exchange_strong(expected, peer_state::connecting);
+    peer* const who = peers_.claim(node);
+    return who != nullptr && who->state.compare_exchange_strong(expected, peer_state::connecting);
   }
   /// `whole` outlives the engine's last call.
   void belong_to(job* whole) noexcept { job_ = whole; }
   [[nodiscard]] job* whole() const noexcept { return job_; }
-  /// Makes room for more nodes of the job.
+  /// There are more nodes in the job.
   bool grow_to(std::size_t nodes) { return peers_.grow_to(nodes); }
+  /// Whether a new node can have this number.
+  [[nodiscard]] peer_table::place place_of(node_t node) const noexcept { return peers_.place_of(node); }
+  /// Nodes that can be called, but for this one.
+  [[nodiscard]] std::vector<node_t> ready_nodes() const;
   /// What this node tells others in its greeting about where they can connect to it.
   void set_address(std::string address) { address_ = std::move(address); }
   /// What `node` has told of itself; empty: nothing.
@@ -209,11 +215,9 @@ class engine final : public transport::observer {
   peer& peer_for(node_t node);
   /// The peer, connected and greeted.
   peer& ready_peer(node_t node) {
-    if (peers_.has(node)) [[likely]] {
-      peer& who = peers_[node];
-      if (who.state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
-        return who;
-    }
+    peer& who = peers_.at_place_of(node);
+    if (who.node == node && who.state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
+      return who;
     return make_ready(node);
   }
   peer& make_ready(node_t node);
@@ -314,7 +318,7 @@ class engine final : public transport::observer {
   void take_notice();
   void connected(transport::endpoint& with);
   void lost(peer& who, std::string reason, peer_end how) noexcept;
-  void settle_lost(peer& who, peer_end how) noexcept;
+  void settle_lost(peer& who, const transport::endpoint* gone, peer_end how) noexcept;
   void mark_unsent(const message_list& messages) noexcept;
   void post(event what);
   void report_end(node_t node, peer_end how, const std::string& reason) noexcept;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "base/clock.hpp"
 #include "base/heavy_fence.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/translation.hpp"
@@ -120,9 +121,20 @@ void engine::handle_unreported() noexcept {
 }
 
 void engine::connected(transport::endpoint& with) {
-  if (with.peer() < 0 || !peers_.grow_to(static_cast<std::size_t>(with.peer()) + 1)) return;
-  peer& who = peers_[with.peer()];
-  if (who.to != nullptr || who.state.load() == peer_state::lost) return;
+  const node_t node = with.peer();
+  if (node < 0 || !peers_.grow_to(static_cast<std::size_t>(node) + 1)) return;
+  if (peer& before = peers_.at_place_of(node); before.node >= 0 && before.node != node)
+    lost(before, "another node has its place in the job", peer_end::process_died);
+  peer* const claimed = peers_.claim(node);
+  if (claimed == nullptr) return;
+  peer& who = *claimed;
+  if (who.state.load() == peer_state::lost && who.to == nullptr) {  // before it was connected
+    with.close(who.loss);
+    who.to = &no_endpoint::instance();
+    for (const auto& one : transports()) one->forget(with);
+    return;
+  }
+  if (who.to != nullptr) return;
   who.to = &with;
   who.max_payload = with.max_payload();
   who.fragments.limit(message_limit_);
@@ -218,18 +230,24 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
     std::lock_guard guard(mutex_);
     who.loss = std::move(reason);  // nobody writes it again
   }
+  who.lost_at_ns.store(base::now_ns(), std::memory_order_relaxed);
   who.state.store(peer_state::lost, std::memory_order_release);
   who.fragments.clear();  // what is not whole by now will never be
-  if (who.to != nullptr) {
+  transport::endpoint* const gone = who.to;
+  if (gone != nullptr) {
     message_list unsent;
     who.sending.lock();  // nobody is in the middle of a message to it any more
     unsent.swap(who.outbox);
-    who.to->close(who.loss);
+    gone->close(who.loss);
+    who.to = &no_endpoint::instance();
     who.sending.unlock();
     if (!unsent.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
     mark_unsent(unsent);
   }
-  settle_lost(who, how);
+  settle_lost(who, gone, how);
+  if (gone != nullptr) {
+    for (const auto& one : transports()) one->forget(*gone);
+  }
   if (parked_.load() != 0) unpark();
 }
 
@@ -255,12 +273,12 @@ void engine::mark_unsent(const message_list& messages) noexcept {
 
 /// Repeating a call that runs after all is worse than not repeating one that did not: what the process has not taken is
 /// known not to run only if it is dead.
-void engine::settle_lost(peer& who, peer_end how) noexcept {
+void engine::settle_lost(peer& who, const transport::endpoint* gone, peer_end how) noexcept {
   std::uint64_t taken = UINT64_MAX;
-  if (how == peer_end::process_died && who.to != nullptr) {
+  if (how == peer_end::process_died && gone != nullptr) {
     // Threads of the dying process that still run on other cores pass through the kernel, and do not come back.
     base::heavy_fence();
-    taken = who.to->taken();
+    taken = gone->taken();
   }
   slots_.for_each([&](call_slot& slot) {
     // Other threads claim, fill and release slots of other nodes meanwhile.

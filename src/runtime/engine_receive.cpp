@@ -105,7 +105,9 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
       if ((head.kind & in_context) != 0) {
         const std::uint32_t context = word_at(payload, 0);
         if (!set_aside(from, head, payload)) return;
+        from.users.fetch_add(1, std::memory_order_relaxed);
         if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
+          from.users.fetch_sub(1, std::memory_order_relaxed);
           backlog_.give(payload.size());
           refuse_message(from, head, payload,
                          encode_call_error("context " + std::to_string(context) + " is not open on node " +
@@ -216,6 +218,7 @@ bool engine::refuse_queued() {
   const auto error = encode_not_run("node " + std::to_string(self_) + " failed: its runtime has ended");
   bool own = false;
   for (const stored_message& one : queued) {
+    one.from->users.fetch_sub(1, std::memory_order_relaxed);  // whose records stay until this engine goes
     if (one.from->state.load() == peer_state::lost) continue;
     refuse_message(*one.from, one.head, one.bytes, error);
     own = own || one.from->node == self_;
@@ -225,6 +228,10 @@ bool engine::refuse_queued() {
 
 void engine::run_stored(stored_message& message) {
   peer& from = *message.from;
+  const struct done {
+    peer& from;
+    ~done() { from.users.fetch_sub(1, std::memory_order_acq_rel); }
+  } at_end{from};
   const std::uint32_t calls = message.head.key;
   std::span<const std::byte> payload = message.bytes;
   payload = payload.subspan(sizeof(std::uint32_t));
@@ -346,10 +353,14 @@ void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept {
     call.at->cancel_reply(*static_cast<peer*>(call.from), out);
 }
 
-void unshare_call(incoming_call& call) noexcept { call.at->end_elsewhere(call.payload.size()); }
+void unshare_call(incoming_call& call) noexcept {
+  static_cast<peer*>(call.from)->users.fetch_sub(1, std::memory_order_acq_rel);
+  call.at->end_elsewhere(call.payload.size());
+}
 
 void share_call(incoming_call& call) {
   call.at->begin_elsewhere(call.payload.size());
+  static_cast<peer*>(call.from)->users.fetch_add(1, std::memory_order_relaxed);
   if (call.batch != nullptr) call.batch->share();
 }
 

@@ -17,11 +17,19 @@ void check_message_size(const peer& to, std::size_t size, const std::string& wha
 }
 
 peer& engine::peer_for(node_t node) {
-  if (!peers_.has(node)) {
+  if (peers_.has(node)) [[likely]]
+    return peers_[node];
+  if (node < 0 || static_cast<std::size_t>(node) >= peers_.size()) {
     throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
                      std::to_string(peers_.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes");
   }
-  return peers_[node];
+  peer* claimed = nullptr;
+  locked([&] { claimed = peers_.claim(node); });
+  if (claimed != nullptr) return *claimed;
+  node_failure::facts facts;
+  facts.node = node;
+  facts.outcome = call_outcome::not_run;
+  throw node_failure("node " + std::to_string(node) + " failed: it has left the job", std::move(facts));
 }
 
 /// The peer, once it is connected and greeted.

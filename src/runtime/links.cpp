@@ -162,6 +162,11 @@ void links::know(node_t node, const std::string& address) {
   addresses_[node] = address;
 }
 
+void links::forget_address(node_t node) {
+  std::lock_guard guard(mutex_);
+  addresses_.erase(node);
+}
+
 void links::use_ranks(transport::transport& ranks, node_t first, node_t end) {
   std::lock_guard guard(mutex_);
   ranks_.push_back({&ranks, first, end});

@@ -51,6 +51,7 @@ class links : public job {
   [[nodiscard]] engine& node() noexcept { return node_; }
   [[nodiscard]] transport::network* network_if_open() noexcept { return network_; }
   void know(node_t node, const std::string& address);
+  void forget_address(node_t node);
   [[nodiscard]] std::optional<std::string> address_of(node_t node) const;
   [[nodiscard]] bool know_any() const;
   [[nodiscard]] bool has_ranks() const;

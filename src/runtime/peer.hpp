@@ -46,8 +46,46 @@ struct open_batch {
   open_batch* outer = nullptr;  ///< around it on the stack
 };
 
+/// Takes nothing and gives nothing: stands for the endpoint of a peer that was lost, which the transport may destroy.
+class no_endpoint final : public transport::endpoint {
+ public:
+  no_endpoint() : endpoint(-1) {}
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return 0; }
+  [[nodiscard]] std::byte* reserve(std::size_t) noexcept override { return nullptr; }
+  void cancel() noexcept override {}
+  void commit(const transport::frame_head&) noexcept override {}
+  [[nodiscard]] std::uint64_t taken() const noexcept override { return 0; }
+  [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
+  void release() noexcept override {}
+  [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::broken; }
+  [[nodiscard]] std::string reason() const override { return {}; }
+  void close(const std::string&) noexcept override {}
+  static no_endpoint& instance() noexcept {
+    static no_endpoint one;
+    return one;
+  }
+};
+
+/// A pointer to an endpoint that may be exchanged while others follow it.
+class endpoint_pointer {
+ public:
+  endpoint_pointer& operator=(transport::endpoint* to) noexcept {
+    to_.store(to, std::memory_order_release);
+    return *this;
+  }
+  operator transport::endpoint*() const noexcept { return to_.load(std::memory_order_acquire); }
+  transport::endpoint* operator->() const noexcept { return *this; }
+
+ private:
+  std::atomic<transport::endpoint*> to_{nullptr};
+};
+
 struct peer {
   explicit peer(node_t number) : node(number) {}
+  /// Whether nobody executes a call of it, or has one waiting. The receiving lock is held.
+  [[nodiscard]] bool idle() const noexcept {
+    return executor == nullptr && waiting == 0 && users.load(std::memory_order_acquire) == 0;
+  }
   /// Under `sending`.
   void count_calls(std::uint64_t more) noexcept {
     calls_sent.store(calls_sent.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
@@ -57,7 +95,7 @@ struct peer {
   std::atomic<peer_state> state{peer_state::unknown};
   std::atomic<bool> condemned{false};                ///< broke the rules: nothing more of it is looked at
   std::atomic<peer_end> unreported{peer_end::none};  ///< its end, for which there was no memory for an event
-  transport::endpoint* to = nullptr;                 ///< set before `greeting`
+  endpoint_pointer to;                               ///< set before `greeting`; no_endpoint when it was lost
   std::size_t max_payload = 0;                       ///< of `to`
   std::uint64_t max_message = UINT64_MAX;            ///< what the node takes, as it says; set before `ready`
   std::unique_ptr<msg::translation> translation;     ///< set before `ready`; nullptr: the same table on both sides
@@ -67,6 +105,9 @@ struct peer {
   message_list outbox;  ///< guarded by sending; behind it everything queues
   std::uint32_t next_stream = 0;
   std::atomic<std::uint64_t> calls_sent{0};  ///< written under sending, read by all
+
+  std::atomic<std::int64_t> lost_at_ns{0};  ///< on the steady clock
+  std::atomic<int> users{0};                ///< calls of it that run, or wait, elsewhere than on the receiving thread
 
   // Receiving, under the engine's receiving lock.
   transport::assembler fragments;

@@ -46,6 +46,10 @@ class remote_memory {
   /// byte moves. Blocking, any thread.
   virtual access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) = 0;
   virtual access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) = 0;
+  /// The peer is gone: lets go of its memory as soon as no access is under way. Later ones find it lost. Any thread.
+  virtual void abandon() noexcept {}
+  /// Whether no access is under way.
+  [[nodiscard]] virtual bool unused() const noexcept { return true; }
 };
 
 /// One connection to one node.
@@ -149,6 +153,12 @@ class transport {
   virtual void disarm() noexcept = 0;
   /// Readable when a frame arrived after arm(), or wake() was called.
   [[nodiscard]] virtual int wake_fd() const noexcept = 0;
+
+  /// The runtime has no more use for an endpoint, whichever transport it is of: it was closed, and no thread sends
+  /// there or has a frame of it that is not released when poll is called next. Another thread may still look at the
+  /// object, and access its memory, for a moment. Under the receiving lock; may be called from within the handling of a
+  /// frame.
+  virtual void forget(endpoint&) noexcept {}
 
   /// Ends arm()'s sleep from any thread of this process.
   virtual void wake() noexcept = 0;

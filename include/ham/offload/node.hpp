@@ -43,7 +43,8 @@ class node_descriptor {
   facts facts_;
 };
 
-/// Number of nodes of the job, the host included.
+/// Number of nodes of the job, the host included: all numbers that nodes have had are below. Nodes that have gone
+/// count, and after 4096 of them there may be numbers in between that no node ever had; alive() tells.
 [[nodiscard]] std::size_t num_nodes();
 /// Address of the node that executes the caller.
 [[nodiscard]] node_t this_node();
@@ -80,8 +81,8 @@ struct target_program {
 node_t add_node(const target_program& program);
 
 /// Ends a target, or leaves it if it waits for hosts. Its pending calls fail with ham::node_failure, its number is not
-/// used again. On the host only; any thread; does not wait for its process to end, which is killed if it is there after
-/// `patience`. Throws ham::config_error, ham::call_error.
+/// used again; what it held in other nodes is given back. On the host only; any thread; does not wait for its process
+/// to end, which is killed if it is there after `patience`. Throws ham::config_error, ham::call_error.
 void remove_node(node_t node, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
 
 /// Counters of this node's runtime since its start.

@@ -5,17 +5,23 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ham/error.hpp"
 #include "transport/common/ring_layout.hpp"
 
 namespace ham::transport {
 
 inline constexpr std::size_t most_nodes = 4096;
 
+/// Where a node has its place in what is shared: numbers grow, and of those that have the same place one lives at most.
+[[nodiscard]] constexpr std::size_t place_of(node_t node) noexcept {
+  return static_cast<std::uint32_t>(node) % most_nodes;
+}
+
 /// One per node, shared with all its peers. Fixed-width fields only.
 struct bell {
   alignas(line_bytes) std::atomic<std::uint32_t> attention;  ///< some bit below is set
   alignas(line_bytes) std::atomic<std::uint32_t> sleeping;   ///< the owner sleeps: write its event descriptor too
-  alignas(line_bytes) std::atomic<std::uint64_t> bits[most_nodes / 64];  ///< by node number of the sender
+  alignas(line_bytes) std::atomic<std::uint64_t> bits[most_nodes / 64];  ///< by the place of the sender
 };
 static_assert(sizeof(bell) == 2 * line_bytes + most_nodes / 8 && alignof(bell) == line_bytes);
 static_assert(offsetof(bell, sleeping) == line_bytes && offsetof(bell, bits) == 2 * line_bytes);

@@ -161,6 +161,20 @@ void child_keeper::wait_for_events() {
     }
   }
   if (limited) kill_late_ones();
+  drop_ended();
+}
+
+void child_keeper::drop_ended() {
+  constexpr std::size_t most_remembered = 64;  // whose process ids are still told
+  for (const auto& one : children_) {
+    if (!one->ended) continue;
+    std::lock_guard guard(mutex_);
+    dropped_.push_back(one->node);
+    if (dropped_.size() <= most_remembered) continue;
+    pids_.erase(dropped_.front());
+    dropped_.pop_front();
+  }
+  std::erase_if(children_, [](const auto& one) { return one->ended; });
 }
 
 void child_keeper::read_control(child& from) {

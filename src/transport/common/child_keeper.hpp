@@ -71,6 +71,7 @@ class child_keeper {
   void reap(child& one, std::chrono::milliseconds patience);
   void tell_end(child& one, const std::string& how);
   void kill_late_ones();
+  void drop_ended();
   void stop_children();
 
   const std::string transport_;
@@ -82,6 +83,7 @@ class child_keeper {
   std::condition_variable done_;
   std::deque<std::function<void()>> tasks_;
   std::map<node_t, std::int64_t> pids_;
+  std::deque<node_t> dropped_;  // the last ones that have ended
   bool stop_ = false;
 
   std::vector<std::unique_ptr<child>> children_;  // of the thread

@@ -29,10 +29,11 @@ class mapped_memory final : public remote_memory {
     return to_access_result(why);
   }
 
-  /// The peer's process is gone: lets go of its memory, as soon as no access is under way. Later ones find it lost. Any
-  /// thread.
-  void abandon() noexcept {
+  void abandon() noexcept override {
     if (visitors_.fetch_or(abandoned) == 0) view_.close();
+  }
+  [[nodiscard]] bool unused() const noexcept override {
+    return visitors_.load(std::memory_order_acquire) < one_visitor;
   }
 
  private:

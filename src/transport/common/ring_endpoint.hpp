@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/heavy_fence.hpp"
+#include "base/memory_file.hpp"
 #include "base/unique_fd.hpp"
 #include "transport/common/bell.hpp"
 #include "transport/common/owned_endpoint.hpp"
@@ -42,7 +43,7 @@ class ring_endpoint final : public owned_endpoint {
         writer_(rings.lines(side), ring_pair::lines_log2, rings.control(side), rings.epoch),
         reader_(rings.lines(1 - side), ring_pair::lines_log2, rings.control(1 - side), rings.epoch),
         peer_bell_(peer_bell),
-        self_(static_cast<std::uint32_t>(self)),
+        self_(static_cast<std::uint32_t>(place_of(self))),
         fenced_(!base::register_heavy_fence()) {}
 
   [[nodiscard]] std::size_t max_payload() const noexcept override { return writer_.max_payload(); }
@@ -69,7 +70,21 @@ class ring_endpoint final : public owned_endpoint {
   }
   void release() noexcept override { reader_.release(); }
 
+  /// What lives as long as the connection: the memory of its rings, and the peer's event descriptor.
+  void keep(base::mapping rings, base::unique_fd event) noexcept {
+    rings_ = std::move(rings);
+    event_ = std::move(event);
+  }
+
   // ---- for ring_transport, under the receiving lock
+  /// Gives back all that is large or scarce; the object may still be looked at. See transport::forget.
+  void let_go() noexcept {
+    if (memory() != nullptr) memory()->abandon();
+    rings_ = base::mapping();
+    event_.reset();
+  }
+  /// Whether nobody accesses the peer's memory any more.
+  [[nodiscard]] bool unused() noexcept { return memory() == nullptr || memory()->unused(); }
   [[nodiscard]] ring_reader& reader() noexcept { return reader_; }
   [[nodiscard]] bool malformed() const noexcept { return malformed_; }
   enum class attention : std::uint8_t { cold, limbo, hot };
@@ -79,6 +94,8 @@ class ring_endpoint final : public owned_endpoint {
  private:
   void wake_peer() noexcept;
 
+  base::mapping rings_;
+  base::unique_fd event_;
   ring_writer writer_;
   ring_reader reader_;
   remote_bell peer_bell_;

@@ -5,9 +5,15 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
+
 namespace ham::transport {
 
 using attention = ring_endpoint::attention;
+
+namespace {
+constexpr std::int64_t keep_ns = 10'000'000'000;  // an endpoint that is used no more
+}  // namespace
 
 void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
   ring_endpoint& one = *endpoint;
@@ -74,24 +80,59 @@ endpoint* ring_transport::look_at_limbo(frame& out) {
 
 void ring_transport::answer_bell() {
   bell_.attention.exchange(0, std::memory_order_seq_cst);
-  if (newcomers_.any()) {
-    for (auto& one : newcomers_.take()) {
-      const auto peer = static_cast<std::size_t>(one->peer());
-      if (by_peer_.size() <= peer) by_peer_.resize(peer + 1);
-      by_peer_[peer] = one.get();
-      promote(*one);
-      endpoints_.push_back(std::move(one));
-    }
-  }
-  const std::size_t words = (by_peer_.size() + 63) / 64;
+  if (!leaving_.empty()) let_go_of_forgotten();
+  if (newcomers_.any()) take_in_newcomers();
+  const std::size_t words = (by_place_.size() + 63) / 64;
   for (std::size_t word = 0; word < words; ++word) {
     if (bell_.bits[word].load(std::memory_order_relaxed) == 0) continue;
     std::uint64_t set = bell_.bits[word].exchange(0, std::memory_order_acquire);
     for (; set != 0; set &= set - 1) {
-      const std::size_t peer = word * 64 + static_cast<std::size_t>(__builtin_ctzll(set));
-      if (peer < by_peer_.size() && by_peer_[peer] != nullptr) promote(*by_peer_[peer]);
+      const std::size_t place = word * 64 + static_cast<std::size_t>(__builtin_ctzll(set));
+      if (place < by_place_.size() && by_place_[place] != nullptr) promote(*by_place_[place]);
     }
   }
+}
+
+void ring_transport::take_in_newcomers() {
+  for (auto& one : newcomers_.take()) {
+    if (one->state() != endpoint_state::open) {  // forgotten before it was taken in
+      leaving_.push_back(std::move(one));
+      continue;
+    }
+    const std::size_t place = place_of(one->peer());
+    if (by_place_.size() <= place) by_place_.resize(place + 1);
+    by_place_[place] = one.get();
+    promote(*one);
+    endpoints_.push_back(std::move(one));
+  }
+  leaving_.reserve(endpoints_.size());  // to forget needs no memory
+}
+
+/// Other threads may be about to look at such an endpoint: the object stays for a while.
+void ring_transport::let_go_of_forgotten() {
+  const std::int64_t now = base::now_ns();
+  std::erase_if(empty_, [now](const auto& one) { return now - one.second > keep_ns && one.first->unused(); });
+  for (auto& one : leaving_) {
+    one->let_go();
+    empty_.emplace_back(std::move(one), now);
+  }
+  leaving_.clear();
+}
+
+/// Its rings stay until the next poll: a frame of it may not have been released yet.
+void ring_transport::forget(endpoint& with) noexcept {
+  const auto found =
+      std::find_if(endpoints_.begin(), endpoints_.end(), [&](const auto& one) { return one.get() == &with; });
+  if (found == endpoints_.end()) return;
+  ring_endpoint& one = **found;
+  if (one.memory() != nullptr) one.memory()->abandon();
+  std::erase(hot_, &one);
+  std::erase(limbo_, &one);
+  one.watched = attention::cold;
+  if (by_place_[place_of(one.peer())] == &one) by_place_[place_of(one.peer())] = nullptr;
+  leaving_.push_back(std::move(*found));
+  endpoints_.erase(found);
+  bell_.attention.store(1, std::memory_order_relaxed);  // the next poll looks after it
 }
 
 void ring_transport::promote(ring_endpoint& one) {

@@ -1,7 +1,9 @@
 // Receiving from any number of line rings: a few hot ones are polled, the others ring a bell.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "transport/common/newcomers.hpp"
@@ -21,6 +23,7 @@ class ring_transport : public transport {
   void disarm() noexcept override;
   [[nodiscard]] int wake_fd() const noexcept override { return event_fd_; }
   void wake() noexcept override;
+  void forget(endpoint& with) noexcept override;
 
  protected:
   /// Takes a new endpoint in; any thread.
@@ -34,6 +37,8 @@ class ring_transport : public transport {
   static constexpr std::size_t most_limbo = 32;
 
   void answer_bell();
+  void take_in_newcomers();
+  void let_go_of_forgotten();
   void promote(ring_endpoint& one);
   void cool_oldest();
   void settle_limbo();
@@ -48,7 +53,9 @@ class ring_transport : public transport {
 
   newcomers<ring_endpoint> newcomers_;
   std::vector<std::unique_ptr<ring_endpoint>> endpoints_;
-  std::vector<ring_endpoint*> by_peer_;
+  std::vector<ring_endpoint*> by_place_;
+  std::vector<std::unique_ptr<ring_endpoint>> leaving_;                         // forgotten since the last poll
+  std::vector<std::pair<std::unique_ptr<ring_endpoint>, std::int64_t>> empty_;  // and since when they are
   std::vector<ring_endpoint*> hot_;
   std::vector<ring_endpoint*> limbo_;  // armed, but a sender may not have seen it yet: still looked at now and then
   std::size_t cursor_ = 0;

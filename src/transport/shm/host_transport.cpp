@@ -73,7 +73,7 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
   job_->cores = base::usable_cores();
   job_->set_awake(0, true);
   watch_ = std::make_unique<base::life_watch>(job_->nodes[0].alive, [this](std::uint64_t node) {
-    job_->set_awake(static_cast<std::uint32_t>(node), false);
+    job_->set_awake(static_cast<node_t>(node), false);
     observing().on_died(static_cast<node_t>(node), "its process " + how_ended(static_cast<node_t>(node)));
   });
   epoll_event interest{EPOLLIN, {.u64 = 0}};
@@ -84,8 +84,8 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
 host_transport::~host_transport() { shutdown(); }
 
 void host_transport::start(std::vector<target_plan> plans, std::uint32_t nodes) {
-  if (plans.size() > 64) base::raise_file_limit();
   std::unique_lock lock(mutex_);
+  if (places_.size() + plans.size() > 64) base::raise_file_limit();
   plans_ = std::move(plans);
   plan_nodes_ = nodes;
   started_ = false;
@@ -121,6 +121,7 @@ void host_transport::keep() {
     if (stop_) break;
     lock.unlock();
     run_commands();
+    drop_ended();
   }
   stop_children();
 }
@@ -134,6 +135,9 @@ void host_transport::run_commands() {
       if (one == nullptr || one->ended) continue;
       one->leaving = true;
       one->join_by = until;
+    }
+    for (const node_t node : std::exchange(forgotten_, {})) {
+      if (child* const one = find(node)) one->forgotten = true;
     }
     if (started_) return;
     plans.swap(plans_);
@@ -150,11 +154,10 @@ void host_transport::run_commands() {
   done_.notify_all();
 }
 
-ring_pair host_transport::make_pair(base::unique_fd& file) {
+base::mapping host_transport::make_pair(base::unique_fd& file, std::uint32_t& epoch) {
   file = base::make_memory_file("ham-pair", ring_pair::bytes);
-  pairs_.emplace_back(file.get(), ring_pair::bytes);
-  next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
-  return {pairs_.back().data(), next_epoch_};
+  epoch = next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
+  return {file.get(), ring_pair::bytes};
 }
 
 void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
@@ -166,16 +169,18 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   one->control = std::move(mine);
 
   base::unique_fd pair_file;
-  const ring_pair pair = make_pair(pair_file);
   control_text welcome;
+  base::mapping rings = make_pair(pair_file, welcome.epoch);
   welcome.kind = control_kind::welcome;
   welcome.node = plan.node;
   welcome.nodes = nodes;
   welcome.side = 1;
-  welcome.epoch = pair.epoch;
   const std::array<int, 6> fds{job_file_.get(), pair_file.get(),  one->heap.get(),
                                heap_fd_,        one->event.get(), event_.get()};
   base::send_control(one->control.get(), bytes_of(welcome), fds);
+
+  auto memory = std::make_unique<mapped_memory>(duplicate(one->heap.get()));
+  one->memory = memory.get();
 
   base::process_request request;
   request.command = plan.command;
@@ -185,22 +190,23 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   request.inherited_fd = theirs.get();
   request.extra_environment = plan.environment;
   request.extra_environment.push_back("HAM_TARGET=shm:" + std::to_string(theirs.get()));
+  job_->clear(plan.node);
   one->process = base::start_process(request);
   one->program = words(plan.command);
   one->join_by = start_limit_ns_ == 0 ? 0 : base::now_ns() + start_limit_ns_;
   {
     std::lock_guard guard(mutex_);
     pids_[plan.node] = one->process.pid;
+    places_.insert(place_of(plan.node));
   }
-  job_->set_awake(static_cast<std::uint32_t>(plan.node), true);
+  job_->set_awake(plan.node, true);
 
-  auto connection = std::make_unique<ring_endpoint>(plan.node, 0, pair, 0U,
-                                                    remote_bell{&job_->nodes[plan.node].ring_me, one->event.get()});
-  auto memory = std::make_unique<mapped_memory>(duplicate(one->heap.get()));
-  one->memory = memory.get();
+  auto connection = std::make_unique<ring_endpoint>(plan.node, 0, ring_pair{rings.data(), welcome.epoch}, 0U,
+                                                    remote_bell{&job_->of(plan.node).ring_me, one->event.get()});
+  connection->keep(std::move(rings), {});
   connection->set_memory(std::move(memory));
   adopt(std::move(connection));
-  watch_->watch(job_->nodes[plan.node].alive, static_cast<std::uint64_t>(plan.node));
+  watch_->watch(job_->of(plan.node).alive, static_cast<std::uint64_t>(plan.node));
 
   const auto number = static_cast<std::uint64_t>(plan.node) * 2;
   epoll_event control_interest{EPOLLIN, {.u64 = number}};
@@ -283,14 +289,14 @@ void host_transport::hang_up(child& one) {
     return;
   }
   std::string how = base::end_of(one.process.pid, std::chrono::milliseconds(5));
-  if (how.empty()) how = base::holder_died(job_->nodes[one.node].alive) ? "died" : "closed the connection";
+  if (how.empty()) how = base::holder_died(job_->of(one.node).alive) ? "died" : "closed the connection";
   tell_end(one, how);
 }
 
 /// The process that was started may be a wrapper around the target. The kernel marks the target's life word before it
 /// closes its sockets.
 void host_transport::tell_end(const child& one, const std::string& how) {
-  if (base::holder_died(job_->nodes[one.node].alive))
+  if (base::holder_died(job_->of(one.node).alive))
     observing().on_died(one.node, "its process " + how);
   else
     observing().on_lost(one.node, "its process " + how);
@@ -298,7 +304,7 @@ void host_transport::tell_end(const child& one, const std::string& how) {
 
 /// A process that has not joined gets an explanation.
 void host_transport::lose(child& one, const std::string& how) {
-  job_->set_awake(static_cast<std::uint32_t>(one.node), false);
+  job_->set_awake(one.node, false);
   if (one.joined) {
     tell_end(one, how);
     return;
@@ -312,7 +318,7 @@ std::string host_transport::how_ended(node_t node) {
   constexpr std::chrono::milliseconds timeout{5};
   constexpr std::string_view killed = "was killed by signal 9";
   const auto started = static_cast<pid_t>(peer_pid(node));
-  const pid_t said = job_->nodes[node].pid.load(std::memory_order_relaxed);
+  const pid_t said = job_->of(node).pid.load(std::memory_order_relaxed);
   std::string how = said > 0 && said != started ? base::end_of(said, timeout) : std::string();
   if (how.empty() && started > 0) how = base::end_of(started, timeout);
   if (how.empty()) return "died";
@@ -352,11 +358,9 @@ void host_transport::introduce(node_t first, node_t second) {
   }
   if (!introduced_.insert(std::minmax(first, second)).second) return;
   base::unique_fd pair_file;
-  const ring_pair pair = make_pair(pair_file);
-  pairs_.pop_back();  // the host itself does not look into it
   control_text text;
   text.kind = control_kind::connected;
-  text.epoch = pair.epoch;
+  static_cast<void>(make_pair(pair_file, text.epoch));  // the host itself does not look into it
   text.peer = second;
   text.side = 0;
   const bool told = base::send_control(one->control.get(), bytes_of(text),
@@ -381,10 +385,46 @@ void host_transport::reap(child& one) {
 void host_transport::bury(child& one) {
   one.ended = true;
   one.join_by = 0;
-  one.memory->abandon();
+  if (!one.forgotten) one.memory->abandon();  // else its endpoint may be gone
   one.heap.reset();
   one.process.pid_fd.reset();
   one.control.reset();
+}
+
+/// Those that are used no more, and whose processes are gone.
+void host_transport::drop_ended() {
+  const auto over = [](const auto& one) { return one->ended && one->forgotten; };
+  for (const auto& one : children_) {
+    if (!over(one)) continue;
+    std::erase_if(introduced_, [&](const auto& two) { return two.first == one->node || two.second == one->node; });
+    std::lock_guard guard(mutex_);
+    places_.erase(place_of(one->node));
+    dropped_.push_back(one->node);
+    if (dropped_.size() > 64) {
+      pids_.erase(dropped_.front());
+      dropped_.pop_front();
+    }
+  }
+  std::erase_if(children_, over);
+}
+
+bool host_transport::has_place_of(node_t node) const {
+  std::lock_guard guard(mutex_);
+  return places_.contains(place_of(node));
+}
+
+void host_transport::forget(endpoint& with) noexcept {
+  ring_transport::forget(with);
+  if (watch_ != nullptr) watch_->unwatch(static_cast<std::uint64_t>(with.peer()));
+  try {
+    std::lock_guard guard(mutex_);
+    if (!pids_.contains(with.peer())) return;  // another transport's
+    forgotten_.push_back(with.peer());
+  } catch (const std::bad_alloc&) {
+    return;  // its descriptors stay
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
 }
 
 void host_transport::stop_children() {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -40,10 +41,14 @@ class host_transport final : public ring_transport {
   void end(node_t node, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
 
   [[nodiscard]] const char* name() const noexcept override { return "shm"; }
-  void connect(node_t) override {}  // every target is connected to the host from its start
+  /// Every target is connected to the host from its start: there is no other.
+  void connect(node_t peer) override { observing().on_lost(peer, "it has left the job"); }
   [[nodiscard]] bool crowded() const noexcept override;
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override;
+  void forget(endpoint& with) noexcept override;
   void shutdown() noexcept override;
+  /// Whether a process has the place of `node`, also one that was removed and has not ended yet.
+  [[nodiscard]] bool has_place_of(node_t node) const;
 
  protected:
   void asleep(bool on) noexcept override { job_->set_awake(0, !on); }
@@ -63,6 +68,7 @@ class host_transport final : public ring_transport {
     bool leaving = false;  // killed at join_by if it is still there
     bool ended = false;
     bool hung_up = false;
+    bool forgotten = false;  // its endpoint is used no more
   };
 
   host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd, observer& to);
@@ -83,7 +89,8 @@ class host_transport final : public ring_transport {
   void give_up_late_ones();
   void stop_children();
   [[nodiscard]] child* find(node_t node) noexcept;
-  ring_pair make_pair(base::unique_fd& file);
+  base::mapping make_pair(base::unique_fd& file, std::uint32_t& epoch);
+  void drop_ended();
 
   base::unique_fd job_file_;
   base::mapping job_memory_;
@@ -96,6 +103,9 @@ class host_transport final : public ring_transport {
   std::condition_variable done_;
   std::vector<target_plan> plans_;                       // guarded by mutex_
   std::vector<std::pair<node_t, std::int64_t>> ending_;  // who, and until when; guarded by mutex_
+  std::vector<node_t> forgotten_;                        // guarded by mutex_
+  std::set<std::size_t> places_;                         // of children; guarded by mutex_
+  std::deque<node_t> dropped_;                           // the last ones, whose pids_ are still told
   std::uint32_t plan_nodes_ = 0;
   bool started_ = true;
   std::string start_error_;
@@ -106,7 +116,6 @@ class host_transport final : public ring_transport {
   std::vector<std::unique_ptr<child>> children_;  // keeper thread only
   std::int64_t start_limit_ns_;
   std::set<std::pair<node_t, node_t>> introduced_;
-  std::vector<base::mapping> pairs_;
   base::unique_fd command_event_;
   base::unique_fd epoll_;
   std::unique_ptr<base::life_watch> watch_;

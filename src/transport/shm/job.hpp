@@ -26,9 +26,21 @@ struct job_segment {
   job_node nodes[most_nodes];
 
   /// Counts a node in or out; idempotent per node.
-  void set_awake(std::uint32_t node, bool on) noexcept {
+  void set_awake(node_t node, bool on) noexcept {
     const std::uint32_t wanted = on ? 1 : 0;
-    if (nodes[node].awake.exchange(wanted, std::memory_order_relaxed) != wanted) awake.fetch_add(on ? 1 : -1);
+    if (of(node).awake.exchange(wanted, std::memory_order_relaxed) != wanted) awake.fetch_add(on ? 1 : -1);
+  }
+
+  [[nodiscard]] job_node& of(node_t node) noexcept { return nodes[place_of(node)]; }
+  /// For a node whose place another one has had, which is gone.
+  void clear(node_t node) noexcept {
+    set_awake(node, false);
+    job_node& place = of(node);
+    place.alive.store(0, std::memory_order_relaxed);
+    place.pid.store(0, std::memory_order_relaxed);
+    place.ring_me.attention.store(0, std::memory_order_relaxed);
+    place.ring_me.sleeping.store(0, std::memory_order_relaxed);
+    for (auto& bits : place.ring_me.bits) bits.store(0, std::memory_order_relaxed);
   }
 };
 

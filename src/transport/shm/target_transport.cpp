@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/process.hpp"
 #include "base/process_end.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
@@ -46,7 +47,7 @@ std::string obstacle(const control_text& text) {
            "-endian and its host is not: nodes that share memory need the same byte order; reach it through tcp://";
   }
   const bool sane = text.version == control_text::protocol && text.kind == control_kind::welcome && text.node > 0 &&
-                    text.node < static_cast<std::int32_t>(most_nodes);
+                    place_of(text.node) != 0;
   return sane ? ""
               : "the host of this target speaks another version of the start protocol; build both from the same "
                 "release of HAM";
@@ -92,21 +93,21 @@ std::unique_ptr<target_transport> target_transport::make(invitation from, observ
 }
 
 target_transport::target_transport(invitation from, base::mapping job_memory, observer& to)
-    : ring_transport(reinterpret_cast<job_segment*>(job_memory.data())->nodes[from.node].ring_me, from.own_event.get(),
+    : ring_transport(reinterpret_cast<job_segment*>(job_memory.data())->of(from.node).ring_me, from.own_event.get(),
                      to),
       invitation_(std::move(from)),
       job_memory_(std::move(job_memory)),
       job_(reinterpret_cast<job_segment*>(job_memory_.data())),
       self_(invitation_.node),
       stop_event_(::eventfd(0, EFD_CLOEXEC)) {
-  watch_ = std::make_unique<base::life_watch>(job_->nodes[self_].alive, [this](std::uint64_t node) {
+  watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive, [this](std::uint64_t node) {
     if (node == 0 && !leaving_.load()) end_with_host();
-    const pid_t pid = job_->nodes[node].pid.load(std::memory_order_relaxed);
+    const pid_t pid = job_->of(static_cast<node_t>(node)).pid.load(std::memory_order_relaxed);
     const std::string how = pid > 0 ? base::end_of(pid, std::chrono::milliseconds(5)) : std::string();
     observing().on_died(static_cast<node_t>(node), "its process " + (how.empty() ? "died" : how));
   });
   watch_->watch(job_->nodes[0].alive, 0);
-  job_->nodes[self_].pid.store(::getpid(), std::memory_order_relaxed);
+  job_->of(self_).pid.store(::getpid(), std::memory_order_relaxed);
 }
 
 target_transport::~target_transport() { shutdown(); }
@@ -128,13 +129,14 @@ void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base
     observing().on_lost(peer, "its connection segment is too small");
     return;
   }
-  pairs_.emplace_back(pair.get(), ring_pair::bytes);
-  auto connection = std::make_unique<ring_endpoint>(peer, self_, ring_pair{pairs_.back().data(), epoch}, side,
-                                                    remote_bell{&job_->nodes[peer].ring_me, event.get()});
+  if (++connected_ > 64) base::raise_file_limit();
+  base::mapping rings(pair.get(), ring_pair::bytes);
+  auto connection = std::make_unique<ring_endpoint>(peer, self_, ring_pair{rings.data(), epoch}, side,
+                                                    remote_bell{&job_->of(peer).ring_me, event.get()});
   connection->set_memory(std::make_unique<mapped_memory>(std::move(heap)));
-  peer_events_.push_back(std::move(event));
+  connection->keep(std::move(rings), std::move(event));
   adopt(std::move(connection));
-  if (peer != 0) watch_->watch(job_->nodes[peer].alive, static_cast<std::uint64_t>(peer));
+  if (peer != 0) watch_->watch(job_->of(peer).alive, static_cast<std::uint64_t>(peer));
 }
 
 bool target_transport::tell(control_kind kind, node_t peer) noexcept {
@@ -143,6 +145,11 @@ bool target_transport::tell(control_kind kind, node_t peer) noexcept {
   text.peer = peer;
   text.node = self_;
   return base::send_control(invitation_.control.get(), {reinterpret_cast<const std::byte*>(&text), sizeof text}, {});
+}
+
+void target_transport::forget(endpoint& with) noexcept {
+  ring_transport::forget(with);
+  if (watch_ != nullptr && with.peer() != 0) watch_->unwatch(static_cast<std::uint64_t>(with.peer()));
 }
 
 void target_transport::connect(node_t peer) {
@@ -175,7 +182,7 @@ void target_transport::meet(const base::control_message& message) {
   if (message.bytes.size() != sizeof text) return;
   std::memcpy(&text, message.bytes.data(), sizeof text);
   const bool sane = !message.from_other_user && text.version == control_text::protocol && text.peer > 0 &&
-                    text.peer != self_ && text.peer < static_cast<std::int32_t>(most_nodes);
+                    text.peer != self_ && place_of(text.peer) != 0;
   if (!sane) return;
   if (text.kind == control_kind::refused)
     observing().on_lost(text.peer, "its process has ended, or this one has changed its user");
@@ -198,7 +205,7 @@ void target_transport::shutdown() noexcept {
   [[maybe_unused]] const ssize_t written = ::write(stop_event_.get(), &one, sizeof one);
   if (keeper_.joinable()) keeper_.join();
   watch_.reset();
-  job_->set_awake(static_cast<std::uint32_t>(self_), false);
+  job_->set_awake(self_, false);
 }
 
 }  // namespace ham::transport::shm

@@ -38,10 +38,11 @@ class target_transport final : public ring_transport {
   [[nodiscard]] const char* name() const noexcept override { return "shm"; }
   void connect(node_t peer) override;
   [[nodiscard]] bool crowded() const noexcept override;
+  void forget(endpoint& with) noexcept override;
   void shutdown() noexcept override;
 
  protected:
-  void asleep(bool on) noexcept override { job_->set_awake(static_cast<std::uint32_t>(self_), !on); }
+  void asleep(bool on) noexcept override { job_->set_awake(self_, !on); }
 
  private:
   target_transport(invitation from, base::mapping job_memory, observer& to);
@@ -57,8 +58,7 @@ class target_transport final : public ring_transport {
   base::mapping job_memory_;
   job_segment* job_;
   node_t self_;
-  std::vector<base::mapping> pairs_;
-  std::vector<base::unique_fd> peer_events_;
+  std::size_t connected_ = 0;  // of the keeper thread, once it runs
   std::atomic<bool> leaving_{false};
   base::unique_fd stop_event_;
   std::unique_ptr<base::life_watch> watch_;

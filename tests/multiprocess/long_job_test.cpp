@@ -1,0 +1,167 @@
+// A job that adds and removes targets for long: it takes no more of anything, and numbers do not run out.
+// HAM_TEST_CYCLES=100000 for as long as that.
+// link: ham::ham
+// timeout: 300
+#include "support.hpp"
+
+#include <sys/resource.h>
+
+#include "runtime/engine.hpp"
+
+using namespace ham;
+using namespace ham::test;
+
+namespace {
+
+int next(int value) { return value + 1; }
+int next_there(node_t node, int value) { return offload::sync(node, fn<&next>, value); }
+
+/// What a process holds.
+struct holdings {
+  std::int64_t files = 0;
+  std::int64_t maps = 0;
+  std::int64_t threads = 0;
+  std::int64_t resident_kib = 0;
+};
+
+std::int64_t lines_of(const char* path) {
+  std::ifstream file(path);
+  return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+}
+
+/// In the order of holdings.
+std::vector<std::int64_t> held_here() {
+  std::ifstream status("/proc/self/status");
+  std::int64_t threads = 0;
+  std::int64_t resident = 0;
+  for (std::string word; status >> word;) {
+    if (word == "Threads:") status >> threads;
+    if (word == "VmRSS:") status >> resident;
+  }
+  return {static_cast<std::int64_t>(open_files()), lines_of("/proc/self/maps"), threads, resident};
+}
+
+holdings held_by(node_t node) {
+  const auto all = offload::sync(node, fn<&held_here>);
+  return {all[0], all[1], all[2], all[3]};
+}
+
+int cycles(int normal) {
+  const char* const text = std::getenv("HAM_TEST_CYCLES");
+  return text == nullptr ? normal : std::max(1, std::atoi(text));
+}
+
+/// A target comes, works, and goes: as it should, or in one of the other ways.
+void cycle(int i) {
+  if (i % 16 == 3) {
+    EXPECT_THROW(offload::add_node("exec:false"), config_error);
+    return;
+  }
+  const node_t node = offload::add_node("shm:1");
+  ASSERT_EQ(offload::sync(node, fn<&next>, i), i + 1);
+  if (i % 4 == 1) {
+    ASSERT_EQ(offload::sync(1, fn<&next_there>, node, i), i + 1);
+  }
+  if (i % 4 == 2) {
+    const std::vector<int> numbers(1000, i);
+    const auto there = offload::allocate<int>(node, numbers.size());
+    offload::put_sync(numbers.data(), there, numbers.size());
+  }
+  if (i % 8 == 5) {
+    const auto pid = static_cast<pid_t>(offload::get_node_descriptor(node).pid());
+    ::kill(pid, SIGKILL);
+    ASSERT_TRUE(eventually([node] { return !offload::alive(node); }));
+  } else {
+    offload::remove_node(node);
+  }
+  ASSERT_FALSE(offload::alive(node));
+}
+
+/// What is held once it does not change any more: the last targets have been reaped.
+holdings settled(node_t node) {
+  holdings now = held_by(node);
+  static_cast<void>(eventually([&] {
+    std::this_thread::sleep_for(100ms);
+    const holdings before = std::exchange(now, held_by(node));
+    return now.files == before.files && now.threads == before.threads && now.maps == before.maps;
+  }));
+  return now;
+}
+
+void expect_flat(node_t node, const holdings& before) {
+  const holdings after = settled(node);
+  EXPECT_LE(after.files, before.files) << "node " << node;
+  EXPECT_LE(after.threads, before.threads) << "node " << node;
+  EXPECT_LE(after.maps, before.maps + 8) << "node " << node;
+  if (!sanitized()) {
+    EXPECT_LE(after.resident_kib, before.resident_kib + 8 * 1024) << "node " << node;
+  }
+  std::printf("node %d: %ld files, %ld maps, %ld threads, %ld KiB; before %ld, %ld, %ld, %ld\n", node, after.files,
+              after.maps, after.threads, after.resident_kib, before.files, before.maps, before.threads,
+              before.resident_kib);
+}
+
+}  // namespace
+
+TEST(long_job, takes_no_more_of_anything) {
+  const rlimit few{128, 4096};
+  rlimit usual{};
+  ::getrlimit(RLIMIT_NOFILE, &usual);
+  const rlimit soft{few.rlim_cur, usual.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &soft);
+  {
+    runtime rt(nodes("shm:1"));
+    for (int i = 0; i < 64; ++i) cycle(i);
+    const holdings host = settled(0);
+    const holdings target = settled(1);
+    const int count = cycles(300);
+    for (int i = 0; i < count && !HasFatalFailure(); ++i) cycle(i);
+    expect_flat(0, host);
+    expect_flat(1, target);
+  }
+  ::setrlimit(RLIMIT_NOFILE, &usual);
+}
+
+TEST(long_job, uses_places_again_but_no_numbers) {
+  runtime rt(nodes("shm:2"));
+  const auto number_from = [](std::size_t count) {  // as after as many additions
+    ASSERT_TRUE(detail::current().grow_to(count));
+  };
+  EXPECT_EQ(offload::sync(1, fn<&next_there>, 2, 5), 6);
+  number_from(4094);
+  EXPECT_EQ(offload::add_node("shm:2"), 4094);
+  EXPECT_EQ(offload::add_node("shm:1"), 4099) << "4096 to 4098 would have the places of nodes 0 to 2, which live";
+  for (const node_t node : {1, 2, 4094, 4095, 4099}) EXPECT_EQ(offload::sync(node, fn<&next>, 1), 2);
+  EXPECT_EQ(offload::sync(4099, fn<&next_there>, 1, 5), 6);
+  EXPECT_EQ(offload::sync(2, fn<&next_there>, 4099, 5), 6);
+  EXPECT_EQ(offload::sync(4095, [] { return offload::sync(0, fn<&next>, 7); }), 8);
+
+  EXPECT_FALSE(offload::alive(4097)) << "there never was such a node";
+  EXPECT_THROW(offload::sync(4098, fn<&next>, 1), node_failure);
+  EXPECT_THROW(offload::sync(200, fn<&next>, 1), node_failure) << "nor this";
+  EXPECT_THROW(offload::sync(5000, fn<&next>, 1), call_error);
+
+  offload::remove_node(4099);
+  EXPECT_THROW(offload::sync(4099, fn<&next>, 1), node_failure);
+  // Its place rests for a second, then it is given to the next number that has it.
+  std::this_thread::sleep_for(1100ms);
+  node_t again = 0;
+  ASSERT_TRUE(eventually([&] {
+    number_from((offload::num_nodes() / 4096 + 1) * 4096 + 3);
+    again = offload::add_node("shm:1");
+    if (again % 4096 == 3) return true;
+    offload::remove_node(again);  // the process before has not ended yet
+    std::this_thread::sleep_for(100ms);
+    return false;
+  }));
+  EXPECT_EQ(offload::sync(again, fn<&next>, 1), 2);
+  EXPECT_EQ(offload::sync(2, fn<&next_there>, again, 5), 6) << "node 2 knew another one at this place";
+  EXPECT_EQ(offload::sync(again, fn<&next_there>, 2, 5), 6);
+  EXPECT_THROW(offload::sync(4099, fn<&next>, 1), node_failure);
+  EXPECT_THROW(offload::sync(2, fn<&next_there>, 4099, 5), std::exception);
+}
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) runtime rt(argc, argv);
+  return run(argc, argv);
+}
