@@ -95,6 +95,13 @@ def manifests():
     seed("manifest", "other_machine", whole(there, entry("g", "opaque<g,8,8>,str,vec<f8>->void")))
     seed("manifest", "ambiguous", whole(here, entry("f", "empty<f>,i4->i4", 1, 1)))
     seed("manifest", "empty", whole(here))
+    seed("manifest", "changed_argument", whole(here, entry("ham::msg::call_tag<ham::fn_t<int(*)(long),&f>>", "i8->i4")))
+    policies = "ham::msg::call_tag<" + "ham::msg::policy_tag<a," * 40 + "ham::fn_t<int(*)(),&f>" + ">" * 41
+    seed("manifest", "policies", whole(here, entry(policies, "i4->i4")))
+    seed("manifest", "key", whole(here, entry("ham::msg::call_tag<ham::msg::key_tag<(char)65,(char)66>>", "->i4")))
+    seed("manifest", "brackets", whole(here, entry("<" * 300, ""), entry("(&" * 150, ""), entry(",std::less<" * 30, "")))
+    seed("manifest", "longest_name", whole(here, entry("x<," * 5461 + "x", "")))
+    seed("manifest", "too_long_a_name", whole(here, entry("x" * 16385, "")))
     seed("manifest", "too_many", b"HAMM" + u8(1) + here + u32(0xFFFFFFFF))
 
 

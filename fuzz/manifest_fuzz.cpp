@@ -1,12 +1,14 @@
 // Manifests of peers, and translations between them and one that is known.
-// fuzz: -max_len=1024
+// fuzz: -max_len=20000
 #include "ham/msg/manifest.hpp"
 
 #include <algorithm>
 
 #include "ham/error.hpp"
+#include "ham/msg/names.hpp"
 #include "ham/msg/translation.hpp"
 #include "input.hpp"
+#include "msg/pretty_name.hpp"
 
 using namespace ham;
 using namespace ham::msg;
@@ -46,7 +48,12 @@ HAM_FUZZ(from) {
     translate(known(), got);
     translate(got, known());
     translate(got, got);
-    for (const manifest::entry& one : got.entries()) static_cast<void>(one.pretty());
+    for (const manifest::entry& one : got.entries()) {
+      const pretty readable = pretty_with_cost(one.name);
+      fuzz::require(readable.steps <= 6 * one.name.size(), "a name that is expensive to read");
+      fuzz::require(readable.text.size() <= 2 * one.name.size() + 2, "a name that grows");
+      fuzz::require(one.name.size() <= max_name_bytes, "a name without limit");
+    }
   } catch (const protocol_error&) {
     return;
   }

@@ -1,9 +1,9 @@
 // Manifest: from the table, to bytes, and back from bytes that nobody vouches for.
 #include "ham/msg/manifest.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "ham/error.hpp"
@@ -60,9 +60,9 @@ class byte_source {
     for (int shift = 0; shift < 32; shift += 8) value |= std::uint32_t{u8()} << shift;
     return value;
   }
-  std::string text() {
+  std::string text(std::size_t limit) {
     const std::uint32_t size = u32();
-    if (size > manifest::max_text_bytes) throw protocol_error("malformed manifest: a name is too long");
+    if (size > limit) throw protocol_error("malformed manifest: a name is too long");
     const auto bytes = raw(size);
     std::string value(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     for (const char c : value) {
@@ -87,9 +87,9 @@ manifest::entry parse_entry(byte_source& source) {
   const std::uint8_t flags = source.u8();
   if ((flags & ~duplicate_flag) != 0) throw protocol_error("malformed manifest: unknown flags");
   entry.duplicate = flags == duplicate_flag;
-  entry.name = source.text();
+  entry.name = source.text(max_name_bytes);
   if (entry.name.empty()) throw protocol_error("malformed manifest: a handler has no name");
-  entry.layout = source.text();
+  entry.layout = source.text(manifest::max_layout_bytes);
   return entry;
 }
 
@@ -160,9 +160,12 @@ manifest manifest::parse(std::span<const std::byte> bytes) {
   for (std::uint32_t i = 0; i < count; ++i) entries.push_back(parse_entry(source));
   if (source.remaining() != 0) throw protocol_error("malformed manifest: bytes follow its last entry");
 
-  std::unordered_set<std::string_view> names;
-  for (const entry& each : entries) {
-    if (!names.insert(each.name).second) throw protocol_error("malformed manifest: it lists a name twice");
+  // Sorted, not hashed: a peer could choose names that all have one hash.
+  std::vector<std::string_view> names(entries.size());
+  std::transform(entries.begin(), entries.end(), names.begin(), [](const entry& each) { return each.name; });
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
+    throw protocol_error("malformed manifest: it lists a name twice");
   }
   return {layout, std::move(entries)};
 }

@@ -1,4 +1,4 @@
-// Normalising demangled names until compilers and demanglers agree, and making them readable.
+// Normalising demangled names until compilers and demanglers agree.
 #include "ham/msg/names.hpp"
 
 #include <cxxabi.h>
@@ -7,7 +7,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
-#include <vector>
+
+#include "ham/msg/digest.hpp"
 
 namespace ham::msg {
 
@@ -166,79 +167,14 @@ void drop_parameters_of_addresses(string& text) {
   }
 }
 
-/// The parts of a list, split at commas outside all brackets.
-std::vector<string_view> split(string_view list) {
-  std::vector<string_view> parts;
-  std::size_t start = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const char c = list[i];
-    if (c == '<' || c == '(' || c == '{' || c == '[') {
-      const std::size_t close = closing(list, i);
-      if (close != string_view::npos) i = close;
-    } else if (c == ',') {
-      parts.push_back(list.substr(start, i - start));
-      start = i + 1;
-    }
-  }
-  if (!list.empty()) parts.push_back(list.substr(start));
-  return parts;
-}
-
-/// The template arguments if `text` is exactly "name<...>".
-bool template_arguments(string_view text, string_view name, std::vector<string_view>& arguments) {
-  if (text.size() < name.size() + 2 || text.substr(0, name.size()) != name || text[name.size()] != '<') return false;
-  if (closing(text, name.size()) != text.size() - 1) return false;
-  arguments = split(text.substr(name.size() + 1, text.size() - name.size() - 2));
-  return true;
-}
-
-/// Default arguments of containers and our own namespaces only make a name longer.
-string readable(string_view canonical) {
-  string text(canonical);
-  for (const char* name : {"allocator", "char_traits", "less", "equal_to", "hash"}) {
-    const string noise = ",std::" + string(name) + "<";
-    for (std::size_t at = text.find(noise); at != string::npos; at = text.find(noise, at)) {
-      const std::size_t close = closing(text, at + noise.size() - 1);
-      if (close == string::npos) break;
-      text.erase(at, close + 1 - at);
-    }
-  }
-  replace_all(text, "ham::offload::", "");
-  replace_all(text, ",", ", ");
-  return text;
-}
-
-/// The name comes from the address, the parameters and qualifiers from the type: "int(*)(long)" and "&f" are "f(long)".
-string pretty_function(const std::vector<string_view>& type_and_address) {
-  const string_view type = type_and_address[0];
-  string_view name = type_and_address[1];
-  if (name.starts_with('&')) name.remove_prefix(1);
-  const std::size_t star = type.find("*)(");
-  return readable(name) + (star == string_view::npos ? "" : readable(type.substr(star + 2)));
-}
-
-string pretty_key(const std::vector<string_view>& characters) {
-  string key;
-  for (const string_view each : characters) {
-    const std::size_t digits = each.find_last_not_of("0123456789");
-    const string_view number = digits == string_view::npos ? each : each.substr(digits + 1);
-    unsigned value = 0;
-    std::from_chars(number.data(), number.data() + number.size(), value);
-    key += static_cast<char>(value);
-  }
-  return "\"" + key + "\"";
-}
-
-string pretty_tag(string_view tag, string_view parameters) {
-  std::vector<string_view> arguments;
-  if (template_arguments(tag, "ham::fn_t", arguments) && arguments.size() == 2) return pretty_function(arguments);
-  if (template_arguments(tag, "ham::msg::key_tag", arguments)) return pretty_key(arguments);
-  if (template_arguments(tag, "ham::msg::policy_tag", arguments) && arguments.size() == 2) {
-    string policy(arguments[0]);
-    replace_all(policy, "ham::msg::execution_policy_", "");
-    return pretty_tag(arguments[1], parameters) + " [" + policy + "]";
-  }
-  return readable(tag) + (parameters.empty() ? "" : "(" + readable(parameters) + ")");
+/// Names that are too long for a manifest keep their begin, and are told apart by a digest of all of it.
+void shorten(string& text) {
+  if (text.size() <= max_name_bytes) return;
+  digest_builder all;
+  all.text(text);
+  const string mark = "...#" + to_string(all.value());
+  text.resize(max_name_bytes - mark.size());
+  text += mark;
 }
 
 }  // namespace
@@ -260,6 +196,7 @@ string canonical_text(string_view demangled) {
   replace_all(text, "decltype(nullptr)", "std::nullptr_t");
   replace_all(text, "__ieee128", "long double");
   replace_all(text, "__float128", "long double");  // how POWER and s390x mangle it
+  shorten(text);
   return text;
 }
 
@@ -268,19 +205,6 @@ string canonical_name(const char* mangled) {
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
                                                     &std::free);
   return text != nullptr && status == 0 ? canonical_text(text.get()) : canonical_text(mangled);
-}
-
-string pretty_name(string_view canonical) {
-  std::vector<string_view> arguments;
-  if (!template_arguments(canonical, "ham::msg::call_tag", arguments) || arguments.empty()) {
-    return readable(canonical);
-  }
-  string_view parameters;
-  if (arguments.size() > 1) {
-    const char* begin = arguments[1].data();
-    parameters = string_view(begin, static_cast<std::size_t>(canonical.data() + canonical.size() - 1 - begin));
-  }
-  return pretty_tag(arguments[0], parameters);
 }
 
 }  // namespace ham::msg

@@ -2,10 +2,11 @@
 #include "ham/msg/translation.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
-#include <unordered_set>
 
 #include "ham/msg/layout.hpp"
+#include "ham/msg/names.hpp"
 
 namespace ham::msg {
 
@@ -130,6 +131,20 @@ string raw_parts(string_view layout, bool same_byte_order) {
   return text;
 }
 
+/// The identifier at the end of a name; all of it if there is none.
+string_view last_word(string_view name) {
+  const std::size_t before = name.find_last_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  return before == string_view::npos || before + 1 == name.size() ? name : name.substr(before + 1);
+}
+
+std::vector<std::uint32_t> sorted_by_name(const manifest& of) {
+  std::vector<std::uint32_t> keys(of.entries().size());
+  std::iota(keys.begin(), keys.end(), std::uint32_t{0});
+  std::sort(keys.begin(), keys.end(),
+            [&](std::uint32_t one, std::uint32_t other) { return of.entries()[one].name < of.entries()[other].name; });
+  return keys;
+}
+
 }  // namespace
 
 translation::translation(const manifest& mine, const manifest& theirs)
@@ -137,38 +152,47 @@ translation::translation(const manifest& mine, const manifest& theirs)
       their_data_(theirs.layout().describe_against(mine.layout())),
       same_structs_(mine.layout().same_structs(theirs.layout())),
       same_byte_order_(mine.layout().same_byte_order(theirs.layout())) {
-  std::unordered_map<string_view, std::uint32_t> key_there;
-  key_there.reserve(theirs.entries().size());
-  for (std::uint32_t key = 0; key < theirs.entries().size(); ++key) key_there.emplace(theirs.entries()[key].name, key);
+  // Names of peers are compared, never hashed: they could choose ones that all have one hash.
+  const std::vector<std::uint32_t> here = sorted_by_name(mine);
+  const std::vector<std::uint32_t> there = sorted_by_name(theirs);
+  std::vector<std::uint32_t> found(here.size(), missing);
+  auto next = here.begin();
+  for (const std::uint32_t key : there) {
+    const string& name = theirs.entries()[key].name;
+    while (next != here.end() && mine.entries()[*next].name < name) ++next;
+    const bool is_here = next != here.end() && mine.entries()[*next].name == name;
+    if (!is_here) only_there_.push_back(name);
+    for (auto same = next; is_here && same != here.end() && mine.entries()[*same].name == name; ++same) {
+      found[*same] = key;
+    }
+  }
 
   identity_ = true;
   theirs_.reserve(mine.entries().size());
   for (std::uint32_t key = 0; key < mine.entries().size(); ++key) {
-    const auto found = key_there.find(mine.entries()[key].name);
-    theirs_.push_back(translate(mine, theirs, key, found != key_there.end() ? found->second : missing));
+    theirs_.push_back(translate(mine, theirs, key, found[key]));
     identity_ = identity_ && theirs_.back() == key;
   }
-  find_changed_functions(mine, theirs);
+  // They explain what is missing, and nothing else.
+  if (std::find(theirs_.begin(), theirs_.end(), missing) == theirs_.end()) only_there_.clear();
 }
 
-/// A function that is missing there may have another parameter list there: one that is missing here.
-void translation::find_changed_functions(const manifest& mine, const manifest& theirs) {
-  const bool any_missing = std::find(theirs_.begin(), theirs_.end(), missing) != theirs_.end();
-  if (!any_missing) return;
-  std::unordered_set<string_view> names_here;
-  for (const auto& one : mine.entries()) names_here.insert(one.name);
-  std::unordered_map<string, std::vector<string>> only_there;  // by the name without parameters
-  for (const auto& one : theirs.entries()) {
-    if (names_here.contains(one.name)) continue;
-    const string pretty = one.pretty();
-    if (const auto function = spelled_function::of(pretty)) only_there[string(function->name)].push_back(pretty);
+/// A function that is missing there may have another parameter list there: one that is missing here. Names are made
+/// readable only now, and only those that may be meant.
+string translation::found_instead(string_view pretty) const {
+  const auto function = spelled_function::of(pretty);
+  if (!function || function->name.empty()) return {};
+  const string_view word = last_word(function->name);
+  string result;
+  for (const string& one : only_there_) {
+    if (one.find(word) == string::npos) continue;
+    string other = pretty_name(one);
+    const auto its = spelled_function::of(other);
+    if (!its || its->name != function->name) continue;
+    if (!result.empty()) return {};  // several
+    result = std::move(other);
   }
-  for (auto& [key, what] : problems_) {
-    if (theirs_[key] != missing) continue;
-    const auto function = spelled_function::of(what.pretty);
-    const auto found = function ? only_there.find(string(function->name)) : only_there.end();
-    if (found != only_there.end() && found->second.size() == 1) what.instead = found->second.front();
-  }
+  return result;
 }
 
 std::uint32_t translation::translate(const manifest& mine, const manifest& theirs, std::uint32_t my_key,
@@ -197,7 +221,7 @@ std::uint32_t translation::translate(const manifest& mine, const manifest& their
       return their_key;
     }
   }
-  found.pretty = here.pretty();
+  found.name = here.name;
   found.lambda = here.name.find("{lambda") != string::npos || here.name.find("::$_") != string::npos;
   problems_.emplace(my_key, std::move(found));
   return reason;
@@ -212,16 +236,16 @@ string translation::explain(std::uint32_t my_key, string_view here, string_view 
            " (it was registered after the two connected)";
   }
   const problem& what = known->second;
-  const string head = what.pretty + " of " + string(here) + " cannot be called on " + string(there) + ": ";
+  const string pretty = pretty_name(what.name);
+  const string head = pretty + " of " + string(here) + " cannot be called on " + string(there) + ": ";
   if (result == ambiguous) {
     return head + "several functions of the program of " + string(what.duplicate_here ? here : there) +
            " have this name (internal linkage in several files?); rename them, or give them names with ham::named";
   }
-  if (result == missing && !what.instead.empty()) {
-    return head + "its program has " + what.instead + " instead; " +
-           other_parameters(what.pretty, what.instead, here, there);
-  }
   if (result == missing) {
+    if (const string instead = found_instead(pretty); !instead.empty()) {
+      return head + "its program has " + instead + " instead; " + other_parameters(pretty, instead, here, there);
+    }
     return head + "its program does not have it" +
            (what.lambda ? " (compilers name lambdas differently: ham::named<\"key\">(...) gives it a name that all "
                           "agree on)"

@@ -11,6 +11,7 @@
 #include "ham/error.hpp"
 #include "ham/msg/active_msg.hpp"
 #include "ham/msg/handler_table.hpp"
+#include "ham/msg/names.hpp"
 
 namespace {
 
@@ -114,7 +115,18 @@ TEST(Manifest, ContradictionsAreRefused) {
   refused({{"line\nbreak", "", handler_kind::call, false}});
   refused({{"x", "\x1b[2J", handler_kind::call, false}});
   refused({{"x", "", static_cast<handler_kind>(2), false}});
-  refused({{std::string(manifest::max_text_bytes + 1, 'x'), "", handler_kind::call, false}});
+  refused({{std::string(max_name_bytes + 1, 'x'), "", handler_kind::call, false}});
+}
+
+TEST(Manifest, LimitsAreOfNamesAndLayouts) {
+  const auto travels = [](std::size_t name, std::size_t layout) {
+    const manifest sent(data_layout::local(),
+                        {{std::string(name, 'x'), std::string(layout, 'y'), handler_kind::call, false}});
+    return manifest::parse(sent.serialise()).entries() == sent.entries();
+  };
+  EXPECT_TRUE(travels(max_name_bytes, manifest::max_layout_bytes));
+  EXPECT_THROW((void)travels(max_name_bytes + 1, 0), ham::protocol_error);
+  EXPECT_THROW((void)travels(1, manifest::max_layout_bytes + 1), ham::protocol_error);
 }
 
 TEST(Manifest, RandomBytesNeverDoHarm) {

@@ -27,9 +27,9 @@ class manifest {
     friend bool operator==(const entry&, const entry&) = default;
   };
 
-  /// Limits of what parse() accepts.
+  /// Limits of what parse() accepts; names: max_name_bytes.
   static constexpr std::size_t max_bytes = std::size_t{64} << 20;
-  static constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t max_layout_bytes = std::size_t{1} << 20;
 
   manifest(const data_layout& layout, std::vector<entry> entries);
 
@@ -38,7 +38,8 @@ class manifest {
 
   /// Reads what serialise() wrote on another node. Trusts nothing: throws protocol_error for bytes that are too many or
   /// too few, unknown versions and kinds, two entries of one name, and names that are not printable. Allocates no more
-  /// than a small multiple of bytes.size().
+  /// than a small multiple of bytes.size(), and takes time proportional to that and a logarithm of the number of
+  /// entries.
   [[nodiscard]] static manifest parse(std::span<const std::byte> bytes);
 
   /// The same bytes on every architecture.

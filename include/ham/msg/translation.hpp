@@ -51,21 +51,21 @@ class translation {
 
  private:
   struct problem {
-    std::string pretty;
+    std::string name;
     bool lambda = false;
     bool duplicate_here = false;
     bool other_structs = false;  // layouts are equal in text, but hold raw structs of nodes that differ
     bool other_kind = false;
     std::string my_layout;
     std::string their_layout;
-    std::string instead;  // a function of that name that only the peer has
   };
 
-  void find_changed_functions(const manifest& mine, const manifest& theirs);
+  [[nodiscard]] std::string found_instead(std::string_view pretty) const;
   std::uint32_t translate(const manifest& mine, const manifest& theirs, std::uint32_t my_key, std::uint32_t their_key);
 
   std::vector<std::uint32_t> theirs_;
   std::unordered_map<std::uint32_t, problem> problems_;  // of the keys that are not usable
+  std::vector<std::string> only_there_;                  // names
   std::string my_data_;
   std::string their_data_;
   bool identity_ = false;
