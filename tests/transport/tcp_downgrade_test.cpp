@@ -1,11 +1,14 @@
 // Strangers that speak TLS, but not ours: certificates instead of the key, older versions, other ciphers.
 #if defined(HAM_TCP_TLS)
 #include <gtest/gtest.h>
+#include <openssl/conf.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
+#include <cstring>
 #include <thread>
 
 #include "transport/tcp_nodes.hpp"
@@ -20,6 +23,8 @@ struct strangers {
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
   }
   ~strangers() { SSL_CTX_free(context); }
+  strangers(const strangers&) = delete;
+  strangers& operator=(const strangers&) = delete;
 
   /// A certificate that it has signed itself.
   void certify() const {
@@ -67,7 +72,7 @@ bool gets_in(const strangers& who) {
   EXPECT_FALSE(came) << "a stranger was taken for a host";
   // The listener serves the right one afterwards.
   seat host;
-  host.at = std::make_unique<tcp_network>(host_options({}), id_of(key_of(42)), &host.memory, host.news);
+  host.at = std::make_unique<tcp_network>(host_options({}), job_of(42), &host.memory, host.news);
   host.at->invite(1, waiting.address(), listening({}).key);
   inside.join();
   EXPECT_TRUE(came);
@@ -100,7 +105,7 @@ TEST_F(tcp_downgrade, a_server_with_a_certificate_instead_of_the_key_is_refused)
   impostor.certify();
   const base::unique_fd listening_socket = listen_at(parse_address("127.0.0.1:0"), true);
   seat host;
-  host.at = std::make_unique<tcp_network>(host_options({}), id_of(key_of(42)), &host.memory, host.news);
+  host.at = std::make_unique<tcp_network>(host_options({}), job_of(42), &host.memory, host.news);
   host.at->invite(1, local_address(listening_socket.get()).text(), key_of(7));
   pollfd waiting{listening_socket.get(), POLLIN, 0};
   ASSERT_EQ(::poll(&waiting, 1, 10'000), 1);
@@ -112,6 +117,75 @@ TEST_F(tcp_downgrade, a_server_with_a_certificate_instead_of_the_key_is_refused)
   EXPECT_LE(SSL_read(ssl, &hello_byte, 1), 0) << "it was told something";
   SSL_free(ssl);
   EXPECT_NE(host.await_loss(1).find("key"), std::string::npos) << host.await_loss(1);
+}
+
+// ---- what a configuration of OpenSSL, or a peer with the key, could take away
+
+int offer_without_exchange(SSL* ssl, const EVP_MD*, const unsigned char** id, std::size_t* size, SSL_SESSION** out) {
+  constexpr unsigned char cipher[] = {0x13, 0x02};
+  const secret_key key = key_of(7);
+  *id = reinterpret_cast<const unsigned char*>(invite_identity);
+  *size = std::strlen(invite_identity);
+  *out = SSL_SESSION_new();
+  SSL_SESSION_set1_master_key(*out, reinterpret_cast<const unsigned char*>(key.data()), key.size());
+  SSL_SESSION_set_cipher(*out, SSL_CIPHER_find(ssl, cipher));
+  SSL_SESSION_set_protocol_version(*out, TLS1_3_VERSION);
+  return 1;
+}
+
+/// A peer that has the key and wants no ephemeral one.
+struct without_exchange : strangers {
+  without_exchange() : strangers(false) {
+    SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+    SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION);
+    SSL_CTX_set_ciphersuites(context, "TLS_AES_256_GCM_SHA384");
+    SSL_CTX_set1_groups_list(context, "P-521");  // none that the listener takes
+    SSL_CTX_set_options(context, SSL_OP_ALLOW_NO_DHE_KEX);
+    SSL_CTX_set_psk_use_session_callback(context, offer_without_exchange);
+  }
+};
+
+TEST_F(tcp_downgrade, no_handshake_is_without_an_ephemeral_key) { EXPECT_FALSE(gets_in(without_exchange())); }
+
+/// In a process of its own: the configuration is its process's from then on.
+void expect_strength_in_spite_of_a_file() {
+  char name[] = "/tmp/ham-openssl-XXXXXX";
+  const base::unique_fd file(::mkstemp(name));
+  const std::string text =
+      "ham = init\n[init]\nssl_conf = ssl\n[ssl]\nsystem_default = defaults\n[defaults]\n"
+      "Options = AllowNoDHEKEX,SessionTicket\nMinProtocol = TLSv1\nMaxProtocol = TLSv1.2\nGroups = P-521\n"
+      "Ciphersuites = TLS_AES_128_GCM_SHA256\n";
+  ASSERT_EQ(::write(file.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ASSERT_EQ(CONF_modules_load_file(name, "ham", 0), 1);
+  ::unlink(name);
+  {
+    SSL_CTX* const probe = SSL_CTX_new(TLS_client_method());
+    EXPECT_NE(SSL_CTX_get_options(probe) & SSL_OP_ALLOW_NO_DHE_KEX, 0U) << "the file has no effect";
+    SSL_CTX_free(probe);
+  }
+  EXPECT_FALSE(gets_in(without_exchange()));
+  job one(1);  // and what should work does
+  one.host().send(1, 5, pattern(10));
+  EXPECT_EQ(one.node(1).receive(), 5U);
+}
+
+TEST_F(tcp_downgrade, a_configuration_file_takes_nothing_away) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    expect_strength_in_spite_of_a_file();
+    ::_exit(HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(tcp_downgrade, keys_are_logged_for_nobody) {
+  EXPECT_EQ(why_log_refused(0x30500000, nullptr), "");
+  EXPECT_EQ(why_log_refused(0x30500000, ""), "");
+  EXPECT_EQ(why_log_refused(0x30000110, "/tmp/keys"), "") << "this one knows no such file";
+  EXPECT_NE(why_log_refused(0x30500000, "/tmp/keys").find("/tmp/keys"), std::string::npos);
+  EXPECT_NE(why_log_refused(0x40000000, "/tmp/keys").find("SSLKEYLOGFILE"), std::string::npos);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ std::unique_ptr<seat> make_host(bool secure) {
   job_options how;
   how.secure = secure;
   auto host = std::make_unique<seat>();
-  host->at = std::make_unique<tcp_network>(host_options(how), id_of(key_of(42)), &host->memory, host->news);
+  host->at = std::make_unique<tcp_network>(host_options(how), job_of(42), &host->memory, host->news);
   return host;
 }
 
@@ -109,7 +109,7 @@ TEST(tcp_hostile, the_key_of_a_server_opens_no_job) {
   options.self = 5;
   options.job_key = key_of(7);  // the server's
   seat stranger;
-  stranger.at = std::make_unique<tcp_network>(options, id_of(key_of(42)), nullptr, stranger.news);
+  stranger.at = std::make_unique<tcp_network>(options, job_of(42), nullptr, stranger.news);
   stranger.at->reach(1, one.node(1).at->address());
   EXPECT_FALSE(stranger.await_loss(1).empty());
   EXPECT_EQ(one.node(1).to(5), nullptr);
@@ -122,7 +122,7 @@ TEST(tcp_hostile, nodes_of_another_job_are_turned_away) {
   network_options options = host_options(how);
   options.self = 5;
   seat stranger;
-  stranger.at = std::make_unique<tcp_network>(options, id_of(key_of(43)), nullptr, stranger.news);
+  stranger.at = std::make_unique<tcp_network>(options, job_of(43), nullptr, stranger.news);
   stranger.at->reach(1, one.node(1).at->address());
   EXPECT_NE(stranger.await_loss(1).find("another job"), std::string::npos) << stranger.await_loss(1);
   EXPECT_EQ(one.node(1).to(5), nullptr);
@@ -162,12 +162,14 @@ TEST(tcp_hostile, without_a_key_nobody_connects_to_other_machines_either) {
 /// Speaks plaintext by hand, as the host of a job.
 class hand_made_host {
  public:
-  explicit hand_made_host(const std::string& address, std::size_t piece = SIZE_MAX)
+  /// `port`: where it says that it listens.
+  explicit hand_made_host(const std::string& address, std::size_t piece = SIZE_MAX, std::uint16_t port = 0)
       : socket_(connect_to(address)), piece_(piece) {
     hello mine;
     mine.what = purpose::invite;
     mine.to = 1;
     mine.nonce = 99;
+    mine.port = port;
     std::array<std::byte, hello::bytes> bytes;
     store_hello(bytes.data(), mine);
     send(bytes);
@@ -206,6 +208,28 @@ TEST(tcp_hostile, one_byte_at_a_time_is_slow_but_right) {
   hand_made_host host(by.address(), 1);
   for (std::uint32_t i = 0; i < 20; ++i) host.send_frame({30, 1, 1, i, 0, 0}, 30);
   for (std::uint32_t i = 0; i < 20; ++i) EXPECT_EQ(by.target().receive(), i);
+}
+
+TEST(tcp_hostile, a_flood_of_requests_for_lanes_begins_few) {
+  const base::unique_fd wanted_at = listen_at(parse_address("127.0.0.1:0"), true);
+  served_listener by(plaintext());
+  hand_made_host host(by.address(), SIZE_MAX, local_address(wanted_at.get()).port());
+  for (std::uint32_t i = 0; i < 500; ++i) host.send_frame({0, want_lane_kind, 1, 0, 0, 0});
+  host.send_frame({4, 1, 1, 11, 0, 0}, 4);
+  EXPECT_EQ(by.target().receive(), 11U) << "all of them were read";
+  // Nobody answers there, so none of the attempts ends.
+  std::vector<base::unique_fd> attempts;
+  pollfd knocking{wanted_at.get(), POLLIN, 0};
+  while (::poll(&knocking, 1, 500) == 1) attempts.emplace_back(::accept(wanted_at.get(), nullptr, nullptr));
+  EXPECT_GE(attempts.size(), 1U);
+  EXPECT_LE(attempts.size(), 2 * bulk_client::most_lanes);
+  // When they have failed, a lane can be asked for again.
+  attempts.clear();
+  EXPECT_TRUE(eventually([&] {
+    host.send_frame({0, want_lane_kind, 1, 0, 0, 0});
+    static_cast<void>(by.target().receive(1ms));
+    return ::poll(&knocking, 1, 50) == 1;
+  }));
 }
 
 TEST(tcp_hostile, nonsense_after_the_handshake_closes_the_endpoint_and_nothing_else) {

@@ -38,7 +38,7 @@ TEST(tcp_network, names_and_ipv6) {
 TEST(tcp_network, a_host_name_is_resolved_beside) {
   job_options how;
   seat host;
-  host.at = std::make_unique<tcp_network>(host_options(how), id_of(key_of(42)), &host.memory, host.news);
+  host.at = std::make_unique<tcp_network>(host_options(how), job_of(42), &host.memory, host.news);
   tcp_listener waiting(listening(how));
   const std::string port = waiting.address().substr(waiting.address().rfind(':'));
   host.at->invite(1, "localhost" + port, listening(how).key);
@@ -88,7 +88,7 @@ TEST(tcp_network, nobody_there) {
     address = local_address(taken.get()).text();
   }
   seat host;
-  host.at = std::make_unique<tcp_network>(host_options({}), id_of(key_of(42)), &host.memory, host.news);
+  host.at = std::make_unique<tcp_network>(host_options({}), job_of(42), &host.memory, host.news);
   host.at->invite(1, address, listening({}).key);
   const std::string why = host.await_loss(1);
   EXPECT_NE(why.find(address), std::string::npos) << why;
@@ -102,7 +102,7 @@ TEST(tcp_network, somebody_who_says_nothing) {
   seat node;
   network_options options = host_options(how);
   options.self = 3;
-  node.at = std::make_unique<tcp_network>(options, id_of(key_of(42)), &node.memory, node.news);
+  node.at = std::make_unique<tcp_network>(options, job_of(42), &node.memory, node.news);
   node.at->reach(1, local_address(silent.get()).text());
   EXPECT_NE(node.await_loss(1).find("did not answer in time"), std::string::npos);
 }
@@ -278,7 +278,7 @@ TEST_P(tcp_memory, a_large_transfer_on_several_lanes) {
         hello mine;
         mine.what = purpose::bulk;
         mine.to = 1;
-        mine.job = id_of(key_of(42));
+        mine.job = job_of(42);
         ++opened;
         auto with = connect_now(to, key, mine, std::chrono::seconds(10));
         return with ? std::make_unique<lane>(std::move(*with)) : nullptr;

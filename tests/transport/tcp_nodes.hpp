@@ -26,6 +26,8 @@ inline secret_key key_of(int number) {
   return key;
 }
 
+inline job_id job_of(int key) { return id_of(key_of(key), tls_built()); }
+
 /// Both ends of a connection on loopback, the one that connected first.
 inline std::pair<base::unique_fd, base::unique_fd> connected_to(int listening) {
   std::string why;
@@ -123,7 +125,7 @@ class job {
  public:
   explicit job(std::size_t targets, const job_options& how = {}) : seats_(targets + 1) {
     for (auto& one : seats_) one = std::make_unique<seat>();
-    host().at = std::make_unique<tcp_network>(host_options(how), id_of(key_of(42)), &host().memory, host().news);
+    host().at = std::make_unique<tcp_network>(host_options(how), job_of(42), &host().memory, host().news);
     for (std::size_t i = 1; i <= targets; ++i) {
       tcp_listener waiting(listening(how));
       host().at->invite(static_cast<node_t>(i), waiting.address(), listening(how).key);

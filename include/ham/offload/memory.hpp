@@ -100,16 +100,17 @@ void free(node_t, buffer_ptr<Element> ptr) {
 /// Writes `count` elements from local memory to `dst`. `src` must stay as it is until the future has settled. Not
 /// ordered with calls that still run on the node: wait for them first. Over shared memory the caller copies, once, and
 /// the future is ready on return. The future fails with ham::buffer_error for stale, freed, foreign or too short
-/// memory. Numbers are converted for a node of another byte order; elements of which the bytes would mean something
-/// else there are refused with ham::buffer_error at once.
+/// memory, and with ham::node_failure if the node is lost; what is at `dst` is undefined then: any part of the bytes
+/// may have been written. Numbers are converted for a node of another byte order; elements of which the bytes would
+/// mean something else there are refused with ham::buffer_error at once.
 template <detail::transferable Element>
 future<void> put(const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
   return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),
                            detail::element_of<Element>());
 }
 
-/// Reads `count` elements from `src` into local memory, which must not be touched until the future has settled. Else as
-/// put.
+/// Reads `count` elements from `src` into local memory, which must not be touched until the future has settled, and is
+/// undefined if it fails. Else as put.
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>> future<void> get(
     buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst, std::size_t count) {

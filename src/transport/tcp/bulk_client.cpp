@@ -125,7 +125,7 @@ void bulk_client::give(std::unique_ptr<lane> used, bool sound) {
 
 void bulk_client::adopt(std::unique_ptr<lane> fresh) {
   std::lock_guard guard(mutex_);
-  if (closed_) return;
+  if (closed_ || opened_ >= 2 * most_lanes) return;  // more than were asked for
   ++opened_;
   idle_.push_back(std::move(fresh));
   changed_.notify_one();

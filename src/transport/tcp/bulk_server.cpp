@@ -121,6 +121,7 @@ void serve_bulk(lane& on, base::heap* memory) noexcept {
   } catch (const std::bad_alloc&) {
     // The peer sees the lane end.
   }
+  on.end();
   on.cut();
   on.mark_over();
 }

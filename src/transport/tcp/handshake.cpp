@@ -62,7 +62,12 @@ handshake::status handshake::lost(int error) {
 
 handshake::status handshake::step() noexcept {
   try {
-    return go_on();
+    const status now = go_on();
+    if (now == status::failed && connected_.tls != nullptr) {
+      connected_.tls->end();
+      static_cast<void>(send_output({}));  // as far as it goes at once
+    }
+    return now;
   } catch (const std::exception& error) {
     return fail(error.what());
   }
@@ -193,6 +198,7 @@ bool send_welcome(connection& to, const welcome& what) noexcept {
     std::vector<std::byte> wire(bytes.begin(), bytes.end());
     if (to.tls != nullptr) {
       if (!to.tls->write(bytes)) return false;
+      if (what.answer != verdict::accepted) to.tls->end();
       wire.swap(to.tls->output());
       to.tls->output().clear();
     }

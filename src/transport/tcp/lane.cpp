@@ -73,6 +73,16 @@ long lane::receive_plain(std::span<std::byte> into) noexcept {
   return socket_.receive(into.first(std::min(into.size(), received_at_once)), patient_socket::how_to_wait_for(into));
 }
 
+lane::~lane() { end(); }
+
+void lane::end() noexcept {
+  try {
+    if (connected_.tls != nullptr) connected_.tls->end();
+  } catch (const std::exception&) {
+    // The peer sees the connection end.
+  }
+}
+
 void lane::cut() const noexcept { ::shutdown(connected_.socket.get(), SHUT_RDWR); }
 
 }  // namespace ham::transport::tcp

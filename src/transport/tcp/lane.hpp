@@ -13,6 +13,9 @@ namespace ham::transport::tcp {
 class lane {
  public:
   explicit lane(connection with);
+  ~lane();
+  lane(const lane&) = delete;
+  lane& operator=(const lane&) = delete;
 
   /// Both at once, in that order. False: the lane is dead.
   [[nodiscard]] bool send(std::span<const std::byte> first, std::span<const std::byte> second = {}) noexcept;
@@ -21,6 +24,8 @@ class lane {
   [[nodiscard]] bool send_part(std::span<const std::byte> part) noexcept;
   /// All of `into`. False: the lane is dead.
   [[nodiscard]] bool receive(std::span<std::byte> into) noexcept;
+  /// Tells the peer that nothing more comes, and why if something was wrong. For whoever uses it.
+  void end() noexcept;
   /// Ends what others are doing with it. Any thread.
   void cut() const noexcept;
   /// Nobody serves it any more.

@@ -30,7 +30,7 @@ class tcp_module final : public network_module {
 
   [[nodiscard]] std::unique_ptr<network> open(const network_options& options, base::heap* memory,
                                               observer& to) override {
-    auto made = std::make_unique<tcp_network>(options, id_of(options.job_key), memory, to);
+    auto made = std::make_unique<tcp_network>(options, id_of(options.job_key, options.secure), memory, to);
     if (!options.secure && is_exposed(made->address())) warn_of_exposure(made->address());
     return made;
   }

@@ -50,6 +50,11 @@ class patient_socket {
                 [&](int flags) { return ::sendmsg(socket_, &message, flags | always); });
   }
 
+  /// What the kernel takes at once of it; the rest is lost.
+  void send_now(std::span<const std::byte> bytes) const noexcept {
+    static_cast<void>(!::send(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+  }
+
  private:
   static constexpr std::int64_t longest_spin_ns = 200'000;
   static constexpr std::int64_t shortest_spin_ns = 2'000;

@@ -151,6 +151,7 @@ void tcp_endpoint::tell(news what, const std::string& why) noexcept {
     owner_.dried_up(*this);
     {
       std::lock_guard guard(sending_);
+      end_records();
       sending_failed();
       if (socket() >= 0) ::shutdown(socket(), SHUT_WR);
     }
@@ -197,7 +198,7 @@ bool tcp_endpoint::decrypt(bool whatever_it_takes) {
     const std::span<std::byte> room = whatever_it_takes ? in_.more_room() : in_.room();
     if (room.size() < 256) return any;
     const long got = connected_.tls->read(room);
-    if (got < 0) end_of_stream(EBADMSG);
+    if (got < 0) end_of_stream(connected_.tls->ended() ? 0 : EBADMSG);
     if (got <= 0) return any;
     in_.arrived(static_cast<std::size_t>(got));
     any = true;
@@ -302,6 +303,7 @@ void tcp_endpoint::close(const std::string& reason) noexcept {
     std::lock_guard guard(sending_);
     // What was promised before still goes: a farewell with the reason, for example.
     if (!dead_) send_what_waits();
+    end_records();
     dead_ = true;
     queue_.clear();
     gathering_.store(false);

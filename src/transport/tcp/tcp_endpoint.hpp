@@ -111,6 +111,7 @@ class tcp_endpoint final : public endpoint {
   bool send_wire() noexcept;
   bool prepare_control();
   bool encrypt_some();
+  void end_records() noexcept;
   void sending_failed() noexcept;
   void count_under_way(std::size_t bytes) noexcept;
 

@@ -204,6 +204,7 @@ bool tcp_endpoint::prepare_control() {
     sending_failed();
     return true;
   }
+  if (farewell) connected_.tls->end();
   wire_.swap(connected_.tls->output());
   return true;
 }
@@ -222,6 +223,19 @@ bool tcp_endpoint::encrypt_some() {
   }
   wire_.swap(connected_.tls->output());
   return true;
+}
+
+/// Where a record can follow: the end of what was sent, or an alert that tells why. Not worth waiting for.
+void tcp_endpoint::end_records() noexcept {
+  if (connected_.tls == nullptr || dead_ || wire_sent_ != wire_.size() || socket() < 0) return;
+  try {
+    std::vector<std::byte>& out = connected_.tls->output();
+    connected_.tls->end();
+    static_cast<void>(!::send(socket(), out.data(), out.size(), MSG_NOSIGNAL));
+    out.clear();
+  } catch (const std::bad_alloc&) {
+    // The peer takes the end of the connection for a loss, which it is.
+  }
 }
 
 /// The end of the connection is reported by whoever reads it.

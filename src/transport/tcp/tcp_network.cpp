@@ -13,6 +13,7 @@
 #include "transport/tcp/bulk_server.hpp"
 #include "transport/tcp/socket.hpp"
 #include "transport/tcp/tcp_attempt.hpp"
+#include "transport/tcp/tls_hkdf.hpp"
 
 namespace ham::transport::tcp {
 namespace {
@@ -54,17 +55,10 @@ std::string name_of(socket_address at, const std::string& bind) {
 
 }  // namespace
 
-job_id id_of(const secret_key& key) noexcept {
-  job_id result{};
-  for (std::uint64_t half = 0; half < 2; ++half) {
-    std::uint64_t mixed = 0x9e3779b97f4a7c15 + half;
-    for (std::size_t i = 0; i < key.size(); ++i) {
-      mixed ^= static_cast<std::uint64_t>(key[i]);
-      mixed *= 0xbf58476d1ce4e5b9;
-      mixed ^= mixed >> 29;
-    }
-    store(result.data() + 8 * half, mixed);
-  }
+job_id id_of(const secret_key& key, bool secure) {
+  if (secure) return derive_job_id(key);
+  job_id result{};  // told to everybody anyway, and made alike where there is no OpenSSL
+  std::copy_n(key.begin(), result.size(), result.begin());
   return result;
 }
 
@@ -281,16 +275,24 @@ void tcp_network::closed(tcp_endpoint& which) noexcept {
 
 void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
   const node_t peer = which.peer();
-  post([this, peer] {
-    std::string address;
-    {
-      std::lock_guard guard(mutex_);
-      const peer_record* const record = record_of(peer);
-      if (record == nullptr || record->bulk_address.size == 0) return;
-      address = record->bulk_address.text();
-    }
-    begin(peer, address, job_client_, purpose::bulk_reversed);
-  });
+  std::string address;
+  {
+    std::lock_guard guard(mutex_);
+    peer_record* const record = record_of(peer);
+    if (record == nullptr || record->bulk_address.size == 0) return;
+    const auto served =
+        std::count_if(record->served.begin(), record->served.end(), [](const auto& one) { return !one->over(); });
+    // A frame of 24 bytes costs a socket and a handshake here: as many as may be served, no more.
+    if (record->lanes_begun + static_cast<std::size_t>(served) >= most_lanes_served) return;
+    ++record->lanes_begun;
+    address = record->bulk_address.text();
+  }
+  post([this, peer, address] { begin(peer, address, job_client_, purpose::bulk_reversed); });
+}
+
+void tcp_network::lane_attempt_over(node_t peer) noexcept {
+  std::lock_guard guard(mutex_);
+  if (peer_record* const record = record_of(peer)) --record->lanes_begun;
 }
 
 void tcp_network::watch_soon() noexcept {

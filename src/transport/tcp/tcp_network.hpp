@@ -22,8 +22,8 @@
 
 namespace ham::transport::tcp {
 
-/// The job that a key stands for; says nothing about the key to who cannot guess it.
-[[nodiscard]] job_id id_of(const secret_key& key) noexcept;
+/// The job that a key stands for. If the key is secret, it says nothing about the key to who cannot guess it.
+[[nodiscard]] job_id id_of(const secret_key& key, bool secure);
 
 /// Three kinds of threads besides the caller's: the keeper connects, accepts and notices losses, the flusher sends what
 /// bursts left, and one thread per lane serves accesses to this node's memory (docs/thread-model.md).
@@ -61,7 +61,8 @@ class tcp_network final : public network, private endpoint_owner {
     bulk_client* bulk = nullptr;  // owned by the endpoint; nullptr: the peer offers no memory
     socket_address bulk_address;  // of size 0: unknown
     std::vector<std::shared_ptr<lane>> served;
-    std::int64_t bury_ns = 0;  // keeper's; 0: not yet
+    std::size_t lanes_begun = 0;  // attempts to open one that the peer has asked for
+    std::int64_t bury_ns = 0;     // keeper's; 0: not yet
   };
   struct attempt;
   struct resolver {
@@ -103,6 +104,7 @@ class tcp_network final : public network, private endpoint_owner {
   tcp_endpoint* adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port);
   void serve_lane(node_t peer, connection with);
   void reap_lanes();
+  void lane_attempt_over(node_t peer) noexcept;
   std::unique_ptr<lane> open_lane(node_t peer);  // the caller's thread
 
   // ---- the keeper (tcp_network_keeper.cpp)

@@ -210,10 +210,12 @@ void tcp_network::arrive(attempt& which) {
   const node_t peer = which.peer;
   const purpose why = which.why;
   drop(which);
-  if (why == purpose::bulk_reversed)
+  if (why == purpose::bulk_reversed) {
     serve_lane(peer, std::move(with));
-  else
+    lane_attempt_over(peer);
+  } else {
     adopt(peer, std::move(with), answer.flags, answer.port);
+  }
 }
 
 void tcp_network::give_up(attempt& which, std::string why) {
@@ -221,7 +223,10 @@ void tcp_network::give_up(attempt& which, std::string why) {
   const purpose purpose_of_it = which.why;
   const std::string address = which.address;
   drop(which);
-  if (purpose_of_it == purpose::bulk_reversed) return;
+  if (purpose_of_it == purpose::bulk_reversed) {
+    lane_attempt_over(peer);
+    return;
+  }
   {
     std::lock_guard guard(mutex_);
     wanted_.erase(peer);

@@ -2,42 +2,14 @@
 #include "transport/tcp/tls_records.hpp"
 
 #include <openssl/crypto.h>
-#include <openssl/hmac.h>
 
-#include <algorithm>
 #include <cstring>
-#include <string_view>
 
 namespace ham::transport::tcp {
 namespace {
 
-/// The longest that a peer may send (section 5.2): padding is allowed, though we send none.
-constexpr std::size_t longest_body = largest_content + 256;
-
-/// HKDF-Expand-Label (section 7.1), for results of one block.
-template <std::size_t Bytes>
-bool expand(const record_keys::secret& from, std::string_view label, std::array<unsigned char, Bytes>& to) {
-  static_assert(Bytes <= 48);
-  std::array<unsigned char, 64> info{};
-  std::size_t size = 0;
-  const auto add = [&](std::string_view text) {
-    std::copy(text.begin(), text.end(), info.begin() + static_cast<std::ptrdiff_t>(size));
-    size += text.size();
-  };
-  info[size++] = 0;
-  info[size++] = static_cast<unsigned char>(Bytes);
-  info[size++] = static_cast<unsigned char>(6 + label.size());
-  add("tls13 ");
-  add(label);
-  info[size++] = 0;  // no context
-  info[size++] = 1;  // the first block
-  std::array<unsigned char, 48> block{};
-  const bool made = HMAC(EVP_sha384(), from.data(), static_cast<int>(from.size()), info.data(), size, block.data(),
-                         nullptr) != nullptr;
-  std::copy_n(block.begin(), Bytes, to.begin());
-  OPENSSL_cleanse(block.data(), block.size());
-  return made;
-}
+/// RFC 8446, section 5.4: content, its type and padding together. The tag comes behind them.
+constexpr std::size_t longest_body = largest_content + 1 + tag_bytes;
 
 void store_record_head(std::byte* to, std::size_t body) noexcept {
   to[0] = std::byte{23};
@@ -53,9 +25,8 @@ record_head read_record_head(std::span<const std::byte> bytes) noexcept {
   using enum record_head::status;
   if (bytes.size() < record_head_bytes) return {};
   const std::size_t body = std::to_integer<std::size_t>(bytes[3]) << 8 | std::to_integer<std::size_t>(bytes[4]);
-  if (bytes[0] != std::byte{23} || bytes[1] != std::byte{3} || body < record_tail_bytes || body > longest_body) {
-    return {wrong, 0};
-  }
+  if (bytes[0] != std::byte{23} || bytes[1] != std::byte{3} || body < record_tail_bytes) return {wrong, 0};
+  if (body > longest_body) return {too_long, 0};
   const std::size_t all = record_head_bytes + body;
   return {bytes.size() < all ? incomplete : whole, all};
 }
@@ -73,7 +44,7 @@ bool record_keys::begin(const secret& first) {
 
 bool record_keys::update() {
   secret next{};
-  if (!expand(secret_, "traffic upd", next)) return false;
+  if (!hkdf_expand_label(secret_, "traffic upd", next)) return false;
   secret_ = next;
   OPENSSL_cleanse(next.data(), next.size());
   return use_secret();
@@ -82,7 +53,8 @@ bool record_keys::update() {
 bool record_keys::use_secret() {
   count_ = 0;
   cipher_key key{};
-  const bool good = expand(secret_, "key", key) && expand(secret_, "iv", iv_) && cipher_->use(key);
+  const bool good =
+      hkdf_expand_label(secret_, "key", key) && hkdf_expand_label(secret_, "iv", iv_) && cipher_->use(key);
   OPENSSL_cleanse(key.data(), key.size());
   return good;
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "transport/tcp/tls_cipher.hpp"
+#include "transport/tcp/tls_hkdf.hpp"
 
 namespace ham::transport::tcp {
 
@@ -24,9 +25,9 @@ enum class content_type : std::uint8_t { alert = 21, handshake = 22, data = 23 }
 /// Keys of one direction of a session, and how many records they have protected. Wiped when it goes.
 class record_keys {
  public:
-  using secret = std::array<unsigned char, 48>;
-
-  record_keys() = default;
+  using secret = hash_secret;
+  /// `limit`: records that one key may protect (section 5.5).
+  explicit record_keys(std::uint64_t limit) noexcept : limit_(limit) {}
   ~record_keys();
   record_keys(const record_keys&) = delete;
   record_keys& operator=(const record_keys&) = delete;
@@ -36,7 +37,9 @@ class record_keys {
   /// Goes on with the secret that follows, from record 0 (section 7.2).
   [[nodiscard]] bool update();
   /// The next record is one too many for these keys (section 5.5).
-  [[nodiscard]] bool worn() const noexcept { return count_ >= most_records; }
+  [[nodiscard]] bool worn() const noexcept { return count_ >= limit_; }
+  /// A peer that keeps to the limit has announced new keys by now, with the record behind its last one.
+  [[nodiscard]] bool overdue() const noexcept { return count_ > limit_; }
 
   /// A record of `content` at `to`, record_overhead bytes longer. False: OpenSSL cannot.
   [[nodiscard]] bool seal(std::span<const std::byte> content, content_type type, std::byte* to);
@@ -45,20 +48,19 @@ class record_keys {
   [[nodiscard]] bool open(std::span<std::byte> record, std::byte* to, content_type& type);
 
  private:
-  static constexpr std::uint64_t most_records = std::uint64_t{1} << 24;
-
   [[nodiscard]] bool use_secret();
   [[nodiscard]] cipher_nonce next_nonce() noexcept;
 
   std::unique_ptr<tls_cipher> cipher_;
   secret secret_{};
   cipher_nonce iv_{};
+  std::uint64_t limit_;
   std::uint64_t count_ = 0;
 };
 
 /// Where a record begins.
 struct record_head {
-  enum class status : std::uint8_t { incomplete, whole, wrong } is = status::incomplete;
+  enum class status : std::uint8_t { incomplete, whole, too_long, wrong } is = status::incomplete;
   std::size_t bytes = 0;  ///< of all of the record, once its head is there
 };
 [[nodiscard]] record_head read_record_head(std::span<const std::byte> bytes) noexcept;

@@ -1,83 +1,30 @@
-// Handshakes of OpenSSL with nothing but TLS 1.3, one cipher, and external pre-shared keys: no certificates, tickets or
-// early data. Records after the handshake are our own business (docs/decisions/0007-tls-records.md).
+// OpenSSL shakes hands; records after the handshake are our own business (docs/decisions/0007-tls-records.md).
 #include "transport/tcp/tls_session.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
-#include <string_view>
 
-#include "transport/tcp/patient_socket.hpp"
+#include "transport/tcp/tls_alert.hpp"
+#include "transport/tcp/tls_carrier.hpp"
+#include "transport/tcp/tls_context_parts.hpp"
 #include "transport/tcp/tls_records.hpp"
+#include "transport/tcp/tls_secrets.hpp"
 
 namespace ham::transport::tcp {
 namespace {
 
-constexpr const char* only_cipher = "TLS_AES_256_GCM_SHA384";
-constexpr unsigned char cipher_id[] = {0x13, 0x02};
-constexpr std::size_t worth_it = 2048;  // opened straight into the caller's memory
+constexpr std::size_t worth_it = 2048;      // opened straight into the caller's memory
+constexpr unsigned most_without_data = 32;  // records in a row
+constexpr std::byte key_update{24};         // a message of a handshake
+constexpr std::byte update_requested{1};
 constexpr std::size_t received_at_once = 8 * (largest_content + record_overhead);  // with a socket of its own
-
-/// Bytes that came from the peer, and bytes that go there.
-struct carrier {
-  std::vector<std::byte> in;
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::vector<std::byte> out;
-
-  [[nodiscard]] std::span<std::byte> waiting() noexcept { return {in.data() + begin, end - begin}; }
-  [[nodiscard]] std::span<std::byte> room(std::size_t least) {
-    if (begin == end) begin = end = 0;
-    if (in.size() - end < least) {
-      if (begin != end) std::memmove(in.data(), in.data() + begin, end - begin);
-      end -= begin;
-      begin = 0;
-      if (in.size() - end < least) in.resize(end + least);
-    }
-    return {in.data() + end, in.size() - end};
-  }
-};
-
-/// A blocking socket, many records with one system call.
-struct stream {
-  patient_socket socket;
-  std::vector<std::byte> out;
-  std::size_t size = 0;                        // of what waits in `out`
-  std::size_t most_content = largest_content;  // of a record
-
-  /// The next burst: as many records as fill it, all of the same size, in whole blocks of the cipher.
-  void begin() {
-    constexpr std::size_t block = 16;
-    const std::size_t burst = socket.burst();
-    if (out.size() == burst) return;
-    const std::size_t records = (burst - 1) / (largest_content + record_overhead) + 1;
-    most_content = (burst / records - record_overhead) / block * block;
-    out.resize(burst);
-  }
-
-  /// False: the connection ended.
-  [[nodiscard]] bool receive(carrier& into, patient_socket::waiting how) {
-    const ssize_t got = socket.receive(into.room(largest_content + 256 + record_overhead), how);
-    if (got > 0) into.end += static_cast<std::size_t>(got);
-    return got > 0;
-  }
-
-  [[nodiscard]] bool send() {
-    for (std::size_t done = 0; done < size;) {
-      const ssize_t sent = socket.send({out.data() + done, size - done});
-      if (sent <= 0) return false;
-      done += static_cast<std::size_t>(sent);
-    }
-    size = 0;
-    return true;
-  }
-
-  /// So that `bytes` more fit into `out`. False: the connection broke.
-  [[nodiscard]] bool make_room(std::size_t bytes) { return size + bytes <= out.size() || send(); }
-};
 
 int take_in(BIO* bio, char* to, int size) {
   auto& from = *static_cast<carrier*>(BIO_get_data(bio));
@@ -116,37 +63,14 @@ BIO_METHOD* method() {
   return made;
 }
 
-/// A secret out of a line "LABEL RANDOM SECRET", as OpenSSL tells it to whoever asks for a log of keys.
-bool secret_of(std::string_view line, std::string_view label, record_keys::secret& to) {
-  const std::size_t at = line.rfind(' ');
-  if (!line.starts_with(label) || at == std::string_view::npos) return false;
-  const std::string_view digits = line.substr(at + 1);
-  if (digits.size() != 2 * to.size()) return false;
-  const auto value = [](char digit) { return digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10; };
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    to[i] = static_cast<unsigned char>(value(digits[2 * i]) << 4 | value(digits[2 * i + 1]));
-  }
-  return true;
-}
-
-std::string openssl_failure() {
-  const unsigned long code = ERR_get_error();
-  ERR_clear_error();
-  if (code == 0) return "the connection ended";
-  const char* const reason = ERR_reason_error_string(code);
-  return reason != nullptr ? reason : "an error without a name";
+bool has_ephemeral_key(SSL* ssl) {
+  EVP_PKEY* key = nullptr;
+  const bool has = SSL_get_peer_tmp_key(ssl, &key) == 1 && key != nullptr;
+  EVP_PKEY_free(key);
+  return has;
 }
 
 }  // namespace
-
-std::string why_no_tls() { return {}; }
-
-std::string tls_libraries() {
-  const std::string handshake = std::string("OpenSSL ") + OpenSSL_version(OPENSSL_VERSION_STRING);
-  const auto cipher = make_cipher();
-  if (cipher == nullptr || cipher->made_by().empty()) return handshake;
-  return handshake + ", encrypted by " + cipher->made_by();
-}
 
 // ---- what a session holds
 
@@ -157,41 +81,40 @@ struct tls_session::parts {
   SSL* ssl = nullptr;  // of the handshake only
   std::string failure;
 
-  record_keys::secret client_secret{};
-  record_keys::secret server_secret{};
-  bool has_client_secret = false;
-  bool has_server_secret = false;
+  handshake_secrets secrets;
+
+  explicit parts(std::uint64_t record_limit) : sealing(record_limit), opening(record_limit) {}
 
   record_keys sealing;
   record_keys opening;
   std::size_t opened = 0;  // bytes of content at the begin of what waits; the record's tail follows
   stream own;
 
-  ~parts() {
+  // ---- the end: whoever reads and whoever writes may do so at the same time
+  std::atomic<bool> update_due{false};                        // the peer wants new keys of ours
+  std::atomic<tls_alert> last_word{tls_alert::close_notify};  // what to say at the end
+  bool said = false;                                          // it was said: nothing is written any more
+  bool peer_ended = false;                                    // in order
+  unsigned without_data = 0;                                  // records in a row
+
+  ~parts() { end_handshake(); }
+
+  void end_handshake() noexcept {
+    if (ssl != nullptr) secrets.wipe_in(ssl, context->parts_->key);
     SSL_free(ssl);
-    forget_secrets();
-  }
-
-  void forget_secrets() noexcept {
-    OPENSSL_cleanse(client_secret.data(), client_secret.size());
-    OPENSSL_cleanse(server_secret.data(), server_secret.size());
-  }
-
-  static void learn(const SSL* ssl, const char* line) {
-    parts& mine = *static_cast<parts*>(SSL_get_app_data(ssl));
-    if (secret_of(line, "CLIENT_TRAFFIC_SECRET_0 ", mine.client_secret)) mine.has_client_secret = true;
-    if (secret_of(line, "SERVER_TRAFFIC_SECRET_0 ", mine.server_secret)) mine.has_server_secret = true;
+    ssl = nullptr;
+    secrets.wipe();
+    context.reset();  // and with it the key, if nobody else has the context
   }
 
   /// From here on records are ours; so is what has come behind the handshake.
   [[nodiscard]] bool take_over() {
-    const bool client = role == tls_role::client;
-    const bool good = has_client_secret && has_server_secret && sealing.begin(client ? client_secret : server_secret) &&
-                      opening.begin(client ? server_secret : client_secret);
-    forget_secrets();
-    SSL_free(ssl);
-    ssl = nullptr;
-    context.reset();  // and with it the key, if nobody else has the context
+    using enum handshake_secrets::which;
+    const auto mine = role == tls_role::client ? client_traffic : server_traffic;
+    const auto theirs = role == tls_role::client ? server_traffic : client_traffic;
+    const bool good =
+        secrets.knows(mine) && secrets.knows(theirs) && sealing.begin(secrets[mine]) && opening.begin(secrets[theirs]);
+    end_handshake();
     return good;
   }
 
@@ -223,7 +146,7 @@ struct tls_session::parts {
 
   /// New keys for what follows (RFC 8446, 4.6.3); the peer need not change its own.
   [[nodiscard]] bool renew() {
-    constexpr std::byte update[] = {std::byte{24}, std::byte{0}, std::byte{0}, std::byte{1}, std::byte{0}};
+    constexpr std::byte update[] = {key_update, std::byte{0}, std::byte{0}, std::byte{1}, std::byte{0}};
     return put(update, content_type::handshake) && sealing.update();
   }
 
@@ -235,8 +158,10 @@ struct tls_session::parts {
     return count;
   }
 
-  long fail(std::string why) {
+  /// `told`: what the peer shall hear of it.
+  long fail(std::string why, tls_alert told) {
     failure = std::move(why);
+    last_word = told;
     return -1;
   }
 
@@ -245,96 +170,73 @@ struct tls_session::parts {
     const std::size_t content = record.size() - record_overhead;
     const bool straight = content >= worth_it && content <= into.size();
     content_type type{};
-    if (!opening.open(record, straight ? into.data() : nullptr, type)) return fail("bad record mac");
+    if (opening.overdue()) return fail("too many records with one key", tls_alert::unexpected_message);
+    if (!opening.open(record, straight ? into.data() : nullptr, type)) {
+      return fail("bad record mac", tls_alert::bad_record_mac);
+    }
+    without_data = type == content_type::data && content != 0 ? 0 : without_data + 1;
     if (type == content_type::data) {
       bytes.begin += straight ? record.size() : record_head_bytes;
       if (straight) return static_cast<long>(content);
       opened = content;
-      if (content == 0) bytes.begin += record_tail_bytes;
-      return content == 0 ? 0 : static_cast<long>(hand_out(into));
+      if (content != 0) return static_cast<long>(hand_out(into));
+      bytes.begin += record_tail_bytes;
+    } else {
+      bytes.begin += record.size();
+      const std::byte* const at = straight ? into.data() : record.data() + record_head_bytes;
+      if (const long result = control({at, content}, type); result != 0) return result;
     }
-    bytes.begin += record.size();
-    const std::byte* const at = straight ? into.data() : record.data() + record_head_bytes;
-    const bool new_keys = type == content_type::handshake && content == 5 && at[0] == std::byte{24};
-    if (new_keys && opening.update()) return 0;
-    return fail(type == content_type::alert ? "the connection ended" : "a record that does not belong here");
+    return without_data <= most_without_data ? 0 : fail("only records without data", tls_alert::unexpected_message);
+  }
+
+  /// What is not data: new keys or the end.
+  [[nodiscard]] long control(std::span<const std::byte> content, content_type type) {
+    if (type == content_type::handshake) return follow_update(content);
+    if (type != content_type::alert) return fail("a record that does not belong here", tls_alert::unexpected_message);
+    if (content.size() != 2) return fail("an alert of a wrong size", tls_alert::decode_error);
+    const auto what = static_cast<tls_alert>(content[1]);
+    peer_ended = what == tls_alert::close_notify;
+    if (peer_ended) return fail("the connection ended", tls_alert::close_notify);
+    return fail(
+        std::string("the peer ended it: ") + name_of(what) + " (" + std::to_string(static_cast<int>(what)) + ")",
+        tls_alert::close_notify);
+  }
+
+  [[nodiscard]] long follow_update(std::span<const std::byte> message) {
+    const bool is_update = message.size() >= 4 && message[0] == key_update;
+    if (!is_update) return fail("a message of a handshake behind it", tls_alert::unexpected_message);
+    const bool whole =
+        message.size() == 5 && message[1] == std::byte{0} && message[2] == std::byte{0} && message[3] == std::byte{1};
+    if (!whole) return fail("an announcement of new keys of a wrong size", tls_alert::decode_error);
+    if (message[4] > update_requested) return fail("a key update of an unknown kind", tls_alert::illegal_parameter);
+    if (!opening.update()) return fail("OpenSSL makes no new keys", tls_alert::close_notify);
+    if (message[4] == update_requested) update_due.store(true, std::memory_order_relaxed);
+    return 0;
+  }
+
+  /// The last record, as far as it can be sent without waiting.
+  void say_last_word() {
+    if (ssl != nullptr || said) return;
+    const tls_alert what = last_word;
+    const std::byte warning{1};
+    const std::byte fatal{2};
+    const std::byte alert[] = {what == tls_alert::close_notify ? warning : fatal, static_cast<std::byte>(what)};
+    if (!own.socket.attached()) {
+      said = true;
+      static_cast<void>(put(alert, content_type::alert));
+      return;
+    }
+    if (own.size != 0) return;  // a record may be half gone
+    said = true;
+    std::array<std::byte, sizeof alert + record_overhead> record;  // NOLINT: seal fills it
+    if (sealing.seal(alert, content_type::alert, record.data())) own.socket.send_now(record);
   }
 };
-
-// ---- the context
-
-struct tls_context::parts {
-  SSL_CTX* context = nullptr;
-  secret_key key;
-  std::string identity;
-  tls_role role = tls_role::client;
-
-  ~parts() { SSL_CTX_free(context); }
-
-  [[nodiscard]] SSL_SESSION* make_session(SSL* ssl) const {
-    const SSL_CIPHER* const cipher = SSL_CIPHER_find(ssl, cipher_id);
-    SSL_SESSION* const session = SSL_SESSION_new();
-    if (cipher != nullptr && session != nullptr &&
-        SSL_SESSION_set1_master_key(session, reinterpret_cast<const unsigned char*>(key.data()), key.size()) == 1 &&
-        SSL_SESSION_set_cipher(session, cipher) == 1 &&
-        SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1) {
-      return session;
-    }
-    SSL_SESSION_free(session);
-    return nullptr;
-  }
-
-  static const parts& of(SSL* ssl) { return *static_cast<const parts*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl))); }
-
-  static int offer(SSL* ssl, const EVP_MD*, const unsigned char** id, std::size_t* size, SSL_SESSION** session) {
-    const parts& mine = of(ssl);
-    *id = reinterpret_cast<const unsigned char*>(mine.identity.data());
-    *size = mine.identity.size();
-    *session = mine.make_session(ssl);
-    return *session != nullptr ? 1 : 0;
-  }
-
-  static int find(SSL* ssl, const unsigned char* id, std::size_t size, SSL_SESSION** session) {
-    const parts& mine = of(ssl);
-    const bool known = size == mine.identity.size() && std::memcmp(id, mine.identity.data(), size) == 0;
-    *session = known ? mine.make_session(ssl) : nullptr;
-    return 1;  // without a session the handshake finds no credentials and fails
-  }
-};
-
-tls_context::tls_context(tls_role role, const secret_key& key, const char* identity)
-    : parts_(std::make_unique<parts>()) {
-  parts_->key = key;
-  parts_->identity = identity;
-  parts_->role = role;
-  SSL_CTX* const context = SSL_CTX_new(role == tls_role::client ? TLS_client_method() : TLS_server_method());
-  parts_->context = context;
-  const bool usable = context != nullptr && SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 &&
-                      SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) == 1 &&
-                      SSL_CTX_set_ciphersuites(context, only_cipher) == 1 &&
-                      SSL_CTX_set1_groups_list(context, "X25519:P-256") == 1 &&
-                      SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_max_early_data(context, 0) == 1;
-  if (!usable)
-    throw config_error("OpenSSL refuses TLS 1.3 with " + std::string(only_cipher) + " (" + openssl_failure() +
-                       "); check the installation and its policy");
-  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_mode(context, SSL_MODE_AUTO_RETRY);
-  // Nobody is trusted by certificate: a server that shows one instead of knowing the key fails.
-  SSL_CTX_set_verify(context, role == tls_role::client ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-  SSL_CTX_set_app_data(context, parts_.get());
-  SSL_CTX_set_keylog_callback(context, &tls_session::parts::learn);
-  if (role == tls_role::client)
-    SSL_CTX_set_psk_use_session_callback(context, &parts::offer);
-  else
-    SSL_CTX_set_psk_find_session_callback(context, &parts::find);
-}
-
-tls_context::~tls_context() = default;
 
 // ---- the session
 
-tls_session::tls_session(std::shared_ptr<const tls_context> context) : parts_(std::make_unique<parts>()) {
+tls_session::tls_session(std::shared_ptr<const tls_context> context, std::uint64_t record_limit)
+    : parts_(std::make_unique<parts>(record_limit)) {
   parts_->context = std::move(context);
   const tls_context::parts& common = *parts_->context->parts_;
   parts_->role = common.role;
@@ -359,11 +261,13 @@ tls_session::status tls_session::shake_hands() {
   ERR_clear_error();
   const int result = SSL_do_handshake(parts_->ssl);
   if (result == 1) {
-    // The key was really used, by both sides, for what we want to be used.
+    // The key was really used, by both sides, for what we want to be used, and with an ephemeral key besides.
     const bool used = SSL_session_reused(parts_->ssl) == 1 && SSL_version(parts_->ssl) == TLS1_3_VERSION &&
-                      SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(parts_->ssl)) == 0x1302;
+                      SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(parts_->ssl)) == 0x1302 &&
+                      has_ephemeral_key(parts_->ssl);
     if (used && parts_->take_over()) return status::done;
     parts_->failure = used ? "OpenSSL tells no traffic keys" : "the key was not used";
+    if (!used) static_cast<void>(SSL_shutdown(parts_->ssl));
     return status::failed;
   }
   if (SSL_get_error(parts_->ssl, result) == SSL_ERROR_WANT_READ) return status::want_input;
@@ -372,10 +276,11 @@ tls_session::status tls_session::shake_hands() {
 }
 
 bool tls_session::write(std::span<const std::byte> plain) {
-  if (parts_->ssl != nullptr) return false;
+  if (parts_->ssl != nullptr || parts_->said) return false;
   while (!plain.empty()) {
     const std::size_t piece = parts_->next_piece(plain.size());
-    if (parts_->sealing.worn() && !parts_->renew()) return false;
+    const bool asked = parts_->update_due.load(std::memory_order_relaxed) && parts_->update_due.exchange(false);
+    if ((asked || parts_->sealing.worn()) && !parts_->renew()) return false;
     if (piece == 0 || !parts_->put(plain.first(piece), content_type::data)) return false;
     plain = plain.subspan(piece);
   }
@@ -383,6 +288,12 @@ bool tls_session::write(std::span<const std::byte> plain) {
 }
 
 bool tls_session::renew() { return parts_->ssl == nullptr && parts_->renew(); }
+
+void tls_session::end() { parts_->say_last_word(); }
+bool tls_session::ended() const noexcept { return parts_->peer_ended; }
+void tls_session::learn(const SSL* ssl, const char* line) {
+  static_cast<parts*>(SSL_get_app_data(ssl))->secrets.learn(line);
+}
 
 bool tls_session::send_rest() { return !parts_->own.socket.attached() || parts_->own.send(); }
 
@@ -394,7 +305,8 @@ long tls_session::read(std::span<std::byte> into) {
     const std::span<std::byte> waiting = parts_->bytes.waiting();
     const record_head next = read_record_head(waiting);
     switch (next.is) {
-      case record_head::status::wrong: return parts_->fail("wrong version number");
+      case record_head::status::wrong: return parts_->fail("wrong version number", tls_alert::unexpected_message);
+      case record_head::status::too_long: return parts_->fail("a record too long", tls_alert::record_overflow);
       case record_head::status::whole:
         if (const long got = parts_->open_one(waiting.first(next.bytes), into); got != 0) return got;
         continue;
@@ -402,7 +314,7 @@ long tls_session::read(std::span<std::byte> into) {
     }
     if (!parts_->own.socket.attached()) return 0;
     if (!parts_->own.receive(parts_->bytes, patient_socket::how_to_wait_for(into)))
-      return parts_->fail("the connection ended");
+      return parts_->fail("the connection ended", tls_alert::close_notify);
   }
 }
 

@@ -9,6 +9,8 @@
 
 #include "transport/network.hpp"
 
+struct ssl_st;
+
 namespace ham::transport::tcp {
 
 enum class tls_role : std::uint8_t { client, server };
@@ -21,6 +23,9 @@ inline constexpr const char* job_identity = "ham-job-1";
 [[nodiscard]] std::string why_no_tls();
 /// What makes them, with its version; empty: nothing can.
 [[nodiscard]] std::string tls_libraries();
+
+/// Why no context is made with this version of OpenSSL while SSLKEYLOGFILE says `file`; empty: it does no harm.
+[[nodiscard]] std::string why_log_refused(unsigned long openssl_version, const char* file);
 
 /// What the sessions of one key have in common. Thread-safe.
 class tls_context {
@@ -41,7 +46,10 @@ class tls_session {
  public:
   enum class status : std::uint8_t { done, want_input, failed };
 
-  explicit tls_session(std::shared_ptr<const tls_context> context);
+  static constexpr std::uint64_t usual_record_limit = std::uint64_t{1} << 24;
+
+  /// `record_limit`: how many records are written with one key, and taken from a peer that announces no new one.
+  explicit tls_session(std::shared_ptr<const tls_context> context, std::uint64_t record_limit = usual_record_limit);
   ~tls_session();
   tls_session(const tls_session&) = delete;
   tls_session& operator=(const tls_session&) = delete;
@@ -52,9 +60,15 @@ class tls_session {
   /// before send_rest(). False: failed.
   [[nodiscard]] bool write(std::span<const std::byte> plain);
   [[nodiscard]] bool send_rest();
+  /// Ends what is written: says close_notify, or the alert that read() has failed with. It is appended to output(), or
+  /// sent as far as the socket takes it at once. Nothing can be written after it.
+  void end();
+  /// read() failed because the peer has ended what it writes, in order as far as TLS is concerned.
+  [[nodiscard]] bool ended() const noexcept;
   /// What follows is written with new keys. By itself write() does so often enough.
   [[nodiscard]] bool renew();
-  /// Decrypts: number of bytes, 0: more input is needed, negative: failed or ended.
+  /// Decrypts: number of bytes, 0: more input is needed, negative: failed or ended, and what is in `into` then is
+  /// undefined. One thread may read while another one writes.
   [[nodiscard]] long read(std::span<std::byte> into);
 
   /// Overwrites what read() has given out where a copy of it is still here.
@@ -74,6 +88,9 @@ class tls_session {
 
  private:
   friend class tls_context;
+  /// OpenSSL tells a secret of the handshake.
+  static void learn(const ssl_st* ssl, const char* line);
+
   struct parts;
   std::unique_ptr<parts> parts_;
 };
