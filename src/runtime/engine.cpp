@@ -428,7 +428,13 @@ std::string engine::address_of(node_t node) const {
 offload::statistics engine::statistics() const {
   offload::statistics result;
   result.calls_sent = peers_.calls_of_retired();
-  for (const peer* one : peers_) result.calls_sent += one->calls_sent.load(std::memory_order_relaxed);
+  result.bytes_sent = peers_.bytes_sent_to_retired();
+  result.bytes_received = peers_.bytes_received_of_retired();
+  for (const peer* one : peers_) {
+    result.calls_sent += one->calls_sent.load(std::memory_order_relaxed);
+    result.bytes_sent += one->bytes_sent.bytes();
+    result.bytes_received += one->bytes_received.bytes();
+  }
   result.calls_executed = calls_executed_.load();
   result.bytes_put = bytes_put_.load();
   result.bytes_got = bytes_got_.load();

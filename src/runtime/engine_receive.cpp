@@ -30,6 +30,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
     return;
   }
   from.expect_send();  // the reply, or the next call
+  who->bytes_received.count(frame.payload.size());
   try {
     const auto kind = static_cast<wire_kind>(frame.head.kind & ~in_context);
     switch (kind) {

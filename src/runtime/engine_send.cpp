@@ -157,6 +157,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     who.sending.unlock();
     throw;
   }
+  who.bytes_sent.count(total);
   out.peer = &who;
   out.key = key;
   out.kind = to_byte(wire_kind::call);
@@ -272,6 +273,7 @@ void engine::flush_outboxes() {
 
 void engine::begin_reply(peer& to, std::size_t size, outgoing_reply& out) {
   to.sending.lock();
+  to.bytes_sent.count(size);
   if (to.outbox.empty() && size <= to.max_payload) [[likely]] {
     out.data = to.to->reserve(size);
     if (out.data != nullptr) [[likely]]

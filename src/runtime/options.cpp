@@ -150,7 +150,8 @@ void fill_from_environment(runtime_options& options) {
   }
   fill(options.cpu_affinity, std::getenv("HAM_CPU_AFFINITY"));
   fill(options.key, base::trusted_variable("HAM_KEY"));
-  if (options.nodes.empty()) options.nodes = started_by_mpi() ? "mpi" : "shm:1";
+  if (options.nodes.empty() && started_by_mpi()) options.nodes = "mpi";
+  if (options.nodes.empty()) options.nodes = options.default_nodes.empty() ? "shm:1" : options.default_nodes;
   const std::string_view progress = variable("HAM_PROGRESS_THREAD");
   if (progress == "1") options.progress_thread = true;
   if (!progress.empty() && progress != "0" && progress != "1")

@@ -80,6 +80,20 @@ class endpoint_pointer {
   std::atomic<transport::endpoint*> to_{nullptr};
 };
 
+/// Bytes of messages in one direction: counted under a lock, read by anybody. No read-modify-write, for the sake of the
+/// path of small calls.
+class traffic_counter {
+ public:
+  static constexpr std::size_t head_bytes = 16;
+  void count(std::size_t payload) noexcept {
+    bytes_.store(bytes_.load(std::memory_order_relaxed) + payload + head_bytes, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> bytes_{0};
+};
+
 struct peer {
   explicit peer(node_t number) : node(number) {}
   /// Whether nobody executes a call of it, or has one waiting. The receiving lock is held.
@@ -105,11 +119,13 @@ struct peer {
   message_list outbox;  ///< guarded by sending; behind it everything queues
   std::uint32_t next_stream = 0;
   std::atomic<std::uint64_t> calls_sent{0};  ///< written under sending, read by all
+  traffic_counter bytes_sent;
 
   std::atomic<std::int64_t> lost_at_ns{0};  ///< on the steady clock
   std::atomic<int> users{0};                ///< calls of it that run, or wait, elsewhere than on the receiving thread
 
   // Receiving, under the engine's receiving lock.
+  traffic_counter bytes_received;
   transport::assembler fragments;
   const void* executor = nullptr;  ///< thread that executes a call of this peer right now
   std::list<stored_message> deferred;

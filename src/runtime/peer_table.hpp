@@ -80,6 +80,12 @@ class peer_table {
   /// Calls sent to nodes whose records are gone.
   [[nodiscard]] std::uint64_t calls_of_retired() const noexcept { return calls_.load(std::memory_order_relaxed); }
 
+  /// Bytes of messages exchanged with them.
+  [[nodiscard]] std::uint64_t bytes_sent_to_retired() const noexcept { return sent_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t bytes_received_of_retired() const noexcept {
+    return received_.load(std::memory_order_relaxed);
+  }
+
   /// Over those that are there.
   class iterator {
    public:
@@ -112,6 +118,8 @@ class peer_table {
   /// Threads that were about to look at it have long finished when it goes; who executes a call of it keeps it.
   void retire(peer* old) {
     calls_.fetch_add(old->calls_sent.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    sent_.fetch_add(old->bytes_sent.bytes(), std::memory_order_relaxed);
+    received_.fetch_add(old->bytes_received.bytes(), std::memory_order_relaxed);
     const std::int64_t now = base::now_ns();
     std::erase_if(retired_, [now](const auto& one) { return now - one.second > keep_retired_ns && one.first->idle(); });
     retired_.emplace_back(std::unique_ptr<peer>(old), now);
@@ -123,7 +131,7 @@ class peer_table {
   std::atomic<std::size_t> used_{0};  ///< places behind are empty
   std::mutex mutex_;
   std::vector<std::pair<std::unique_ptr<peer>, std::int64_t>> retired_;
-  std::atomic<std::uint64_t> calls_{0};
+  std::atomic<std::uint64_t> calls_{0}, sent_{0}, received_{0};
 };
 
 }  // namespace ham::detail

@@ -194,6 +194,20 @@ TEST_F(calls, statistics_count) {
   EXPECT_EQ(offload::stats().calls_executed - before.calls_executed, 1U);
 }
 
+TEST_F(calls, statistics_count_the_bytes_of_messages) {
+  constexpr std::size_t head = 16;
+  const auto before = offload::stats();
+  EXPECT_EQ(offload::sync(
+                1, [](const std::string& text) { return text; }, std::string(1000, 'x'))
+                .size(),
+            1000U);
+  const auto after = offload::stats();
+  EXPECT_GE(after.bytes_sent - before.bytes_sent, head + 1000);
+  EXPECT_LT(after.bytes_sent - before.bytes_sent, head + 1100);
+  EXPECT_GE(after.bytes_received - before.bytes_received, head + 1000);
+  EXPECT_LT(after.bytes_received - before.bytes_received, head + 1100);
+}
+
 // ---- a full queue
 
 std::atomic<bool> gate_open{false};

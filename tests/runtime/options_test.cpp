@@ -52,6 +52,25 @@ TEST_F(command_line_options, ranks_are_the_nodes_under_a_launcher) {
   EXPECT_EQ(options.nodes, "shm:1") << "a rank has started this process for itself";
 }
 
+TEST_F(command_line_options, a_default_of_the_program_gives_way_to_everything_else) {
+  options.default_nodes = "shm:3";
+  take({"app"});
+  EXPECT_EQ(options.nodes, "shm:3");
+  options.nodes.clear();
+  take({"app", "--ham-nodes=shm:2"});
+  EXPECT_EQ(options.nodes, "shm:2");
+  options.nodes.clear();
+  {
+    const variable nodes("HAM_NODES", "loopback:1");
+    take({"app"});
+    EXPECT_EQ(options.nodes, "loopback:1");
+  }
+  options.nodes.clear();
+  const variable rank("OMPI_COMM_WORLD_RANK", "0");
+  take({"app"});
+  EXPECT_EQ(options.nodes, "mpi");
+}
+
 TEST_F(command_line_options, settings_that_make_no_sense_are_errors) {
   for (const auto& [name, value] : {std::pair("HAM_PROGRESS_THREAD", "yes"),
                                     {"HAM_POOL_THREADS", "0"},

@@ -89,6 +89,8 @@ void remove_node(node_t node, std::chrono::milliseconds patience = std::chrono::
 struct statistics {
   std::uint64_t calls_sent = 0;      ///< calls, pings and members of batches
   std::uint64_t calls_executed = 0;  ///< that arrived here
+  std::uint64_t bytes_sent = 0;      ///< in messages: calls, replies and greetings, 16 bytes of head each
+  std::uint64_t bytes_received = 0;  ///< in messages likewise
   std::uint64_t bytes_put = 0;       ///< by put, write and copy from here
   std::uint64_t bytes_got = 0;       ///< by get and read
   std::uint64_t sleeps = 0;          ///< times that this node went to sleep in the kernel

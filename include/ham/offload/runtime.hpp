@@ -21,7 +21,9 @@ struct communicator_handle {
 
 /// Settings of a runtime. What is empty or unset is taken from the environment (HAM_NODES, ...), then from the default.
 struct runtime_options {
-  std::string nodes;         ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; "none": add_node later; default "shm:1"
+  std::string nodes;  ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; "none": add_node later; default "shm:1"
+  /// What stands in for "shm:1" as the default, where neither `nodes` nor HAM_NODES says anything: "shm:4".
+  std::string default_nodes;
   std::string cpu_affinity;  ///< cores for node 0, 1, ... "0,1,2"; empty: as the system decides
   /// A thread of the library executes arriving calls while the host computes; also with HAM_PROGRESS_THREAD=1.
   bool progress_thread = false;
