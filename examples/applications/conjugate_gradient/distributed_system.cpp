@@ -1,4 +1,4 @@
-// Steps of the solver as asynchronous calls to all targets, so that they compute at the same time.
+// The host's part of the iteration: asynchronous calls to all targets, each with a few scalars.
 #include "distributed_system.hpp"
 
 #include <algorithm>
@@ -6,119 +6,109 @@
 #include <stdexcept>
 
 #include "resident_block.hpp"
+#include "row_block.hpp"
 
 namespace cg {
 namespace {
 
 namespace offload = ham::offload;
 
-using clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds give_up_after{2};
 
-double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+/// The results of all. A target that has lost another one waits for it for ever: so the first failure is thrown at
+/// once, and the other futures let go, since their destructors would wait.
+template <class T>
+std::vector<T> results_of(std::vector<offload::future<T>> pending) {
+  using namespace std::chrono_literals;
+  std::vector<T> results(pending.size());
+  try {
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+      while (pending[i].valid() && !pending[i].wait_for(50ms)) {
+        for (std::size_t j = i + 1; j < pending.size(); ++j) {
+          if (pending[j].test()) results[j] = pending[j].get();
+        }
+      }
+      if (pending[i].valid()) results[i] = pending[i].get();
+    }
+  } catch (...) {
+    for (auto& one : pending) one.detach();
+    throw;
+  }
+  return results;
+}
 
 }  // namespace
 
-distributed_system::distributed_system(const csr_matrix& matrix, std::span<const double> inverse_diagonal) {
+distributed_system::distributed_system(const csr_matrix& matrix, std::span<const double> inverse_diagonal,
+                                       std::span<const double> b) {
   if (offload::num_nodes() < 2) {
     throw std::runtime_error(
         "no targets (this process is the only node); unset HAM_NODES or set it to shm:2, for example");
   }
-  ham::node_t node = 1;
-  for (const row_range rows : partition_by_nonzeros(matrix, offload::num_nodes() - 1)) {
-    blocks_.push_back(std::make_unique<resident_block>(node++, matrix, rows, inverse_diagonal));
+  const std::vector<row_range> ranges = partition_by_nonzeros(matrix, offload::num_nodes() - 1);
+  const auto halos = find_halos(matrix, ranges);
+  std::vector<introduction> introductions(ranges.size());
+  std::vector<worker_handle> workers;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const row_block block = make_block(matrix, ranges[i], halos[i]);
+    const auto node = static_cast<ham::node_t>(i + 1);
+    blocks_.push_back(std::make_unique<resident_block>(node, block, inverse_diagonal, b));
+    workers.push_back(blocks_.back()->worker());
+    introductions[i].index = i;
+    introductions[i].interior = block.interior;
+    introductions[i].boundary = block.boundary;
+    for (halo_message& message : find_messages(ranges, halos, i)) {
+      ++introductions[message.to].senders;
+      introductions[i].halo_links.push_back({message.to, std::move(message.rows), message.offset});
+    }
+  }
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    introductions[i].workers = workers;
+    offload::sync(blocks_[i]->node(), ham::fn<&on_target::introduce>, workers[i], introductions[i]);
   }
 }
 
-distributed_system::~distributed_system() = default;
-
-residual_share distributed_system::set_residual(std::span<const double> residual) {
-  std::vector<offload::future<void>> puts;
+/// Whoever still waits for another worker is stopped before the first one goes.
+distributed_system::~distributed_system() {
   for (const auto& block : blocks_) {
-    const auto part = block->own_part(residual);
-    puts.push_back(offload::put(part.data(), block->residual(), part.size()));
+    try {
+      offload::sync(offload::within(block->node(), give_up_after), ham::fn<&on_target::stop>, block->worker());
+    } catch (const std::exception&) {
+      // The target is gone, and the worker with it.
+    }
   }
-  for (auto& put : puts) put.get();
-  std::vector<offload::future<residual_share>> shares;
+}
+
+double distributed_system::restart() {
+  std::vector<offload::future<double>> pending;
   for (const auto& block : blocks_) {
-    shares.push_back(offload::async(block->node(), ham::fn<&on_target::precondition>, block->descriptor()));
+    pending.push_back(offload::async(block->node(), ham::fn<&on_target::restart>, block->worker()));
   }
-  return sum(std::move(shares));
+  return results_of(std::move(pending)).front();
 }
 
-double distributed_system::multiply(std::span<const double> direction) {
-  std::vector<offload::future<void>> puts(blocks_.size());
-  std::vector<offload::future<product_share>> shares(blocks_.size());
-  const auto start = [&](std::size_t i) {
-    puts[i].get();
-    shares[i] = offload::async(blocks_[i]->node(), ham::fn<&on_target::multiply>, blocks_[i]->descriptor());
-  };
-  // A target whose piece has arrived starts to compute while the pieces of the others are on their way.
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const auto part = blocks_[i]->window_part(direction);
-    puts[i] = offload::put(part.data(), blocks_[i]->window(), part.size());
-    if (puts[i].test()) start(i);
-  }
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    if (!shares[i].valid()) start(i);
-  }
-  double product = 0.0;
-  double slowest = 0.0;
-  for (auto& pending : shares) {
-    const product_share share = pending.get();
-    product += share.direction_dot_product;
-    slowest = std::max(slowest, share.seconds);
-  }
-  costs_.computing += slowest;
-  return product;
-}
-
-residual_share distributed_system::advance(double step) {
-  const auto begin = clock::now();
-  std::vector<offload::future<residual_share>> shares;
-  shares.reserve(blocks_.size());
+iteration_report distributed_system::iterate(std::int64_t most, double goal) {
+  std::vector<offload::future<iteration_report>> pending;
   for (const auto& block : blocks_) {
-    shares.push_back(offload::async(block->node(), ham::fn<&on_target::advance>, block->descriptor(), step));
+    pending.push_back(offload::async(block->node(), ham::fn<&on_target::iterate>, block->worker(), most, goal));
   }
-  const residual_share total = sum(std::move(shares));
-  costs_.calling += std::max(0.0, seconds_since(begin) - total.seconds);
-  costs_.calls += blocks_.size();
-  return total;
+  std::vector<iteration_report> reports = results_of(std::move(pending));
+  double waiting = 0.0;
+  for (const iteration_report& one : reports) waiting += one.waiting;
+  reports.front().waiting = waiting / static_cast<double>(reports.size());
+  return std::move(reports.front());
 }
 
-void distributed_system::gather_preconditioned(std::span<double> z) const {
+void distributed_system::copy_solution(std::span<double> to) {
   std::vector<offload::future<void>> gets;
-  for (const auto& block : blocks_) {
-    const auto part = block->own_part(z);
-    gets.push_back(offload::get(block->preconditioned(), part.data(), part.size()));
-  }
-  for (auto& get : gets) get.get();
-}
-
-void distributed_system::gather_solution(std::span<double> x) const {
-  std::vector<offload::future<void>> gets;
-  for (const auto& block : blocks_) {
-    const auto part = block->own_part(x);
-    gets.push_back(offload::get(block->solution(), part.data(), part.size()));
-  }
+  for (const auto& block : blocks_) gets.push_back(block->copy_solution(to));
   for (auto& get : gets) get.get();
 }
 
 std::vector<distributed_system::share> distributed_system::shares() const {
   std::vector<share> result;
-  for (const auto& block : blocks_) result.push_back({block->node(), block->rows(), block->nonzeros()});
+  for (const auto& block : blocks_) result.push_back(block->facts());
   return result;
-}
-
-residual_share distributed_system::sum(std::vector<offload::future<residual_share>> shares) {
-  residual_share total;
-  for (auto& pending : shares) {
-    const residual_share share = pending.get();
-    total.residual_dot_preconditioned += share.residual_dot_preconditioned;
-    total.residual_dot_residual += share.residual_dot_residual;
-    total.seconds = std::max(total.seconds, share.seconds);
-  }
-  costs_.computing += total.seconds;
-  return total;
 }
 
 }  // namespace cg

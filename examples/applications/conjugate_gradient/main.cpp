@@ -1,8 +1,16 @@
 // Conjugate gradient solver on any number of offload targets: the demo, and a program for real matrices.
 // expect: ^converged +yes$
 // expect: ^residual +[0-9.]+e[-+][0-9]+ =
+// expect: ^speed-up +[0-9.]+ = without HAM / with [0-9]+ targets?$
+// expect: ^through host +[0-9]{1,3} bytes per iteration
+// expect: ^among targets +[0-9.]+ (bytes|kB) per iteration
+// expect: ^a call costs +[0-9.]+ (us|ms) to an empty function
 #include <ham/offload.hpp>
 
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -13,17 +21,64 @@
 #include "exit_code.hpp"
 #include "matrix_market.hpp"
 #include "options.hpp"
+#include "plot.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "solver.hpp"
 
 namespace {
 
-ham::offload::statistics difference(const ham::offload::statistics& after, const ham::offload::statistics& before) {
-  ham::offload::statistics result = after;
+namespace offload = ham::offload;
+
+offload::statistics difference(const offload::statistics& after, const offload::statistics& before) {
+  offload::statistics result = after;
   result.calls_sent -= before.calls_sent;
+  result.bytes_sent -= before.bytes_sent;
+  result.bytes_received -= before.bytes_received;
   result.bytes_put -= before.bytes_put;
   result.bytes_got -= before.bytes_got;
+  return result;
+}
+
+/// Unless HAM_NODES, --ham-nodes or an MPI launcher says otherwise: a target on each core that this process may use.
+/// Pinned, because targets that wait for each other tend to be put on one core. The host sleeps meanwhile.
+std::string target_per_core() {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  if (sched_getaffinity(0, sizeof usable, &usable) != 0) return "shm:1";
+  std::string cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &usable)) cores += (cores.empty() ? "@" : "+") + std::to_string(core);
+  }
+  return "shm:" + std::to_string(CPU_COUNT(&usable)) + cores;
+}
+
+/// What the targets have sent, to whomever.
+std::uint64_t sent_by_targets() {
+  std::uint64_t sum = 0;
+  for (ham::node_t node = 1; node < static_cast<ham::node_t>(offload::num_nodes()); ++node) {
+    sum += offload::sync(node, ham::fn<&offload::stats>).bytes_sent;
+  }
+  return sum;
+}
+
+cg::outcome offloaded(const cg::csr_matrix& matrix, const std::vector<double>& inverse_diagonal,
+                      const std::vector<double>& b, const cg::solver_options& options) {
+  cg::outcome result;
+  const auto start = std::chrono::steady_clock::now();
+  cg::distributed_system system(matrix, inverse_diagonal, b);
+  result.setup_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.shares = system.shares();
+
+  const std::uint64_t sent_before = sent_by_targets();
+  const auto before = offload::stats();
+  result.solved = cg::solve(system, matrix.rows(), cg::norm(b), options);
+  result.moved.host = difference(offload::stats(), before);
+  const std::uint64_t sent = sent_by_targets() - sent_before;
+  result.moved.between_targets = sent - std::min(sent, result.moved.host.bytes_received);
+
+  result.x.resize(b.size());
+  system.copy_solution(result.x);
   return result;
 }
 
@@ -31,29 +86,41 @@ int run(cg::command_line options) {
   const bool generated = options.file.empty();
   const cg::csr_matrix matrix = generated ? cg::poisson_matrix(options.grid) : cg::read_matrix_market(options.file);
   const std::string grid = std::to_string(options.grid);
-  cg::print_problem(generated ? "Poisson, grid of " + grid + " x " + grid : options.file, matrix, options.solver);
+  const std::string name = generated ? "Poisson, grid of " + grid + " x " + grid : options.file;
+  cg::print_problem(name, matrix, options.solver);
   cg::check_suitable(matrix);
+  if (!options.plot.empty()) cg::write_file(options.plot, "");  // complains now rather than after the work
 
   const std::vector<double> ones(static_cast<std::size_t>(matrix.rows()), 1.0);
   std::vector<double> b(ones.size());
   cg::multiply(matrix, ones, b);
+  const std::vector<double> inverse_diagonal = cg::inverse_of_preconditioner(matrix, options.solver.precond);
 
   cg::progress shown(options.solver.tolerance);
   options.solver.on_iteration = [&shown](std::int64_t iteration, double residual) {
     shown.update(iteration, residual);
   };
-  const auto before = ham::offload::stats();
-  const cg::solution result = cg::solve(matrix, b, options.solver);
-  const auto used = difference(ham::offload::stats(), before);
+  cg::outcome result = offloaded(matrix, inverse_diagonal, b, options.solver);
   shown.finish();
 
-  cg::print_result(result, options.solver, used, cg::measure_empty_call());
-  if (result.converged) return cg::exit_code::success;
+  result.residual = cg::relative_residual(matrix, result.x, b);
+  result.solved.converged = result.solved.converged && result.residual <= options.solver.tolerance;
+  result.empty_call_seconds = cg::measure_empty_call();
+  if (options.compare) {
+    result.alone_seconds = cg::measure_alone(matrix, inverse_diagonal, b, result.solved.iterations);
+  }
+  cg::print_outcome(result, options.solver);
+  if (!options.plot.empty()) {
+    cg::write_file(options.plot, cg::residual_plot(name, result.solved.history, options.solver.tolerance));
+    std::printf("%-16s%s\n", "plot", options.plot.c_str());
+  }
+
+  if (result.solved.converged) return cg::exit_code::success;
   std::fflush(stdout);
   std::fprintf(stderr, "not converged: the relative residual is %.2e after %lld iterations, wanted %.1e (%s); %s\n",
-               result.residual, static_cast<long long>(result.iterations), options.solver.tolerance,
-               result.stagnated ? "rounding errors stop it here" : "iterations used up",
-               result.stagnated ? "raise --tol" : "raise --max-iter or --tol, or use --precond jacobi");
+               result.residual, static_cast<long long>(result.solved.iterations), options.solver.tolerance,
+               result.solved.stagnated ? "rounding errors stop it here" : "iterations used up",
+               result.solved.stagnated ? "raise --tol" : "raise --max-iter or --tol, or use --precond jacobi");
   return cg::exit_code::not_converged;
 }
 
@@ -66,10 +133,16 @@ int fail(int code, const std::exception& reason) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto options = cg::parse_command_line(argc, argv);
-  if (const int* code = std::get_if<int>(&options)) return *code;
   try {
+    ham::runtime_options defaults;
+    defaults.default_nodes = target_per_core();
+    const ham::runtime targets(argc, argv, defaults);
+
+    const auto options = cg::parse_command_line(argc, argv);
+    if (const int* code = std::get_if<int>(&options)) return *code;
     return run(std::get<cg::command_line>(options));
+  } catch (const ham::config_error& failure) {
+    return fail(cg::exit_code::bad_input, failure);
   } catch (const ham::error& failure) {
     return fail(cg::exit_code::offload_failed, failure);
   } catch (const std::exception& failure) {

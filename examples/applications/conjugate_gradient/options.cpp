@@ -30,6 +30,8 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   app.add_option("--precond", precond, "preconditioner")
       ->check(CLI::IsMember({"jacobi", "none"}))
       ->capture_default_str();
+  app.add_option("--plot", options.plot, "draw the residual of every iteration into this SVG file");
+  app.add_flag("!--no-compare", options.compare, "do not measure the same solver in this process, without HAM");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {

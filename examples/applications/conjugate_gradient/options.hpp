@@ -13,6 +13,8 @@ struct command_line {
   std::string file;         ///< empty: the Poisson matrix below
   std::int32_t grid = 300;  ///< points per side of the Poisson grid
   solver_options solver;
+  std::string plot;     ///< SVG file for the residual; empty: none
+  bool compare = true;  ///< with the same solver in this process
 };
 
 /// The options, or the exit code with which to end (help was shown, or an option is wrong and that was said).

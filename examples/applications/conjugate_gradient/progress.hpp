@@ -1,10 +1,15 @@
-// Shows how an iteration gets on: one line that is rewritten on a terminal, a few lines elsewhere.
+// Shows how an iteration gets on: a bar on a terminal, a few lines elsewhere.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace cg {
+
+/// The line that a terminal of `columns` columns shows: a bar whose length is the part of the way from 1 to `goal` that
+/// `residual` has come, on a logarithmic scale; as much text beside it as there is room for.
+std::string progress_line(std::int64_t iteration, double residual, double goal, int columns);
 
 /// To be used from one thread; writes to standard output.
 class progress {
@@ -17,7 +22,8 @@ class progress {
 
   void update(std::int64_t iteration, double residual);
 
-  /// Removes the line from the terminal, so that what follows starts at its beginning. Done by the destructor too.
+  /// Removes the bar from the terminal, so that what follows starts at the line's beginning. Done by the destructor
+  /// too.
   void finish();
 
  private:

@@ -6,10 +6,15 @@
 #include <cmath>
 #include <cstdio>
 
+#include "local_system.hpp"
+
 namespace cg {
 namespace {
 
 namespace offload = ham::offload;
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
 std::string text(const char* format, double number, const char* unit) {
   char buffer[64];
@@ -20,14 +25,19 @@ std::string text(const char* format, double number, const char* unit) {
 std::string duration(double seconds) {
   if (seconds >= 1.0) return text("%.2f", seconds, " s");
   if (seconds >= 1e-3) return text("%.1f", seconds * 1e3, " ms");
+  if (seconds >= 1e-5) return text("%.1f", seconds * 1e6, " us");
   return text("%.2f", seconds * 1e6, " us");
 }
 
-std::string bytes(std::uint64_t count) {
-  const auto number = static_cast<double>(count);
-  if (number >= 1e9) return text("%.2f", number * 1e-9, " GB");
-  if (number >= 1e6) return text("%.1f", number * 1e-6, " MB");
-  return text("%.1f", number * 1e-3, " kB");
+std::string bytes(double count) {
+  if (count >= 1e9) return text("%.2f", count * 1e-9, " GB");
+  if (count >= 1e6) return text("%.1f", count * 1e-6, " MB");
+  if (count >= 1e4) return text("%.1f", count * 1e-3, " kB");
+  return text("%.0f", count, " bytes");
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 double largest_error(const std::vector<double>& x) {
@@ -38,19 +48,71 @@ double largest_error(const std::vector<double>& x) {
 
 void print_line(const char* what, const std::string& value) { std::printf("%-16s%s\n", what, value.c_str()); }
 
+/// What leaves the host and what comes to it, in messages and by put and get.
+double bytes_through_host(const offload::statistics& host) {
+  return static_cast<double>(host.bytes_sent + host.bytes_received + host.bytes_put + host.bytes_got);
+}
+
+void print_targets(const outcome& result) {
+  for (const auto& share : result.shares) {
+    const auto node = offload::get_node_descriptor(share.node);
+    print_line(("node " + std::to_string(share.node)).c_str(),
+               "rows " + std::to_string(share.rows.first + 1) + " to " + std::to_string(share.rows.last) + ", " +
+                   std::to_string(share.nonzeros) + " nonzeros, " + std::to_string(share.halo) +
+                   " elements from other nodes; on " + node.name() + " by " + node.transport());
+  }
+}
+
+void print_speed(const outcome& result) {
+  const auto iterations = static_cast<double>(std::max<std::int64_t>(1, result.solved.iterations));
+  const double one = result.solved.seconds / iterations;
+  const std::size_t targets = result.shares.size();
+  print_line("set-up",
+             duration(result.setup_seconds) + " to bring matrix and vectors to " + counted(targets, "target"));
+  print_line("time", duration(result.solved.seconds) + ", " + duration(one) + " per iteration; " +
+                         text("%.0f", 100.0 * result.solved.waiting / std::max(result.solved.seconds, 1e-9), " %") +
+                         " of it targets waited for each other");
+  if (result.alone_seconds > 0.0) {
+    print_line("without HAM", duration(result.alone_seconds) + " per iteration of the same solver in this process");
+    print_line("speed-up",
+               text("%.2f", result.alone_seconds / one, "") + " = without HAM / with " + counted(targets, "target"));
+  }
+  const double host = bytes_through_host(result.moved.host) / iterations;
+  print_line("through host", bytes(host) + " per iteration (scalars, in " +
+                                 counted(result.moved.host.calls_sent, "call") + "); the vectors stay on the targets");
+  print_line("among targets", bytes(static_cast<double>(result.moved.between_targets) / iterations) +
+                                  " per iteration (borders of their rows, and sums)");
+  print_line("a call costs", duration(result.empty_call_seconds) +
+                                 " to an empty function of node 1 and back (median): what is shorter, do not offload");
+}
+
 }  // namespace
 
 double measure_empty_call() {
   constexpr std::size_t calls = 1001;
   std::vector<double> seconds(calls);
   for (double& s : seconds) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = clock::now();
     offload::sync(1, ham::fn<&on_target::nothing>);
-    s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    s = seconds_since(start);
   }
   const auto median = seconds.begin() + calls / 2;
   std::nth_element(seconds.begin(), median, seconds.end());
   return *median;
+}
+
+double measure_alone(const csr_matrix& matrix, std::span<const double> inverse_diagonal, std::span<const double> b,
+                     std::int64_t iterations) {
+  constexpr double enough_seconds = 1.0;
+  constexpr std::int64_t at_once = 8;
+  local_system system(matrix, inverse_diagonal, b);
+  system.restart();
+  std::int64_t done = 0;
+  const auto start = clock::now();
+  while (done < iterations && seconds_since(start) < enough_seconds) {
+    done += static_cast<std::int64_t>(system.iterate(std::min(at_once, iterations - done), 0.0).residuals.size());
+  }
+  return seconds_since(start) / static_cast<double>(std::max<std::int64_t>(1, done));
 }
 
 void print_problem(const std::string& name, const csr_matrix& matrix, const solver_options& options) {
@@ -60,26 +122,14 @@ void print_problem(const std::string& name, const csr_matrix& matrix, const solv
   std::fflush(stdout);
 }
 
-void print_result(const solution& result, const solver_options& options, const offload::statistics& used,
-                  double empty_call_seconds) {
-  const auto iterations = static_cast<double>(std::max<std::int64_t>(1, result.iterations));
-  for (const auto& share : result.shares) {
-    const auto& node = offload::get_node_descriptor(share.node);
-    print_line(("node " + std::to_string(share.node)).c_str(),
-               "rows " + std::to_string(share.rows.first + 1) + " to " + std::to_string(share.rows.last) + ", " +
-                   std::to_string(share.nonzeros) + " nonzeros, on " + node.name() + " by " + node.transport());
-  }
-  print_line("converged", result.converged ? "yes" : "no");
+void print_outcome(const outcome& result, const solver_options& options) {
+  print_targets(result);
+  print_line("converged", result.solved.converged ? "yes" : "no");
   print_line("residual", text("%.2e", result.residual, " = |b - A x| / |b|, recomputed on the host; wanted ") +
                              text("%.1e", options.tolerance, ""));
   print_line("error", text("%.2e", largest_error(result.x), " = largest |x_i - 1|"));
-  print_line("iterations", std::to_string(result.iterations));
-  print_line("time", duration(result.seconds) + ", " + duration(result.seconds / iterations) + " per iteration; " +
-                         duration(result.costs.computing) + " of it computing on the slowest target");
-  print_line("calls made", std::to_string(used.calls_sent));
-  print_line("bytes moved", bytes(used.bytes_put) + " to targets, " + bytes(used.bytes_got) + " back");
-  print_line("cost per call", duration(result.costs.per_call()) + " beyond its computing; an empty call takes " +
-                                  duration(empty_call_seconds));
+  print_line("iterations", std::to_string(result.solved.iterations));
+  print_speed(result);
 }
 
 }  // namespace cg

@@ -1,56 +1,39 @@
-// Host side of one row block: the buffers that it owns on its target.
+// Host side of one row block: the buffers that it owns on its target, and the worker there.
 #pragma once
 
 #include <ham/offload.hpp>
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
-#include "csr_matrix.hpp"
 #include "distributed_system.hpp"
 #include "row_block.hpp"
+#include "worker.hpp"
 
 namespace cg {
 
 class distributed_system::resident_block {
  public:
-  resident_block(ham::node_t node, const csr_matrix& matrix, row_range rows, std::span<const double> inverse_diagonal);
+  /// `inverse_diagonal` and `b` are those of the whole matrix.
+  resident_block(ham::node_t node, const row_block& block, std::span<const double> inverse_diagonal,
+                 std::span<const double> b);
+  resident_block(const resident_block&) = delete;
+  resident_block& operator=(const resident_block&) = delete;
+  /// Ends the worker, which must not be sent anything any more.
+  ~resident_block();
 
-  [[nodiscard]] ham::node_t node() const { return descriptor_.node(); }
-  [[nodiscard]] row_range rows() const { return rows_; }
-  [[nodiscard]] std::uint64_t nonzeros() const { return value_.size(); }
-
-  /// What the functions on the target take.
-  [[nodiscard]] on_target::block_ptr descriptor() const { return descriptor_.ptr(); }
-
-  /// The rows of a vector that is as long as the matrix; what this block reads of the search direction.
-  template <class T>
-  [[nodiscard]] std::span<T> own_part(std::span<T> vector) const {
-    return vector.subspan(static_cast<std::size_t>(rows_.first), rows_.size());
-  }
-  [[nodiscard]] std::span<const double> window_part(std::span<const double> vector) const {
-    return vector.subspan(window_begin_, window_.size());
-  }
-
-  [[nodiscard]] ham::offload::buffer_ptr<double> window() const { return window_.ptr(); }
-  [[nodiscard]] ham::offload::buffer_ptr<double> residual() const { return residual_.ptr(); }
-  [[nodiscard]] ham::offload::buffer_ptr<double> preconditioned() const { return preconditioned_.ptr(); }
-  [[nodiscard]] ham::offload::buffer_ptr<double> solution() const { return solution_.ptr(); }
+  [[nodiscard]] worker_handle worker() const { return worker_; }
+  [[nodiscard]] ham::node_t node() const { return worker_.node(); }
+  [[nodiscard]] share facts() const { return {node(), rows_, value_.size(), p_.size() - rows_.size()}; }
+  [[nodiscard]] ham::offload::future<void> copy_solution(std::span<double> to) const;
 
  private:
   row_range rows_;
-  std::size_t window_begin_ = 0;
   ham::offload::buffer<std::uint64_t> row_start_;
   ham::offload::buffer<std::int32_t> column_;
-  ham::offload::buffer<double> value_;
-  ham::offload::buffer<double> inverse_diagonal_;
-  ham::offload::buffer<double> window_;
-  ham::offload::buffer<double> product_;
-  ham::offload::buffer<double> solution_;
-  ham::offload::buffer<double> residual_;
-  ham::offload::buffer<double> preconditioned_;
-  ham::offload::buffer<row_block> descriptor_;
+  ham::offload::buffer<double> value_, inverse_diagonal_, b_;
+  ham::offload::buffer<double> x_, r_, p_, q_;
+  worker_handle worker_;
 };
 
 }  // namespace cg

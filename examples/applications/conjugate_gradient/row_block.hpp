@@ -1,66 +1,43 @@
-// One target's share of the linear system, and the functions that run on it there.
+// The rows of one target: what they are, what they read of other targets' rows, and what the others read of them.
 #pragma once
-
-#include <ham/offload.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
+
+#include "csr_matrix.hpp"
 
 namespace cg {
 
-/// Rows of the matrix and the matching pieces of the solver's vectors. The struct itself lies in the memory of its
-/// target too, so that a call carries one handle instead of nine.
+/// Rows of a matrix in numbers of their own. Column c < rows.size() is the own row c; the columns behind these are the
+/// **halo**, the elements of other blocks that these rows read.
 struct row_block {
-  template <class T>
-  using pointer = ham::offload::buffer_ptr<T>;
+  row_range rows;                   ///< in the whole matrix
+  csr_matrix matrix;                ///< columns renumbered
+  std::vector<row_range> interior;  ///< own rows that read no halo: can be computed before the halo is there
+  std::vector<row_range> boundary;  ///< the other ones
 
-  std::uint64_t rows = 0;
-  std::uint64_t own_begin = 0;       ///< where this block's piece of the direction begins in the window
-  pointer<std::uint64_t> row_start;  ///< rows + 1 offsets into `column` and `value`
-  pointer<std::int32_t> column;      ///< relative to the window
-  pointer<double> value;
-  pointer<double> inverse_diagonal;  ///< the preconditioner; ones for none
-  pointer<double> window;            ///< the elements of the search direction p that these rows read
-  pointer<double> product;           ///< q = A p
-  pointer<double> solution;          ///< x
-  pointer<double> residual;          ///< r
-  pointer<double> preconditioned;    ///< z = M^-1 r
-
-  HAM_FIELDS(rows, own_begin, row_start, column, value, inverse_diagonal, window, product, solution, residual,
-             preconditioned)
+  [[nodiscard]] std::size_t halo_size() const { return static_cast<std::size_t>(matrix.columns) - rows.size(); }
 };
 
-/// What a block adds to a dot product, and how long its target computed (in seconds).
-struct product_share {
-  double direction_dot_product = 0.0;  ///< p.q
-  double seconds = 0.0;
+/// What a block sends to another one in each iteration.
+struct halo_message {
+  std::size_t to = 0;              ///< the other block
+  std::vector<std::int32_t> rows;  ///< own rows, ascending
+  std::size_t offset = 0;          ///< where they go in the other one's halo
 
-  HAM_FIELDS(direction_dot_product, seconds)
+  [[nodiscard]] friend bool operator==(const halo_message&, const halo_message&) = default;
 };
 
-/// What a block adds to the two dot products of the residual.
-struct residual_share {
-  double residual_dot_preconditioned = 0.0;  ///< r.z
-  double residual_dot_residual = 0.0;        ///< r.r
-  double seconds = 0.0;
+/// For each block the columns outside of it that its rows read, ascending: its halo. The blocks are consecutive.
+std::vector<std::vector<std::int32_t>> find_halos(const csr_matrix& matrix, std::span<const row_range> blocks);
 
-  HAM_FIELDS(residual_dot_preconditioned, residual_dot_residual, seconds)
-};
+/// What block `from` sends, given all halos.
+std::vector<halo_message> find_messages(std::span<const row_range> blocks,
+                                        std::span<const std::vector<std::int32_t>> halos, std::size_t from);
 
-namespace on_target {
+/// Cuts the rows out and renumbers their columns.
+row_block make_block(const csr_matrix& matrix, row_range rows, std::span<const std::int32_t> halo);
 
-using block_ptr = ham::offload::buffer_ptr<const row_block>;
-
-/// Keeps the handle there, x = 0. A call rather than a put: the target may lay structs out differently.
-void install(ham::offload::buffer_ptr<row_block> at, const row_block& block);
-/// z = M^-1 r
-residual_share precondition(block_ptr block);
-/// q = A p
-product_share multiply(block_ptr block);
-/// x += step p, r -= step q, z = M^-1 r
-residual_share advance(block_ptr block, double step);
-/// Nothing: shows what a call costs.
-void nothing();
-
-}  // namespace on_target
 }  // namespace cg

@@ -1,4 +1,4 @@
-// The method of conjugate gradients: the host steers, the targets do the arithmetic on long vectors.
+// The method of conjugate gradients: restarts, limits, and what is checked beforehand.
 #include "solver.hpp"
 
 #include <algorithm>
@@ -17,89 +17,73 @@ std::string text(double number) {
   return buffer;
 }
 
-double norm(std::span<const double> v) { return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0)); }
+/// How many iterations to ask for at once: so many that asking costs nothing, so few that progress shows.
+class stride {
+ public:
+  [[nodiscard]] std::int64_t iterations() const { return iterations_; }
+  void took(double seconds) {
+    if (seconds < 0.025) iterations_ *= 2;
+  }
 
-std::vector<double> inverse_of_preconditioner(const csr_matrix& matrix, preconditioner precond) {
-  if (precond == preconditioner::none) return std::vector<double>(static_cast<std::size_t>(matrix.rows()), 1.0);
-  std::vector<double> inverse = diagonal(matrix);
-  for (double& d : inverse) d = 1.0 / d;
-  return inverse;
-}
+ private:
+  std::int64_t iterations_ = 8;
+};
 
 class iteration {
  public:
-  iteration(const csr_matrix& matrix, std::span<const double> b, const solver_options& options)
-      : matrix_(matrix),
-        b_(b),
+  iteration(linear_system& system, std::int64_t rows, double norm_of_b, const solver_options& options)
+      : system_(system),
         options_(options),
-        norm_of_b_(norm(b)),
-        system_(matrix, inverse_of_preconditioner(matrix, options.precond)),
-        direction_(b.size()),
-        preconditioned_(b.size()),
-        residual_(b.begin(), b.end()) {
-    result_.x.resize(b.size());
-    limit_ = options.max_iterations > 0 ? options.max_iterations : std::max<std::int64_t>(1000, 10 * matrix.rows());
-  }
+        norm_of_b_(norm_of_b),
+        limit_(options.max_iterations > 0 ? options.max_iterations : std::max<std::int64_t>(1000, 10 * rows)) {}
 
   solution run() {
-    while (norm_of_b_ > 0.0 && !result_.converged && result_.iterations < limit_) {
-      const double before = norm(residual_);
-      iterate_from(residual_);
-      system_.gather_solution(result_.x);
-      update_true_residual();
+    double before = HUGE_VAL;
+    while (true) {
+      const double now = std::sqrt(system_.restart());
+      result_.residual = norm_of_b_ > 0.0 ? now / norm_of_b_ : 0.0;
       result_.converged = result_.residual <= options_.tolerance;
       // A restart that gains next to nothing has reached what double precision can give for this matrix.
-      result_.stagnated = !result_.converged && result_.iterations < limit_ && norm(residual_) > 0.5 * before;
-      if (result_.stagnated) break;
+      const bool out_of_iterations = result_.iterations >= limit_;
+      result_.stagnated = !result_.converged && !out_of_iterations && now > 0.5 * before;
+      if (result_.converged || result_.stagnated || out_of_iterations) return std::move(result_);
+      before = now;
+      iterate();
     }
-    if (norm_of_b_ == 0.0) result_.converged = true;
-    result_.costs = system_.costs();
-    result_.shares = system_.shares();
-    return std::move(result_);
   }
 
  private:
   /// Conjugate gradients until the carried residual is small enough or the iterations are used up.
-  void iterate_from(std::span<const double> residual) {
-    residual_share now = system_.set_residual(residual);
-    system_.gather_preconditioned(preconditioned_);
-    direction_ = preconditioned_;
+  void iterate() {
+    const double goal = options_.tolerance * norm_of_b_ * options_.tolerance * norm_of_b_;  // of |r|^2
     while (result_.iterations < limit_) {
-      const double curvature = system_.multiply(direction_);
-      ++result_.iterations;
-      if (!(curvature > 0.0) || !std::isfinite(curvature)) fail_not_positive_definite(curvature);
-      const residual_share next = system_.advance(now.residual_dot_preconditioned / curvature);
-      const double relative = std::sqrt(next.residual_dot_residual) / norm_of_b_;
-      if (options_.on_iteration) options_.on_iteration(result_.iterations, relative);
-      if (relative <= options_.tolerance) return;
-
-      system_.gather_preconditioned(preconditioned_);
-      const double beta = next.residual_dot_preconditioned / now.residual_dot_preconditioned;
-      for (std::size_t i = 0; i < direction_.size(); ++i) direction_[i] = preconditioned_[i] + beta * direction_[i];
-      now = next;
+      const std::int64_t most = std::min(stride_.iterations(), limit_ - result_.iterations);
+      const auto start = std::chrono::steady_clock::now();
+      const iteration_report report = system_.iterate(most, goal);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      stride_.took(seconds);
+      result_.seconds += seconds;
+      result_.waiting += report.waiting;
+      for (const double squared : report.residuals) {
+        result_.history.push_back(std::sqrt(squared) / norm_of_b_);
+        ++result_.iterations;
+        if (options_.on_iteration) options_.on_iteration(result_.iterations, result_.history.back());
+      }
+      if (report.broken) fail_not_positive_definite(report.curvature);
+      if (!report.residuals.empty() && report.residuals.back() <= goal) return;
     }
-  }
-
-  void update_true_residual() {
-    multiply(matrix_, result_.x, residual_);
-    for (std::size_t i = 0; i < residual_.size(); ++i) residual_[i] = b_[i] - residual_[i];
-    result_.residual = norm(residual_) / norm_of_b_;
   }
 
   [[noreturn]] void fail_not_positive_definite(double curvature) const {
     throw unsuitable_matrix("the matrix is not positive definite (p.Ap = " + text(curvature) + " in iteration " +
-                            std::to_string(result_.iterations) + "); conjugate gradients cannot solve it");
+                            std::to_string(result_.iterations + 1) + "); conjugate gradients cannot solve it");
   }
 
-  const csr_matrix& matrix_;
-  std::span<const double> b_;
+  linear_system& system_;
   const solver_options& options_;
   double norm_of_b_;
-  std::int64_t limit_ = 0;
-  distributed_system system_;
-  std::vector<double> direction_;
-  std::vector<double> preconditioned_;
-  std::vector<double> residual_;
+  std::int64_t limit_;
+  stride stride_;
   solution result_;
 };
 
@@ -131,11 +115,25 @@ void check_suitable(const csr_matrix& matrix) {
   }
 }
 
-solution solve(const csr_matrix& matrix, std::span<const double> b, const solver_options& options) {
-  const auto start = std::chrono::steady_clock::now();
-  solution result = iteration(matrix, b, options).run();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+std::vector<double> inverse_of_preconditioner(const csr_matrix& matrix, preconditioner precond) {
+  if (precond == preconditioner::none) return std::vector<double>(static_cast<std::size_t>(matrix.rows()), 1.0);
+  std::vector<double> inverse = diagonal(matrix);
+  for (double& d : inverse) d = 1.0 / d;
+  return inverse;
+}
+
+solution solve(linear_system& system, std::int64_t rows, double norm_of_b, const solver_options& options) {
+  return iteration(system, rows, norm_of_b, options).run();
+}
+
+double norm(std::span<const double> v) { return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0)); }
+
+double relative_residual(const csr_matrix& matrix, std::span<const double> x, std::span<const double> b) {
+  std::vector<double> residual(b.size());
+  multiply(matrix, x, residual);
+  for (std::size_t i = 0; i < b.size(); ++i) residual[i] = b[i] - residual[i];
+  const double length = norm(b);
+  return length > 0.0 ? norm(residual) / length : 0.0;
 }
 
 }  // namespace cg

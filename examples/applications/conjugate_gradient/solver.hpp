@@ -1,4 +1,4 @@
-// The method of conjugate gradients on the distributed system.
+// The method of conjugate gradients with a Jacobi preconditioner, steered by scalars: how far, how often, when to stop.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "distributed_system.hpp"
+#include "csr_matrix.hpp"
+#include "linear_system.hpp"
 
 namespace cg {
 
@@ -27,22 +28,29 @@ struct solver_options {
 };
 
 struct solution {
-  std::vector<double> x;
   bool converged = false;  ///< `residual` is within the tolerance
   bool stagnated = false;  ///< given up because restarts no longer help: rounding errors are the limit
-  double residual = 0.0;   ///< |b - A x| / |b|, computed on the host from x
+  double residual = 0.0;   ///< |b - A x| / |b|, computed anew from x
   std::int64_t iterations = 0;
-  double seconds = 0.0;  ///< from the first put of a matrix block to the last get of x
-  solver_costs costs;
-  std::vector<distributed_system::share> shares;
+  double seconds = 0.0;         ///< of all iterations
+  double waiting = 0.0;         ///< of these: average over the targets, waiting for others' messages
+  std::vector<double> history;  ///< relative residual after each iteration, as it is carried along
 };
 
 /// Checks that the matrix is square, symmetric and has a positive diagonal; throws unsuitable_matrix.
 void check_suitable(const csr_matrix& matrix);
 
-/// Solves A x = b on all targets, starting from x = 0. The residual that the iteration carries along drifts away from
-/// the true one: the latter decides, and the iteration restarts from it as long as that helps.
-/// Throws unsuitable_matrix if the matrix turns out not to be positive definite, and what ham::offload throws.
-solution solve(const csr_matrix& matrix, std::span<const double> b, const solver_options& options);
+/// The diagonal of M^-1.
+std::vector<double> inverse_of_preconditioner(const csr_matrix& matrix, preconditioner precond);
+
+/// Solves a system with `rows` rows and a right-hand side of length `norm_of_b`. The residual that the iteration
+/// carries along drifts away from the true one: the latter decides, and the iteration restarts from it as long as that
+/// helps. Throws unsuitable_matrix if the matrix turns out not to be positive definite, and what the system throws.
+solution solve(linear_system& system, std::int64_t rows, double norm_of_b, const solver_options& options);
+
+/// |v|
+double norm(std::span<const double> v);
+/// |b - A x| / |b|; 0 if b is.
+double relative_residual(const csr_matrix& matrix, std::span<const double> x, std::span<const double> b);
 
 }  // namespace cg

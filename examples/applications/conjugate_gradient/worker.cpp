@@ -1,0 +1,162 @@
+// Conjugate gradients on the rows of one target. local_system.cpp has the same loop without messages.
+#include "worker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace cg {
+namespace {
+
+namespace offload = ham::offload;
+
+block_view view_of(const resident_memory& memory) {
+  return {
+      memory.rows,    memory.row_start.get(), memory.column.get(), memory.value.get(), memory.inverse_diagonal.get(),
+      memory.b.get(), memory.x.get(),         memory.r.get(),      memory.p.get(),     memory.q.get()};
+}
+
+}  // namespace
+
+/// co_await: goes on when the event has happened, which uses it up.
+class worker::until {
+ public:
+  until(worker& at, event what) : at_(at), what_(what) {}
+
+  [[nodiscard]] bool await_ready() const { return at_.stopped_ || at_.happened(what_); }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    at_.waits_since_ = std::chrono::steady_clock::now();
+    at_.waits_for_ = what_;
+    at_.waiting_ = waiting;
+    suspended_ = true;
+  }
+  residual_dots await_resume() {
+    if (suspended_) at_.waited_ += std::chrono::steady_clock::now() - at_.waits_since_;
+    if (at_.stopped_) throw std::runtime_error("the solver was given up");
+    if (what_ == event::halos) at_.halos_arrived_ -= at_.others_.senders;
+    return {at_.sums_.sum()[0], at_.sums_.sum()[1]};
+  }
+
+ private:
+  worker& at_;
+  event what_;
+  bool suspended_ = false;
+};
+
+worker::worker(const resident_memory& memory) : halo_size_(memory.halo), block_(view_of(memory)), sums_(0, 1, {}) {
+  std::fill_n(block_.x, block_.rows, 0.0);
+  std::fill_n(block_.p, block_.rows + halo_size_, 0.0);
+}
+
+void worker::meet(introduction others) {
+  others_ = std::move(others);
+  sums_ = all_reduce(others_.index, others_.workers.size(),
+                     [this](std::size_t to, std::uint32_t slot, const all_reduce::values& part) {
+                       const worker_handle there = others_.workers[to];
+                       offload::ping(there.node(), ham::fn<&on_target::take_part>, there, slot, part);
+                     });
+}
+
+offload::task<double> worker::restart() {
+  load_solution(block_);
+  send_halos();
+  multiply(block_, others_.interior);
+  co_await all_halos();
+  multiply(block_, others_.boundary);
+  const residual_dots own = cg::restart(block_);
+  now_ = co_await total_of(own);
+  co_return now_.rr;
+}
+
+offload::task<iteration_report> worker::iterate(std::int64_t most, double goal) {
+  iteration_report report;
+  waited_ = {};
+  for (std::int64_t i = 0; i < most; ++i) {
+    send_halos();
+    double curvature = multiply(block_, others_.interior);  // while the halos are on their way
+    co_await all_halos();
+    curvature += multiply(block_, others_.boundary);
+    const residual_dots product = co_await total_of({curvature, 0.0});
+    curvature = product.rz;
+    if (!(curvature > 0.0) || !std::isfinite(curvature)) {
+      report.broken = true;
+      report.curvature = curvature;
+      break;
+    }
+    const double step = now_.rz / curvature;
+    const residual_dots own = reduce_residual(block_, step);
+    const residual_dots next = co_await total_of(own);
+    advance(block_, step, next.rz / now_.rz);
+    now_ = next;
+    if (others_.index == 0) report.residuals.push_back(next.rr);
+    if (next.rr <= goal) break;
+  }
+  report.waiting = std::chrono::duration<double>(waited_).count();
+  co_return report;
+}
+
+// ---- messages
+
+void worker::send_halos() {
+  for (const halo_link& link : others_.halo_links) {
+    to_send_.clear();
+    for (const std::int32_t row : link.rows) to_send_.push_back(block_.p[row]);
+    const worker_handle there = others_.workers[link.to];
+    offload::ping(there.node(), ham::fn<&on_target::take_halo>, there, link.offset, std::span<const double>(to_send_));
+  }
+}
+
+void worker::take_halo(std::uint64_t offset, std::span<const double> elements) {
+  if (offset > halo_size_ || elements.size() > halo_size_ - offset) throw std::out_of_range("a halo is too long");
+  std::copy(elements.begin(), elements.end(), block_.p + block_.rows + offset);
+  ++halos_arrived_;
+  resume_if_happened();
+}
+
+void worker::take_part(std::uint32_t slot, const all_reduce::values& part) {
+  sums_.take(slot, part);
+  resume_if_happened();
+}
+
+void worker::stop() {
+  stopped_ = true;
+  resume_if_happened();
+}
+
+worker::until worker::all_halos() { return {*this, event::halos}; }
+
+worker::until worker::total_of(const residual_dots& part) {
+  sums_.begin({part.rz, part.rr});
+  return {*this, event::sum};
+}
+
+bool worker::happened(event what) const {
+  return what == event::halos ? halos_arrived_ >= others_.senders : sums_.done();
+}
+
+void worker::resume_if_happened() {
+  if (waiting_ && (stopped_ || happened(waits_for_))) std::exchange(waiting_, nullptr).resume();
+}
+
+// ---- called from elsewhere
+
+namespace on_target {
+
+worker_handle make_worker(const resident_memory& memory) {
+  return {std::make_unique<worker>(memory).release(), offload::this_node()};
+}
+void introduce(worker_handle to, const introduction& others) { to->meet(others); }
+double restart(worker_handle at) { return at->restart().get(); }
+iteration_report iterate(worker_handle at, std::int64_t most, double goal) { return at->iterate(most, goal).get(); }
+void take_halo(worker_handle at, std::uint64_t offset, std::span<const double> elements) {
+  at->take_halo(offset, elements);
+}
+void take_part(worker_handle at, std::uint32_t slot, const all_reduce::values& part) { at->take_part(slot, part); }
+void stop(worker_handle at) { at->stop(); }
+void drop_worker(worker_handle at) { const std::unique_ptr<worker> gone(at.get()); }
+void nothing() {}
+
+}  // namespace on_target
+}  // namespace cg

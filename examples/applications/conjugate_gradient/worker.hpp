@@ -1,0 +1,115 @@
+// What a target does: its rows of the system, and the iteration on them together with the other targets.
+#pragma once
+
+#include <ham/offload.hpp>
+
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "all_reduce.hpp"
+#include "kernels.hpp"
+#include "linear_system.hpp"
+
+namespace cg {
+
+/// The memory that the host has allocated on a target and filled, as kernels.hpp names it.
+struct resident_memory {
+  template <class T>
+  using pointer = ham::offload::buffer_ptr<T>;
+
+  std::uint64_t rows = 0;
+  std::uint64_t halo = 0;
+  pointer<std::uint64_t> row_start;
+  pointer<std::int32_t> column;
+  pointer<double> value, inverse_diagonal, b;
+  pointer<double> x, r, p, q;
+
+  HAM_FIELDS(rows, halo, row_start, column, value, inverse_diagonal, b, x, r, p, q)
+};
+
+class worker;
+/// A worker's address, valid on its node: what calls to it carry.
+using worker_handle = ham::offload::buffer_ptr<worker>;
+
+/// What a worker sends to a neighbour in each iteration; see halo_message.
+struct halo_link {
+  std::uint64_t to = 0;  ///< index of the worker
+  std::vector<std::int32_t> rows;
+  std::uint64_t offset = 0;
+
+  HAM_FIELDS(to, rows, offset)
+};
+
+/// What a worker is told of the others.
+struct introduction {
+  std::uint64_t index = 0;             ///< its own place among them
+  std::vector<worker_handle> workers;  ///< all of them
+  std::vector<halo_link> halo_links;
+  std::uint64_t senders = 0;  ///< how many send it a halo
+  std::vector<row_range> interior, boundary;
+
+  HAM_FIELDS(index, workers, halo_links, senders, interior, boundary)
+};
+
+/// Lives on its target. The long functions are coroutines: they wait for messages of other workers without holding the
+/// target's thread, and the message that was waited for resumes them. One of them runs at a time.
+class worker {
+ public:
+  /// x and p become zero; the matrix and b are there already.
+  explicit worker(const resident_memory& memory);
+  /// Once, before anything else.
+  void meet(introduction others);
+
+  ham::offload::task<double> restart();
+  ham::offload::task<iteration_report> iterate(std::int64_t most, double goal);
+
+  // Messages of other workers.
+  void take_halo(std::uint64_t offset, std::span<const double> elements);
+  void take_part(std::uint32_t slot, const all_reduce::values& part);
+  /// The host gives up: who waits gets an exception.
+  void stop();
+
+ private:
+  enum class event : std::uint8_t { halos, sum };
+  class until;
+
+  void send_halos();
+  [[nodiscard]] until all_halos();
+  [[nodiscard]] until total_of(const residual_dots& part);
+  [[nodiscard]] bool happened(event what) const;
+  void resume_if_happened();
+
+  introduction others_;
+  std::uint64_t halo_size_;
+  block_view block_;
+  residual_dots now_;
+  all_reduce sums_;
+  std::uint64_t halos_arrived_ = 0;
+  std::vector<double> to_send_;
+  std::coroutine_handle<> waiting_;
+  event waits_for_ = event::sum;
+  std::chrono::steady_clock::time_point waits_since_;
+  std::chrono::steady_clock::duration waited_{};
+  bool stopped_ = false;
+};
+
+/// The functions that are called on targets.
+namespace on_target {
+
+worker_handle make_worker(const resident_memory& memory);
+void introduce(worker_handle to, const introduction& others);
+double restart(worker_handle at);
+iteration_report iterate(worker_handle at, std::int64_t most, double goal);
+void take_halo(worker_handle at, std::uint64_t offset, std::span<const double> elements);
+void take_part(worker_handle at, std::uint32_t slot, const all_reduce::values& part);
+void stop(worker_handle at);
+void drop_worker(worker_handle at);
+/// Nothing: shows what a call costs.
+void nothing();
+
+}  // namespace on_target
+}  // namespace cg
