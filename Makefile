@@ -3,6 +3,7 @@ PRESET ?= release
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 MATRIX ?=
+DEMO_ARGS ?=
 # What the release preset's tests meet: other instruction sets under qemu-user (also riscv64 and ppc64le), or another
 # compiler (clang) or standard library (libcxx).
 HAM_TEST_ISAS ?= aarch64 s390x
@@ -10,7 +11,7 @@ empty :=
 space := $(empty) $(empty)
 # A helper of VEO that `make cross ISA=aarch64` has built is tested, too.
 FOREIGN_AVEORUN := $(wildcard build/aarch64/libexec/aveorun)
-BENCH ?= latency rate bandwidth startup idle scale threads tcp
+BENCH ?= latency rate bandwidth startup idle scale threads tcp protocols veo kernels mpi
 BENCH_ARGS ?=
 FUZZ_RUNS ?= 100000
 FUZZ ?=
@@ -24,7 +25,7 @@ GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
-	@echo "make demo           conjugate gradient offloaded to targets (MATRIX=file.mtx for one of yours)"
+	@echo "make demo           conjugate gradient offloaded to one target per core (MATRIX=file.mtx for one of yours)"
 	@echo "make test           build and run the tests"
 	@echo "make bench          measure (BENCH=\"latency rate\" for some, BENCH_ARGS=... for options)"
 	@echo "make fuzz           FUZZ_RUNS=$(FUZZ_RUNS) executions of every fuzzer, or of some (FUZZ=\"engine codecs\")"
@@ -49,7 +50,7 @@ build: configure
 demo: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target conjugate_gradient || \
 	  { echo "demo: not built, see the lines above and those of CMake"; exit 1; }
-	@$(BUILD)/bin/applications/conjugate_gradient $(if $(MATRIX),--file $(MATRIX))
+	@$(BUILD)/bin/applications/conjugate_gradient $(if $(MATRIX),--file $(MATRIX)) $(DEMO_ARGS)
 
 test-deps:
 ifeq ($(PRESET),release)
@@ -64,7 +65,7 @@ endif
 	@ctest --preset $(PRESET) -j $(JOBS)
 
 bench: build
-	@set -e; for measure in $(BENCH); do $(BUILD)/bin/ham-bench $$measure $(BENCH_ARGS); done
+	@scripts/bench.sh $(BUILD) "$(BENCH)" $(BENCH_ARGS)
 
 # Needs clang and its runtime libraries; says so and is skipped without them.
 fuzz:

@@ -117,7 +117,7 @@ std::vector<fact> limits() {
           {"memory mappings", first_line("/proc/sys/vm/max_map_count"), "per process"},
           {"nesting of arguments", std::to_string(msg::max_nesting), "containers in containers, as received"},
           {"manifest", mebibytes(msg::manifest::max_bytes), "the list of handlers that is accepted from a peer"},
-          {"size of a call", "memory", "no limit of its own"}};
+          {"size of a call", "64 MiB", "unless HAM_MAX_MESSAGE says otherwise; put and get have no limit"}};
 }
 
 }  // namespace ham::info

@@ -23,10 +23,10 @@ constexpr known_transport all[] = {
     {"emulated", ""},
     {"tcp", ""},
     {"mpi", ""},
-    {"ucx", "not part of this release; take one with the module libham_ucx.so for InfiniBand and RoCE"},
+    {"ucx", "not part of this release; InfiniBand and RoCE are reached through mpi"},
     {"veo", "not tried: it wants libveo.so.1 (HAM_VEO_LIBRARY) and the application built for a Vector Engine"},
     {"vedma", "not tried: it wants what veo wants"},
-    {"cuda", "not part of this release; take one with the module libham_cuda.so for NVIDIA GPUs"},
+    {"cuda", "not part of this release; functions on a target may use CUDA by themselves"},
 };
 
 runtime_options options_for(std::string nodes) {
