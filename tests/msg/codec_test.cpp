@@ -233,6 +233,20 @@ TEST(codec, packs_cross_in_order) {
   }
 }
 
+TEST(codec, a_writer_writes_what_was_announced_and_nothing_else) {
+  std::array<std::byte, 12> buffer{};
+  writer to(buffer.data(), 8);
+  to.number(std::uint32_t{1});
+  EXPECT_THROW(to.expect_full(), ham::call_error);
+  EXPECT_THROW(to.number(std::uint64_t{~0ULL}), ham::call_error);
+  EXPECT_THROW(to.bytes(buffer.data(), 5), ham::call_error);
+  to.number(std::uint32_t{2});
+  EXPECT_NO_THROW(to.expect_full());
+  EXPECT_THROW((void)to.take(1), ham::call_error);
+  EXPECT_EQ(std::vector(buffer.begin() + 8, buffer.end()), std::vector<std::byte>(4))
+      << "nothing behind it was touched";
+}
+
 TEST(codec, empty_pack_takes_no_bytes) {
   EXPECT_EQ(encoded_pack_size(std::tuple<>()), 0U);
   writer to(nullptr, 0);

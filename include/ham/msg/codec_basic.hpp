@@ -44,7 +44,7 @@ struct standard_codec<Value> : fixed_codec<number_size_v<Value>> {
   static constexpr bool bulk =
       number_size_v<Value> == sizeof(Value) && !std::is_same_v<Value, bool> && (little_endian || sizeof(Value) == 1);
 
-  static void write(writer& to, Value value) noexcept {
+  static void write(writer& to, Value value) {
     if constexpr (number_size_v<Value> == sizeof(Value)) {
       to.number(value);
     } else {
@@ -92,7 +92,7 @@ struct standard_codec<Value> : fixed_codec<sizeof(Value)> {
   using number = std::underlying_type_t<Value>;
   static constexpr bool bulk = standard_codec<number>::bulk;
 
-  static void write(writer& to, Value value) noexcept { to.number(static_cast<number>(value)); }
+  static void write(writer& to, Value value) { to.number(static_cast<number>(value)); }
   static Value read(reader& from) { return static_cast<Value>(standard_codec<number>::read(from)); }
   static void layout(std::string& to) { append(to, "enum<", layout_text<number>(), ">"); }
 };
@@ -109,7 +109,7 @@ struct standard_codec<std::complex<Value>> : fixed_codec<2 * number_size_v<Value
   static constexpr bool valid = std::is_floating_point_v<Value>;
   static constexpr bool bulk = standard_codec<Value>::bulk;
 
-  static void write(writer& to, const std::complex<Value>& value) noexcept {
+  static void write(writer& to, const std::complex<Value>& value) {
     standard_codec<Value>::write(to, value.real());
     standard_codec<Value>::write(to, value.imag());
   }
@@ -215,7 +215,7 @@ template <class Value>
 struct object_codec : fixed_codec<object_size_v<Value>> {
   static constexpr bool bulk = std::is_trivially_copyable_v<Value> && object_size_v<Value> != 0;
 
-  static void write(writer& to, const Value& value) noexcept { to.bytes(std::addressof(value), object_size_v<Value>); }
+  static void write(writer& to, const Value& value) { to.bytes(std::addressof(value), object_size_v<Value>); }
   static Value read(reader& from) {
     if constexpr (object_size_v<Value> == 0) {
       constexpr std::array<std::byte, sizeof(Value)> nothing{};

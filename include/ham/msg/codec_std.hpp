@@ -31,7 +31,7 @@ struct standard_codec<std::basic_string<Char, Traits, Allocator>> : varying_code
   static constexpr bool valid = std::is_arithmetic_v<Char> && std::is_default_constructible_v<Allocator>;
 
   static constexpr std::size_t size(const string& value) noexcept { return 8 + value.size() * sizeof(Char); }
-  static void write(writer& to, const string& value) noexcept {
+  static void write(writer& to, const string& value) {
     to.count(value.size());
     write_elements(to, value.data(), value.size());
   }
@@ -56,7 +56,7 @@ inline constexpr bool opaque_pointer_v =
 
 template <class Value>
 struct opaque_pointer_codec : fixed_codec<8> {
-  static void write(writer& to, Value value) noexcept {
+  static void write(writer& to, Value value) {
     to.number(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(value)));
   }
   static Value read(reader& from) {
@@ -220,7 +220,7 @@ struct standard_codec<std::chrono::time_point<Clock, Duration>> {
 
 template <std::size_t Bits>
 struct standard_codec<std::bitset<Bits>> : fixed_codec<(Bits + 7) / 8> {
-  static void write(writer& to, const std::bitset<Bits>& value) noexcept {
+  static void write(writer& to, const std::bitset<Bits>& value) {
     for (std::size_t first = 0; first < Bits; first += 8) {
       unsigned byte = 0;
       for (std::size_t bit = first; bit < Bits && bit < first + 8; ++bit) byte |= unsigned{value[bit]} << (bit - first);
@@ -253,7 +253,7 @@ struct standard_codec<Value> : varying_codec<8> {
   using native = standard_codec<typename Value::string_type>;
   static constexpr bool valid = true;
   static std::size_t size(const Value& value) noexcept { return native::size(value.native()); }
-  static void write(writer& to, const Value& value) noexcept { native::write(to, value.native()); }
+  static void write(writer& to, const Value& value) { native::write(to, value.native()); }
   static Value read(reader& from) { return Value(native::read(from)); }
   static void layout(std::string& to) { append(to, "path<", layout_text<typename Value::string_type>(), ">"); }
 };

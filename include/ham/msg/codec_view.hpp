@@ -62,7 +62,7 @@ struct standard_codec<std::basic_string_view<Char, Traits>> : varying_codec<8> {
   static constexpr bool valid = owning::valid;
 
   static constexpr std::size_t size(view value) noexcept { return 8 + value.size() * sizeof(Char); }
-  static void write(writer& to, view value) noexcept {
+  static void write(writer& to, view value) {
     to.count(value.size());
     write_elements(to, value.data(), value.size());
   }

@@ -36,6 +36,18 @@ namespace detail {
               " levels) send it in a flat form");
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_overrun(std::size_t wanted, std::size_t there) {
+  throw call_error("a codec's write writes more than its size said (" + std::to_string(wanted) +
+                   " more bytes, room for " + std::to_string(there) +
+                   "); make the two agree, and leave the value as it is between them");
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_unfilled(std::size_t left, std::size_t size) {
+  throw call_error("a codec's write writes less than its size said (" + std::to_string(left) + " bytes of " +
+                   std::to_string(size) +
+                   " are missing); make the two agree, and leave the value as it is between them");
+}
+
 /// Neither zero, where pointers may be null, nor more than any object has: GCC, following sums of sizes that wrap
 /// around zero, would warn of a memcpy of that much.
 constexpr bool is_object_size(std::size_t size) noexcept { return size - 1 < PTRDIFF_MAX; }
@@ -65,15 +77,15 @@ inline Number load_little(const std::byte* from) noexcept {
 
 }  // namespace detail
 
-/// Cursor that fills a block of memory from front to back. The block must be exactly as big as encoded_size() of what
-/// is written said: the sender computes that first, so overruns are programming errors and only asserted on.
-/// Owns nothing; used by one thread.
+/// Cursor that fills a block of memory from front to back. The block is exactly as big as encoded_size() of what is
+/// written said; a codec that writes more than that gets ham::call_error, and so does one that writes less from
+/// expect_full(). Owns nothing; used by one thread.
 class writer {
  public:
   writer(std::byte* begin, std::size_t size) noexcept : begin_(begin), cursor_(begin), end_(begin + size) {}
 
   /// Appends `size` bytes.
-  void bytes(const void* from, std::size_t size) noexcept {
+  void bytes(const void* from, std::size_t size) {
     std::byte* const to = take(size);
     if (detail::is_object_size(size)) std::memcpy(to, from, size);
   }
@@ -81,17 +93,24 @@ class writer {
   /// Appends one arithmetic value, little-endian.
   template <class Number>
   requires std::is_arithmetic_v<Number>
-  void number(Number value) noexcept { detail::store_little(take(sizeof(Number)), value); }
+  void number(Number value) { detail::store_little(take(sizeof(Number)), value); }
 
   /// Appends the number of elements that follow.
-  void count(std::size_t elements) noexcept { number(static_cast<std::uint64_t>(elements)); }
+  void count(std::size_t elements) { number(static_cast<std::uint64_t>(elements)); }
 
   /// Skips `size` bytes and returns their address, for the caller to fill in.
-  [[nodiscard]] std::byte* take(std::size_t size) noexcept {
-    assert(size <= remaining());
+  [[nodiscard]] std::byte* take(std::size_t size) {
+    if (size > remaining()) [[unlikely]]
+      detail::throw_overrun(size, remaining());
     std::byte* const at = cursor_;
     cursor_ += size;
     return at;
+  }
+
+  /// Throws ham::call_error unless the block is full.
+  void expect_full() const {
+    if (cursor_ != end_) [[unlikely]]
+      detail::throw_unfilled(remaining(), static_cast<std::size_t>(end_ - begin_));
   }
 
   /// Bytes written so far.

@@ -70,6 +70,7 @@ class batch : private detail::batch_owner {
       target.number(claimed.slot->id.load(std::memory_order_relaxed));
       target.number(static_cast<std::uint32_t>(size));
       message::encode(target, callable, values...);
+      target.expect_full();
     } catch (...) {
       records_.resize(before);
       if (!slots_.empty() && slots_.back() == claimed.slot) slots_.pop_back();

@@ -24,6 +24,7 @@ bool send_call(engine& at, const destination& to, result_decoder decode, when_fu
   try {
     msg::writer target(out.data, size);
     message::encode(target, callable, values...);
+    target.expect_full();
   } catch (...) {
     cancel_call(at, out);
     throw;
@@ -92,6 +93,8 @@ template <class Callable, class... Args>
 }
 
 /// Fire and forget: runs the callable there once, sends nothing back. An exception there is reported on its stderr.
+/// Blocks while the queue to the node is full or too many calls wait on it, at most until the deadline of `to`; then
+/// throws ham::deadline_exceeded. Else throws as async.
 template <class Callable, class... Args>
 void ping(destination to, Callable&& callable, Args&&... args) {
   detail::outgoing out;

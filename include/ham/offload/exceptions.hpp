@@ -33,6 +33,7 @@ bool register_exception() {
                                      std::string bytes(msg::encoded_size(thrown), '\0');
                                      msg::writer to(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
                                      msg::encode(to, thrown);
+                                     to.expect_full();
                                      return bytes;
                                    } else {
                                      return std::string(thrown.what());

@@ -103,6 +103,7 @@ class received_call {
       try {
         msg::writer to(reply.data, size);
         msg::encode(to, result);
+        to.expect_full();
       } catch (...) {
         cancel_reply(*call_, reply);
         throw;
