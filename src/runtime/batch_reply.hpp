@@ -31,11 +31,12 @@ struct batch_reply {
   void begin(std::uint32_t call, std::size_t size, outgoing_reply& out) {
     if (size > largest_result) throw call_error("a result of more than 2 GiB cannot be sent in a batch; call it alone");
     lock();
-    if (bytes_.size() + head_bytes + size > most_bytes()) send();
-    before_ = bytes_.size();
-    bytes_.resize(before_ + head_bytes + size);
-    head(call, static_cast<std::uint32_t>(size));
-    out.data = bytes_.data() + before_ + head_bytes;
+    try {
+      add(call, size, out);
+    } catch (...) {
+      unlock();
+      throw;
+    }
   }
   void finish() noexcept {
     const bool last = --left_ == 0;
@@ -49,13 +50,28 @@ struct batch_reply {
   }
   void fail(std::uint32_t call, std::span<const std::byte> error) noexcept {
     outgoing_reply out;
-    begin(call, error.size(), out);
+    lock();
+    try {
+      add(call, error.size(), out);
+    } catch (const std::bad_alloc&) {  // an empty error says that nothing is known, and fits what is there
+      error = {};
+      send();
+      add(call, 0, out);
+    }
     if (!error.empty()) std::memcpy(out.data, error.data(), error.size());
     head(call, static_cast<std::uint32_t>(error.size()) | 0x80000000U);
     finish();
   }
 
  private:
+  /// The lock is held. Room for one result.
+  void add(std::uint32_t call, std::size_t size, outgoing_reply& out) {
+    if (bytes_.size() + head_bytes + size > most_bytes()) send();
+    before_ = bytes_.size();
+    bytes_.resize(before_ + head_bytes + size);
+    head(call, static_cast<std::uint32_t>(size));
+    out.data = bytes_.data() + before_ + head_bytes;
+  }
   void head(std::uint32_t call, std::uint32_t size_and_state) noexcept {
     msg::writer to(bytes_.data() + before_, head_bytes);
     to.number(call);

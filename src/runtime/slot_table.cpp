@@ -19,6 +19,17 @@ bool slot_table::grow() {
   return true;
 }
 
+bool slot_table::grow_or_unlock() {
+  try {
+    if (grow()) return true;
+  } catch (const std::bad_alloc&) {
+    lock_.unlock();
+    throw;
+  }
+  lock_.unlock();
+  return false;
+}
+
 slot_table::~slot_table() {
   for (auto& one : chunks_) {
     chunk* const part = one.load();

@@ -25,10 +25,8 @@ class slot_table {
   /// A free slot, or nullptr if a million calls are pending. State and contents are the caller's to set.
   [[nodiscard]] call_slot* claim() {
     lock_.lock();
-    if (free_ == nullptr && !grow()) [[unlikely]] {
-      lock_.unlock();
+    if (free_ == nullptr && !grow_or_unlock()) [[unlikely]]
       return nullptr;
-    }
     call_slot* slot = free_;
     free_ = reinterpret_cast<call_slot*>(slot->then);
     slot->then = nullptr;
@@ -80,6 +78,7 @@ class slot_table {
   };
 
   bool grow();
+  bool grow_or_unlock();
 
   engine* owner_;
   base::biased_lock lock_;
