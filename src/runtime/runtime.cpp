@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 #include "base/own_program.hpp"
 #include "base/thread.hpp"
@@ -33,6 +34,16 @@ void leave_if_target(const runtime_options& options) {
 std::vector<std::string> command_line(int argc, char** argv) {
   std::vector<std::string> command{base::own_program_link};
   for (int i = 1; i < argc; ++i) command.emplace_back(argv[i]);
+  return command;
+}
+
+/// For those who start a runtime without their command line: it is the program's all the same.
+std::vector<std::string> own_command_line() {
+  std::vector<std::string> command{base::own_program_link};
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string word;
+  std::getline(file, word, '\0');  // the program's name
+  while (std::getline(file, word, '\0')) command.push_back(word);
   return command;
 }
 
@@ -84,7 +95,7 @@ runtime::runtime(runtime_options options) {
   detail::leave_if_target(options);
   detail::fill_from_environment(options);
   detail::leave_if_serving(options);
-  parts_ = detail::start_or_exit(options, {});
+  parts_ = detail::start_or_exit(options, detail::own_command_line());
 }
 
 runtime::runtime(const detail::communicator_handle& ranks, runtime_options options) {

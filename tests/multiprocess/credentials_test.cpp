@@ -87,6 +87,14 @@ TEST_F(other_users, are_known_by_what_they_send) {
 
 int echo(int value) { return value; }
 int become(uid_t user) { return ::setresuid(user, user, user); }
+std::string refusal(node_t node) {
+  try {
+    offload::sync(node, fn<&echo>, 0);
+    return {};
+  } catch (const node_failure& failure) {
+    return failure.what();
+  }
+}
 /// 0: could call; 1: node_failure.
 int call(node_t node) {
   try {
@@ -101,6 +109,9 @@ TEST_F(other_users, get_no_connections_from_the_host) {
   EXPECT_EQ(offload::sync(2, fn<&call>, 3), 0);
   EXPECT_EQ(offload::sync(1, fn<&become>, nobody), 0);
   EXPECT_EQ(offload::sync(1, fn<&call>, 2), 1);
+  const std::string text = offload::sync(1, fn<&refusal>, 2);
+  EXPECT_NE(text.find("another user"), std::string::npos) << text;
+  EXPECT_EQ(text.find("pid -1"), std::string::npos) << text;
   EXPECT_EQ(offload::sync(2, fn<&call>, 3), 0);
   EXPECT_EQ(offload::sync(1, fn<&call>, 0), 0) << "what it had it keeps";
   EXPECT_EQ(offload::sync(1, fn<&echo>, 7), 7);

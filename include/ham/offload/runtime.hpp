@@ -48,6 +48,7 @@ class runtime {
   /// Reads and removes the --ham-* options of a command line.
   runtime(int& argc, char**& argv);
   runtime(int& argc, char**& argv, runtime_options options);
+  /// Leaves the command line alone; targets are started with the program's arguments all the same.
   explicit runtime(runtime_options options);
   /// The ranks of a communicator of an MPI program, ham::mpi_communicator(comm): all of them call it together. Rank 0
   /// is the host, where the constructor returns at once; in the others it executes calls until the host's runtime has

@@ -177,6 +177,16 @@ void target_transport::keep() {
   }
 }
 
+/// The host refuses for one of two reasons, and this process knows one of them.
+std::string target_transport::why_refused(node_t peer) const {
+  if (::geteuid() != user_at_start_) {
+    return "the host connects no further targets to node " + std::to_string(self_) + ", because its process (pid " +
+           std::to_string(::getpid()) + ") runs as another user now than at its start; call node " +
+           std::to_string(peer) + " once before the change";
+  }
+  return "its process has ended, or the host could not connect the two";
+}
+
 void target_transport::meet(const base::control_message& message) {
   control_text text;
   if (message.bytes.size() != sizeof text) return;
@@ -184,8 +194,7 @@ void target_transport::meet(const base::control_message& message) {
   const bool sane = !message.from_other_user && text.version == control_text::protocol && text.peer > 0 &&
                     text.peer != self_ && place_of(text.peer) != 0;
   if (!sane) return;
-  if (text.kind == control_kind::refused)
-    observing().on_lost(text.peer, "its process has ended, or this one has changed its user");
+  if (text.kind == control_kind::refused) observing().on_lost(text.peer, why_refused(text.peer));
   if (text.kind != control_kind::connected) return;
   if (message.fds.size() != 3 || text.side > 1) {
     observing().on_lost(text.peer, "its descriptors did not arrive here; raise the limit of open files (ulimit -n)");

@@ -50,6 +50,7 @@ class target_transport final : public ring_transport {
   void keep();
   bool tell(control_kind kind, node_t peer) noexcept;
   void meet(const base::control_message& message);
+  [[nodiscard]] std::string why_refused(node_t peer) const;
   void add(node_t peer, unsigned side, std::uint32_t epoch, base::unique_fd pair, base::unique_fd heap,
            base::unique_fd event);
   [[noreturn]] static void end_with_host() noexcept;
@@ -58,6 +59,7 @@ class target_transport final : public ring_transport {
   base::mapping job_memory_;
   job_segment* job_;
   node_t self_;
+  const uid_t user_at_start_ = ::geteuid();
   std::size_t connected_ = 0;  // of the keeper thread, once it runs
   std::atomic<bool> leaving_{false};
   base::unique_fd stop_event_;
