@@ -2,6 +2,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/context.hpp"
 #include "ham/offload/node.hpp"
+#include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/facts.hpp"
 
@@ -45,8 +46,11 @@ namespace {
 std::uint32_t open_context(std::uint64_t stack_bytes) {
   return ham::detail::current().thread_contexts().open(static_cast<std::size_t>(stack_bytes));
 }
-void close_context() { ham::detail::current().thread_contexts().close_current(); }
-void nothing() {}
+void drain_context() { ham::detail::current().thread_contexts().fail_if_lost(); }
+void close_context() {
+  ham::detail::current().thread_contexts().close_current();
+  drain_context();
+}
 
 }  // namespace
 
@@ -63,8 +67,14 @@ context& context::operator=(context&& other) noexcept {
 }
 
 context::~context() {
+  if (id_ == 0) return;
   try {
-    close();
+    const destination self = *this;
+    ham::detail::engine& at = ham::detail::current();
+    if (node_ == at.self())
+      close();
+    else
+      ham::detail::end_handle(at, node_, "a context", [&] { return try_async(self, fn<&close_context>); });
   } catch (const std::exception&) {
     id_ = 0;  // the node is gone, and its threads with it
   }
@@ -74,13 +84,26 @@ void context::throw_closed() {
   throw call_error("this context is not open (it was closed or moved from); open another one, or call the node itself");
 }
 
-void context::drain() { sync(*this, fn<&nothing>); }
+void context::drain() { sync(*this, fn<&drain_context>); }
+void context::drain(std::chrono::nanoseconds limit) { sync(within(*this, limit), fn<&drain_context>); }
 
 void context::close() {
   if (id_ == 0) return;
   const destination self = *this;
   id_ = 0;
   sync(self, fn<&close_context>);
+}
+
+void context::close(std::chrono::nanoseconds limit) {
+  if (id_ == 0) return;
+  const destination self = within(*this, limit);
+  const std::uint32_t id = std::exchange(id_, 0);
+  try {
+    sync(self, fn<&close_context>);
+  } catch (const deadline_exceeded& late) {
+    if (late.outcome() == call_outcome::not_run) id_ = id;
+    throw;
+  }
 }
 
 }  // namespace ham::offload

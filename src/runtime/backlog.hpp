@@ -26,10 +26,19 @@ class backlog {
   }
   void give(std::size_t bytes) noexcept {
     bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    messages_.fetch_sub(1, std::memory_order_relaxed);
+    messages_.fetch_sub(1, std::memory_order_seq_cst);
   }
+  /// Who sends without waiting for answers had better stop. The rest is room for what is under way.
+  [[nodiscard]] bool filling() const noexcept { return over(3); }
+  /// They may go on.
+  [[nodiscard]] bool draining() const noexcept { return !over(2); }
 
  private:
+  [[nodiscard]] bool over(std::size_t quarters) const noexcept {
+    return messages_.load(std::memory_order_seq_cst) > most_messages / 4 * quarters ||
+           bytes_.load(std::memory_order_relaxed) > most_bytes_ / 4 * quarters;
+  }
+
   std::size_t most_bytes_ = SIZE_MAX;
   std::atomic<std::size_t> bytes_{0};
   std::atomic<std::size_t> messages_{0};

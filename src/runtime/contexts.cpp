@@ -52,11 +52,28 @@ void contexts::work(worker& self) {
     stored_message message = std::move(self.queue.front());
     self.queue.pop_front();
     lock.unlock();
-    room_.give(message.bytes.size());
+    engine_.give_room(message.bytes.size());
     engine_.run_stored(message);
     lock.lock();
   }
   self.finished = true;
+}
+
+bool contexts::on_context_thread() noexcept { return current_worker != nullptr; }
+
+void contexts::count_lost(std::uint32_t context) noexcept {
+  std::lock_guard guard(mutex_);
+  const auto found = workers_.find(context);
+  if (found != workers_.end()) found->second->lost.fetch_add(1);
+}
+
+void contexts::fail_if_lost() {
+  auto* const self = static_cast<worker*>(current_worker);
+  const std::uint64_t lost = self == nullptr ? 0 : self->lost.exchange(0);
+  if (lost == 0) return;
+  throw call_error(std::to_string(lost) + " calls by ping to context " + std::to_string(self->id) + " of node " +
+                   std::to_string(engine_.self()) +
+                   " were not run (too many calls waited there); ping less at once, or use async");
 }
 
 void contexts::close_current() {

@@ -30,6 +30,12 @@ class contexts {
   [[nodiscard]] bool push(std::uint32_t context, stored_message message);
   /// Ends the calling context after what is queued; called on the context's own thread.
   void close_current();
+  /// Whether the calling thread is a context's, of any engine.
+  [[nodiscard]] static bool on_context_thread() noexcept;
+  /// A ping to the context found no room.
+  void count_lost(std::uint32_t context) noexcept;
+  /// Throws ham::call_error if pings to the calling context were lost since this was last asked.
+  void fail_if_lost();
   /// Takes no messages from now on, and gives back those that have not begun.
   [[nodiscard]] std::vector<stored_message> close_all();
   /// Ends all threads. What has not begun is dropped.
@@ -45,6 +51,7 @@ class contexts {
     base::sized_thread thread;
     std::uint32_t id = 0;
     bool finished = false;
+    std::atomic<std::uint64_t> lost{0};  ///< pings that found no room
   };
   void work(worker& self);
   void join_finished();

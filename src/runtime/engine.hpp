@@ -132,6 +132,10 @@ class engine final : public transport::observer {
   [[nodiscard]] bool crowded() const noexcept;
   /// One-sided access to a node's memory, or nullptr.
   [[nodiscard]] transport::remote_memory* memory_of(node_t node);
+  /// The record of a connected node. Throws ham::node_failure.
+  [[nodiscard]] peer& peer_of(node_t node) { return ready_peer(node); }
+  /// Its process, if that is one of this machine; else negative.
+  [[nodiscard]] std::int64_t local_process(const peer& who) const;
   /// A one-sided access to `node` found no peer any more: throws the ham::node_failure of the node, which may have got
   /// some of the bytes.
   [[noreturn]] void fail_access(node_t node);
@@ -142,7 +146,7 @@ class engine final : public transport::observer {
   /// ham::call_error if too much waits already.
   void begin_elsewhere(std::size_t bytes);
   void end_elsewhere(std::size_t bytes) noexcept {
-    backlog_.give(bytes);
+    give_room(bytes);
     elsewhere_.fetch_sub(1, std::memory_order_acq_rel);
   }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -191,6 +195,14 @@ class engine final : public transport::observer {
   // ---- receiving (engine_receive.cpp)
   /// Runs a message of a context, on the calling thread.
   void run_stored(stored_message& message);
+  /// After a ping was set aside: its sender is told to hold further ones if there is little room left.
+  void slow_pings_if_filling(peer& from) noexcept {
+    if (backlog_.filling()) [[unlikely]]
+      slow_pings(from);
+  }
+  void slow_pings(peer& from) noexcept;
+  /// What was set aside has begun.
+  void give_room(std::size_t bytes) noexcept;
   /// The peer broke the rules: closes its endpoint. Any thread.
   void condemn(peer& who, const std::string& why) noexcept;
 
@@ -287,6 +299,11 @@ class engine final : public transport::observer {
   void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
   [[nodiscard]] std::string backlog_full() const;
   [[nodiscard]] bool set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void say_flow(peer& to, bool hold) noexcept;
+  void receive_flow(peer& from, std::span<const std::byte> payload);
+  void admit_ping(peer& who, const destination& to, std::size_t size, msg::handler_entry& function);
+  void lose_ping(const transport::frame_head& head, std::span<const std::byte> payload,
+                 std::span<const std::byte> error) noexcept;
   void refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
                       std::span<const std::byte> error);
   bool refuse_queued();
@@ -359,6 +376,9 @@ class engine final : public transport::observer {
   slot_table slots_;
   static constexpr std::size_t largest_set_aside = 16;  // of the longest messages
   backlog backlog_;
+  std::mutex flow_mutex_;  ///< peers' `slowed`
+  std::atomic<int> slowed_peers_{0};
+  std::atomic<bool> told_of_lost_pings_{false};
   contexts contexts_;
   const msg::handler_table* table_;
   const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind

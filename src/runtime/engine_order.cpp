@@ -41,7 +41,7 @@ void engine::defer(peer& from, const transport::frame_head& head, std::span<cons
 stored_message engine::take_deferred(peer& from, std::list<stored_message>::iterator which) {
   stored_message message = std::move(*which);
   from.deferred.erase(which);
-  backlog_.give(message.bytes.size());
+  give_room(message.bytes.size());
   --from.waiting;
   --deferred_;
   return message;

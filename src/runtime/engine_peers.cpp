@@ -319,13 +319,17 @@ std::exception_ptr engine::describe_loss(peer& who, const msg::handler_entry* fu
   facts.call = call;
   facts.outcome = outcome;
   std::string message = "node " + std::to_string(who.node) + " failed: " + (reason.empty() ? "lost" : reason) +
-                        " (host " + facts.host + ", pid " + std::to_string(facts.pid) + ")";
+                        " (host " + facts.host + (facts.pid < 0 ? "" : ", pid " + std::to_string(facts.pid)) + ")";
   if (function != nullptr)
     message += "; the call of " + facts.function + " has " +
                (outcome == call_outcome::not_run        ? "not run"
                 : outcome == call_outcome::may_have_run ? "perhaps run"
                                                         : "run, but its result is lost");
-  return std::make_exception_ptr(node_failure(message, std::move(facts)));
+  try {  // make_exception_ptr would turn a bad_alloc of its own into the result
+    throw node_failure(message, std::move(facts));
+  } catch (const node_failure&) {
+    return std::current_exception();
+  }
 }
 
 std::int64_t engine::pid_of(node_t node) const noexcept {
@@ -333,6 +337,12 @@ std::int64_t engine::pid_of(node_t node) const noexcept {
     if (const std::int64_t pid = one->peer_pid(node); pid >= 0) return pid;
   }
   return -1;
+}
+
+std::int64_t engine::local_process(const peer& who) const {
+  const std::int64_t started = pid_of(who.node);  // may be a wrapper around it
+  std::lock_guard guard(mutex_);
+  return started >= 0 && who.facts.pid >= 0 ? who.facts.pid : started;
 }
 
 void engine::part_with(node_t node, const std::string& reason) {

@@ -109,7 +109,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
         from.users.fetch_add(1, std::memory_order_relaxed);
         if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
           from.users.fetch_sub(1, std::memory_order_relaxed);
-          backlog_.give(payload.size());
+          give_room(payload.size());
           refuse_message(from, head, payload,
                          encode_call_error("context " + std::to_string(context) + " is not open on node " +
                                            std::to_string(self_) + " (it was closed, or is another node's)"));
@@ -132,6 +132,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
       if (!from.hello_seen || job_ == nullptr) throw protocol_error("a notice that was not to be expected");
       job_->hear(from.node, payload);
       return;
+    case wire_kind::flow: receive_flow(from, payload); return;
     case wire_kind::goodbye:
       if (from.node == 0) stop_.store(true, std::memory_order_release);
       if (payload.empty()) {
@@ -180,8 +181,10 @@ void engine::check_message(const transport::frame_head& head, std::span<const st
 
 /// Room for a message that cannot begin now. False: there is none, and its sender is told.
 bool engine::set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  if (backlog_.take(payload.size())) [[likely]]
+  if (backlog_.take(payload.size())) [[likely]] {
+    if (head.call == no_reply) slow_pings_if_filling(from);
     return true;
+  }
   refuse_message(from, head, payload, encode_call_error(backlog_full()));
   return false;
 }
@@ -200,7 +203,10 @@ void engine::begin_elsewhere(std::size_t bytes) {
 void engine::refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
                             std::span<const std::byte> error) {
   if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
-    if (head.call != no_reply) reply_with(from, head.call, wire_kind::reply_error, error);
+    if (head.call != no_reply)
+      reply_with(from, head.call, wire_kind::reply_error, error);
+    else
+      lose_ping(head, payload, error);
     return;
   }
   auto* const collected = new batch_reply(*this, from, head.key);
@@ -210,6 +216,16 @@ void engine::refuse_message(peer& from, const transport::frame_head& head, std::
     collected->fail(next.call, error);
     payload = payload.subspan(next.size());
   }
+}
+
+/// Its sender has gone on. draining or closing its context fails, and this node says so once.
+void engine::lose_ping(const transport::frame_head& head, std::span<const std::byte> payload,
+                       std::span<const std::byte> error) noexcept {
+  if ((head.kind & in_context) != 0) contexts_.count_lost(word_at(payload, 0));
+  if (leaving_.load() || told_of_lost_pings_.exchange(true)) return;
+  const std::string why = describe_exception(error);
+  std::fprintf(stderr, "ham: node %d: %s, called by ping, was not run: %s (said once)\n", self_,
+               table_->pretty_name(head.key).c_str(), why.c_str());
 }
 
 /// This node ends: calls that wait in its contexts will not run, and their callers are told. True if there were calls
@@ -362,6 +378,7 @@ void unshare_call(incoming_call& call) noexcept {
 void share_call(incoming_call& call) {
   call.at->begin_elsewhere(call.payload.size());
   static_cast<peer*>(call.from)->users.fetch_add(1, std::memory_order_relaxed);
+  if (!wants_reply(call)) call.at->slow_pings_if_filling(*static_cast<peer*>(call.from));
   if (call.batch != nullptr) call.batch->share();
 }
 

@@ -112,6 +112,8 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   peer& who = ready_peer(to.node);
   who.to->expect_send();
   const std::uint32_t key = key_for(who, function);
+  if (decode == nullptr && &function != &batch_entry()) [[unlikely]]
+    admit_ping(who, to, size, function);
   const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
   const std::size_t total = size + prefix;
   if (total > who.max_payload) [[unlikely]]

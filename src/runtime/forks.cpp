@@ -107,6 +107,7 @@ void engine::disown() noexcept {
   renew(receiving_);
   renew(mutex_);
   renew(park_mutex_);
+  renew(flow_mutex_);
   renew(parked_threads_);
   slots_.renew_lock();
   sleeping_.store(false);

@@ -13,6 +13,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/memory.hpp"
 #include "ham/offload/when.hpp"
+#include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::offload::detail {
@@ -213,6 +214,20 @@ void free_bytes(engine& at, node_t node, raw_buffer what) {
     free_here(what.address, what.tag);
   else
     sync(node, fn<&free_here>, what.address, what.tag);
+}
+
+void free_at_end(node_t node, raw_buffer what) noexcept {
+  try {
+    engine& at = current();
+    if (node == at.self()) {
+      free_here(what.address, what.tag);
+      return;
+    }
+    ham::detail::end_handle(at, node, "a buffer",
+                            [&] { return try_async(node, fn<&free_here>, what.address, what.tag); });
+  } catch (const std::exception&) {
+    return;  // the node may be gone, and its memory with it
+  }
 }
 
 future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of) {

@@ -159,6 +159,7 @@ void fill_from_environment(runtime_options& options) {
   // Read by the pool itself, later and on every node; the host says at once what is wrong with it.
   if (const std::string_view threads = variable("HAM_POOL_THREADS"); !threads.empty())
     static_cast<void>(number_between(threads, 1, 4096, "HAM_POOL_THREADS="));
+  static_cast<void>(close_timeout_ns());  // read later, where nobody can be told of mistakes
 }
 
 tcp_security security_of() {
@@ -201,6 +202,16 @@ std::chrono::milliseconds tcp_timeout() {
     throw config_error(std::string("HAM_TCP_TIMEOUT=") + text + " is no number of seconds from 0.1 to 3600");
   }
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+std::optional<std::int64_t> close_timeout_ns() {
+  const char* const text = std::getenv("HAM_CLOSE_TIMEOUT");
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  const double seconds = base::parse_decimal(text).value_or(0);
+  if (!(seconds >= 0.1 && seconds <= 1e6)) {
+    throw config_error(std::string("HAM_CLOSE_TIMEOUT=") + text + " is no number of seconds from 0.1 to 1000000");
+  }
+  return static_cast<std::int64_t>(seconds * 1e9);
 }
 
 }  // namespace ham::detail

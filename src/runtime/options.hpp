@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "ham/offload/runtime.hpp"
 
@@ -25,5 +26,8 @@ enum class tcp_security : std::uint8_t { on, off, forced_off };
 /// How long a peer on another machine may be out of reach before it is given up: HAM_TCP_TIMEOUT, in seconds. Throws
 /// ham::config_error.
 [[nodiscard]] std::chrono::milliseconds tcp_timeout();
+/// After how many nanoseconds destructors of handles give a node up whatever it does: HAM_CLOSE_TIMEOUT, in seconds;
+/// nullopt: not as long as it shows a sign of life. Throws ham::config_error.
+[[nodiscard]] std::optional<std::int64_t> close_timeout_ns();
 
 }  // namespace ham::detail

@@ -123,6 +123,14 @@ struct peer {
 
   std::atomic<std::int64_t> lost_at_ns{0};  ///< on the steady clock
   std::atomic<int> users{0};                ///< calls of it that run, or wait, elsewhere than on the receiving thread
+  /// What it had taken when the destructor of a handle gave it up (end_of_handle.hpp).
+  static constexpr std::uint64_t never = UINT64_MAX;
+  std::atomic<std::uint64_t> given_up_at{never};
+
+  // Pings (engine_flow.cpp).
+  std::atomic<bool> pings_held{false};             ///< the node has too much to do
+  std::atomic<std::uint32_t> pings_since_poll{0};  ///< roughly
+  bool slowed = false;                             ///< it was told to hold its pings; under the engine's flow_mutex_
 
   // Receiving, under the engine's receiving lock.
   traffic_counter bytes_received;

@@ -35,6 +35,7 @@ class self_endpoint final : public transport::endpoint {
   }
   [[nodiscard]] std::uint64_t taken() const noexcept override { return 1; }
 
+  [[nodiscard]] std::size_t queued() const noexcept { return queued_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool empty() const noexcept { return queued_.load(std::memory_order_acquire) == 0; }
   [[nodiscard]] bool poll(transport::frame& out) noexcept override {
     if (empty()) return false;

@@ -17,6 +17,7 @@ enum class wire_kind : std::uint8_t {
   manifest,
   goodbye,
   notice,  ///< words between the jobs of two nodes
+  flow,    ///< whether pings are welcome: one byte, 1: not now
 };
 
 /// Set beside call and batch: the payload begins with the number of a context.
@@ -26,7 +27,7 @@ inline constexpr std::uint32_t no_reply = 0xffffffff;
 /// In front of each call of a batch: key, call id, size.
 inline constexpr std::size_t record_head_bytes = 12;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
-inline constexpr std::uint32_t protocol_version = 3;
+inline constexpr std::uint32_t protocol_version = 4;
 
 [[nodiscard]] constexpr std::uint8_t to_byte(wire_kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
 

@@ -348,4 +348,22 @@ TEST_F(futures, deadlines_of_settled_calls_take_no_memory) {
   EXPECT_LT(in_use(), before + 500'000) << "two hundred thousand entries would be 3.2 MB";
 }
 
+TEST_F(futures, wait_for_the_end_of_time) {
+  using clock = std::chrono::steady_clock;
+  static std::atomic<bool> let_go{false};
+  let_go = false;
+  const auto held = [] { return eventually([] { return let_go.load(); }); };
+  auto one = offload::async(1, held);
+  auto other = offload::async(2, held);
+  EXPECT_FALSE(one.wait_until(std::chrono::time_point<clock, std::chrono::hours>::min()));
+  std::thread later([] {
+    std::this_thread::sleep_for(20ms);
+    let_go = true;
+  });
+  EXPECT_TRUE(one.wait_until(std::chrono::time_point<clock, std::chrono::hours>::max()));
+  later.join();
+  EXPECT_TRUE(other.wait_until(std::chrono::time_point<clock, std::chrono::duration<double>>::max()));
+  EXPECT_TRUE(other.wait_until(clock::time_point::max()));
+}
+
 }  // namespace future_test

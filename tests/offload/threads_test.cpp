@@ -249,4 +249,22 @@ TEST(runtimes, fifty_targets) {
   }
 }
 
+TEST_F(host_threads, statistics_may_be_read_meanwhile) {
+  std::atomic<bool> stop{false};
+  std::thread reader([&] {
+    std::uint64_t before = 0;
+    while (!stop) {
+      const std::uint64_t now = offload::stats().calls_sent;
+      EXPECT_GE(now, before);
+      before = now;
+    }
+  });
+  for (int i = 0; i < 2000; ++i)
+    offload::sync(
+        1, [](int value) { return value; }, i);
+  stop = true;
+  reader.join();
+  EXPECT_GE(offload::stats().calls_sent, 2000U);
+}
+
 }  // namespace threads_test

@@ -116,6 +116,20 @@ TEST(tcp_timeout, is_in_seconds) {
   }
 }
 
+TEST(close_timeout, is_a_number_of_seconds) {
+  EXPECT_FALSE(close_timeout_ns());
+  {
+    const variable set("HAM_CLOSE_TIMEOUT", "2.5");
+    EXPECT_EQ(close_timeout_ns(), 2'500'000'000);
+  }
+  for (const char* bad : {"0", "-3", "3s", "nan", "soon"}) {
+    const variable set("HAM_CLOSE_TIMEOUT", bad);
+    EXPECT_THROW((void)close_timeout_ns(), config_error) << bad;
+    runtime_options options;
+    EXPECT_THROW(fill_from_environment(options), config_error) << bad;
+  }
+}
+
 TEST_F(command_line_options, are_removed) {
   EXPECT_EQ(take({"app", "-v", "--ham-nodes=shm:5", "file", "--ham-cpu-affinity", "0,1", "--hamlet"}),
             (std::vector<std::string>{"app", "-v", "file", "--hamlet"}));

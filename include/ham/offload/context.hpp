@@ -1,6 +1,7 @@
 // An ordered queue of calls with a thread of its own on the target (VEO's thr_ctxt, paper 2).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -11,8 +12,9 @@ namespace ham::offload {
 
 /// Calls sent to one context run one after the other, in order, on one thread of the target; different contexts run
 /// beside each other and beside the node's main queue. Movable. The destructor lets queued calls finish and ends the
-/// thread. Usable wherever a destination is: sync(ctx, ...), async(within(ctx, 1s), ...); a closed one, or one that was
-/// moved from, throws ham::call_error there. In a process with several runtimes it belongs to the one that made it.
+/// thread; it does not wait for a node that is stopped, which is left to do so by itself (HAM_CLOSE_TIMEOUT). Usable
+/// wherever a destination is: sync(ctx, ...), async(within(ctx, 1s), ...); a closed one, or one that was moved from,
+/// throws ham::call_error there. In a process with several runtimes it belongs to the one that made it.
 class context {
  public:
   /// Opens a context. Blocking. Throws ham::node_failure, ham::call_error.
@@ -32,10 +34,16 @@ class context {
     return {node_, id_};
   }
 
-  /// Waits until all calls sent to the context so far have run.
+  /// Waits until all calls sent to the context so far have run. Throws ham::node_failure, and ham::call_error if calls
+  /// by ping did not run because too many waited on the node.
   void drain();
+  /// The same for at most `limit`, then throws ham::deadline_exceeded.
+  void drain(std::chrono::nanoseconds limit);
   /// Drains and ends the context; a no-op on a closed one. Throws what draining throws.
   void close();
+  /// The same. If the limit passes, the context ends by itself when its calls have run; unless the outcome of the
+  /// exception is not_run: then it is still open.
+  void close(std::chrono::nanoseconds limit);
 
  private:
   [[noreturn]] static void throw_closed();

@@ -55,6 +55,8 @@ template <class Element>
 
 [[nodiscard]] raw_buffer allocate_bytes(engine& at, node_t node, std::size_t bytes);
 void free_bytes(engine& at, node_t node, raw_buffer what);
+/// For destructors: errors are ignored, and a node that is stopped is not waited for.
+void free_at_end(node_t node, raw_buffer what) noexcept;
 [[nodiscard]] future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes,
                                      element of = {});
 [[nodiscard]] future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes,
@@ -178,14 +180,11 @@ class buffer {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] node_t node() const noexcept { return ptr_.node(); }
 
-  /// Frees now. Errors are ignored: the node may be gone, and its memory with it.
+  /// Frees now. Errors are ignored: the node may be gone, and its memory with it. Does not wait for a node that is
+  /// stopped: that frees when it goes on, and a line on stderr says so (HAM_CLOSE_TIMEOUT).
   void reset() noexcept {
     if (!ptr_) return;
-    try {
-      offload::free(ptr_);
-    } catch (const std::exception&) {
-      size_ = 0;
-    }
+    detail::free_at_end(ptr_.node(), detail::raw(ptr_));
     ptr_ = {};
     size_ = 0;
   }

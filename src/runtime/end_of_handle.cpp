@@ -1,0 +1,84 @@
+// Signs of life: messages taken, and for processes of this machine whether the kernel has stopped them.
+#include "runtime/end_of_handle.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "ham/offload/call.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/options.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+void nothing() {}
+
+/// The letter of a process's state in /proc; 0: unknown.
+char state_of(std::int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t end_of_name = text.rfind(") ");
+  return end_of_name == std::string::npos || end_of_name + 2 >= text.size() ? '\0' : text[end_of_name + 2];
+}
+
+}  // namespace
+
+sign_of_life::sign_of_life(engine& at, node_t node, const char* what)
+    : at_(at),
+      who_(at.peer_of(node)),
+      what_(what),
+      started_ns_(base::now_ns()),
+      last_sign_ns_(started_ns_),
+      next_probe_ns_(started_ns_ + second_ns / 2),
+      taken_(who_.given_up_at.load()) {}
+
+bool sign_of_life::shows_one() {
+  const std::uint64_t before = std::exchange(taken_, who_.to->taken());
+  if (before != peer::never && before != taken_) return true;
+  const char state = state_of(at_.local_process(who_));
+  if (state != '\0') return state != 'T' && state != 't';
+  return false;
+}
+
+bool sign_of_life::wait_on() {
+  at_.poll_once();
+  if (who_.to == nullptr || who_.state.load() == peer_state::lost) return true;  // the call tells
+  const std::int64_t now = base::now_ns();
+  const std::optional<std::int64_t> most = close_timeout_ns();
+  if (shows_one()) {
+    last_sign_ns_ = now;
+    who_.given_up_at.store(peer::never);
+  }
+  const bool over = most ? now - started_ns_ >= *most : now - last_sign_ns_ >= 10 * second_ns;
+  if (over || who_.given_up_at.load() != peer::never) {
+    give_up(now - (most ? started_ns_ : last_sign_ns_));
+    return false;
+  }
+  if (now >= next_probe_ns_) {  // something to take, for a node that has taken all
+    next_probe_ns_ = now + second_ns;
+    if (auto probe = offload::try_async(who_.node, fn<&nothing>)) probe->detach();
+  }
+  return true;
+}
+
+void sign_of_life::give_up(std::int64_t waited_ns) {
+  if (who_.given_up_at.exchange(taken_) != peer::never) return;
+  const char state = state_of(at_.local_process(who_));
+  std::fprintf(
+      stderr,
+      "ham: node %d: %s of node %d is left to that node, which has not answered for %.1f s (%s); it ends there if "
+      "the node goes on\n",
+      at_.self(), what_, who_.node, static_cast<double>(waited_ns) * 1e-9,
+      state == 'T' || state == 't' ? "its process is stopped" : "it hangs, computes, or cannot be reached");
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,57 @@
+// How long the destructors of handles wait for a node that does not answer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "ham/offload/future.hpp"
+
+namespace ham::detail {
+
+class engine;
+struct peer;
+
+/// Waits as long as the node shows that it lives: it takes messages, or its process is not stopped. It has 10 s for
+/// that, or HAM_CLOSE_TIMEOUT seconds, after which it is given up whatever it shows. Once a node was given up, nobody
+/// waits for it again until it shows something. One thread.
+class sign_of_life {
+ public:
+  /// `what` is what is waited for, "a buffer"; for the line that says that it is given up.
+  sign_of_life(engine& at, node_t node, const char* what);
+  /// False: the node is given up, and has been told of on stderr.
+  [[nodiscard]] bool wait_on();
+
+ private:
+  [[nodiscard]] bool shows_one();
+  void give_up(std::int64_t waited_ns);
+
+  engine& at_;
+  peer& who_;
+  const char* what_;
+  const std::int64_t started_ns_;
+  std::int64_t last_sign_ns_;
+  std::int64_t next_probe_ns_;
+  std::uint64_t taken_;  ///< peer::never: not known
+};
+
+/// Makes a call whose answer ends a handle, and waits for it as sign_of_life says; after that the call is on its own.
+/// `try_call()` gives an optional future. Throws what the call throws.
+template <class TryCall>
+void end_handle(engine& at, node_t node, const char* what, TryCall try_call) {
+  sign_of_life sign(at, node, what);
+  auto answer = try_call();
+  while (!answer) {
+    if (!sign.wait_on()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    answer = try_call();
+  }
+  while (!answer->wait_for(std::chrono::milliseconds(20))) {
+    if (sign.wait_on()) continue;
+    answer->detach();
+    return;
+  }
+  answer->get();
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,159 @@
+// Memory that runs out while a lock is held: the lock is given back, and the node goes on.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "faults/hostile_world.hpp"
+#include "ham/offload.hpp"
+#include "runtime/batch_reply.hpp"
+
+namespace no_memory_test {
+
+/// Allocations of this thread until one fails; negative: none does.
+thread_local long left = -1;
+thread_local bool has_failed = false;
+
+/// The allocation number `at` of its scope fails.
+class failing {
+ public:
+  explicit failing(long at) {
+    has_failed = false;
+    left = at;
+  }
+  ~failing() { left = -1; }
+  failing(const failing&) = delete;
+  failing& operator=(const failing&) = delete;
+  /// Also ends it.
+  [[nodiscard]] bool failed() {
+    left = -1;
+    return has_failed;
+  }
+};
+
+}  // namespace no_memory_test
+
+#ifndef HAM_TEST_SANITIZED  // a sanitizer has its own; not inlined, because GCC warns of free and new then
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  using namespace no_memory_test;
+  if (left >= 0 && left-- == 0) {
+    has_failed = true;
+    throw std::bad_alloc();
+  }
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  using namespace no_memory_test;
+  if (left >= 0 && left-- == 0) {
+    has_failed = true;
+    throw std::bad_alloc();
+  }
+  const auto align = static_cast<std::size_t>(alignment);
+  void* const memory = std::aligned_alloc(align, (size + align - 1) / align * align);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
+
+namespace no_memory_test {
+
+using namespace ham;
+using namespace ham::test;
+using detail::to_byte;
+using detail::wire_kind;
+
+int echo(int value) { return value; }
+std::size_t length(const std::vector<int>& what) { return what.size(); }
+
+class no_memory : public testing::Test {
+ protected:
+  void SetUp() override {
+#ifdef HAM_TEST_SANITIZED
+    GTEST_SKIP() << "operator new is the sanitizer's";
+#endif
+  }
+
+  [[nodiscard]] static node_t number_of(const world::peer& one) { return one.theirs.peer(); }
+  /// The peer can be called, and its answers arrive: no lock was left behind.
+  void expect_works(world::peer& with) {
+    auto call = offload::async(number_of(with), fn<&echo>, 1);
+    std::optional<std::pair<wire::frame_head, bytes>> asked;
+    while ((asked = with.receive()) && asked->first.kind != to_byte(wire_kind::call)) {
+    }
+    ASSERT_TRUE(asked);
+    with.send({0, asked->first.call, to_byte(wire_kind::reply)}, bytes{std::byte{7}, {}, {}, {}});
+    world_.step();
+    ASSERT_TRUE(call.test());
+    EXPECT_EQ(call.get(), 7);
+  }
+
+  quiet quiet_;
+  world world_;
+  detail::engine_scope scope_{&world_.node()};
+};
+
+TEST_F(no_memory, for_a_long_message) {
+  const std::vector<int> big(1 << 16);
+  bool failed = true;
+  for (long at = 0; failed; ++at) {
+    world::peer& peer = world_.friendly();
+    {
+      failing now(at);
+      try {
+        if (auto one = offload::try_async(number_of(peer), fn<&length>, big)) one->detach();
+      } catch (const std::bad_alloc&) {
+        EXPECT_TRUE(has_failed);
+      }
+      failed = now.failed();
+    }
+    while (peer.receive()) {
+    }
+    world_.step();
+    if (failed) expect_works(peer);
+  }
+}
+
+TEST_F(no_memory, for_the_failure_of_a_node) {
+  world::peer& living = world_.friendly();
+  bool failed = true;
+  for (long at = 0; failed; ++at) {
+    world::peer& dying = world_.friendly();
+    std::vector<offload::future<int>> pending;
+    for (int i = 0; i < 3; ++i) pending.push_back(offload::async(number_of(dying), fn<&echo>, i));
+    const std::string reason = "its process died in a way that takes some words to describe";
+    {
+      failing now(at);
+      world_.node().on_died(number_of(dying), reason);
+      world_.step();
+      failed = now.failed();
+    }
+    for (auto& one : pending) {
+      ASSERT_TRUE(one.test()) << at;
+      EXPECT_THROW((void)one.get(), node_failure);
+    }
+    EXPECT_THROW((void)offload::async(number_of(dying), fn<&echo>, 1), node_failure);
+    ASSERT_NO_FATAL_FAILURE(expect_works(living)) << at;
+  }
+}
+
+TEST_F(no_memory, for_a_result_in_a_batch) {
+  detail::peer caller(2);
+  auto* const reply = new detail::batch_reply(world_.node(), caller, 2);
+  reply->share();
+  detail::outgoing_reply out;
+  {
+    failing now(0);
+    EXPECT_THROW(reply->begin(1, 1 << 20, out), std::bad_alloc);
+  }
+  reply->begin(1, 4, out);  // hangs if the lock was kept
+  reply->cancel();
+  delete reply;
+}
+
+}  // namespace no_memory_test
