@@ -87,7 +87,7 @@ TEST_F(other_users, are_known_by_what_they_send) {
 
 int echo(int value) { return value; }
 int become(uid_t user) { return ::setresuid(user, user, user); }
-std::string refusal(node_t node) {
+std::string why_not_connected(node_t node) {
   try {
     offload::sync(node, fn<&echo>, 0);
     return {};
@@ -109,7 +109,7 @@ TEST_F(other_users, get_no_connections_from_the_host) {
   EXPECT_EQ(offload::sync(2, fn<&call>, 3), 0);
   EXPECT_EQ(offload::sync(1, fn<&become>, nobody), 0);
   EXPECT_EQ(offload::sync(1, fn<&call>, 2), 1);
-  const std::string text = offload::sync(1, fn<&refusal>, 2);
+  const std::string text = offload::sync(1, fn<&why_not_connected>, 2);
   EXPECT_NE(text.find("another user"), std::string::npos) << text;
   EXPECT_EQ(text.find("pid -1"), std::string::npos) << text;
   EXPECT_EQ(offload::sync(2, fn<&call>, 3), 0);
