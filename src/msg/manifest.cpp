@@ -162,7 +162,8 @@ manifest manifest::parse(std::span<const std::byte> bytes) {
 
   // Sorted, not hashed: a peer could choose names that all have one hash.
   std::vector<std::string_view> names(entries.size());
-  std::transform(entries.begin(), entries.end(), names.begin(), [](const entry& each) { return each.name; });
+  std::transform(entries.begin(), entries.end(), names.begin(),
+                 [](const entry& each) -> std::string_view { return each.name; });
   std::sort(names.begin(), names.end());
   if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
     throw protocol_error("malformed manifest: it lists a name twice");
