@@ -29,9 +29,9 @@ struct ring {
 void write_head(ring& to, fuzz::input& from) {
   const std::uint64_t at = to.position + from.byte() % 4;
   auto* const head = reinterpret_cast<line_head*>(to.line(at));
-  head->key = from.number<std::uint32_t>();
-  head->call = from.byte();
-  head->size_and_kind = from.number<std::uint32_t>();
+  head->key.store(from.number<std::uint32_t>());
+  head->call.store(from.byte());
+  head->size_and_kind.store(from.number<std::uint32_t>());
   head->stamp.store(stamp_of(at, lines_log2));
 }
 
@@ -41,7 +41,7 @@ void write_frame(ring& to, fuzz::input& from) {
   const std::uint64_t rest = lines - to.position % lines;
   auto* const head = reinterpret_cast<line_head*>(to.line(to.position));
   const bool fits = lines_of(size) <= rest;
-  head->size_and_kind = fits ? static_cast<std::uint32_t>(size) | 1U << 24 : 0;
+  head->size_and_kind.store(fits ? static_cast<std::uint32_t>(size) | 1U << 24 : 0);
   head->stamp.store(stamp_of(to.position, lines_log2));
 }
 

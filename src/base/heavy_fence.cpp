@@ -3,6 +3,7 @@
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace ham::base {
@@ -27,14 +28,18 @@ bool register_heavy_fence() noexcept {
   return registered;
 }
 
-void heavy_fence() noexcept {
+bool heavy_fence() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (register_heavy_fence()) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+  return register_heavy_fence() && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
 }
 
 void heavy_fence_private() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (register_heavy_fence()) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  if (!register_heavy_fence() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
+  // No processor keeps a store to itself for this long, and a thread that stops running gives up all it has.
+  const timespec long_enough{0, 5'000'000};
+  ::nanosleep(&long_enough, nullptr);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace ham::base

@@ -24,6 +24,7 @@
 #include "runtime/backlog.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/job.hpp"
+#include "runtime/parking.hpp"
 #include "runtime/peer_table.hpp"
 #include "runtime/ready_queue.hpp"
 #include "runtime/self_endpoint.hpp"
@@ -352,11 +353,10 @@ class engine final : public transport::observer {
 
   void block(const std::function<bool()>& done, std::int64_t until_ns);
   void sleep_armed(std::int64_t until_ns);
-  void park(std::int64_t until_ns);
+  void park(const std::function<bool()>& done, std::int64_t until_ns);
   void kick() noexcept;
   void quieten() noexcept;
   void wait_on(int fd);
-  void unpark() noexcept;
   void relieve();
   void rest_while_idle();
   void receive_while_executing();
@@ -412,10 +412,8 @@ class engine final : public transport::observer {
   base::unique_fd epoll_;
   base::unique_fd kick_in_, kick_out_;  ///< a pipe
   std::atomic<bool> sleeping_{false};
-  std::atomic<int> parked_{0};
   std::atomic<int> wanted_{0};  ///< threads that must have the receiving lock before anyone sleeps with it
-  std::mutex park_mutex_;
-  std::condition_variable parked_threads_;
+  parking parking_;
   std::atomic<std::int64_t> spin_ns_;
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};

@@ -35,7 +35,7 @@ void engine::defer(peer& from, const transport::frame_head& head, std::span<cons
   from.deferred.push_back(std::move(message));
   ++from.waiting;
   ++deferred_;
-  if (parked_.load(std::memory_order_relaxed) != 0) unpark();  // whoever may execute it
+  if (parking_.occupied()) parking_.wake_all();  // whoever may execute it
 }
 
 stored_message engine::take_deferred(peer& from, std::list<stored_message>::iterator which) {

@@ -190,7 +190,7 @@ void engine::receive_manifest(peer& from, std::span<const std::byte> payload) {
 
 void engine::become_ready(peer& who) {
   who.state.store(peer_state::ready, std::memory_order_release);
-  if (parked_.load() != 0) unpark();
+  if (parking_.occupied()) parking_.wake_finished();
 }
 
 // ---- loss
@@ -248,7 +248,7 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
   if (gone != nullptr) {
     for (const auto& one : transports()) one->forget(*gone);
   }
-  if (parked_.load() != 0) unpark();
+  if (parking_.occupied()) parking_.wake_finished();
 }
 
 /// What is still in the outbox of a lost peer never left this node, or not all of it, which is executed by nobody.

@@ -20,7 +20,7 @@ constexpr std::int64_t look_in_between_ns = 100'000;  // what a call waits if th
 void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
   if (!receiving_.try_lock()) {
     if (thread_depth == 0 || deferred_.load() == 0) {
-      park(until_ns);
+      park(done, until_ns);
       return;
     }
     take_receiving();  // a message may be waiting that only this thread may execute
@@ -32,7 +32,7 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
     // A context is being called, call after call: its thread receives, and shall not find this one asleep with the
     // lock.
     finish_progress();
-    park(std::min(until_ns, base::now_ns() + look_in_between_ns));
+    park(done, std::min(until_ns, base::now_ns() + look_in_between_ns));
     return;
   }
   const bool due = deferred_.load() != 0 && has_runnable();
@@ -51,7 +51,7 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
     if (relief_rests_.load(std::memory_order_seq_cst)) wake_relief();
   }
   finish_progress();
-  unpark();
+  parking_.wake_all();
   if (idle && !connected) ::sched_yield();
 }
 
@@ -67,13 +67,13 @@ void engine::look_for(const std::atomic<bool>& news) {
     const std::int64_t now = base::now_ns();
     if (found) idle_since = now;
     if (now - idle_since > longest_spin_ns) break;
-    if (sleeping_.load(std::memory_order_acquire) && parked_.load() == 0) kick();
+    if (sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) kick();
   }
   looking_.store(false);
   thread_only_looks = false;
   if (news.load(std::memory_order_acquire)) return;
   looked_.store(false);
-  unpark();
+  parking_.wake_all();
 }
 
 /// Announces to all transports that this node goes to sleep. False: one of them has something.
@@ -91,6 +91,10 @@ void engine::sleep_armed(std::int64_t until_ns) {
   std::int64_t wake_at = std::min(until_ns, next_deadline_.load());
   // Nobody says when a full queue has room again.
   if (outboxes_.load() != 0) wake_at = std::min(wake_at, base::now_ns() + 500'000);
+  for (const auto& one : transports()) {
+    const std::int64_t longest = one->longest_sleep_ns();
+    if (longest != base::never_ns) wake_at = std::min(wake_at, base::now_ns() + longest);
+  }
   timespec left{};
   if (wake_at != base::never_ns) {
     const std::int64_t ns = std::max<std::int64_t>(0, wake_at - base::now_ns());
@@ -106,22 +110,16 @@ void engine::sleep_armed(std::int64_t until_ns) {
   ::epoll_wait(epoll_.get(), &event, 1, for_ever ? -1 : static_cast<int>(ms));
 }
 
-/// Another thread makes progress for us. It tells us when it stops; the time limit covers the moment in between.
-void engine::park(std::int64_t until_ns) {
+/// Another thread makes progress for us. It wakes us when it has settled what we wait for; that it stops making
+/// progress it tells only when it has slept, so the time is limited.
+void engine::park(const std::function<bool()>& done, std::int64_t until_ns) {
   // The other thread sleeps in the kernel; for a while this one looks instead, which is quicker.
-  if (sleeping_.load(std::memory_order_acquire) && parked_.load() == 0) kick();
-  parked_.fetch_add(1);
-  std::unique_lock lock(park_mutex_);
+  if (sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) kick();
   const std::int64_t longest = looking_.load() ? look_in_between_ns : 1'000'000;
-  const std::int64_t left = std::min(until_ns - base::now_ns(), longest);
-  if (left > 0) parked_threads_.wait_for(lock, std::chrono::nanoseconds(left));
-  parked_.fetch_sub(1);
-}
-
-void engine::unpark() noexcept {
-  if (parked_.load(std::memory_order_relaxed) == 0) return;
-  std::lock_guard guard(park_mutex_);
-  parked_threads_.notify_all();
+  const bool may_execute =
+      thread_depth != 0;  // calls that are set aside wait for the thread that executes their peer's
+  parking_.wait([&] { return done() || (may_execute && deferred_.load() != 0); },
+                std::min(until_ns, base::now_ns() + longest));
 }
 
 /// Ends the sleep of the thread that makes progress. Through a pipe, whose writer hands its core to the reader: a

@@ -10,8 +10,8 @@ void engine::settle(call_slot& slot, slot_state outcome) noexcept {
   slot.state.store(outcome, std::memory_order_release);  // from here on its future may give it back
   if (then != nullptr) [[unlikely]]
     ready_.push(then);
-  if (parked_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    unpark();
+  if (parking_.occupied()) [[unlikely]]
+    parking_.wake_finished();
 }
 
 void engine::fail(call_slot& slot, std::exception_ptr why) noexcept {

@@ -106,12 +106,10 @@ void engine::disown() noexcept {
   job_ = nullptr;
   renew(receiving_);
   renew(mutex_);
-  renew(park_mutex_);
   renew(flow_mutex_);
-  renew(parked_threads_);
+  renew(parking_);
   slots_.renew_lock();
   sleeping_.store(false);
-  parked_.store(0);
   wanted_.store(0);
   ready_.renew();
   deferred_ = 0;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "ham/error.hpp"
 
@@ -153,6 +154,9 @@ class transport {
   virtual void disarm() noexcept = 0;
   /// Readable when a frame arrived after arm(), or wake() was called.
   [[nodiscard]] virtual int wake_fd() const noexcept = 0;
+  /// After arm(): how long the caller may sleep before it polls again, in nanoseconds, because wake_fd() may miss a
+  /// frame.
+  [[nodiscard]] virtual std::int64_t longest_sleep_ns() const noexcept { return base::never_ns; }
 
   /// The runtime has no more use for an endpoint, whichever transport it is of: it was closed, and no thread sends
   /// there or has a frame of it that is not released when poll is called next. Another thread may still look at the

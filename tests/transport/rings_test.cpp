@@ -1,5 +1,9 @@
 // Line rings, the transport over many of them, and pieces of long messages.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -10,6 +14,7 @@
 #include <thread>
 
 #include "conformance/subject.hpp"
+#include "no_membarrier.hpp"
 #include "transport/common/ring_reader.hpp"
 #include "transport/common/ring_writer.hpp"
 #include "transport/loopback/cluster.hpp"
@@ -167,7 +172,7 @@ TEST_F(line_ring, another_connection_s_key_does_not_fit) {
 TEST_F(line_ring, hostile_heads) {
   const auto head = [&](std::uint64_t position, std::uint32_t size_and_kind) {
     auto* const at = reinterpret_cast<line_head*>(lines.data() + (position % 64) * line_bytes);
-    at->size_and_kind = size_and_kind;
+    at->size_and_kind.store(size_and_kind);
     at->stamp.store(stamp_of(position, log2));
   };
   const std::uint32_t call = 1U << 24;
@@ -220,6 +225,149 @@ TEST_F(line_ring, between_two_threads) {
   }
   sender.join();
   EXPECT_EQ(wrong, 0U);
+}
+
+// A hostile sender may rewrite the header while it is read: what is checked must be what is used, so no word of it is
+// an ordinary variable that a compiler may read twice.
+static_assert(std::is_same_v<decltype(line_head::stamp), std::atomic<std::uint32_t>>);
+static_assert(std::is_same_v<decltype(line_head::key), std::atomic<std::uint32_t>>);
+static_assert(std::is_same_v<decltype(line_head::call), std::atomic<std::uint32_t>>);
+static_assert(std::is_same_v<decltype(line_head::size_and_kind), std::atomic<std::uint32_t>>);
+
+TEST_F(line_ring, a_header_that_changes_while_it_is_read) {
+  std::atomic<bool> stop{false};
+  std::thread sender([&] {  // of whom ThreadSanitizer sees every access
+    for (std::uint32_t i = 0; !stop; ++i) {
+      auto* const at = reinterpret_cast<line_head*>(lines.data() + control.taken.load() % 64 * line_bytes);
+      at->size_and_kind.store(1U << 24 | (i % 2 == 0 ? 10 : size_mask), std::memory_order_relaxed);
+      at->key.store(i, std::memory_order_relaxed);
+      at->call.store(i, std::memory_order_relaxed);
+      at->stamp.store(stamp_of(control.taken.load(), log2), std::memory_order_release);
+    }
+  });
+  int frames = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    frame got;
+    if (reader.poll(got) != ring_status::frame) continue;
+    ++frames;
+    EXPECT_EQ(got.payload.size(), 10U);
+    reader.release();
+  }
+  stop = true;
+  sender.join();
+  RecordProperty("frames", frames);
+}
+
+// ---- the bell of a sleeping node
+
+class sleeping_node : public testing::Test {
+ protected:
+  struct event {
+    base::unique_fd fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    [[nodiscard]] bool written() const {
+      std::uint64_t count = 0;
+      return ::read(fd.get(), &count, sizeof count) == sizeof count;
+    }
+  };
+
+  [[nodiscard]] std::unique_ptr<ring_endpoint> endpoint_of(node_t sender, int event_fd) {
+    memory.push_back(std::make_unique<std::array<std::byte, ring_pair::bytes + line_bytes>>());
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.back()->data());
+    const ring_pair rings{memory.back()->data() + (line_bytes - address % line_bytes) % line_bytes, 1};
+    rings.control(0).armed.store(1);
+    return std::make_unique<ring_endpoint>(0, sender, rings, 0, remote_bell{&page, event_fd});
+  }
+  static void send(ring_endpoint& to) {
+    ASSERT_NE(to.reserve(0), nullptr);
+    to.commit({1, 1, 1});
+  }
+
+  std::vector<std::unique_ptr<std::array<std::byte, ring_pair::bytes + line_bytes>>> memory;
+  bell page{};
+};
+
+TEST_F(sleeping_node, is_woken_by_others_while_one_sender_is_held_up) {
+  int full[2];
+  ASSERT_EQ(::pipe2(full, O_CLOEXEC), 0);
+  const base::unique_fd out(full[0]);
+  const base::unique_fd in(full[1]);
+  ASSERT_EQ(::fcntl(in.get(), F_SETFL, O_NONBLOCK), 0);
+  const std::uint64_t any = 0;
+  while (::write(in.get(), &any, sizeof any) > 0) {
+  }
+  ASSERT_EQ(::fcntl(in.get(), F_SETFL, 0), 0);
+  const event own;
+  page.sleeping.store(1);
+  // The kernel holds the first sender where it writes the event descriptor.
+  const auto held_up = endpoint_of(1, in.get());
+  const auto other = endpoint_of(2, own.fd.get());
+  std::thread sender([&] { send(*held_up); });
+  while (page.bits[0].load() == 0 || page.attention.load() == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it goes on to the write
+  send(*other);
+  EXPECT_TRUE(own.written()) << "the second sender relied on the first one, which has not written yet";
+  std::array<char, 1 << 16> rest{};
+  EXPECT_GT(::read(out.get(), rest.data(), rest.size()), 0);
+  sender.join();
+}
+
+TEST_F(sleeping_node, is_written_once_and_not_mistaken_for_a_later_sleep) {
+  const event own;
+  const auto one = endpoint_of(1, own.fd.get());
+  page.sleeping.store(7);
+  send(*one);
+  EXPECT_TRUE(own.written());
+  EXPECT_EQ(page.sleeping.load(), 0U);
+  send(*one);
+  EXPECT_FALSE(own.written()) << "it has been told";
+  const std::uint32_t before = (page.sleeping.store(8), ring_bell(page, 1));
+  page.sleeping.store(9);  // it woke and sleeps again
+  woken(page, before);
+  EXPECT_EQ(page.sleeping.load(), 9U) << "a late sender would have hidden the second sleep from all others";
+}
+
+TEST_F(sleeping_node, costs_its_senders_a_fence_until_it_says_that_it_orders_them) {
+  const event own;
+  const auto one = endpoint_of(1, own.fd.get());
+  EXPECT_TRUE(one->fenced());
+  send(*one);
+  EXPECT_TRUE(one->fenced()) << "the receiver has no membarrier, or is not up yet";
+  page.orders_senders.store(1);
+  send(*one);
+  EXPECT_EQ(one->fenced(), !base::register_heavy_fence());
+}
+
+TEST(ring_transport, says_whether_it_orders_its_senders) {
+  bell own{};
+  const base::unique_fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  conformance::recorder news;
+  class node : public ring_transport {
+   public:
+    using ring_transport::ring_transport;
+    [[nodiscard]] const char* name() const noexcept override { return "test"; }
+    void connect(node_t) override {}
+    void shutdown() noexcept override {}
+  };
+  const auto exit_status = [&](auto what) {
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(what());
+    int status = -1;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  node here(own, event.get(), news);
+  EXPECT_EQ(own.orders_senders.load() != 0, base::register_heavy_fence());
+  EXPECT_TRUE(here.arm());
+  EXPECT_EQ(here.longest_sleep_ns(), base::never_ns);
+  here.disarm();
+  EXPECT_EQ(exit_status([&] {  // the kernel comes to refuse what senders rely on
+              test::forbid_membarrier();
+              const bool relied_upon = own.orders_senders.load() != 0;
+              if (!here.arm()) return 1;
+              if (own.orders_senders.load() != 0) return 2;
+              return relied_upon && here.longest_sleep_ns() == base::never_ns ? 3 : 0;
+            }),
+            0);
 }
 
 // ---- many rings: hot, limbo, cold

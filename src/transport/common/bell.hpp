@@ -20,18 +20,27 @@ inline constexpr std::size_t most_nodes = 4096;
 /// One per node, shared with all its peers. Fixed-width fields only.
 struct bell {
   alignas(line_bytes) std::atomic<std::uint32_t> attention;  ///< some bit below is set
-  alignas(line_bytes) std::atomic<std::uint32_t> sleeping;   ///< the owner sleeps: write its event descriptor too
+  /// Not 0: the owner sleeps, and its event descriptor must be written too. Every sleep has a number of its own.
+  alignas(line_bytes) std::atomic<std::uint32_t> sleeping;
+  /// The owner forces order upon its senders before it sleeps (base::heavy_fence). While this is 0, they use a full
+  /// fence between sending a frame and asking whether the owner polls.
+  std::atomic<std::uint32_t> orders_senders;
   alignas(line_bytes) std::atomic<std::uint64_t> bits[most_nodes / 64];  ///< by the place of the sender
 };
 static_assert(sizeof(bell) == 2 * line_bytes + most_nodes / 8 && alignof(bell) == line_bytes);
 static_assert(offsetof(bell, sleeping) == line_bytes && offsetof(bell, bits) == 2 * line_bytes);
+static_assert(offsetof(bell, orders_senders) == line_bytes + 4);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 
-/// Sets the bit of `from` and says whether the owner sleeps and must be woken by its event descriptor.
-[[nodiscard]] inline bool ring_bell(bell& of, std::uint32_t from) noexcept {
+/// Sets the bit of `from`. Not 0: the owner sleeps; write its event descriptor, then call woken() with this number.
+[[nodiscard]] inline std::uint32_t ring_bell(bell& of, std::uint32_t from) noexcept {
   of.bits[from / 64].fetch_or(std::uint64_t{1} << (from % 64), std::memory_order_relaxed);
   of.attention.store(1, std::memory_order_seq_cst);
-  return of.sleeping.load(std::memory_order_seq_cst) != 0 && of.sleeping.exchange(0) != 0;
+  return of.sleeping.load(std::memory_order_seq_cst);
 }
+
+/// Spares other senders the event descriptor, which has been written for the sleep `number`. Not before: a sender that
+/// is preempted in between would keep all others from waking the owner. And not for a later sleep, hence the number.
+inline void woken(bell& of, std::uint32_t number) noexcept { of.sleeping.compare_exchange_strong(number, 0); }
 
 }  // namespace ham::transport

@@ -44,7 +44,7 @@ class ring_endpoint final : public owned_endpoint {
         reader_(rings.lines(1 - side), ring_pair::lines_log2, rings.control(1 - side), rings.epoch),
         peer_bell_(peer_bell),
         self_(static_cast<std::uint32_t>(place_of(self))),
-        fenced_(!base::register_heavy_fence()) {}
+        ordered_by_others_(base::register_heavy_fence()) {}
 
   [[nodiscard]] std::size_t max_payload() const noexcept override { return writer_.max_payload(); }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override { return writer_.reserve(size); }
@@ -53,8 +53,8 @@ class ring_endpoint final : public owned_endpoint {
     writer_.commit({head.key, head.call, head.kind});
     sent_ = writer_.sent();
     next_room_.store(reinterpret_cast<std::uintptr_t>(writer_.next()), std::memory_order_relaxed);
-    if (fenced_)
-      std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (fenced_) [[unlikely]]
+      fence();
     else
       base::light_fence();
     if (writer_.receiver_armed()) [[unlikely]]
@@ -91,8 +91,12 @@ class ring_endpoint final : public owned_endpoint {
   attention watched = attention::cold;
   std::uint64_t last_hit = 0;
 
+  /// Whether every send costs a full fence, because this process or the peer's cannot use membarrier.
+  [[nodiscard]] bool fenced() const noexcept { return fenced_; }
+
  private:
   void wake_peer() noexcept;
+  void fence() noexcept;
 
   base::mapping rings_;
   base::unique_fd event_;
@@ -100,7 +104,8 @@ class ring_endpoint final : public owned_endpoint {
   ring_reader reader_;
   remote_bell peer_bell_;
   std::uint32_t self_;
-  bool fenced_;
+  const bool ordered_by_others_;  ///< a heavy fence of the peer's reaches this process
+  bool fenced_ = true;            ///< until the peer, which may not be up yet, says that it uses heavy fences
   bool malformed_ = false;
 };
 

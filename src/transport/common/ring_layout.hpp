@@ -13,12 +13,13 @@ inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t head_bytes = 16;
 inline constexpr std::size_t first_line_payload = line_bytes - head_bytes;  // readable_payload of the contract
 
-/// First 16 bytes of a frame. `stamp` is written last and says in which lap of the ring the line was written.
+/// First 16 bytes of a frame. `stamp` is written last and says in which lap of the ring the line was written. All words
+/// are atomic: a hostile sender may rewrite them at any time, and what was checked must be what is used.
 struct line_head {
   std::atomic<std::uint32_t> stamp;
-  std::uint32_t key;  ///< the handler key, mixed with the epoch of the connection
-  std::uint32_t call;
-  std::uint32_t size_and_kind;  ///< size in the low 24 bits, kind above
+  std::atomic<std::uint32_t> key;  ///< the handler key, mixed with the epoch of the connection
+  std::atomic<std::uint32_t> call;
+  std::atomic<std::uint32_t> size_and_kind;  ///< size in the low 24 bits, kind above
 };
 static_assert(sizeof(line_head) == head_bytes && std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(offsetof(line_head, key) == 4 && offsetof(line_head, call) == 8);

@@ -32,7 +32,7 @@ class ring_reader {
   [[nodiscard]] ring_status poll(frame& out) noexcept {
     const line_head* first = head_at(position_);
     if (first->stamp.load(std::memory_order_acquire) != stamp_of(position_, lines_log2_)) return ring_status::empty;
-    const std::uint32_t size_and_kind = first->size_and_kind;
+    const std::uint32_t size_and_kind = first->size_and_kind.load(std::memory_order_relaxed);
     const std::size_t size = size_and_kind & size_mask;
     const auto kind = static_cast<std::uint8_t>(size_and_kind >> 24);
     const std::uint64_t rest = capacity() - (position_ & mask());
@@ -40,7 +40,7 @@ class ring_reader {
       return skip(size, rest, out);
     const std::uint64_t count = lines_of(size);
     if (count > rest || count > capacity() / 2) return ring_status::broken;
-    out.head = {first->key ^ epoch_, first->call, kind};
+    out.head = {first->key.load(std::memory_order_relaxed) ^ epoch_, first->call.load(std::memory_order_relaxed), kind};
     out.payload = {line(position_) + head_bytes, size};
     held_ = count;
     control_->taken.store(position_ + count, std::memory_order_release);

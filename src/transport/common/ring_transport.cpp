@@ -15,6 +15,11 @@ namespace {
 constexpr std::int64_t keep_ns = 10'000'000'000;  // an endpoint that is used no more
 }  // namespace
 
+ring_transport::ring_transport(bell& own, int event_fd, observer& to)
+    : bell_(own), event_fd_(event_fd), observer_(to), orders_senders_(base::register_heavy_fence()) {
+  bell_.orders_senders.store(orders_senders_ ? 1 : 0, std::memory_order_seq_cst);
+}
+
 void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
   ring_endpoint& one = *endpoint;
   one.medium = name();
@@ -156,8 +161,21 @@ void ring_transport::cool_oldest() {
   if (limbo_.size() > limbo_limit_) settle_limbo();
 }
 
+/// Whether every frame that was sent before a ring was armed can be seen now.
+bool ring_transport::order_senders() noexcept {
+  if (base::heavy_fence() || !orders_senders_) return true;
+  bell_.orders_senders.store(0, std::memory_order_relaxed);  // for those that connect from now on
+  lost_order_ = true;
+  return false;
+}
+
+std::int64_t ring_transport::longest_sleep_ns() const noexcept { return lost_order_ ? 1'000'000 : base::never_ns; }
+
 void ring_transport::settle_limbo() {
-  base::heavy_fence();
+  if (!order_senders()) {
+    limbo_limit_ = limbo_.size() + most_limbo;
+    return;
+  }
   std::erase_if(limbo_, [](ring_endpoint* one) {
     if (!one->reader().empty()) return false;  // has something: stays where it is looked at in turn
     one->watched = attention::cold;
@@ -177,9 +195,10 @@ void ring_transport::drop(ring_endpoint& one) {
 
 bool ring_transport::arm() {
   for (ring_endpoint* one : hot_) one->reader().arm(true);
-  bell_.sleeping.store(1, std::memory_order_seq_cst);
+  if (++sleeps_ == 0) ++sleeps_;
+  bell_.sleeping.store(sleeps_, std::memory_order_seq_cst);
   asleep(true);
-  base::heavy_fence();
+  order_senders();
   bool quiet = bell_.attention.load(std::memory_order_seq_cst) == 0;
   for (ring_endpoint* one : hot_) quiet = quiet && one->reader().empty();
   for (ring_endpoint* one : limbo_) quiet = quiet && one->reader().empty();

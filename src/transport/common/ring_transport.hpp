@@ -16,12 +16,13 @@ namespace ham::transport {
 class ring_transport : public transport {
  public:
   /// `own` and `event_fd` belong to the derived class's node and outlive this object.
-  ring_transport(bell& own, int event_fd, observer& to) : bell_(own), event_fd_(event_fd), observer_(to) {}
+  ring_transport(bell& own, int event_fd, observer& to);
 
   [[nodiscard]] endpoint* poll(frame& out, unsigned looks) override;
   [[nodiscard]] bool arm() override;
   void disarm() noexcept override;
   [[nodiscard]] int wake_fd() const noexcept override { return event_fd_; }
+  [[nodiscard]] std::int64_t longest_sleep_ns() const noexcept override;
   void wake() noexcept override;
   void forget(endpoint& with) noexcept override;
 
@@ -46,6 +47,7 @@ class ring_transport : public transport {
   endpoint* look_at(ring_endpoint& one, frame& out);
   endpoint* look_at_limbo(frame& out);
   void drop(ring_endpoint& one);
+  bool order_senders() noexcept;
 
   bell& bell_;
   int event_fd_;
@@ -63,6 +65,9 @@ class ring_transport : public transport {
   std::size_t limbo_limit_ = most_limbo;  // more than this many are settled together with one fence
   unsigned streak_ = 0;
   std::uint64_t hits_ = 0;
+  std::uint32_t sleeps_ = 0;
+  const bool orders_senders_;  // senders do without a fence of their own
+  bool lost_order_ = false;    // they still do, but the kernel refuses membarrier now
 };
 
 }  // namespace ham::transport

@@ -77,9 +77,10 @@ class ring_writer {
 
   void write(std::uint64_t position, const head& what, std::size_t size) noexcept {
     auto* first = reinterpret_cast<line_head*>(line(position));
-    first->key = what.key ^ epoch_;
-    first->call = what.call;
-    first->size_and_kind = static_cast<std::uint32_t>(size) | static_cast<std::uint32_t>(what.kind) << 24;
+    first->key.store(what.key ^ epoch_, std::memory_order_relaxed);
+    first->call.store(what.call, std::memory_order_relaxed);
+    first->size_and_kind.store(static_cast<std::uint32_t>(size) | static_cast<std::uint32_t>(what.kind) << 24,
+                               std::memory_order_relaxed);
     first->stamp.store(stamp_of(position, lines_log2_), std::memory_order_release);
   }
 

@@ -40,6 +40,7 @@ struct job_segment {
     place.pid.store(0, std::memory_order_relaxed);
     place.ring_me.attention.store(0, std::memory_order_relaxed);
     place.ring_me.sleeping.store(0, std::memory_order_relaxed);
+    place.ring_me.orders_senders.store(0, std::memory_order_relaxed);  // the new one says so itself
     for (auto& bits : place.ring_me.bits) bits.store(0, std::memory_order_relaxed);
   }
 };
