@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -166,6 +167,19 @@ future<void> join(engine& at, std::vector<future<void>> parts) {
   });
 }
 
+/// A node reaches memory that nobody has allocated through HAM by messages only. Once in a process, for sizes at which
+/// it matters.
+void warn_of_messages(node_t node, std::size_t bytes) {
+  constexpr std::size_t noticed_bytes = std::size_t{4} << 20;
+  static std::atomic<bool> told{false};
+  if (bytes < noticed_bytes || told.exchange(true)) return;
+  std::fprintf(stderr,
+               "ham: %zu MiB of node %d's memory travel in messages, several times slower than a copy (the memory was "
+               "not allocated with ham::offload::allocate); allocate it with offload::allocate<T>(%d, n), if it is "
+               "copied often\n",
+               bytes >> 20, node, node);
+}
+
 /// put and get: by this process itself, by one access to the node's memory, or in messages, each of one piece. Numbers
 /// of `turned` bytes change their byte order on the way, which only messages do.
 template <class Here, class OneSided, class Piece>
@@ -180,6 +194,7 @@ future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t byt
       if (result != transport::access_result::done) refuse(result, node, there, bytes);
     });
   }
+  if (there.tag == 0 && at.memory_of(node) != nullptr) warn_of_messages(node, bytes);
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
   for (std::size_t done = 0; done < bytes; done += piece_bytes) {
