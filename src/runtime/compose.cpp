@@ -106,8 +106,7 @@ void start_loopback(runtime_parts& parts, std::size_t nodes, bool one_sided) {
 std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
                                          const void* communicator) {
   const std::vector<node_group> groups = parse_nodes(options.nodes);
-  const std::vector<int> affinity =
-      options.cpu_affinity.empty() ? std::vector<int>() : parse_cores(options.cpu_affinity, ',');
+  placement_wish placement = parse_placement(options.cpu_affinity);
   auto parts = std::make_unique<runtime_parts>();
   std::unique_ptr<transport::process_group> ranks = join_ranks(groups, communicator);
   parts->ends_mpi = communicator == nullptr;
@@ -121,14 +120,15 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     run_rank(std::move(ranks));
     return parts;
   }
-  if (!affinity.empty()) pin_this_process(affinity.front());
+  if (!placement.cores.empty()) pin_this_process(placement.cores.front());
   if (!groups.empty() && groups.front().transport == "loopback") {
     std::size_t nodes = 1;
     for (const node_group& group : groups) nodes += group.count;
     start_loopback(*parts, nodes, options.one_sided);
   } else {
     if (command.empty()) command = {base::own_program_link};
-    start_processes(*parts, options, groups, {std::move(command), affinity}, std::move(ranks));
+    if (ranks != nullptr) placement.automatic = false;  // where ranks run is the launcher's business
+    start_processes(*parts, options, groups, {std::move(command), std::move(placement)}, std::move(ranks));
   }
   if (options.progress_thread) parts->host->start_progress_thread();
   enter(parts->host.get());

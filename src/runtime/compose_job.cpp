@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -29,7 +30,13 @@ network_settings settings_of_job() {
 }  // namespace
 
 host_job::host_job(engine& host, const runtime_options& options, target_defaults defaults)
-    : links(host, settings_of_job()), accelerators_(host), options_(options), defaults_(std::move(defaults)) {}
+    : links(host, settings_of_job()),
+      accelerators_(host),
+      options_(options),
+      defaults_(std::move(defaults)),
+      places_(defaults_.placement.automatic) {
+  for (const int core : defaults_.placement.cores) claims_.take(core);  // others keep away if they can
+}
 
 transport::shm::host_transport& host_job::local() {
   if (local_ == nullptr) {
@@ -74,8 +81,8 @@ transport::shm::target_plan host_job::plan_for(const node_group& group, std::siz
     plan.cpus = group.cpus;
   else if (!group.cpus.empty())
     plan.cpus = {group.cpus[member % group.cpus.size()]};
-  else if (!defaults_.affinity.empty())
-    plan.cpus = {defaults_.affinity[static_cast<std::size_t>(number) % defaults_.affinity.size()]};
+  else if (const auto& cores = defaults_.placement.cores; !cores.empty())
+    plan.cpus = {cores[static_cast<std::size_t>(number) % cores.size()]};
   return plan;
 }
 
@@ -161,12 +168,49 @@ void host_job::start_processes(const fresh_targets& fresh, std::uint32_t nodes) 
   each([&](const node_group& group, std::size_t, transport::shm::target_plan plan) {
     if (!accelerators::start_here(group)) plans.push_back(std::move(plan));
   });
+  if (!plans.empty()) place(fresh);
   if (!plans.empty()) local().start(std::move(plans), nodes);
   each([&](const node_group& group, std::size_t member, const transport::shm::target_plan& plan) {
     if (accelerators::start_here(group)) {
       accelerators_.start(group, member, {plan.node, plan.command, plan.cpus}, nodes);
     }
   });
+}
+
+/// Gives the host and new targets of this machine cores of their own; once they do not suffice for all, no node has
+/// one.
+void host_job::place(const fresh_targets& fresh) {
+  std::erase_if(homes_, [this](const auto& home) {
+    if (home.first == 0 || node().ready(home.first)) return false;
+    claims_.release(home.second);  // its node has gone
+    return true;
+  });
+  std::vector<node_t> homeless;
+  if (!homes_.contains(0)) homeless.push_back(0);
+  std::set<int> named;  // by the user, for others
+  for (const auto& [number, group] : fresh) {
+    local().set_home_core(number, -1);
+    named.insert(group->cpus.begin(), group->cpus.end());
+    if (group->transport != "tcp" && !accelerators::start_here(*group) && group->cpus.empty())
+      homeless.push_back(number);
+  }
+  if (!places_ || homeless.back() == 0) return;
+  std::vector<int> cores = cores_to_hand_out();
+  std::erase_if(cores, [&](int core) { return named.contains(core); });
+  cores = claims_.take(homeless.size(), cores);
+  places_ = !cores.empty();
+  if (!places_) {
+    for (const auto& [number, core] : std::exchange(homes_, {})) {
+      local().set_home_core(number, -1);
+      claims_.release(core);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < homeless.size(); ++i) {
+    homes_[homeless[i]] = cores[i];
+    local().set_home_core(homeless[i], cores[i]);
+  }
+  node().live_at_home();
 }
 
 void host_job::end_process(node_t number, std::chrono::milliseconds patience) {

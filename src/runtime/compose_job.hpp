@@ -1,6 +1,7 @@
 // The job as the host sees it: starts targets on this machine, reaches those on others, adds and removes.
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -10,16 +11,17 @@
 #include "runtime/compose_accelerators.hpp"
 #include "runtime/links.hpp"
 #include "runtime/node_list.hpp"
+#include "runtime/placement.hpp"
 #include "transport/network.hpp"
 #include "transport/process_group.hpp"
 #include "transport/shm/host_transport.hpp"
 
 namespace ham::detail {
 
-/// What starts a target: this program with its arguments, and the cores of nodes that nothing else is said of.
+/// What starts a target: this program with its arguments, and where nodes run that nothing else is said of.
 struct target_defaults {
   std::vector<std::string> command;
-  std::vector<int> affinity;
+  placement_wish placement;
 };
 
 class host_job final : public links {
@@ -54,6 +56,7 @@ class host_job final : public links {
   void await(node_t node, const node_group& group);
   using fresh_targets = std::vector<std::pair<node_t, const node_group*>>;
   void start_processes(const fresh_targets& fresh, std::uint32_t nodes);
+  void place(const fresh_targets& fresh);
   void end_process(node_t node, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
   void learn_address(node_t node, const node_group& group);
 
@@ -62,6 +65,9 @@ class host_job final : public links {
   accelerators accelerators_;
   const runtime_options options_;
   const target_defaults defaults_;
+  core_claims claims_;
+  std::map<node_t, int> homes_;  ///< cores of nodes that have got one of their own
+  bool places_;                  ///< nodes get cores of their own as long as there are enough
   std::optional<transport::secret_key> key_;
 };
 

@@ -101,6 +101,7 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
       at_limit(awaited, now, silent_since);
     if (idle_since == 0) {
       idle_since = now;
+      base::home_core::go_home();
       if (awaited != nullptr && wakes_up(*awaited)) woken_at = now;
     }
     const bool many = crowded();
@@ -231,6 +232,7 @@ void engine::await_ready(node_t node) { ready_peer(node); }
 void engine::serve() {
   const engine_scope scope(this);
   serving_.store(true, std::memory_order_release);
+  live_at_home();
   wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
   if (disowned_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
 }

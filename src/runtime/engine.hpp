@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/heap.hpp"
+#include "base/home_core.hpp"
 #include "base/unique_fd.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/offload/detail/engine_api.hpp"
@@ -131,6 +132,8 @@ class engine final : public transport::observer {
   [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
   [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
   [[nodiscard]] bool crowded() const noexcept;
+  /// The calling thread is the one that wakes up on the node's core, if the node has got one.
+  void live_at_home() noexcept { home_.adopt_thread(); }
   /// One-sided access to a node's memory, or nullptr.
   [[nodiscard]] transport::remote_memory* memory_of(node_t node);
   /// The record of a connected node. Throws ham::node_failure.
@@ -276,6 +279,7 @@ class engine final : public transport::observer {
     return {transports_.data(), transport_count_.load(std::memory_order_acquire)};
   }
   [[nodiscard]] bool arm_all();
+  [[nodiscard]] int core_to_wake_on() const noexcept;
   void receive(transport::endpoint& from, const transport::frame& frame);
   void receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void receive_reply(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
@@ -414,6 +418,7 @@ class engine final : public transport::observer {
   std::atomic<bool> sleeping_{false};
   std::atomic<int> wanted_{0};  ///< threads that must have the receiving lock before anyone sleeps with it
   parking parking_;
+  base::home_core home_;  ///< of the thread that made the host's runtime, or that serves
   std::atomic<std::int64_t> spin_ns_;
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};

@@ -39,6 +39,7 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
   const bool idle = !due && !done();
   const bool connected = transport_count_.load() != 0;
   if (idle && connected) {
+    const base::home_core::asleep at_home(home_, core_to_wake_on());
     sleeping_.store(true, std::memory_order_seq_cst);
     if (!has_events_.load() && self_endpoint_.empty() && !stop_.load() && arm_all()) {
       sleeps_.fetch_add(1, std::memory_order_relaxed);
@@ -53,6 +54,15 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
   finish_progress();
   parking_.wake_all();
   if (idle && !connected) ::sched_yield();
+}
+
+/// Negative: any.
+int engine::core_to_wake_on() const noexcept {
+  if (crowded()) return -1;
+  for (const auto& one : transports()) {
+    if (const int core = one->home_core(); core >= 0) return core;
+  }
+  return -1;
 }
 
 void engine::look_for(const std::atomic<bool>& news) {

@@ -28,7 +28,9 @@ constexpr const char* help_text =
                            exec:qemu-aarch64-static ./app.aarch64), tcp://HOST:PORT[*COUNT], loopback[:COUNT],
                            mpi (the ranks of this mpirun or srun; comes first); default mpi under an MPI launcher, else
                            shm:1 (environment: HAM_NODES)
-  --ham-cpu-affinity=LIST  cores for node 0, 1, 2, ...: numbers and ranges, 0,2-3 (environment: HAM_CPU_AFFINITY)
+  --ham-cpu-affinity=LIST  auto, the default: host and targets wake up on cores of their own while there are enough;
+                           none: as the system decides; or cores to bind node 0, 1, 2, ... to: numbers and ranges, 0,2-3
+                           (environment: HAM_CPU_AFFINITY)
   --ham-key=FILE           key that tcp targets want to see, or that --ham-serve asks for; a file that only its owner can
                            read, or fd:NUMBER, an inherited descriptor (environment: HAM_KEY)
   --ham-make-key=FILE      make a new key, and end

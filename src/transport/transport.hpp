@@ -168,6 +168,8 @@ class transport {
   virtual void wake() noexcept = 0;
   /// True if more nodes want to run than there are cores: spinning would steal time from the peer that is awaited.
   [[nodiscard]] virtual bool crowded() const noexcept { return false; }
+  /// The core of this machine on which this node had best wake up; negative: any.
+  [[nodiscard]] virtual int home_core() const noexcept { return -1; }
   /// Process id behind a node on this machine; negative where unknown.
   [[nodiscard]] virtual std::int64_t peer_pid(node_t) const noexcept { return -1; }
   /// Orderly end: on the host, waits until the targets have ended or ends them.

@@ -24,6 +24,10 @@ namespace ham::bench {
 /// Latency to one target while up to 200 others are connected and idle.
 [[nodiscard]] report run_scale(const settings& how);
 
+/// Work on host and target at once: placed by default beside pinned and beside left to the system, on a quiet machine
+/// and beside busy processes, which it starts.
+[[nodiscard]] report run_overlap(const settings& how);
+
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 

@@ -3,6 +3,7 @@
 #include "benchmarks.hpp"
 #include "cut_link.hpp"
 #include "kernels.hpp"
+#include "overlap_job.hpp"
 #include "socket_partner.hpp"
 #include "tcp_job.hpp"
 
@@ -39,6 +40,8 @@ constexpr benchmark benchmarks[] = {
     {"idle", "processor time of a waiting target; the first call after a second of silence", run_idle},
     {"scale", "latency to one target with 1 to 200 connected", run_scale},
     {"protocols", "the two one-sided protocols of paper 1 over emulated PCIe links", run_protocols},
+    {"overlap", "work on host and target at once, pinned and placed by default, quiet and beside busy processes",
+     run_overlap},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
 #ifdef HAM_BENCH_VEO
@@ -122,6 +125,8 @@ int main(int argc, char** argv) {
   if (argc > 1 && argv[1] == floor_nothing_argument) return EXIT_SUCCESS;
   if (argc > 1 && argv[1] == socket_partner_argument) return run_socket_partner(argc, argv);
   if (argc > 1 && argv[1] == tcp_server_argument) return run_tcp_server(argc, argv);
+  if (argc > 1 && argv[1] == overlap_job_argument) return run_overlap_job(argc, argv);
+  if (argc > 1 && argv[1] == busy_argument) return run_busy(argc, argv);
   if (argc > 1 && argv[1] == cut_link_argument) return run_cut_link(argc, argv);
 
   if (argc > 1 && std::string_view(argv[1]) == "kernels") return run_kernels(argc, argv);

@@ -15,6 +15,7 @@ std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning whe
     options.cpu_affinity = std::to_string(how.cores.host);
     for (int i = 0; i < targets; ++i) options.cpu_affinity += "," + std::to_string(how.cores.target);
   }
+  if (where == pinning::none) options.cpu_affinity = "none";
   int argc = how.argc;
   char** argv = how.argv;
   return std::make_unique<runtime>(argc, argv, std::move(options));

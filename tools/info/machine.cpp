@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -72,6 +74,32 @@ std::string sharing(const std::vector<int>& cores, const char* index) {
   return text.empty() ? "unknown" : text;
 }
 
+// Cores that jobs have claimed for their nodes: sockets with abstract names, as src/runtime/placement.cpp makes them.
+std::set<int> claimed_cores() {
+  constexpr const char* prefix = "@ham/core/";
+  std::set<int> result;
+  std::ifstream file("/proc/net/unix");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t at = line.rfind(prefix);
+    if (at != std::string::npos) result.insert(std::atoi(line.c_str() + at + std::strlen(prefix)));
+  }
+  return result;
+}
+
+std::string placement_of(const std::vector<int>& cores) {
+  if (cores.size() < 2) return "none: one core is not enough for a host and a target";
+  std::string taken;
+  std::size_t left = cores.size();
+  const std::set<int> claimed = claimed_cores();
+  for (const int core : cores) {
+    if (!claimed.contains(core)) continue;
+    taken += (taken.empty() ? ", other jobs have " : ",") + std::to_string(core);
+    --left;
+  }
+  const std::string free = "cores of their own for host and targets, up to " + std::to_string(left) + " nodes";
+  return (left < 2 ? "none: too few free cores" : free) + taken;
+}
+
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 std::string limit_text(std::uint64_t value) { return value == RLIM_INFINITY ? "unlimited" : std::to_string(value); }
@@ -105,6 +133,7 @@ std::vector<fact> machine() {
   const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return {{"host", system.nodename, ""},
           {"usable cores", std::to_string(cores.size()) + " (" + list + ")", "for --ham-cpu-affinity"},
+          {"placement", placement_of(cores), "auto, unless --ham-cpu-affinity says otherwise"},
           {"share a level 2 cache", sharing(cores, "index2"), ""},
           {"share a level 3 cache", sharing(cores, "index3"), ""},
           {"memory", mebibytes(pages * page_bytes), ""}};

@@ -24,7 +24,10 @@ struct runtime_options {
   std::string nodes;  ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; "none": add_node later; default "shm:1"
   /// What stands in for "shm:1" as the default, where neither `nodes` nor HAM_NODES says anything: "shm:4".
   std::string default_nodes;
-  std::string cpu_affinity;  ///< cores for node 0, 1, ... "0,1,2"; empty: as the system decides
+  /// Where host and targets of this machine run. "auto", the default: each waits for calls on a core of its own while
+  /// there are enough; nothing is bound. "none": as the system decides. "0,1,2": node 0, 1, ... are bound to these
+  /// cores.
+  std::string cpu_affinity;
   /// A thread of the library executes arriving calls while the host computes; also with HAM_PROGRESS_THREAD=1.
   bool progress_thread = false;
   /// Key that other machines have to show: a file, or "fd:NUMBER"; also --ham-key and HAM_KEY.

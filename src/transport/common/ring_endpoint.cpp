@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "base/home_core.hpp"
+
 namespace ham::transport {
 
 void ring_endpoint::wake_peer() noexcept {
@@ -13,6 +15,7 @@ void ring_endpoint::wake_peer() noexcept {
   // Fails only if the counter is full or the peer is gone; either way there is nobody left to wake.
   [[maybe_unused]] const ssize_t written = ::write(peer_bell_.event_fd, &one, sizeof one);
   woken(*peer_bell_.page, sleep);
+  base::home_core::go_home();  // the kernel may have put the one beside the other
 }
 
 void ring_endpoint::fence() noexcept {

@@ -44,6 +44,11 @@ class host_transport final : public ring_transport {
   /// Every target is connected to the host from its start: there is no other.
   void connect(node_t peer) override { observing().on_lost(peer, "it has left the job"); }
   [[nodiscard]] bool crowded() const noexcept override;
+  [[nodiscard]] int home_core() const noexcept override {
+    return job_->nodes[0].home.load(std::memory_order_relaxed) - 1;
+  }
+  /// Where a node, this one or a target that is or will be started, is to wake up; negative: anywhere. Any thread.
+  void set_home_core(node_t node, int core) noexcept { job_->of(node).home.store(core + 1, std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override;
   void forget(endpoint& with) noexcept override;
   void shutdown() noexcept override;

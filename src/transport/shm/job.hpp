@@ -15,7 +15,8 @@ struct job_node {
   bell ring_me;
   alignas(line_bytes) base::life_word alive;
   std::atomic<std::uint32_t> awake;
-  std::atomic<std::int32_t> pid;  ///< as the node sees itself; 0: it has not said
+  std::atomic<std::int32_t> pid;   ///< as the node sees itself; 0: it has not said
+  std::atomic<std::int32_t> home;  ///< the core to wake up on, and 1; 0: any
 };
 
 struct job_segment {
@@ -48,6 +49,7 @@ struct job_segment {
 // Nodes of different compilers and instruction sets share it.
 static_assert(sizeof(job_node) == sizeof(bell) + line_bytes && alignof(job_node) == line_bytes);
 static_assert(offsetof(job_node, alive) == sizeof(bell) && offsetof(job_node, awake) == sizeof(bell) + 4);
+static_assert(offsetof(job_node, home) == sizeof(bell) + 12);
 static_assert(offsetof(job_segment, cores) == 4 && offsetof(job_segment, awake) == line_bytes);
 static_assert(offsetof(job_segment, nodes) == 2 * line_bytes);
 static_assert(sizeof(job_segment) == 2 * line_bytes + most_nodes * sizeof(job_node));

@@ -39,6 +39,9 @@ class target_transport final : public ring_transport {
   void connect(node_t peer) override;
   [[nodiscard]] bool crowded() const noexcept override;
   void forget(endpoint& with) noexcept override;
+  [[nodiscard]] int home_core() const noexcept override {
+    return job_->of(self_).home.load(std::memory_order_relaxed) - 1;
+  }
   void shutdown() noexcept override;
 
  protected:

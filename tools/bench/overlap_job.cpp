@@ -1,0 +1,106 @@
+// Work of a given length on host and target at once.
+#include "overlap_job.hpp"
+
+#include "affinity.hpp"
+#include "process_facts.hpp"
+#include "statistics.hpp"
+#include "timing.hpp"
+
+#include <ham/offload.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace ham::bench {
+
+namespace {
+
+constexpr std::int64_t work_ns = 60'000;
+constexpr std::int64_t warm_up_ns = 50'000'000;
+
+std::int64_t thread_time_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+// Processor time, not time on the clock: who is off its core does not get on with it.
+void compute() {
+  const std::int64_t end = thread_time_ns() + work_ns;
+  while (thread_time_ns() < end) {
+  }
+}
+
+void step() {
+  auto there = offload::async(1, fn<&compute>);
+  compute();
+  there.get();
+}
+
+}  // namespace
+
+int run_overlap_job(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") == nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);  // targets end with it anyway
+  const double length_ms = argc > 2 ? std::atof(argv[2]) : 100;
+  const runtime job(argc, argv);
+  std::int64_t end = now_ns() + warm_up_ns;
+  while (now_ns() < end) step();
+  std::vector<double> times;
+  end = now_ns() + static_cast<std::int64_t>(length_ms * 1e6);
+  for (std::int64_t begin = now_ns(); begin < end;) {
+    step();
+    const std::int64_t after = now_ns();
+    times.push_back(static_cast<double>(after - begin) / 1e3);
+    begin = after;
+  }
+  const step_times found{quantile_in_place(times, 0.5), quantile_in_place(times, 0.9)};
+  return ::write(3, &found, sizeof found) == sizeof found ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int run_busy(int argc, char** argv) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (const int core = argc > 2 ? std::atoi(argv[2]) : -1; core >= 0) pin_this_thread(core);
+  for (volatile unsigned turns = 0;;) turns = turns + 1;
+}
+
+step_times measure_overlap(const std::string& placement, double length_ms) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "no pipe");
+  const pid_t pid = spawn_self({std::string(overlap_job_argument), std::to_string(length_ms), "--ham-nodes=shm:1",
+                                "--ham-cpu-affinity=" + placement},
+                               ends[1]);
+  close(ends[1]);
+  step_times found;
+  ssize_t got = 0;
+  while ((got = read(ends[0], &found, sizeof found)) < 0 && errno == EINTR) {
+  }
+  close(ends[0]);
+  waitpid(pid, nullptr, 0);
+  if (got != sizeof found) throw std::runtime_error("the job of the overlap benchmark has failed");
+  return found;
+}
+
+busy_processes::busy_processes(const std::vector<int>& cores, const std::string& job) {
+  for (const int core : cores) pids_.push_back(spawn_self({std::string(busy_argument), std::to_string(core)}));
+  if (job.empty()) return;
+  constexpr const char* for_ever_ms = "1e9";
+  pids_.push_back(
+      spawn_self({std::string(overlap_job_argument), for_ever_ms, "--ham-nodes=shm:1", "--ham-cpu-affinity=" + job}));
+}
+
+busy_processes::~busy_processes() {
+  for (const pid_t pid : pids_) kill(pid, SIGKILL);
+  for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
+}
+
+}  // namespace ham::bench
