@@ -25,7 +25,7 @@ template <class Communicator>
 [[nodiscard]] detail::communicator_handle mpi_communicator(Communicator communicator) noexcept {
   static_assert(std::is_trivially_copyable_v<Communicator> && sizeof(Communicator) <= 16, "ham: not an MPI_Comm");
   detail::communicator_handle handle;
-  std::memcpy(handle.bytes.data(), &communicator, sizeof communicator);
+  std::memcpy(handle.bytes, &communicator, sizeof communicator);
   return handle;
 }
 

@@ -51,6 +51,11 @@ thread_pool& thread_pool::process() {
   return *holder.pool;
 }
 
+void detail::submit_to_process_pool(pool_job* owned) {
+  std::unique_ptr<pool_job> work(owned);
+  thread_pool::process().submit(std::move(work));
+}
+
 std::size_t thread_pool::size() const {
   const std::lock_guard lock(mutex_);
   return size_;

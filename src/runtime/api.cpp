@@ -13,15 +13,15 @@ namespace ham::offload {
 std::size_t num_nodes() { return ham::detail::current().num_nodes(); }
 node_t this_node() { return ham::detail::current().self(); }
 bool is_host() { return is_host(this_node()); }
-bool is_host(node_t node) { return node == 0; }
+bool is_host(node_number node) { return node == 0; }
 
-node_descriptor get_node_descriptor(node_t node) {
+node_descriptor get_node_descriptor(node_number node) {
   ham::detail::engine& at = ham::detail::current();
   if (node == at.self()) return node_descriptor(ham::detail::local_facts(node));
   return at.describe(node);
 }
-bool alive(node_t node) { return ham::detail::current().alive(node); }
-node_descriptor get_node_description(node_t node) { return get_node_descriptor(node); }
+bool alive(node_number node) { return ham::detail::current().alive(node); }
+node_descriptor get_node_description(node_number node) { return get_node_descriptor(node); }
 
 namespace {
 
@@ -37,7 +37,12 @@ ham::detail::job& job_to_change() {
 node_t add_node(const std::string& group) { return job_to_change().add(group); }
 node_t add_node(const target_program& program) { return job_to_change().add(program); }
 node_t spawn(const std::string& group, const std::string& program) { return job_to_change().spawn(group, program); }
-void remove_node(node_t node, std::chrono::milliseconds patience) { job_to_change().remove(node, patience); }
+void remove_node(node_number node) { detail::remove_node(node, 500); }
+void detail::remove_node(node_t node, long double patience_ms) {
+  constexpr long double longest_ms = 1e12L;
+  const long double bounded = patience_ms < longest_ms ? patience_ms : longest_ms;
+  job_to_change().remove(node, std::chrono::milliseconds(static_cast<std::int64_t>(bounded)));
+}
 
 statistics stats() { return ham::detail::current().statistics(); }
 
@@ -54,8 +59,8 @@ void close_context() {
 
 }  // namespace
 
-context::context(node_t node) : context(node, 0) {}
-context::context(node_t node, std::size_t stack_bytes)
+context::context(node_number node) : context(node, 0) {}
+context::context(node_number node, std::size_t stack_bytes)
     : node_(node), id_(sync(node, fn<&open_context>, static_cast<std::uint64_t>(stack_bytes))) {}
 
 context& context::operator=(context&& other) noexcept {

@@ -270,7 +270,7 @@ void engine::run_call(peer& from, std::uint32_t id, std::span<const std::byte> p
   try {
     entry.handler(&call);
   } catch (...) {
-    reply_exception(call);  // of an execution policy of the user's own
+    call_failed(call);
   }
 }
 

@@ -88,14 +88,14 @@ runtime::runtime(int& argc, char**& argv, runtime_options options) {
   detail::leave_if_target(options);
   detail::take_options(argc, argv, options);
   detail::leave_if_serving(options);
-  parts_ = detail::start_or_exit(options, detail::command_line(argc, argv));
+  parts_ = detail::start_or_exit(options, detail::command_line(argc, argv)).release();
 }
 
 runtime::runtime(runtime_options options) {
   detail::leave_if_target(options);
   detail::fill_from_environment(options);
   detail::leave_if_serving(options);
-  parts_ = detail::start_or_exit(options, detail::own_command_line());
+  parts_ = detail::start_or_exit(options, detail::own_command_line()).release();
 }
 
 runtime::runtime(const detail::communicator_handle& ranks, runtime_options options) {
@@ -105,10 +105,10 @@ runtime::runtime(const detail::communicator_handle& ranks, runtime_options optio
     throw config_error("the runtime of a communicator has its ranks as nodes: nodes=\"" + options.nodes +
                        "\" must begin with mpi");
   }
-  parts_ = detail::start_job(options, {}, ranks.bytes.data());
+  parts_ = detail::start_job(options, {}, ranks.bytes).release();
 }
 
-runtime::~runtime() = default;
+runtime::~runtime() { delete parts_; }
 
 std::size_t runtime::num_nodes() const noexcept {
   return parts_->host == nullptr ? parts_->nodes : parts_->host->num_nodes();

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks one compile-failure case: check.sh SOURCE COMPILER [FLAGS...]. The first line of SOURCE is "// expect: TEXT":
-# compiling must fail and print TEXT (taken literally); "// expect: compiles" asks for the opposite.
+# compiling must fail and print TEXT (taken literally); "// expect: compiles" asks for the opposite. A second line
+# "// lines: NUMBER" asks besides that the first error is TEXT, and that at most so many lines follow it.
 set -eu
 source=$1
 shift
@@ -29,6 +30,17 @@ fi
 if [ "$status" -eq 0 ]; then
   echo "$source: compiles, but should not" >&2
   exit 1
+fi
+lines=$(sed -n '2s|^// lines: ||p' "$source")
+if [ -n "$lines" ]; then
+  # As a user sees it, with quoted source.
+  output=$("$@" -std=c++20 -fsyntax-only "$source" 2>&1) || true
+  following=$(printf '%s\n' "$output" | sed '1,/error: /d' | wc -l)
+  if [ "$following" -gt "$lines" ]; then
+    printf '%s\n%s\n' "$output" "$source: $following lines follow the first error, more than $lines" >&2
+    exit 1
+  fi
+  output=$(printf '%s\n' "$output" | grep -m 1 'error: ')
 fi
 case $output in
   *"$expected"*) exit 0 ;;

@@ -1,4 +1,4 @@
-// expect: type_cannot_cross<derived>
+// expect: type_cannot_cross<derived
 // The list of a base class does not stand for the derived class: its own members would silently stay behind.
 #include <ham/msg/codec.hpp>
 

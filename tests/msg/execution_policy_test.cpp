@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ham/msg/active_msg.hpp"
+#include "ham/msg/thread_pool.hpp"
 
 namespace {
 

@@ -199,7 +199,7 @@ struct codec_of_kind<Value, codec_kind::serialize> {
   }
   static void layout(std::string& to) {
     const describing<Value> mark;
-    to += "serialize<";
+    append(to, "serialize<");
     append_name<Value>(to);
     if (mark.first()) {
       // A default value stands for all: what depends on the value, even whether it can be made, is the class's affair.
@@ -207,10 +207,10 @@ struct codec_of_kind<Value, codec_kind::serialize> {
         layout_archive members(to);
         run_saving(Value{}, members);
       } catch (...) {
-        to += ",?";
+        append(to, ",?");
       }
     }
-    to += '>';
+    append(to, ">");
   }
 };
 

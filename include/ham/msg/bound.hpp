@@ -17,7 +17,7 @@ class bound {
  public:
   using callable_type = Callable;
   using arguments_type = std::tuple<Params...>;
-  using result_type = typename msg::signature<Callable, Params...>::result_type;
+  using result_type = typename msg::detail::signature_core<msg::core_type_t<Callable>, Params...>::result_type;
 
   /// Converts the arguments to the parameter types.
   template <class... Args>
@@ -46,6 +46,9 @@ class bound {
 
 namespace msg::detail {
 
+template <class Value>
+Value never();
+
 template <class Callable, class Parameters>
 struct bound_for;
 template <class Callable, class... Params>
@@ -57,13 +60,20 @@ struct bound_for<Callable, std::tuple<Params...>> {
 
 /// The bound type of a call of Callable with arguments of types Args.
 template <class Callable, class... Args>
-using bound_t = typename msg::detail::bound_for<Callable, typename msg::signature<Callable, Args...>::parameters>::type;
+using bound_t = typename msg::detail::bound_for<
+    Callable, typename msg::detail::signature_core<msg::core_type_t<Callable>, Args...>::parameters>::type;
 
 /// Binds any callable: bind_call(lambda, 1, 2.0). Functions are bound with f2f.
 template <class Callable, class... Args>
 [[nodiscard]] constexpr bound_t<std::decay_t<Callable>, Args...> bind_call(Callable&& callable, Args&&... args) {
-  return bound_t<std::decay_t<Callable>, Args...>(std::in_place, std::forward<Callable>(callable),
-                                                  std::forward<Args>(args)...);
+  using made = bound_t<std::decay_t<Callable>, Args...>;
+  using signature = msg::detail::signature_core<msg::core_type_t<std::decay_t<Callable>>, Args...>;
+  if constexpr (signature::valid) {
+    return made(std::in_place, std::forward<Callable>(callable), std::forward<Args>(args)...);
+  } else {
+    [[maybe_unused]] typename signature::report error;
+    return msg::detail::never<made>();
+  }
 }
 
 /// named() and with_policy() of a bound call apply to its callable.

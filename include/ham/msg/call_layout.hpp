@@ -1,8 +1,8 @@
 // The layout text of a call: callable, parameters and result.
 #pragma once
 
+#include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "ham/msg/callable.hpp"
@@ -12,17 +12,18 @@ namespace ham::msg {
 
 namespace detail {
 
-/// A layout text without the name of the type it begins with, if it begins with one: the handler is named already, and
-/// compilers do not agree on the names of lambdas.
-[[nodiscard]] inline std::string without_type_name(const std::string& layout) {
-  if (layout.starts_with("empty<")) return "empty";
-  const auto comma = layout.find(',');
-  if (comma == std::string::npos) return layout;
-  for (const std::string_view kind : {std::string_view("opaque<"), std::string_view("object<")}) {
-    if (layout.starts_with(kind)) return std::string(kind) + layout.substr(comma);
-  }
-  return layout;
+/// nullptr for what has no text of its own.
+template <class Value>
+[[nodiscard]] constexpr layout_writer layout_writer_of() noexcept {
+  if constexpr (std::is_void_v<Value> || is_fn_v<Value>)
+    return nullptr;
+  else
+    return &append_layout<Value>;
 }
+
+/// Writes "callable,parameter,parameter->result": `writers` are those of the callable, of each parameter and of the
+/// result; nullptr for a callable that is a function, and for no result.
+[[nodiscard]] std::string join_call_layout(std::span<const layout_writer> writers);
 
 }  // namespace detail
 
@@ -30,14 +31,10 @@ namespace detail {
 /// a handler_registrar's Registration returns as layout() of a call.
 template <class Callable, class Result, class... Params>
 [[nodiscard]] std::string call_layout() {
-  std::string text = detail::without_type_name(layout_text<core_type_t<Callable>>());
-  if constexpr (sizeof...(Params) > 0) (text += ',') += layout_text<Params...>();
-  text += "->";
-  if constexpr (std::is_void_v<Result>)
-    text += "void";
-  else
-    text += layout_text<Result>();
-  return text;
+  static constexpr detail::layout_writer writers[] = {detail::layout_writer_of<core_type_t<Callable>>(),
+                                                      detail::layout_writer_of<Params>()...,
+                                                      detail::layout_writer_of<Result>()};
+  return detail::join_call_layout(writers);
 }
 
 }  // namespace ham::msg

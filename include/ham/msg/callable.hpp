@@ -2,13 +2,31 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <type_traits>
 #include <utility>
 
 #include "ham/msg/execution_policy.hpp"
 
 namespace ham {
+
+namespace msg::detail {
+
+/// std::invoke of a member, without the heavy header of that.
+template <class Class, class Member, class Object, class... Args>
+constexpr decltype(auto) invoke_member(Member Class::*member, Object&& object, Args&&... args) {
+  constexpr bool direct = std::is_base_of_v<Class, std::remove_reference_t<Object>>;
+  if constexpr (std::is_function_v<Member> && direct) {
+    return (std::forward<Object>(object).*member)(std::forward<Args>(args)...);
+  } else if constexpr (std::is_function_v<Member>) {
+    return ((*std::forward<Object>(object)).*member)(std::forward<Args>(args)...);
+  } else if constexpr (direct) {
+    return (std::forward<Object>(object).*member);
+  } else {
+    return ((*std::forward<Object>(object)).*member);
+  }
+}
+
+}  // namespace msg::detail
 
 /// A function as an empty object: its address is part of the type, so that each node uses its own (paper 3, section
 /// 3.2). Use it through fn<&function>. Callable where it stands, too. Member functions take the object first.
@@ -18,8 +36,21 @@ struct fn_t {
   requires std::is_invocable_v<Pointer, Args...>
   constexpr std::invoke_result_t<Pointer, Args...> operator()(Args&&... args) const
       noexcept(std::is_nothrow_invocable_v<Pointer, Args...>) {
-    return std::invoke(Function, std::forward<Args>(args)...);
+    if constexpr (std::is_member_pointer_v<Pointer>)
+      return msg::detail::invoke_member(Function, std::forward<Args>(args)...);
+    else
+      return Function(std::forward<Args>(args)...);
   }
+};
+
+// Functions that are no members, which nearly all are: less for the compiler to do.
+template <class Result, class... Params, Result (*Function)(Params...)>
+struct fn_t<Result (*)(Params...), Function> {
+  constexpr Result operator()(Params... args) const { return Function(static_cast<Params&&>(args)...); }
+};
+template <class Result, class... Params, Result (*Function)(Params...) noexcept>
+struct fn_t<Result (*)(Params...) noexcept, Function> {
+  constexpr Result operator()(Params... args) const noexcept { return Function(static_cast<Params&&>(args)...); }
 };
 
 /// fn<&function>: free functions, static member functions, instances of function templates, noexcept functions,
@@ -59,6 +90,12 @@ class bound;
 
 namespace msg {
 
+/// True for what fn<&function> is.
+template <class Callable>
+inline constexpr bool is_fn_v = false;
+template <class Pointer, Pointer Function>
+inline constexpr bool is_fn_v<fn_t<Pointer, Function>> = true;
+
 /// True for bound<...>.
 template <class Callable>
 inline constexpr bool is_bound_v = false;
@@ -75,7 +112,7 @@ struct named_callable {
   template <class... Args>
   requires std::is_invocable_v<const Callable&, Args...>
   constexpr std::invoke_result_t<const Callable&, Args...> operator()(Args&&... args) const {
-    return std::invoke(callable, std::forward<Args>(args)...);
+    return callable(std::forward<Args>(args)...);
   }
 };
 
@@ -87,7 +124,7 @@ struct policy_callable {
   template <class... Args>
   requires std::is_invocable_v<const Callable&, Args...>
   constexpr std::invoke_result_t<const Callable&, Args...> operator()(Args&&... args) const {
-    return std::invoke(callable, std::forward<Args>(args)...);
+    return callable(std::forward<Args>(args)...);
   }
 };
 

@@ -1,10 +1,7 @@
 // Codecs of numbers, enumerations, arrays, and of objects that cross as their bytes.
 #pragma once
 
-#include <array>
-#include <complex>
 #include <limits>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -64,24 +61,24 @@ struct standard_codec<Value> : fixed_codec<number_size_v<Value>> {
   }
   static void layout(std::string& to) {
     if constexpr (std::is_same_v<Value, bool>) {
-      to += "bool";
+      append(to, "bool");
     } else if constexpr (std::is_same_v<Value, char>) {
-      to += "char";
+      append(to, "char");
     } else if constexpr (std::is_same_v<Value, wchar_t>) {
-      append(to, "wchar", std::to_string(sizeof(Value)));
+      append(to, "wchar", sizeof(Value));
     } else if constexpr (std::is_same_v<Value, char8_t> || std::is_same_v<Value, char16_t> ||
                          std::is_same_v<Value, char32_t>) {
-      append(to, "char", std::to_string(8 * sizeof(Value)));
+      append(to, "char", 8 * sizeof(Value));
     } else if constexpr (std::is_integral_v<Value>) {
-      append(to, std::is_signed_v<Value> ? "i" : "u", std::to_string(sizeof(Value)));
+      append(to, std::is_signed_v<Value> ? "i" : "u", sizeof(Value));
     } else if constexpr (std::numeric_limits<Value>::digits == 64) {
-      to += "f80";
+      append(to, "f80");
     } else if constexpr (std::numeric_limits<Value>::digits == 113) {
-      to += "f128";
+      append(to, "f128");
     } else if constexpr (std::numeric_limits<Value>::digits == 106) {
-      to += "f128dd";
+      append(to, "f128dd");
     } else {
-      append(to, "f", std::to_string(sizeof(Value)));
+      append(to, "f", sizeof(Value));
     }
   }
 };
@@ -101,7 +98,7 @@ template <>
 struct standard_codec<std::nullptr_t> : fixed_codec<0> {
   static void write(writer&, std::nullptr_t) noexcept {}
   static std::nullptr_t read(reader&) noexcept { return nullptr; }
-  static void layout(std::string& to) { to += "null"; }
+  static void layout(std::string& to) { append(to, "null"); }
 };
 
 template <class Value>
@@ -152,7 +149,7 @@ struct array_codec {
     for (std::size_t index = 0; index < Size; ++index) sum += encoded_size(elements[index]);
     return sum;
   }
-  static void layout(std::string& to) { append(to, "array<", layout_text<Value>(), ",", std::to_string(Size), ">"); }
+  static void layout(std::string& to) { append(to, "array<", layout_text<Value>(), ",", Size, ">"); }
 };
 
 template <class Value, std::size_t Size>
@@ -218,17 +215,17 @@ struct object_codec : fixed_codec<object_size_v<Value>> {
   static void write(writer& to, const Value& value) { to.bytes(std::addressof(value), object_size_v<Value>); }
   static Value read(reader& from) {
     if constexpr (object_size_v<Value> == 0) {
-      constexpr std::array<std::byte, sizeof(Value)> nothing{};
-      return object_from_bytes<Value>(nothing.data());
+      constexpr std::byte nothing[sizeof(Value)]{};
+      return object_from_bytes<Value>(nothing);
     } else {
       return object_from_bytes<Value>(from.view(sizeof(Value)).data());
     }
   }
   static void layout(std::string& to) {
     if constexpr (object_size_v<Value> == 0) {
-      to += "empty<";
+      append(to, "empty<");
       append_name<Value>(to);
-      to += '>';
+      append(to, ">");
     } else {
       append_object<Value>(to);
     }

@@ -1,14 +1,6 @@
 // Codecs of the standard containers: a count, then the elements.
 #pragma once
 
-#include <deque>
-#include <forward_list>
-#include <iterator>
-#include <list>
-#include <map>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -60,7 +52,9 @@ struct range_codec : varying_codec<8> {
     return sum;
   }
   static void write(writer& to, const Container& value) {
-    to.count(static_cast<std::size_t>(std::distance(value.begin(), value.end())));
+    std::size_t count = 0;  // a forward_list does not know its size
+    for (auto at = value.begin(); at != value.end(); ++at) ++count;
+    to.count(count);
     for (const auto& element : value) write_element(to, element);
   }
 
@@ -139,7 +133,7 @@ struct standard_codec<std::vector<bool, Allocator>> : varying_codec<8> {
       value[index] = (bits[index / 8] >> (index % 8) & std::byte{1}) != std::byte{0};
     return value;
   }
-  static void layout(std::string& to) { to += "vec<bit>"; }
+  static void layout(std::string& to) { append(to, "vec<bit>"); }
 
  private:
   static constexpr std::size_t bytes_for(std::size_t bits) noexcept { return bits / 8 + (bits % 8 != 0 ? 1 : 0); }

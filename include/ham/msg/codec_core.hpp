@@ -10,7 +10,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "ham/msg/call_errors.hpp"
 #include "ham/msg/customise.hpp"
+#include "ham/msg/layout.hpp"
 #include "ham/msg/migratable.hpp"
 #include "ham/msg/wire.hpp"
 
@@ -107,25 +109,6 @@ concept crosses = !std::is_array_v<Value> && detail::kind_of<Value>() != detail:
 template <class Value>
 concept crosses_back = std::is_void_v<Value> ||(crosses<Value> && !detail::is_view_v<Value>);
 
-/// Named by the compiler's message when a program tries to send a Value that cannot cross.
-template <class Value>
-struct type_cannot_cross {
-  static constexpr bool refers = std::is_pointer_v<Value> || std::is_reference_v<Value> || detail::borrows_v<Value>;
-  static_assert(!std::is_pointer_v<Value>,
-                "ham: this type cannot cross to another node: it is a raw pointer, which means nothing there. Pass a "
-                "ham::offload::buffer_ptr, a value, a container or a std::span<const T>; pointers whose values mean "
-                "the same on both sides may be marked with ham::is_bitwise_copyable");
-  static_assert(!std::is_reference_v<Value>,
-                "ham: this type cannot cross to another node: it is a reference. Pass the value");
-  static_assert(!refers || std::is_pointer_v<Value> || std::is_reference_v<Value>,
-                "ham: this type cannot cross to another node: it refers to memory that it does not own. Pass the "
-                "value, a container or a std::span<const T>");
-  static_assert(refers,
-                "ham: this type cannot cross to another node: it is not trivially copyable, not a standard value type "
-                "of types that cross, and has neither HAM_FIELDS, a serialize member nor a ham::codec. Give it one of "
-                "these");
-};
-
 /// Named by the compiler's message when a function whose result is a view of memory is to be called on another node.
 template <class Value>
 struct result_cannot_cross {
@@ -135,9 +118,9 @@ struct result_cannot_cross {
 };
 
 /// For `static_assert(require_argument<Value>())`: does not compile, with the messages above, unless Value crosses.
-template <class Value>
+template <class Value, std::size_t Place = 0>
 consteval bool require_argument() {
-  if constexpr (!crosses<Value>) static_assert(sizeof(type_cannot_cross<Value>) != 0);
+  if constexpr (!crosses<Value>) static_assert(sizeof(type_cannot_cross<Value, Place>) != 0);
   return true;
 }
 
@@ -146,7 +129,7 @@ template <class Value>
 consteval bool require_result() {
   if constexpr (!std::is_void_v<Value>) {
     static_assert(sizeof(result_cannot_cross<Value>) != 0);
-    require_argument<Value>();
+    require_argument<Value, place_of_result>();
   }
   return true;
 }
@@ -248,10 +231,12 @@ void append_layout(std::string& to) {
 /// The layouts of several types, separated by commas.
 template <class... Types>
 [[nodiscard]] std::string layout_text() {
-  std::string text;
-  [[maybe_unused]] const char* separator = "";
-  ((text += separator, append_layout<Types>(text), separator = ","), ...);
-  return text;
+  if constexpr (sizeof...(Types) == 0) {
+    return {};
+  } else {
+    static constexpr detail::layout_writer writers[] = {&append_layout<Types>...};
+    return detail::join_layouts(writers);
+  }
 }
 
 namespace detail {

@@ -1,8 +1,6 @@
 // Codecs of the standard library's value types: strings, tuple, pair, optional, variant, chrono, bitset, paths.
 #pragma once
 
-#include <bitset>
-#include <chrono>
 #include <concepts>
 #include <optional>
 #include <string>
@@ -17,11 +15,11 @@ namespace ham::msg::detail {
 /// Name of a string of these characters: "str" for char, else "str<char16>" and the like.
 template <class Char>
 void string_layout(std::string& to) {
-  to += "str";
+  append(to, "str");
   if constexpr (!std::is_same_v<Char, char>) {
-    to += '<';
+    append(to, "<");
     append_layout<Char>(to);
-    to += '>';
+    append(to, ">");
   }
 }
 
@@ -62,7 +60,7 @@ struct opaque_pointer_codec : fixed_codec<8> {
   static Value read(reader& from) {
     return reinterpret_cast<Value>(static_cast<std::uintptr_t>(from.number<std::uint64_t>()));
   }
-  static void layout(std::string& to) { to += "ptr"; }
+  static void layout(std::string& to) { append(to, "ptr"); }
 };
 
 template <class Value, bool Pointer = opaque_pointer_v<Value>>
@@ -100,9 +98,9 @@ struct standard_codec<std::tuple<Types...>> {
   static tuple read([[maybe_unused]] reader& from) { return tuple{tuple_element_codec<Types>::read(from)...}; }
   static void layout(std::string& to) {
     [[maybe_unused]] const char* separator = "";
-    to += "tuple<";
-    ((to += separator, tuple_element_codec<Types>::layout(to), separator = ","), ...);
-    to += '>';
+    append(to, "tuple<");
+    ((append(to, separator), tuple_element_codec<Types>::layout(to), separator = ","), ...);
+    append(to, ">");
   }
 };
 
@@ -151,7 +149,7 @@ template <>
 struct standard_codec<std::monostate> : fixed_codec<0> {
   static void write(writer&, std::monostate) noexcept {}
   static std::monostate read(reader&) noexcept { return {}; }
-  static void layout(std::string& to) { to += "monostate"; }
+  static void layout(std::string& to) { append(to, "monostate"); }
 };
 
 template <class... Types>
@@ -197,8 +195,8 @@ struct standard_codec<std::chrono::duration<Rep, Period>> {
   static void write(writer& to, const duration& value) { encode(to, value.count()); }
   static duration read(reader& from) { return duration(decode<Rep>(from)); }
   static void layout(std::string& to) {
-    append(to, "duration<", layout_text<Rep>(), ",", std::to_string(Period::num), "/", std::to_string(Period::den),
-           ">");
+    append(to, "duration<", layout_text<Rep>(), ",", static_cast<std::size_t>(Period::num), "/",
+           static_cast<std::size_t>(Period::den), ">");
   }
 };
 
@@ -236,7 +234,7 @@ struct standard_codec<std::bitset<Bits>> : fixed_codec<(Bits + 7) / 8> {
     }
     return value;
   }
-  static void layout(std::string& to) { append(to, "bitset<", std::to_string(Bits), ">"); }
+  static void layout(std::string& to) { append(to, "bitset<", Bits, ">"); }
 };
 
 /// std::filesystem::path, told by what only it has: the header is a heavy one for those who do not use it.

@@ -53,12 +53,12 @@ struct codec_of_kind<Value, codec_kind::user> {
   }
   static void layout(std::string& to) {
     const describing<Value> mark;
-    to += "codec<";
+    append(to, "codec<");
     append_name<Value>(to);
     if constexpr (requires { user::layout(); }) {
       if (mark.first()) append(to, ":", user::layout());
     }
-    to += '>';
+    append(to, ">");
   }
 };
 
@@ -95,7 +95,7 @@ struct field_list<std::tuple<Fields&...>> {
   static constexpr std::size_t min_size = (std::size_t{0} + ... + codec_for<std::remove_const_t<Fields>>::min_size);
   static void layout(std::string& to) {
     const char* separator = ":";
-    ((to += separator, append_layout<std::remove_const_t<Fields>>(to), separator = ","), ...);
+    ((append(to, separator), append_layout<std::remove_const_t<Fields>>(to), separator = ","), ...);
   }
 };
 
@@ -126,10 +126,10 @@ struct codec_of_kind<Value, codec_kind::fields> {
   }
   static void layout(std::string& to) {
     const describing<Value> mark;
-    to += "fields<";
+    append(to, "fields<");
     append_name<Value>(to);
     if (mark.first()) list::layout(to);
-    to += '>';
+    append(to, ">");
   }
 };
 

@@ -1,7 +1,6 @@
 // Codecs of std::string_view and std::span<const Element>: arguments that the receiver sees in place.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>

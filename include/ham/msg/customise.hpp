@@ -2,14 +2,13 @@
 #pragma once
 
 #include <coroutine>
-#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 #include <type_traits>
-#include <typeindex>
+
+#include "ham/msg/std_forward.hpp"
 
 namespace ham {
 

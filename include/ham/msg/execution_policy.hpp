@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
-#include "ham/msg/thread_pool.hpp"
+#include "ham/msg/pool_job.hpp"
 
 namespace ham::msg {
 
@@ -31,6 +30,18 @@ void with_message(void* buffer, Use use) {
   use(*static_cast<Message*>(buffer));
 }
 
+/// A message that waits for the thread pool.
+template <class Message>
+class pooled_message final : public pool_job {
+ public:
+  template <class Source>
+  explicit pooled_message(Source&& from) : message_(std::forward<Source>(from)) {}
+  void run() noexcept override { message_(); }
+
+ private:
+  Message message_;
+};
+
 }  // namespace detail
 
 /// Executes the message where it lies, in the thread that received it: the lowest latency. The next message waits.
@@ -49,9 +60,9 @@ struct execution_policy_pooled {
   static void handler(void* buffer) {
     detail::with_message<Message>(buffer, [](Message& message) {
       if constexpr (std::is_copy_constructible_v<Message>) {
-        thread_pool::process().submit(Message(std::as_const(message)));
+        detail::submit_to_process_pool(new detail::pooled_message<Message>(std::as_const(message)));
       } else {
-        thread_pool::process().submit(Message(std::move(message)));
+        detail::submit_to_process_pool(new detail::pooled_message<Message>(std::move(message)));
       }
     });
   }

@@ -16,7 +16,15 @@ struct ham_f2f_ {
   template <std::decay_t<Pointer> Function, class... Args>
   [[nodiscard]] static constexpr auto bind(Args&&... args)
       -> ham::bound_t<ham::fn_t<std::decay_t<Pointer>, Function>, Args...> {
-    return ham::bind_call(ham::fn_t<std::decay_t<Pointer>, Function>{}, std::forward<Args>(args)...);
+    using callable = ham::fn_t<std::decay_t<Pointer>, Function>;
+    using made = ham::bound_t<callable, Args...>;
+    using signature = ham::msg::detail::signature_core<callable, Args...>;
+    if constexpr (signature::valid) {
+      return made(std::in_place, callable{}, std::forward<Args>(args)...);
+    } else {
+      [[maybe_unused]] typename signature::report error;
+      return ham::msg::detail::never<made>();
+    }
   }
 };
 

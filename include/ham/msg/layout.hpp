@@ -1,6 +1,9 @@
 // Layout texts: names of types in them, and whether a text means the same on machines of different data layout.
 #pragma once
 
+#include <cstddef>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -57,19 +60,36 @@ namespace detail {
 
 namespace detail {
 
-/// Appends several texts. (GCC 12 warns wrongly of `"literal" + std::to_string(...)`.)
+/// Part of a layout text: characters, or a number without sign.
+struct layout_part {
+  constexpr layout_part(std::string_view part) noexcept : text(part.data()), size(part.size()) {}
+  constexpr layout_part(const char* part) noexcept : layout_part(std::string_view(part)) {}
+  layout_part(const std::string& part) noexcept : layout_part(std::string_view(part)) {}
+  constexpr layout_part(std::size_t number) noexcept : size(number) {}
+
+  const char* text = nullptr;  ///< nullptr: the size is the number
+  std::size_t size;
+};
+void append_parts(std::string& to, std::initializer_list<layout_part> parts);
+
+/// Appends several texts and numbers.
 template <class... Parts>
 void append(std::string& to, const Parts&... parts) {
-  ((to += parts), ...);
+  append_parts(to, {layout_part(parts)...});
 }
 
 /// Appends a type's name with its brackets and commas replaced, so that those in a layout text are all structure.
+void append_type_name(std::string& to, const std::type_info& type);
 template <class Value>
 void append_name(std::string& to) {
-  for (const char letter : canonical_name(typeid(Value).name())) {
-    to += letter == '<' ? '[' : letter == '>' ? ']' : letter == ',' ? ';' : letter;
-  }
+  append_type_name(to, typeid(Value));
 }
+
+/// Appends the layout of one type.
+using layout_writer = void (*)(std::string& to);
+
+/// Their texts, separated by commas.
+[[nodiscard]] std::string join_layouts(std::span<const layout_writer> writers);
 
 /// Held while the layout of a class with parts is written: tells when it contains itself.
 template <class Value>

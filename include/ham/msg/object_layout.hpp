@@ -2,11 +2,8 @@
 // help of the class. Only for aggregates; the layout of other classes is their size and alignment.
 #pragma once
 
-#include <array>
-#include <complex>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <string>
 #include <tuple>
@@ -145,9 +142,9 @@ void append_object(std::string& to);
 template <class Object>
 void append_member(std::string& to) {
   if constexpr (std::is_array_v<Object>) {
-    to += "array<";
+    append(to, "array<");
     append_member<std::remove_extent_t<Object>>(to);
-    append(to, ",", std::to_string(std::extent_v<Object>), ">");
+    append(to, ",", std::extent_v<Object>, ">");
   } else if constexpr (std::is_arithmetic_v<Object> || std::is_enum_v<Object> || is_complex_v<Object>) {
     append_layout<Object>(to);
   } else {
@@ -173,8 +170,7 @@ class object_members {
   /// A member that nothing can be found out about.
   template <class Object>
   void unknown() {
-    append(to_, separator(), "opaque<constant,", std::to_string(sizeof(Object)), ",", std::to_string(alignof(Object)),
-           ">");
+    append(to_, separator(), "opaque<constant,", sizeof(Object), ",", alignof(Object), ">");
   }
   /// A member of which all bits have just been set: in its place, or only some of it if it is a bit-field.
   template <class Object>
@@ -196,7 +192,7 @@ class object_members {
   void add(std::size_t offset) {
     to_ += separator();
     append_member<std::remove_cv_t<Object>>(to_);
-    append(to_, "@", std::to_string(offset));
+    append(to_, "@", offset);
   }
   void add_bits(std::size_t first, std::size_t last) {
     append(to_, separator(), "bits");
@@ -205,7 +201,7 @@ class object_members {
       to_ += digits[std::to_integer<unsigned>(object_[index]) >> 4U];
       to_ += digits[std::to_integer<unsigned>(object_[index]) & 15U];
     }
-    append(to_, "@", std::to_string(first));
+    append(to_, "@", first);
   }
   const char* separator() { return std::exchange(first_, false) ? ":" : ","; }
 
@@ -365,15 +361,15 @@ void append_object(std::string& to) {
     }
   }
   constexpr std::size_t members = member_count<Object>();
-  to += members == 0 && known_members_v<Object> == nullptr ? "opaque<" : "object<";
+  append(to, members == 0 && known_members_v<Object> == nullptr ? "opaque<" : "object<");
   append_name<Object>(to);
-  append(to, ",", std::to_string(sizeof(Object)), ",", std::to_string(alignof(Object)));
+  append(to, ",", sizeof(Object), ",", alignof(Object));
   if constexpr (known_members_v<Object> != nullptr) {
     append(to, ":", known_members_v<Object>);
   } else if constexpr (members != 0) {
     append_members<Object, members>(to);
   }
-  to += '>';
+  append(to, ">");
 }
 
 }  // namespace ham::msg::detail

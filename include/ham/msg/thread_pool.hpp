@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "ham/msg/pool_job.hpp"
+
 namespace ham::msg {
 
 /// Runs jobs in order of submission on a number of threads, which start with the first job. While a job waits
@@ -21,19 +23,7 @@ class thread_pool {
   /// Threads in place of waiting ones, at most. When that many wait, waiting ones execute queued jobs (help()).
   static constexpr std::size_t most_spares = 256;
 
-  /// One unit of work, and its link in the queue. Destroyed after it has run.
-  class job {
-   public:
-    job() = default;
-    job(const job&) = delete;
-    job& operator=(const job&) = delete;
-    virtual ~job() = default;
-    virtual void run() noexcept = 0;
-
-   private:
-    friend class thread_pool;
-    job* next_ = nullptr;
-  };
+  using job = pool_job;
 
   /// @param threads 0 means HAM_POOL_THREADS if that is a number from 1 to 4096, else one per core.
   explicit thread_pool(std::size_t threads = 0);

@@ -1,7 +1,6 @@
 // Writing values into a message and reading them back: two cursors over raw bytes, the lower one of the codec's layers.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -22,19 +21,9 @@ inline constexpr std::uint32_t max_nesting = 64;
 
 namespace detail {
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_underrun(std::size_t wanted, std::size_t there) {
-  throw protocol_error("message too short: " + std::to_string(wanted) + " more bytes expected, " +
-                       std::to_string(there) + " there (damaged or sent by an incompatible peer)");
-}
-
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_malformed(const char* what) {
-  throw protocol_error(std::string("malformed message: ") + what + " (damaged or sent by an incompatible peer)");
-}
-
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_too_deep() {
-  throw error("value cannot be sent (it is nested deeper than " + std::to_string(max_nesting) +
-              " levels) send it in a flat form");
-}
+[[noreturn, gnu::cold]] void throw_underrun(std::size_t wanted, std::size_t there);
+[[noreturn, gnu::cold]] void throw_malformed(const char* what);
+[[noreturn, gnu::cold]] void throw_too_deep();
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_overrun(std::size_t wanted, std::size_t there) {
   throw call_error("a codec's write writes more than its size said (" + std::to_string(wanted) +
@@ -66,9 +55,9 @@ template <class Number>
 inline Number load_little(const std::byte* from) noexcept {
   Number value;
   if constexpr (std::endian::native == std::endian::big) {
-    std::array<std::byte, sizeof(Number)> turned;
+    std::byte turned[sizeof(Number)];
     for (std::size_t index = 0; index < sizeof(Number); ++index) turned[index] = from[sizeof(Number) - 1 - index];
-    std::memcpy(&value, turned.data(), sizeof(Number));
+    std::memcpy(&value, turned, sizeof(Number));
   } else {
     std::memcpy(&value, from, sizeof(Number));
   }

@@ -1,7 +1,7 @@
 // Many calls to one node as one message, their results back as one.
 #pragma once
 
-#include <cstring>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -24,64 +24,53 @@ class batch : private detail::batch_owner {
   /// Encodes one call into the batch. Errors as async.
   template <class Callable, class... Args>
   [[nodiscard]] auto add(Callable&& callable, Args&&... args) -> future<detail::result_of_call_t<Callable, Args...>> {
-    using result = detail::result_of_call_t<Callable, Args...>;
+    using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
+    using result = typename plan::result_type;
     detail::call_slot* slot = nullptr;
-    detail::with_call(
-        [&]<class Call>(std::type_identity<Call>, const auto& core, const auto&... values) {
-          slot = append<Call>(&detail::slot_value<result>::decode, core, values...);
-        },
-        callable, std::forward<Args>(args)...);
+    if constexpr (plan::valid) {
+      plan::with(
+          [&](const auto& core, const auto&... values) {
+            slot = append<typename plan::call>(&detail::slot_value<result>::decode, core, values...);
+          },
+          callable, static_cast<Args&&>(args)...);
+    } else {
+      [[maybe_unused]] typename plan::report error;
+    }
     return future<result>(slot);
   }
 
   /// Sends all calls added since the last submit. Returns at once. If the message cannot be sent, the futures say why.
-  void submit() {
-    if (slots_.empty()) return;
-    if (detail::is_up(runtime_))  // else all of them have settled at its end
-      detail::send_batch(at_, to_, records_, static_cast<std::uint32_t>(slots_.size()), slots_);
-    records_.clear();
-    slots_.clear();
-  }
+  void submit();
 
   /// Number of calls that wait for submit().
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
 
   /// Room for this many more calls of about `bytes_each` bytes of arguments.
-  void reserve(std::size_t calls, std::size_t bytes_each = 16) {
-    slots_.reserve(slots_.size() + calls);
-    records_.reserve(records_.size() + calls * (record_head_bytes + bytes_each));
-  }
+  void reserve(std::size_t calls, std::size_t bytes_each = 16);
 
  private:
-  static constexpr std::size_t record_head_bytes = 12;
-
   template <class Call, class... Params>
   detail::call_slot* append(detail::result_decoder decode, const typename Call::core& callable,
                             const Params&... values) {
     using message = typename Call::message;
     const std::size_t size = message::size(callable, values...);
-    const detail::batch_slot claimed = detail::begin_batched(at_, to_.node, message::entry(), decode, *this);
-    const std::size_t before = records_.size();
+    msg::writer target(begin_record(message::entry(), decode, size), size);
     try {
-      slots_.push_back(claimed.slot);
-      records_.resize(before + record_head_bytes + size);
-      msg::writer target(records_.data() + before, record_head_bytes + size);
-      target.number(claimed.key);
-      target.number(claimed.slot->id.load(std::memory_order_relaxed));
-      target.number(static_cast<std::uint32_t>(size));
       message::encode(target, callable, values...);
       target.expect_full();
     } catch (...) {
-      records_.resize(before);
-      if (!slots_.empty() && slots_.back() == claimed.slot) slots_.pop_back();
-      claimed.slot->in_batch = false;
-      detail::release_slot(*claimed.slot);
+      drop_record(size);
       throw;
     }
-    return claimed.slot;
+    return slots_.back();
   }
 
-  static void submit_owner(detail::batch_owner& self) { static_cast<batch&>(self).submit(); }
+  /// Claims a slot and makes room for a call, whose arguments are to be written to where the result points.
+  [[nodiscard]] std::byte* begin_record(msg::handler_entry& function, detail::result_decoder decode, std::size_t size);
+  /// Takes the last one back.
+  void drop_record(std::size_t size) noexcept;
+
+  static void submit_owner(detail::batch_owner& self);
 
   detail::engine& at_ = detail::current();
   std::uint64_t runtime_ = detail::serial_of(at_);

@@ -8,6 +8,7 @@
 
 #include "ham/error.hpp"
 #include "ham/msg/codec.hpp"
+#include "ham/offload/node_number.hpp"
 
 namespace ham::offload {
 
@@ -28,7 +29,7 @@ class buffer_ptr {
   constexpr buffer_ptr(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
   /// A local address under the number of this node, so that others may be given it. Memory that does not come from
   /// allocate() is not tracked: accesses by other nodes are checked against the mappings of the process only.
-  buffer_ptr(Element* address, node_t node) noexcept
+  buffer_ptr(Element* address, node_number node) noexcept
       : address_(reinterpret_cast<std::uintptr_t>(address)), tag_(detail::local_tag(address, node)), node_(node) {}
   /// All parts; for bindings.
   constexpr buffer_ptr(std::uint64_t address, std::uint64_t tag, node_t node) noexcept

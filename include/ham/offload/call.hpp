@@ -14,28 +14,13 @@ namespace ham::offload {
 
 namespace detail {
 
-/// Encodes and sends one call. False: it was not sent, see begin_call.
-template <class Call, class... Params>
-bool send_call(engine& at, const destination& to, result_decoder decode, when_full policy, outgoing& out,
-               const typename Call::core& callable, const Params&... values) {
-  using message = typename Call::message;
-  const std::size_t size = message::size(callable, values...);
-  if (!begin_call(at, to, message::entry(), size, decode, policy, out)) return false;
-  try {
-    msg::writer target(out.data, size);
-    message::encode(target, callable, values...);
-    target.expect_full();
-  } catch (...) {
-    cancel_call(at, out);
-    throw;
-  }
-  finish_call(at, out);
-  return true;
-}
-
 template <class Callable, class Result, class... Params>
 void enlist_call(std::type_identity<msg::detail::call_shape<Result, Params...>>) {
-  call_of<Callable, std::decay_t<Params>...>::message::entry().enlist();
+  using call = call_of<Callable, std::decay_t<Params>...>;
+  if constexpr (call::valid)
+    call::message::entry().enlist();
+  else [[maybe_unused]]
+    typename call::report error;
 }
 
 }  // namespace detail
@@ -58,21 +43,29 @@ bool offer(const Callable&) {
 template <class Callable, class... Args>
 [[nodiscard]] auto async(destination to, Callable&& callable, Args&&... args)
     -> future<detail::result_of_call_t<Callable, Args...>> {
-  using result = detail::result_of_call_t<Callable, Args...>;
+  using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
+  using result = typename plan::result_type;
   detail::outgoing out;
-  detail::with_call(
-      [&]<class Call>(std::type_identity<Call>, const auto& core, const auto&... values) {
-        detail::send_call<Call>(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::wait,
-                                out, core, values...);
-      },
-      callable, std::forward<Args>(args)...);
+  if constexpr (plan::valid)
+    plan::send(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::wait, out, callable,
+               static_cast<Args&&>(args)...);
+  else [[maybe_unused]]
+    typename plan::report error;
   return future<result>(out.slot);
 }
 
 /// Calls and waits for the result.
 template <class Callable, class... Args>
 auto sync(destination to, Callable&& callable, Args&&... args) -> detail::result_of_call_t<Callable, Args...> {
-  return offload::async(to, std::forward<Callable>(callable), std::forward<Args>(args)...).get();
+  using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
+  using result = typename plan::result_type;
+  detail::outgoing out;
+  if constexpr (plan::valid)
+    plan::send(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::wait, out, callable,
+               static_cast<Args&&>(args)...);
+  else [[maybe_unused]]
+    typename plan::report error;
+  return future<result>(out.slot).get();
 }
 
 /// As async, but returns nothing at once if the queue to the node is full. One message that is longer than the queue is
@@ -80,15 +73,16 @@ auto sync(destination to, Callable&& callable, Args&&... args) -> detail::result
 template <class Callable, class... Args>
 [[nodiscard]] auto try_async(destination to, Callable&& callable, Args&&... args)
     -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {
-  using result = detail::result_of_call_t<Callable, Args...>;
+  using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
+  using result = typename plan::result_type;
   detail::outgoing out;
-  const bool sent = detail::with_call(
-      [&]<class Call>(std::type_identity<Call>, const auto& core, const auto&... values) {
-        return detail::send_call<Call>(detail::current(), to, &detail::slot_value<result>::decode,
-                                       detail::when_full::refuse, out, core, values...);
-      },
-      callable, std::forward<Args>(args)...);
-  if (!sent) return std::nullopt;
+  if constexpr (plan::valid) {
+    if (!plan::send(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::refuse, out,
+                    callable, static_cast<Args&&>(args)...))
+      return std::nullopt;
+  } else {
+    [[maybe_unused]] typename plan::report error;
+  }
   return future<result>(out.slot);
 }
 
@@ -97,12 +91,12 @@ template <class Callable, class... Args>
 /// throws ham::deadline_exceeded. Else throws as async.
 template <class Callable, class... Args>
 void ping(destination to, Callable&& callable, Args&&... args) {
+  using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
   detail::outgoing out;
-  detail::with_call(
-      [&]<class Call>(std::type_identity<Call>, const auto& core, const auto&... values) {
-        detail::send_call<Call>(detail::current(), to, nullptr, detail::when_full::wait, out, core, values...);
-      },
-      callable, std::forward<Args>(args)...);
+  if constexpr (plan::valid)
+    plan::send(detail::current(), to, nullptr, detail::when_full::wait, out, callable, static_cast<Args&&>(args)...);
+  else [[maybe_unused]]
+    typename plan::report error;
 }
 
 }  // namespace ham::offload

@@ -18,9 +18,9 @@ namespace ham::offload {
 class context {
  public:
   /// Opens a context. Blocking. Throws ham::node_failure, ham::call_error.
-  explicit context(node_t node);
+  explicit context(node_number node);
   /// The same with room for `stack_bytes` on the thread's stack, taken from memory as it is used; 0: the usual size.
-  context(node_t node, std::size_t stack_bytes);
+  context(node_number node, std::size_t stack_bytes);
   context(context&& other) noexcept : node_(other.node_), id_(std::exchange(other.id_, 0)) {}
   context& operator=(context&& other) noexcept;
   ~context();

@@ -1,11 +1,11 @@
 // Where a call goes and how long it may take.
 #pragma once
 
-#include <chrono>
-#include <concepts>
 #include <cstdint>
 
 #include "ham/error.hpp"
+#include "ham/msg/std_forward.hpp"
+#include "ham/offload/node_number.hpp"
 
 namespace ham::offload {
 
@@ -13,24 +13,25 @@ using ham::node_t;
 
 namespace detail {
 
+template <class Rep, class Period>
+[[nodiscard]] constexpr long double nanoseconds_in(std::chrono::duration<Rep, Period> time) noexcept {
+  return static_cast<long double>(time.count()) * Period::num * 1e9L / Period::den;
+}
+/// As an integer; 0 for what is negative, INT64_MAX for what is beyond it.
+[[nodiscard]] std::int64_t whole_nanoseconds(long double time_ns) noexcept;
+/// Nanoseconds on steady_clock `wanted_ns` from now; INT64_MAX if that is beyond what the clock can tell.
+[[nodiscard]] std::int64_t nanoseconds_from_now(long double wanted_ns) noexcept;
+
 /// A time since the clock's epoch; INT64_MAX if it is beyond what nanoseconds can tell.
 template <class Rep, class Period>
-[[nodiscard]] constexpr std::int64_t nanoseconds_of(std::chrono::duration<Rep, Period> time) noexcept {
-  const auto wanted = std::chrono::duration<long double, std::nano>(time).count();
-  if (wanted >= static_cast<long double>(INT64_MAX)) return INT64_MAX;
-  if (wanted <= 0) return 0;
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+[[nodiscard]] std::int64_t nanoseconds_of(std::chrono::duration<Rep, Period> time) noexcept {
+  return whole_nanoseconds(nanoseconds_in(time));
 }
 
 /// Nanoseconds on steady_clock `time` from now; INT64_MAX if that is beyond what the clock can tell.
 template <class Rep, class Period>
 [[nodiscard]] std::int64_t time_from_now(std::chrono::duration<Rep, Period> time) noexcept {
-  const std::int64_t now =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  const auto wanted = std::chrono::duration<long double, std::nano>(time).count();
-  if (wanted >= static_cast<long double>(INT64_MAX - now)) return INT64_MAX;
-  if (wanted <= 0) return now;
-  return now + static_cast<std::int64_t>(wanted);
+  return nanoseconds_from_now(nanoseconds_in(time));
 }
 
 }  // namespace detail
@@ -38,8 +39,9 @@ template <class Rep, class Period>
 /// A node, optionally a context on it, optionally a deadline. Implicitly made from a node number or a context.
 struct destination {
   // NOLINTNEXTLINE(google-explicit-constructor): async(1, ...) must read like the papers
-  template <std::integral Number>
-  constexpr destination(Number on) noexcept : node(static_cast<node_t>(on)) {}
+  template <detail::integer Number>
+  constexpr destination(Number on) noexcept(detail::always_a_node_t<Number>) : node(node_number(on)) {}
+  constexpr destination(node_number on) noexcept : node(on) {}  // NOLINT(google-explicit-constructor)
   constexpr destination(node_t on, std::uint32_t in_context) noexcept : node(on), context(in_context) {}
 
   node_t node;

@@ -1,9 +1,7 @@
 // The result of an asynchronous operation on another node.
 #pragma once
 
-#include <chrono>
 #include <coroutine>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -102,7 +100,7 @@ class future {
     wait();
     detail::call_slot& slot = *std::exchange(slot_, nullptr);
     if (slot.state.load(std::memory_order_acquire) == detail::slot_state::failed) [[unlikely]]
-      rethrow(slot);
+      detail::rethrow_failure(slot);
     if constexpr (std::is_void_v<Result>) {
       detail::release_slot(slot);
     } else {
@@ -122,8 +120,9 @@ class future {
     auto* const later = new dropper;
     later->target = &slot;
     later->run = [](detail::continuation* self) {
-      const std::unique_ptr<dropper> me(static_cast<dropper*>(self));
+      auto* const me = static_cast<dropper*>(self);
       discard(*me->target);
+      delete me;
     };
     detail::attach(slot, later);
   }
@@ -158,8 +157,7 @@ class future {
       std::decay_t<Function> function;
     };
     detail::call_slot* const before = slot_;
-    if (before->owner == nullptr)
-      throw error("no continuation can run any more (the runtime of this future has ended)");
+    if (before->owner == nullptr) detail::throw_no_runtime();
     detail::call_slot* const next = detail::make_local_slot(*before->owner);
     detail::attach(*before, new chain(std::move(*this), next, std::forward<Function>(function)));
     return future<result>(next);
@@ -199,17 +197,8 @@ class future {
   };
 
   void require_valid() const {
-    if (slot_ == nullptr)
-      throw error(
-          "this future has no result (it was default-constructed, moved from, or read "
-          "already) keep the value that get() returned");
-  }
-
-  [[noreturn]] static void rethrow(detail::call_slot& slot) {
-    const std::exception_ptr failure = std::move(detail::slot_error(slot));
-    detail::slot_error(slot).~exception_ptr();
-    detail::release_slot(slot);
-    std::rethrow_exception(failure);
+    if (slot_ == nullptr) [[unlikely]]
+      detail::throw_no_result();
   }
 
   static void discard(detail::call_slot& slot) noexcept {

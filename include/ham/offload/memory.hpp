@@ -1,8 +1,6 @@
 // Memory of other nodes: allocate, free, put, get, copy (paper 1, Table II).
 #pragma once
 
-#include <array>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -83,7 +81,7 @@ concept transferable = std::is_trivially_copyable_v<Element> || is_bitwise_copya
 /// Memory for `count` elements on `node`, aligned to 64 bytes; the elements are not constructed. Blocking.
 /// Throws std::bad_alloc if the node has not that much, ham::node_failure, ham::call_error.
 template <class Element>
-[[nodiscard]] buffer_ptr<Element> allocate(node_t node, std::size_t count) {
+[[nodiscard]] buffer_ptr<Element> allocate(node_number node, std::size_t count) {
   const detail::raw_buffer got = detail::allocate_bytes(detail::current(), node, detail::bytes_for<Element>(count));
   return {got.address, got.tag, node};
 }
@@ -95,7 +93,7 @@ void free(buffer_ptr<Element> ptr) {
 }
 /// Paper 3's spelling.
 template <class Element>
-void free(node_t, buffer_ptr<Element> ptr) {
+void free(node_number, buffer_ptr<Element> ptr) {
   offload::free(ptr);
 }
 
@@ -148,12 +146,12 @@ void copy_sync(buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>>
 
 /// Paper 3's spellings of put and get, with the remote buffer first (Listing 2).
 template <detail::transferable Element>
-future<void> write(node_t, buffer_ptr<Element> dst, const std::type_identity_t<Element>* src, std::size_t count) {
+future<void> write(node_number, buffer_ptr<Element> dst, const std::type_identity_t<Element>* src, std::size_t count) {
   return offload::put(src, dst, count);
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>> future<void> read(
-    node_t, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst, std::size_t count) {
+    node_number, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst, std::size_t count) {
   return offload::get(src, dst, count);
 }
 
@@ -162,7 +160,7 @@ template <class Element>
 class buffer {
  public:
   buffer() noexcept = default;
-  buffer(node_t node, std::size_t count) : ptr_(offload::allocate<Element>(node, count)), size_(count) {}
+  buffer(node_number node, std::size_t count) : ptr_(offload::allocate<Element>(node, count)), size_(count) {}
   buffer(buffer&& other) noexcept : ptr_(std::exchange(other.ptr_, {})), size_(std::exchange(other.size_, 0)) {}
   buffer& operator=(buffer&& other) noexcept {
     if (this != &other) {

@@ -1,13 +1,14 @@
 // The nodes of the job: how many, who am I, what are they.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "ham/error.hpp"
+#include "ham/msg/std_forward.hpp"
+#include "ham/offload/node_number.hpp"
 
 namespace ham::offload {
 
@@ -51,15 +52,15 @@ class node_descriptor {
 /// Whether the caller runs on the host, node 0.
 [[nodiscard]] bool is_host();
 /// Whether `node` is the host.
-[[nodiscard]] bool is_host(node_t node);
+[[nodiscard]] bool is_host(node_number node);
 /// Describes a node. May connect to it and block. Throws ham::call_error for a number that is no node.
-[[nodiscard]] node_descriptor get_node_descriptor(node_t node);
+[[nodiscard]] node_descriptor get_node_descriptor(node_number node);
 /// The same under the name that applications of 2014 to 2019 use.
-[[nodiscard]] node_descriptor get_node_description(node_t node);
+[[nodiscard]] node_descriptor get_node_description(node_number node);
 /// Whether `node` can be called, as far as this node knows: false once its process has ended, it was removed, or the
 /// connection to it is closed. A process that is stopped, or hangs, is alive. May connect to it and block. Throws
 /// ham::call_error for a number that is no node. The answer may be out of date when it arrives: a call still may fail.
-[[nodiscard]] bool alive(node_t node);
+[[nodiscard]] bool alive(node_number node);
 
 /// Adds targets to the running job, written as in HAM_NODES: "shm:2", "exec:./app.aarch64", "tcp://10.0.0.7:7000".
 /// Waits until they can be called; gives the number of the first one, the others follow it. Other nodes learn of them
@@ -80,10 +81,18 @@ struct target_program {
 /// Adds one target to the running job, as above.
 node_t add_node(const target_program& program);
 
+namespace detail {
+void remove_node(node_t node, long double patience_ms);
+}
+
 /// Ends a target, or leaves it if it waits for hosts. Its pending calls fail with ham::node_failure, its number is not
 /// used again; what it held in other nodes is given back. On the host only; any thread; does not wait for its process
-/// to end, which is killed if it is there after `patience`. Throws ham::config_error, ham::call_error.
-void remove_node(node_t node, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
+/// to end, which is killed if it is there after `patience`, by default 500 ms. Throws ham::config_error, ham::call_error.
+void remove_node(node_number node);
+template <class Rep, class Period>
+void remove_node(node_number node, std::chrono::duration<Rep, Period> patience) {
+  detail::remove_node(node, static_cast<long double>(patience.count()) * Period::num * 1000 / Period::den);
+}
 
 /// Counters of this node's runtime since its start.
 struct statistics {

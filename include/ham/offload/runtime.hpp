@@ -1,9 +1,7 @@
 // The runtime as an object: explicit start and end of a job.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <memory>
 #include <string>
 
 #include "ham/error.hpp"
@@ -15,7 +13,7 @@ class engine;
 struct runtime_parts;
 /// Bytes of a communicator's handle, of whatever MPI; see ham/mpi.hpp.
 struct communicator_handle {
-  alignas(16) std::array<std::byte, 16> bytes{};
+  alignas(16) std::byte bytes[16]{};
 };
 }  // namespace detail
 
@@ -79,7 +77,7 @@ class runtime {
   [[nodiscard]] scope use() noexcept;
 
  private:
-  std::unique_ptr<detail::runtime_parts> parts_;
+  detail::runtime_parts* parts_ = nullptr;  // owned
 };
 
 /// A transport that is a module of its own, as this process finds it.

@@ -1,11 +1,8 @@
 // Waiting for several futures at once.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <memory>
-#include <mutex>
 #include <tuple>
 #include <vector>
 
@@ -26,6 +23,7 @@ class countdown {
     marks_[index].run = [](continuation* self) { static_cast<one*>(self)->owner->arrived(); };
     return &marks_[index];
   }
+  [[nodiscard]] Finish& finish() noexcept { return finish_; }
   /// Once per future, and once by the maker when all are attached.
   void arrived() {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -42,17 +40,28 @@ class countdown {
   std::vector<one> marks_;
 };
 
+/// Gives a slot the futures, all settled, as its value.
+template <class All>
+struct hand_over {
+  void operator()() {
+    fulfil<All>(*result, [this]() -> All&& { return std::move(futures); });
+  }
+  call_slot* result;
+  All futures;
+};
+
 /// Before anything is attached: what has begun to wait for some of them could not be taken back.
-inline void require_results(bool all_valid) {
-  if (!all_valid)
-    throw error(
-        "one of these futures has no result (it was default-constructed, moved from, or read already); take it "
-        "out before");
-}
+void require_results(bool all_valid);
 template <class Result>
 void require_results(const std::vector<future<Result>>& futures) {
-  require_results(std::all_of(futures.begin(), futures.end(), [](const future<Result>& one) { return one.valid(); }));
+  for (const future<Result>& one : futures) require_results(one.valid());
 }
+
+/// Of several futures the first to settle decides; the race goes when the last one has settled.
+struct race;
+[[nodiscard]] race* start_race(std::size_t runners);
+[[nodiscard]] call_slot* result_of(race& all) noexcept;
+[[nodiscard]] continuation* runner_of(race& all, std::size_t index) noexcept;
 
 }  // namespace detail
 
@@ -63,10 +72,9 @@ template <class Result>
   detail::require_results(futures);
   using all = std::vector<future<Result>>;
   detail::call_slot* const result = detail::make_local_slot(detail::current());
-  auto kept = std::make_shared<all>(std::move(futures));
-  const auto finish = [result, kept] { detail::fulfil<all>(*result, [&] { return std::move(*kept); }); };
-  auto* const counter = new detail::countdown<decltype(finish)>(kept->size(), finish);
-  for (std::size_t index = 0; index < kept->size(); ++index) (*kept)[index].on_settled(counter->mark(index));
+  const std::size_t count = futures.size();
+  auto* const counter = new detail::countdown(count, detail::hand_over<all>{result, std::move(futures)});
+  for (std::size_t index = 0; index < count; ++index) counter->finish().futures[index].on_settled(counter->mark(index));
   counter->arrived();
   return future<all>(result);
 }
@@ -77,15 +85,14 @@ template <class... Result>
   detail::require_results((futures.valid() && ...));
   using all = std::tuple<future<Result>...>;
   detail::call_slot* const result = detail::make_local_slot(detail::current());
-  auto kept = std::make_shared<all>(std::move(futures)...);
-  const auto finish = [result, kept] { detail::fulfil<all>(*result, [&] { return std::move(*kept); }); };
-  auto* const counter = new detail::countdown<decltype(finish)>(sizeof...(Result), finish);
+  auto* const counter =
+      new detail::countdown(sizeof...(Result), detail::hand_over<all>{result, {std::move(futures)...}});
   std::apply(
       [&](auto&... each) {
         std::size_t index = 0;
         (each.on_settled(counter->mark(index++)), ...);
       },
-      *kept);
+      counter->finish().futures);
   counter->arrived();
   return future<all>(result);
 }
@@ -94,30 +101,13 @@ template <class... Result>
 /// futures have settled.
 template <class Result>
 [[nodiscard]] future<std::size_t> when_any(std::vector<future<Result>>& futures) {
-  struct race {
-    std::atomic<bool> decided{false};
-    detail::call_slot* result;
-  };
-  struct runner : detail::continuation {
-    std::shared_ptr<race> shared;
-    std::size_t index = 0;
-  };
   if (futures.empty()) throw error("when_any of no futures (none could ever settle) pass at least one");
   detail::require_results(futures);
-  auto shared = std::make_shared<race>();
-  shared->result = detail::make_local_slot(detail::current());
-  for (std::size_t index = 0; index < futures.size(); ++index) {
-    auto* const one = new runner;
-    one->shared = shared;
-    one->index = index;
-    one->run = [](detail::continuation* self) {
-      const std::unique_ptr<runner> me(static_cast<runner*>(self));
-      if (me->shared->decided.exchange(true)) return;
-      detail::fulfil<std::size_t>(*me->shared->result, [&] { return me->index; });
-    };
-    futures[index].on_settled(one);
-  }
-  return future<std::size_t>(shared->result);
+  auto* const race = detail::start_race(futures.size());
+  future<std::size_t> winner(detail::result_of(*race));
+  for (std::size_t index = 0; index < futures.size(); ++index)
+    futures[index].on_settled(detail::runner_of(*race, index));
+  return winner;
 }
 
 }  // namespace ham::offload

@@ -4,13 +4,11 @@
 // function and sends its result back.
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "ham/msg/call_layout.hpp"
 #include "ham/msg/callable.hpp"
@@ -22,142 +20,183 @@
 
 namespace ham::detail {
 
+/// Decodes the arguments of a call, runs it and answers. What it throws is answered by whoever called it.
+using call_body = void (*)(incoming_call& call);
+
+/// A received call as its execution policy sees it: what all types of calls share. Copying it makes it independent of
+/// the buffer it arrived in.
+class received_call_base {
+ public:
+  explicit received_call_base(incoming_call& call) noexcept : call_(&call) {}
+  received_call_base(const received_call_base& other);
+  received_call_base(received_call_base&& other) noexcept
+      : call_(other.call_), kept_(std::exchange(other.kept_, nullptr)) {}
+  received_call_base& operator=(const received_call_base&) = delete;
+  received_call_base& operator=(received_call_base&&) = delete;
+  ~received_call_base() {
+    if (kept_ != nullptr) give_up();
+  }
+
+ protected:
+  void run(call_body body);
+
+ private:
+  struct kept;
+  void give_up() noexcept;
+
+  incoming_call* call_;
+  kept* kept_ = nullptr;  // owned
+};
+
+/// What a policy runs on the receiver.
+template <call_body Body>
+class received_call : public received_call_base {
+ public:
+  using received_call_base::received_call_base;
+  void operator()() { run(Body); }
+};
+
+/// Answers with a value.
+template <class Result>
+void reply_value(incoming_call& call, const Result& result) {
+  if (!wants_reply(call)) return;
+  const std::size_t size = msg::encoded_size(result);
+  outgoing_reply reply;
+  begin_reply(call, size, reply);
+  try {
+    msg::writer to(reply.data, size);
+    msg::encode(to, result);
+    to.expect_full();
+  } catch (...) {
+    cancel_reply(call, reply);
+    throw;
+  }
+  finish_reply(call, reply);
+}
+
+/// The call that arrives, once its arguments are decoded: made with all of them as temporaries, in the order in which
+/// they were sent. It is made by its constructor, because braces keep that order.
+template <class Callable, class Result, class... Params>
+struct decoded_call {
+  explicit decoded_call(incoming_call& call, msg::reader& from, msg::decode_result_t<Callable>&& callable,
+                        msg::decode_result_t<Params>&&... values) {
+    from.expect_end();
+    call.decoded = true;
+    if constexpr (std::is_void_v<Result>) {
+      callable(static_cast<msg::decode_result_t<Params>&&>(values)...);
+      if (wants_reply(call)) reply_nothing(call);
+    } else {
+      const Result result = static_cast<Result>(callable(static_cast<msg::decode_result_t<Params>&&>(values)...));
+      reply_value<Result>(call, result);
+    }
+  }
+};
+
 template <class Tag, template <class> class Policy, class Callable, class Result, class... Params>
 struct call_message;
 
-/// What a policy runs on the receiver. Copying it makes it independent of the buffer it arrived in.
-template <class Callable, class Result, class... Params>
-class received_call {
- public:
-  explicit received_call(incoming_call& call) noexcept : call_(&call) {}
-  received_call(const received_call& other) : kept_(std::make_unique<kept>(*other.call_)), call_(&kept_->call) {}
-  received_call(received_call&&) noexcept = default;
-  received_call& operator=(const received_call&) = delete;
-  received_call& operator=(received_call&&) = delete;
-  ~received_call() = default;
-
-  void operator()() {
-    if (kept_ == nullptr) {
-      run();
-    } else {  // on a thread that works for no runtime in particular
-      const engine_scope scope(call_->at);
-      run();
-    }
+/// The handler of a call under its policy. The direct one adds nothing: the body is the handler.
+template <template <class> class Policy, call_body Body>
+struct handler_under {
+  static void run(void* buffer) {
+    received_call<Body> call(*static_cast<incoming_call*>(buffer));
+    Policy<received_call<Body>>::handler(&call);
   }
-
- private:
-  /// A call with its bytes, for copies.
-  struct kept {
-    explicit kept(const incoming_call& from) : call(from), bytes(from.payload.begin(), from.payload.end()) {
-      call.payload = bytes;
-      share_call(call);
-    }
-    kept(const kept&) = delete;
-    kept& operator=(const kept&) = delete;
-    ~kept() { unshare_call(call); }
-    incoming_call call;
-    std::vector<std::byte> bytes;
-  };
-
-  struct decoded {
-    explicit decoded(msg::reader& from)
-        : callable(msg::decode<Callable>(from)), parameters(msg::decode_pack<Params...>(from)) {
-      from.expect_end();
-    }
-    msg::decode_result_t<Callable> callable;
-    std::tuple<msg::decode_result_t<Params>...> parameters;
-  };
-
-  void run() {
-    msg::reader from(call_->payload);
-    std::optional<decoded> arguments;
-    try {
-      arguments.emplace(from);
-    } catch (const protocol_error& problem) {
-      reject_call(*call_, problem.what());
-      return;
-    } catch (...) {  // of a user's codec
-      reply_exception(*call_);
-      return;
-    }
-    try {
-      answer(*arguments);
-    } catch (...) {
-      reply_exception(*call_);
-    }
-  }
-
-  void answer(decoded& arguments) {
-    const auto invoke = [&](auto&... values) -> Result {
-      return static_cast<Result>(msg::invoke_decoded(arguments.callable, values...));
-    };
-    if constexpr (std::is_void_v<Result>) {
-      std::apply(invoke, arguments.parameters);
-      if (wants_reply(*call_)) reply_nothing(*call_);
-    } else {
-      const Result result = std::apply(invoke, arguments.parameters);
-      if (!wants_reply(*call_)) return;
-      const std::size_t size = msg::encoded_size(result);
-      outgoing_reply reply;
-      begin_reply(*call_, size, reply);
-      try {
-        msg::writer to(reply.data, size);
-        msg::encode(to, result);
-        to.expect_full();
-      } catch (...) {
-        cancel_reply(*call_, reply);
-        throw;
-      }
-      finish_reply(*call_, reply);
-    }
-  }
-
-  std::unique_ptr<kept> kept_;
-  incoming_call* call_;
+};
+template <call_body Body>
+struct handler_under<msg::execution_policy_direct, Body> {
+  static void run(void* buffer) { Body(*static_cast<incoming_call*>(buffer)); }
 };
 
 /// Registration of the handler and encoding of the arguments.
 template <class Tag, template <class> class Policy, class Callable, class Result, class... Params>
 struct call_message {
-  using received = received_call<Callable, Result, Params...>;
+  static constexpr bool is_function = msg::is_fn_v<Callable>;  // nothing of it travels
+
+  static void body(incoming_call& call) {
+    msg::reader from(call.payload);
+    if constexpr (is_function) {
+      if constexpr (msg::fixed_pack_v<Params...>) from.require(msg::fixed_pack_size_v<Params...>);
+      decoded_call<Callable, Result, Params...>{call, from, Callable{}, msg::decode<Params>(from)...};
+    } else {
+      decoded_call<Callable, Result, Params...>{call, from, msg::decode<Callable>(from), msg::decode<Params>(from)...};
+    }
+  }
 
   // What handler_registrar asks for.
   using tag = Tag;
   static constexpr msg::handler_kind kind = msg::handler_kind::call;
   static constexpr std::size_t message_size() noexcept { return 0; }
-  static void handler(void* buffer) {
-    received call(*static_cast<incoming_call*>(buffer));
-    Policy<received>::handler(&call);
-  }
+  static void handler(void* buffer) { handler_under<Policy, &body>::run(buffer); }
   static std::string layout() { return msg::call_layout<Callable, Result, Params...>(); }
 
   [[nodiscard]] static msg::handler_entry& entry() noexcept { return msg::handler_registrar<call_message>::entry(); }
 
   [[nodiscard]] static constexpr std::size_t size(const Callable& callable, const Params&... values) {
-    return (msg::encoded_size(callable) + ... + msg::encoded_size(values));
+    if constexpr (is_function)
+      return (std::size_t{0} + ... + msg::encoded_size(values));
+    else
+      return (msg::encoded_size(callable) + ... + msg::encoded_size(values));
   }
-  static void encode(msg::writer& to, const Callable& callable, const Params&... values) {
-    msg::encode(to, callable);
+  static void encode([[maybe_unused]] msg::writer& to, [[maybe_unused]] const Callable& callable,
+                     const Params&... values) {
+    if constexpr (!is_function) msg::encode(to, callable);
     (msg::encode(to, values), ...);
   }
+
+  /// Encodes and sends one call. False: it was not sent, see begin_call.
+  static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
+                   const Callable& callable, const Params&... values) {
+    const std::size_t bytes = size(callable, values...);
+    if (!begin_call(at, where, entry(), bytes, decode, policy, out)) return false;
+    try {
+      msg::writer to(out.data, bytes);
+      encode(to, callable, values...);
+      to.expect_full();
+    } catch (...) {
+      cancel_call(at, out);
+      throw;
+    }
+    finish_call(at, out);
+    return true;
+  }
 };
+
+template <class Value, std::size_t Index>
+using parameter_report = std::conditional_t<msg::crosses<Value>, msg::detail::nothing_to_report_at<Index>,
+                                            msg::type_cannot_cross<Value, msg::place_of_argument(Index)>>;
+template <class Result>
+using result_report =
+    std::conditional_t<msg::crosses_back<Result>, msg::detail::nothing_to_report,
+                       std::conditional_t<msg::detail::is_view_v<Result>, msg::result_cannot_cross<Result>,
+                                          msg::type_cannot_cross<Result, msg::place_of_result>>>;
+
+/// What cannot cross of a call is told by instantiating this.
+template <class Callable, class Result, class Indices, class... Params>
+struct crossing_report;
+template <class Callable, class Result, std::size_t... Index, class... Params>
+struct crossing_report<Callable, Result, std::index_sequence<Index...>, Params...>
+    : result_report<Result>, parameter_report<Params, Index>... {};
+template <class Callable, class Result, std::size_t... Index, class... Params>
+requires(!msg::is_fn_v<Callable> &&
+         !msg::crosses<Callable>) struct crossing_report<Callable, Result, std::index_sequence<Index...>, Params...>
+    : msg::type_cannot_cross<Callable, msg::place_of_callable> {
+};
+
+template <class Callable, class Result, class... Params>
+inline constexpr bool can_cross = (msg::is_fn_v<Callable> || msg::crosses<Callable>)&&msg::crosses_back<Result> &&
+                                  (msg::crosses<Params> && ...);
 
 /// The message of a call of Callable (as the user gave it, wrappers included) with these decayed parameters.
 template <class Callable, class... Params>
 struct call_of {
   using core = msg::core_type_t<Callable>;
-  using result = typename msg::signature<Callable, Params...>::result_type;
-  static_assert(msg::require_argument<core>());
-  static_assert((msg::require_argument<Params>() && ...));
-  static_assert(msg::require_result<result>());
+  using result = typename msg::detail::signature_core<core, Params...>::result_type;
+  static constexpr bool valid = can_cross<core, result, Params...>;
+  using report = crossing_report<core, result, std::index_sequence_for<Params...>, Params...>;
   using message =
       call_message<msg::tag_for<Callable, Params...>, msg::policy_of<Callable>::template type, core, result, Params...>;
 };
-
-template <class Callable, class Parameters>
-struct call_of_tuple;
-template <class Callable, class... Params>
-struct call_of_tuple<Callable, std::tuple<Params...>> : call_of<Callable, Params...> {};
 
 /// An argument as its parameter type: itself if it is one, else converted.
 template <class Param, class Arg>
@@ -165,39 +204,83 @@ template <class Param, class Arg>
   if constexpr (std::is_same_v<std::remove_cvref_t<Arg>, Param>)
     return static_cast<const Param&>(arg);
   else
-    return static_cast<Param>(std::forward<Arg>(arg));
+    return static_cast<Param>(static_cast<Arg&&>(arg));
 }
 
-/// Brings all spellings of a call to one: use(message type, core callable, parameters...).
-template <class Use, class Callable, class... Args>
-decltype(auto) with_call(Use&& use, const Callable& callable, Args&&... args) {
-  if constexpr (msg::is_bound_v<Callable>) {
-    static_assert(sizeof...(Args) == 0, "ham: a functor made by f2f has its arguments already");
-    using call = call_of_tuple<typename Callable::callable_type, typename Callable::arguments_type>;
-    return std::apply(
-        [&](const auto&... values) -> decltype(auto) {
-          return use(std::type_identity<call>{}, msg::core_of(callable.callable()), values...);
-        },
-        callable.arguments());
-  } else {
-    using parameters = typename msg::signature<Callable, Args...>::parameters;
-    using call = call_of_tuple<Callable, parameters>;
-    return [&]<class... Params>(std::type_identity<std::tuple<Params...>>) -> decltype(auto) {
-      return use(std::type_identity<call>{}, msg::core_of(callable), as_parameter<Params>(std::forward<Args>(args))...);
-    }(std::type_identity<parameters>{});
+/// How a call of Callable with these arguments is sent, if it is `valid`; else an object of type `report` makes the
+/// compiler say why not.
+template <class Callable, class Parameters, class... Args>
+struct call_plan_of;
+template <class Callable, class... Params, class... Args>
+struct call_plan_of<Callable, std::tuple<Params...>, Args...> {
+  using call = call_of<Callable, Params...>;
+  static constexpr bool valid = call::valid;
+  using report = typename call::report;
+
+  static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
+                   const Callable& callable, Args&&... args) {
+    return call::message::send(at, where, decode, policy, out, msg::core_of(callable),
+                               as_parameter<Params>(static_cast<Args&&>(args))...);
   }
-}
+  /// Calls use(core callable, parameters...).
+  template <class Use>
+  static void with(Use&& use, const Callable& callable, Args&&... args) {
+    use(msg::core_of(callable), as_parameter<Params>(static_cast<Args&&>(args))...);
+  }
+};
+
+template <class Report>
+struct no_plan {
+  static constexpr bool valid = false;
+  using report = Report;
+};
+
+template <class Callable, class... Args>
+using signature_of_call = msg::detail::signature_core<msg::core_type_t<Callable>, Args...>;
+
+template <class Callable, class... Args>
+struct call_plan
+    : std::conditional_t<signature_of_call<Callable, Args...>::valid,
+                         call_plan_of<Callable, typename signature_of_call<Callable, Args...>::parameters, Args...>,
+                         no_plan<typename signature_of_call<Callable, Args...>::report>> {
+  using result_type = typename signature_of_call<Callable, Args...>::result_type;
+};
+
+/// A functor made by f2f has its arguments already.
+template <std::size_t More>
+struct bound_report {
+  static_assert(More == 0, "ham: a functor made by f2f has its arguments already");
+};
+template <class Callable, class... Params, class... Args>
+struct call_plan<bound<Callable, Params...>, Args...> {
+  using result_type = typename bound<Callable, Params...>::result_type;
+  using call = call_of<Callable, Params...>;
+  static constexpr bool bindable = signature_of_call<Callable, Params...>::valid;  // else f2f has told why not
+  static constexpr bool valid = bindable && call::valid && sizeof...(Args) == 0;
+  using report =
+      std::conditional_t<sizeof...(Args) != 0, bound_report<sizeof...(Args)>,
+                         std::conditional_t<bindable, typename call::report, msg::detail::nothing_to_report>>;
+
+  static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
+                   const bound<Callable, Params...>& functor) {
+    return send_values(at, where, decode, policy, out, functor, std::index_sequence_for<Params...>{});
+  }
+  template <class Use>
+  static void with(Use&& use, const bound<Callable, Params...>& functor) {
+    std::apply([&](const Params&... values) { use(msg::core_of(functor.callable()), values...); }, functor.arguments());
+  }
+
+ private:
+  template <std::size_t... Index>
+  static bool send_values(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
+                          const bound<Callable, Params...>& functor, std::index_sequence<Index...>) {
+    return call::message::send(at, where, decode, policy, out, msg::core_of(functor.callable()),
+                               std::get<Index>(functor.arguments())...);
+  }
+};
 
 /// What a call of this callable with these arguments returns.
 template <class Callable, class... Args>
-struct result_of_call {
-  using type = typename msg::signature<Callable, Args...>::result_type;
-};
-template <class Callable, class... Params>
-struct result_of_call<bound<Callable, Params...>> {
-  using type = typename bound<Callable, Params...>::result_type;
-};
-template <class Callable, class... Args>
-using result_of_call_t = typename result_of_call<std::decay_t<Callable>, Args...>::type;
+using result_of_call_t = typename call_plan<std::decay_t<Callable>, Args...>::result_type;
 
 }  // namespace ham::detail

@@ -74,6 +74,10 @@ void settle_local(call_slot& slot, slot_state outcome) noexcept;
 bool wait_slot(call_slot& slot, std::int64_t until_ns);
 /// Makes some progress without waiting.
 void poll_slot(call_slot& slot);
+/// Throws the error of a failed slot, and gives the slot back.
+[[noreturn]] void rethrow_failure(call_slot& slot);
+[[noreturn]] void throw_no_result();
+[[noreturn]] void throw_no_runtime();
 /// Gives a settled slot back whose storage is empty.
 void release_slot(call_slot& slot) noexcept;
 /// Nobody will look at this pending slot again. False: it has settled meanwhile and is still the caller's.
@@ -94,6 +98,7 @@ struct incoming_call {
   std::uint32_t call = 0;
   const msg::handler_entry* function = nullptr;
   batch_reply* batch = nullptr;
+  bool decoded = false;  ///< the arguments were what they should be: what is thrown now is the function's
 };
 
 /// Room for a reply.
@@ -109,6 +114,9 @@ void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept;
 void reply_nothing(incoming_call& call);
 /// Sends the exception that is being handled back to the caller.
 void reply_exception(incoming_call& call) noexcept;
+/// Answers with the exception that is being handled, or closes the endpoint if it says that the arguments were not what
+/// they should be.
+void call_failed(incoming_call& call) noexcept;
 /// The arguments were not what they should be: closes the endpoint.
 void reject_call(incoming_call& call, const char* why) noexcept;
 /// A copy of this call will be answered by another thread. Throws ham::call_error if too many of them wait already.

@@ -1,0 +1,84 @@
+// What the compiler says of a call that cannot be made: one text per reason and place, so that the first line of the
+// error tells what is wrong with which argument.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "ham/msg/customise.hpp"
+
+namespace ham::msg {
+
+/// Where in a call a type stands: 0 somewhere, 1 to 8 as that argument, 9 as a later one, 10 as result, 11 as callable.
+inline constexpr std::size_t place_beyond = 9;
+inline constexpr std::size_t place_of_result = 10;
+inline constexpr std::size_t place_of_callable = 11;
+
+[[nodiscard]] constexpr std::size_t place_of_argument(std::size_t index) noexcept {
+  return index < place_beyond - 1 ? index + 1 : place_beyond;
+}
+
+namespace detail {
+
+/// The first reason that holds is the one that is told.
+template <class Value>
+struct reasons_not_to_cross {
+  static constexpr bool pointer = std::is_pointer_v<Value>;
+  static constexpr bool reference = std::is_reference_v<Value>;
+  static constexpr bool borrows = !pointer && !reference && borrows_v<Value>;
+  static constexpr bool refers = pointer || reference || borrows;
+  static constexpr bool cannot_move = !refers && std::is_object_v<Value> && !std::is_move_constructible_v<Value>;
+  static constexpr bool other = !refers && !cannot_move;
+};
+
+}  // namespace detail
+
+/// Named by the compiler's message when a program tries to send a Value that cannot cross.
+template <class Value, std::size_t Place = 0>
+struct type_cannot_cross;
+/// When an argument does not fit its parameter.
+template <class Argument, class Parameter, std::size_t Place>
+struct argument_does_not_fit;
+/// When a function would change its argument.
+template <class Parameter, std::size_t Place>
+struct parameter_is_reference;
+
+// Each inclusion defines the three for one place. (A macro with all of it would make compilers quote its expansion.)
+#define HAM_PLACE 0
+#define HAM_SUBJECT "this type"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 1
+#define HAM_SUBJECT "argument 1"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 2
+#define HAM_SUBJECT "argument 2"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 3
+#define HAM_SUBJECT "argument 3"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 4
+#define HAM_SUBJECT "argument 4"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 5
+#define HAM_SUBJECT "argument 5"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 6
+#define HAM_SUBJECT "argument 6"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 7
+#define HAM_SUBJECT "argument 7"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 8
+#define HAM_SUBJECT "argument 8"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 9
+#define HAM_SUBJECT "an argument behind the eighth one"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 10
+#define HAM_SUBJECT "the result of this function"
+#include "ham/msg/call_error_texts.hpp"
+#define HAM_PLACE 11
+#define HAM_SUBJECT "this callable (an object with captures or members)"
+#include "ham/msg/call_error_texts.hpp"
+
+}  // namespace ham::msg

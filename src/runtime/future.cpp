@@ -1,0 +1,80 @@
+// What futures of all types share: errors, and the race of several.
+#include "ham/offload/future.hpp"
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "ham/offload/when.hpp"
+
+namespace ham {
+
+void detail::throw_no_result() {
+  throw error(
+      "this future has no result (it was default-constructed, moved from, or read "
+      "already) keep the value that get() returned");
+}
+
+void detail::throw_no_runtime() {
+  throw error("no continuation can run any more (the runtime of this future has ended)");
+}
+
+void detail::rethrow_failure(call_slot& slot) {
+  const std::exception_ptr failure = std::move(slot_error(slot));
+  slot_error(slot).~exception_ptr();
+  release_slot(slot);
+  std::rethrow_exception(failure);
+}
+
+namespace offload::detail {
+
+void require_results(bool all_valid) {
+  if (!all_valid)
+    throw error(
+        "one of these futures has no result (it was default-constructed, moved from, or read already); take it "
+        "out before");
+}
+
+namespace {
+
+struct runner : continuation {
+  race* of = nullptr;
+};
+
+}  // namespace
+
+struct race {
+  explicit race(std::size_t count) : left(count), runners(count) {}
+  std::atomic<bool> decided{false};
+  std::atomic<std::size_t> left;
+  std::vector<runner> runners;
+  call_slot* result = nullptr;
+};
+
+namespace {
+
+void arrive(continuation* self) {
+  auto& one = *static_cast<runner*>(self);
+  race& all = *one.of;
+  if (!all.decided.exchange(true))
+    fulfil<std::size_t>(*all.result, [&] { return static_cast<std::size_t>(&one - all.runners.data()); });
+  if (all.left.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &all;
+}
+
+}  // namespace
+
+race* start_race(std::size_t runners) {
+  auto all = std::make_unique<race>(runners);
+  for (runner& one : all->runners) {
+    one.of = all.get();
+    one.run = &arrive;
+  }
+  all->result = make_local_slot(current());
+  return all.release();
+}
+
+call_slot* result_of(race& all) noexcept { return all.result; }
+continuation* runner_of(race& all, std::size_t index) noexcept { return &all.runners[index]; }
+
+}  // namespace offload::detail
+}  // namespace ham
