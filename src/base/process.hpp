@@ -13,10 +13,10 @@ namespace ham::base {
 
 struct process_request {
   std::vector<std::string> command;            ///< path and arguments; a bare name is looked up in PATH
-  std::string shown_name;                      ///< argv[0]; empty: the command's first word
   std::vector<std::string> extra_environment;  ///< NAME=value, in addition to this process's own
   int inherited_fd = -1;                       ///< stays open in the child under the same number
   std::vector<int> cpus;                       ///< cores the child may run on; empty: as the parent
+  std::string shown_name = {};                 ///< argv[0]; empty: the command's first word
 };
 
 struct process {
