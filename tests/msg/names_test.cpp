@@ -101,7 +101,7 @@ std::string repeated(std::string_view what, std::size_t bytes, std::string_view 
   return result.append(end);
 }
 
-std::string nested(std::string_view begin, std::string_view end, std::size_t bytes) {
+std::string repeated_around(std::string_view begin, std::string_view end, std::size_t bytes) {
   const std::size_t levels = bytes / (begin.size() + end.size());
   return repeated(begin, levels * begin.size()) + repeated(end, levels * end.size());
 }
@@ -114,12 +114,12 @@ std::vector<std::string> hostile_names(std::size_t bytes) {
     result.push_back(repeated(one, bytes));
     result.push_back("ham::msg::call_tag<" + repeated(one, bytes) + ">");
     result.push_back("ham::msg::call_tag<ham::fn_t<" + repeated(one, bytes) + ",&f>>");
-    result.push_back(nested(one, ">", bytes));
+    result.push_back(repeated_around(one, ">", bytes));
   }
-  result.push_back("ham::msg::call_tag<" + nested("ham::msg::policy_tag<a,", ">", bytes) + ">");
+  result.push_back("ham::msg::call_tag<" + repeated_around("ham::msg::policy_tag<a,", ">", bytes) + ">");
   result.push_back("ham::msg::call_tag<ham::msg::key_tag<" + repeated("(char)65,", bytes, "(char)65") + ">>");
-  result.push_back("ham::msg::call_tag<ham::fn_t<" + nested("x<", ">", bytes) + "(*)(" + nested("(", ")", bytes) +
-                   "),&" + nested("f<", ">", bytes) + ">>");
+  result.push_back("ham::msg::call_tag<ham::fn_t<" + repeated_around("x<", ">", bytes) + "(*)(" +
+                   repeated_around("(", ")", bytes) + "),&" + repeated_around("f<", ">", bytes) + ">>");
   return result;
 }
 

@@ -29,9 +29,10 @@ class engine_flow : public testing::Test {
   bytes call_in(std::uint32_t context, const Callable& callable, const Args&... args) {
     bytes result(sizeof context);
     std::memcpy(result.data(), &context, sizeof context);
-    detail::with_call(
-        [&]<class Call>(std::type_identity<Call>, const auto& core, const auto&... values) {
-          using message = typename Call::message;
+    using plan = detail::call_plan<Callable, const Args&...>;
+    using message = typename plan::call::message;
+    plan::with(
+        [&](const auto& core, const auto&... values) {
           const std::size_t size = message::size(core, values...);
           result.resize(sizeof context + size);
           msg::writer to(result.data() + sizeof context, size);

@@ -87,7 +87,8 @@ void remove_node(node_t node, long double patience_ms);
 
 /// Ends a target, or leaves it if it waits for hosts. Its pending calls fail with ham::node_failure, its number is not
 /// used again; what it held in other nodes is given back. On the host only; any thread; does not wait for its process
-/// to end, which is killed if it is there after `patience`, by default 500 ms. Throws ham::config_error, ham::call_error.
+/// to end, which is killed if it is there after `patience`, by default 500 ms. Throws ham::config_error,
+/// ham::call_error.
 void remove_node(node_number node);
 template <class Rep, class Period>
 void remove_node(node_number node, std::chrono::duration<Rep, Period> patience) {
