@@ -63,7 +63,7 @@ TEST(exec_targets, beside_targets_of_this_program) {
                   node, [](int k) { return k + static_cast<int>(offload::this_node()); }, 40),
               40 + node);
   }
-  EXPECT_EQ(offload::sync(1, fn<&own_words>).front(), "/proc/self/exe");
+  EXPECT_EQ(offload::sync(1, fn<&own_words>).front(), "ham_multiprocess_exec_test:ham1");
   EXPECT_EQ(offload::sync(3, fn<&own_words>).front(), own_path());
   EXPECT_EQ(offload::sync(2, [] { return offload::sync(4, [] { return offload::this_node(); }); }), 4);
 }

@@ -9,6 +9,7 @@
 // headers themselves are read.
 #if defined(__GLIBCXX__) && !defined(_GLIBCXX_DEBUG) && !defined(_GLIBCXX_PARALLEL) && !_GLIBCXX_INLINE_VERSION
 
+// clang-format off: it takes the macro for the namespace's name
 namespace std _GLIBCXX_VISIBILITY(default) {
   _GLIBCXX_BEGIN_NAMESPACE_VERSION
 
@@ -68,7 +69,8 @@ namespace std _GLIBCXX_VISIBILITY(default) {
 
   _GLIBCXX_END_NAMESPACE_CONTAINER
   _GLIBCXX_END_NAMESPACE_VERSION
-}  // namespace )
+}  // namespace std
+// clang-format on
 
 #else
 
