@@ -9,68 +9,68 @@
 // headers themselves are read.
 #if defined(__GLIBCXX__) && !defined(_GLIBCXX_DEBUG) && !defined(_GLIBCXX_PARALLEL) && !_GLIBCXX_INLINE_VERSION
 
-// clang-format off: it takes the macro for the namespace's name
-namespace std _GLIBCXX_VISIBILITY(default) {
-  _GLIBCXX_BEGIN_NAMESPACE_VERSION
+#pragma GCC visibility push(default)
+namespace std {
+_GLIBCXX_BEGIN_NAMESPACE_VERSION
 
-  template <class>
-  class complex;
-  template <class>
-  class reference_wrapper;
-  struct type_index;
-  class error_code;
-  class error_condition;
-  template <class, size_t>
-  struct array;
+template <class>
+class complex;
+template <class>
+class reference_wrapper;
+struct type_index;
+class error_code;
+class error_condition;
+template <class, size_t>
+struct array;
 
-  namespace chrono {
-  template <class, class>
-  struct duration;
-  template <class, class>
-  struct time_point;
-  inline namespace _V2 {
-  struct steady_clock;
-  }
-  }  // namespace chrono
+namespace chrono {
+template <class, class>
+struct duration;
+template <class, class>
+struct time_point;
+inline namespace _V2 {
+struct steady_clock;
+}
+}  // namespace chrono
 
-  _GLIBCXX_BEGIN_NAMESPACE_CONTAINER
+_GLIBCXX_BEGIN_NAMESPACE_CONTAINER
 
-  template <size_t>
-  class bitset;
-  template <class, class>
-  class deque;
-  template <class, class>
-  class forward_list;
-  template <class, class, class, class>
-  class map;
-  template <class, class, class, class>
-  class multimap;
-  template <class, class, class>
-  class set;
-  template <class, class, class>
-  class multiset;
-  template <class, class, class, class, class>
-  class unordered_map;
-  template <class, class, class, class, class>
-  class unordered_multimap;
-  template <class, class, class, class>
-  class unordered_set;
-  template <class, class, class, class>
-  class unordered_multiset;
+template <size_t>
+class bitset;
+template <class, class>
+class deque;
+template <class, class>
+class forward_list;
+template <class, class, class, class>
+class map;
+template <class, class, class, class>
+class multimap;
+template <class, class, class>
+class set;
+template <class, class, class>
+class multiset;
+template <class, class, class, class, class>
+class unordered_map;
+template <class, class, class, class, class>
+class unordered_multimap;
+template <class, class, class, class>
+class unordered_set;
+template <class, class, class, class>
+class unordered_multiset;
 #if _GLIBCXX_USE_CXX11_ABI
-  inline namespace __cxx11 {
-  template <class, class>
-  class list;
-  }
+inline namespace __cxx11 {
+template <class, class>
+class list;
+}
 #else
-  template <class, class>
-  class list;
+template <class, class>
+class list;
 #endif
 
-  _GLIBCXX_END_NAMESPACE_CONTAINER
-  _GLIBCXX_END_NAMESPACE_VERSION
+_GLIBCXX_END_NAMESPACE_CONTAINER
+_GLIBCXX_END_NAMESPACE_VERSION
 }  // namespace std
-// clang-format on
+#pragma GCC visibility pop
 
 #else
 
