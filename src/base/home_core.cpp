@@ -32,7 +32,19 @@ namespace {
 constexpr std::int64_t between_moves_ns = 1'000'000;    // who moved the thread had a reason
 constexpr std::int64_t between_counts_ns = 10'000'000;  // of the threads that want to run
 
-thread_local std::shared_ptr<home_core::state> of_this_thread;
+constinit thread_local home_core::state* of_this_thread = nullptr;
+
+/// Keeps it. A runtime may end after the variables of its thread (in a destructor of a library), hence the pointer.
+struct keeping {
+  ~keeping() {
+    of_this_thread = nullptr;
+    over = true;
+  }
+  std::shared_ptr<home_core::state> state;
+  static constinit thread_local bool over;
+};
+constinit thread_local bool keeping::over = false;
+thread_local keeping kept;
 
 cpu_set_t only(int core) noexcept {
   cpu_set_t set;
@@ -73,16 +85,20 @@ home_core::home_core(unsigned machine_cores)
                                                         : static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN)))) {}
 home_core::~home_core() {
   state_->over.store(true);
-  if (of_this_thread == state_) of_this_thread.reset();
+  if (of_this_thread != state_.get()) return;
+  of_this_thread = nullptr;
+  kept.state.reset();
 }
 
 void home_core::adopt_thread() {
-  if (of_this_thread == nullptr || of_this_thread->over.load()) of_this_thread = state_;
+  if (keeping::over || (of_this_thread != nullptr && !of_this_thread->over.load())) return;
+  kept.state = state_;
+  of_this_thread = state_.get();
 }
 
 home_core::asleep::asleep(home_core& of, int core) noexcept : of_(of) {
   state& mine = *of.state_;
-  if (of_this_thread != of.state_) return;
+  if (of_this_thread != of.state_.get()) return;
   mine.core = core;
   if (core < 0) return;
   const std::int64_t now = now_ns();
@@ -109,7 +125,7 @@ home_core::asleep::~asleep() {
 }
 
 void home_core::go_home() noexcept {
-  state* const mine = of_this_thread.get();
+  state* const mine = of_this_thread;
   if (mine == nullptr || mine->core < 0 || mine->over.load(std::memory_order_relaxed)) return;
   if (::sched_getcpu() == mine->core) return;
   const std::int64_t now = now_ns();

@@ -34,11 +34,11 @@ slot_table::~slot_table() {
   for (auto& one : chunks_) {
     chunk* const part = one.load();
     if (part == nullptr) return;
-    // Futures may outlive their runtime; they still look into their slots.
+    // Futures may outlive their runtime; they still look into their slots. Orphans have none.
     std::size_t in_use = 0;
     for (call_slot& slot : part->slots) {
       slot.owner = nullptr;
-      if (slot.state.load() != slot_state::free) ++in_use;
+      if (slot.state.load() != slot_state::free && !slot.orphan) ++in_use;
     }
     part->left_over.store(in_use);
     if (in_use == 0) delete part;
