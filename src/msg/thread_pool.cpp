@@ -95,7 +95,7 @@ bool thread_pool::start_one_unlocked() noexcept {
 
 /// A job may run, and no thread has time for it because others wait: one more.
 void thread_pool::reinforce_unlocked() noexcept {
-  const bool spare = idle_ == 0 && waiting_ != 0 && threads_.size() < size_ + most_spares;
+  const bool spare = idle_ == 0 && waiting_ != 0 && !leaving_ && threads_.size() < size_ + most_spares;
   if (spare && may_run_unlocked()) static_cast<void>(start_one_unlocked());
 }
 
@@ -133,7 +133,7 @@ void thread_pool::work() {
   pool_of_this_thread = this;
   std::unique_lock lock(mutex_);
   for (;;) {
-    const auto wanted = [this] { return may_run_unlocked() || (stopping_ && first_ == nullptr && busy_ == 0); };
+    const auto wanted = [this] { return may_run_unlocked() || (leaving_ && first_ == nullptr && busy_ == 0); };
     if (threads_.size() <= size_)
       wake_.wait(lock, wanted);
     else if (!wake_.wait_for(lock, spare_lasts, wanted) && !leave_unlocked())
@@ -167,21 +167,28 @@ void thread_pool::join(std::vector<std::thread>& ended) {
 void thread_pool::shutdown() {
   if (pool_of_this_thread == this) return;
   const std::lock_guard one_at_a_time(shutdown_mutex_);
-  std::vector<std::thread> ending;
-  {
-    std::unique_lock lock(mutex_);
-    stopping_ = true;
-    // Until then further threads may have to start in place of waiting ones.
-    done_.wait(lock, [this] { return threads_.empty() || (first_ == nullptr && busy_ == 0); });
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  while (!threads_.empty() || first_ != nullptr) {
+    // What others submitted after the last thread had left is run here: nothing may lie in the queue without a thread.
+    if (threads_.empty()) {
+      run_first(lock);
+      continue;
+    }
+    // Until then further threads may have to start in place of waiting ones. The threads stay as well: a job that is
+    // submitted before this one has the lock again counts on those in the list.
+    done_.wait(lock, [this] { return first_ == nullptr && busy_ == 0; });
+    std::vector<std::thread> ending;
     ending.swap(threads_);
     std::move(ended_.begin(), ended_.end(), std::back_inserter(ending));
     ended_.clear();
+    leaving_ = true;
+    lock.unlock();
+    wake_.notify_all();
+    join(ending);
+    lock.lock();
+    leaving_ = false;
   }
-  wake_.notify_all();
-  join(ending);
-  // What others submitted after the last thread had left is run here: nothing may lie in the queue without a thread.
-  std::unique_lock lock(mutex_);
-  while (first_ != nullptr) run_first(lock);
   stopping_ = false;
 }
 

@@ -111,7 +111,8 @@ class thread_pool {
   std::size_t serving_ = 0;  // threads of the pool that execute one
   std::size_t waiting_ = 0;  // of them those that wait
   std::size_t idle_ = 0;     // threads without a job
-  bool stopping_ = false;
+  bool stopping_ = false;    // shutdown() is under way: no thread starts for a first job
+  bool leaving_ = false;     // it has taken the threads, which end as soon as there is nothing to do
 };
 
 }  // namespace ham::msg
