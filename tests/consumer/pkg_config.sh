@@ -12,16 +12,23 @@ sources=$(cd "$(dirname "$0")" && pwd)
 # shellcheck disable=SC2046
 build() {
   program=$1
-  package=$2
+  packages=$2
   shift 2
-  echo "$program: pkg-config $package $*"
+  echo "$program: pkg-config $packages $*"
   "$compiler" -std=c++20 -O1 "$sources/${program%%-*}.cpp" -o "$program" "$@" \
-    $(pkg-config --cflags --libs ${1+--static} "$package")
-  "./$program"
+    $(pkg-config --cflags --libs ${1+--static} $packages)
 }
 
 build message ham
+./message
 build offload ham-offload
+./offload
 if [ -e "$libdir/libham.a" ]; then
   build offload-static ham-offload -static
+  ./offload-static
+fi
+if [ -e "$libdir/libham_tcp.a" ]; then
+  build tcp_static "ham-offload ham-tcp-static" -static
+  build tcp_static-absent ham-offload -static
+  sh "$sources/tcp_static.sh" ./tcp_static ./tcp_static-absent "$libdir/ham"
 fi

@@ -36,14 +36,6 @@ int still_there(int value) { return value + 1; }
 }
 void (*const keep)() = &never_called;
 
-std::uint32_t key_of(const std::string& name) {
-  const auto& table = msg::handler_table::local();
-  for (std::uint32_t key = 0; key < table.size(); ++key) {
-    if (table.pretty_name(key).find(name) != std::string::npos) return key;
-  }
-  throw std::logic_error("no handler " + name);
-}
-
 template <class... T>
 bytes pack(const T&... values) {
   bytes result((sizeof values + ... + 0));

@@ -10,9 +10,12 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "base/heap.hpp"
+#include "ham/msg/handler_table.hpp"
 #include "runtime/engine.hpp"
 #include "transport/common/ring_transport.hpp"
 
@@ -21,6 +24,15 @@ namespace ham::test {
 namespace wire = ham::transport;  // inside a transport that name is its base class
 
 using bytes = std::vector<std::byte>;
+
+/// The key of the first function of this program whose name has `part` in it.
+inline std::uint32_t key_of(const std::string& part) {
+  const auto& table = msg::handler_table::local();
+  for (std::uint32_t key = 0; key < table.size(); ++key) {
+    if (table.pretty_name(key).find(part) != std::string::npos) return key;
+  }
+  throw std::logic_error("no handler " + part);
+}
 
 /// stderr goes nowhere meanwhile: every refused frame is reported there.
 class quiet {

@@ -44,14 +44,6 @@ int use_memory(int value) {
 }
 void (*const keep)() = &never_called;
 
-std::uint32_t key_of(const std::string& name) {
-  const auto& table = msg::handler_table::local();
-  for (std::uint32_t key = 0; key < table.size(); ++key) {
-    if (table.pretty_name(key).find(name) != std::string::npos) return key;
-  }
-  throw std::logic_error("no handler " + name);
-}
-
 bytes pack(int value) {
   bytes result(sizeof value);
   std::memcpy(result.data(), &value, sizeof value);

@@ -15,6 +15,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "writable_memory.hpp"
+
 using namespace ham;
 using namespace ham::test;
 
@@ -77,20 +79,13 @@ bool listens_at(int port) {
 /// search does not find itself.
 int keys_in_memory(unsigned char inverted) {
   int found = 0;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    unsigned long begin = 0;
-    unsigned long end = 0;
-    char rights[5] = "";
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, rights) != 3) continue;
-    if (std::string_view(rights) != "rw-p" || end - begin > (1UL << 28)) continue;
+  for_each_writable_mapping([&](std::span<const unsigned char> bytes) {
     int run = 0;
-    for (const auto* at = reinterpret_cast<const unsigned char*>(begin);
-         at != reinterpret_cast<const unsigned char*>(end); ++at) {
-      run = static_cast<unsigned char>(~*at) == inverted ? run + 1 : 0;
+    for (const unsigned char one : bytes) {
+      run = static_cast<unsigned char>(~one) == inverted ? run + 1 : 0;
       if (run == 32) ++found;
     }
-  }
+  });
   return found;
 }
 std::atomic<int> counted{0};

@@ -28,14 +28,6 @@ int linger(int number);
 }
 void (*const keep)() = &never_called;
 
-std::uint32_t key_of(const std::string& name) {
-  const auto& table = msg::handler_table::local();
-  for (std::uint32_t key = 0; key < table.size(); ++key) {
-    if (table.pretty_name(key).find("engine_order_test::" + name) != std::string::npos) return key;
-  }
-  throw std::logic_error("no handler " + name);
-}
-
 bytes pack(std::int32_t value) {
   bytes result(sizeof value);
   std::memcpy(result.data(), &value, sizeof value);
@@ -51,7 +43,7 @@ class engine_order : public testing::Test {
   }
 
   void call(world::peer& by, int number) {
-    by.send({key_of("begin"), detail::no_reply, to_byte(wire_kind::call)}, pack(number));
+    by.send({key_of("engine_order_test::begin"), detail::no_reply, to_byte(wire_kind::call)}, pack(number));
   }
   /// Answers the oldest call that the node has sent there.
   void answer(world::peer& by, int value) {
@@ -136,7 +128,7 @@ TEST_F(engine_order, no_later_call_overtakes_the_rest_of_a_batch) {
   ASSERT_EQ(peer.theirs.peer(), 2);
   bytes batch;
   for (std::uint32_t i = 0; i < 3; ++i) {
-    for (const std::uint32_t word : {key_of("linger"), 100 + i, 4U, i}) {
+    for (const std::uint32_t word : {key_of("engine_order_test::linger"), 100 + i, 4U, i}) {
       const bytes part = pack(static_cast<std::int32_t>(word));
       batch.insert(batch.end(), part.begin(), part.end());
     }

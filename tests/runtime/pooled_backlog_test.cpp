@@ -24,14 +24,6 @@ int wait_for_the_gate(const std::string& text) {
 [[maybe_unused]] void never_called() { offload::sync(0, pooled(fn<&wait_for_the_gate>), std::string()); }
 void (*const keep)() = &never_called;
 
-std::uint32_t key_of(const std::string& name) {
-  const auto& table = msg::handler_table::local();
-  for (std::uint32_t key = 0; key < table.size(); ++key) {
-    if (table.pretty_name(key).find(name) != std::string::npos) return key;
-  }
-  throw std::logic_error("no handler " + name);
-}
-
 TEST(pooled_backlog, is_bounded_and_refuses_what_is_beyond) {
   ASSERT_NE(keep, nullptr);
   open = false;

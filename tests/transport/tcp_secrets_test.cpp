@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 
 #include <cstring>
-#include <fstream>
 
 #include "transport/tcp_nodes.hpp"
+#include "writable_memory.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {
@@ -57,20 +57,13 @@ void be_the_client(int socket, int told) {
 
 int copies_in_memory(const hash_secret& inverted) {
   int found = 0;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    unsigned long begin = 0;
-    unsigned long end = 0;
-    char rights[5] = "";
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, rights) != 3) continue;
-    if (std::string_view(rights) != "rw-p" || end - begin > (1UL << 28)) continue;
-    const auto* const last = reinterpret_cast<const unsigned char*>(end) - inverted.size();
-    for (const auto* at = reinterpret_cast<const unsigned char*>(begin); at <= last; ++at) {
+  ham::test::for_each_writable_mapping([&](std::span<const unsigned char> bytes) {
+    for (std::size_t at = 0; at + inverted.size() <= bytes.size(); ++at) {
       std::size_t same = 0;
-      while (same < inverted.size() && static_cast<unsigned char>(~at[same]) == inverted[same]) ++same;
+      while (same < inverted.size() && static_cast<unsigned char>(~bytes[at + same]) == inverted[same]) ++same;
       if (same == inverted.size()) ++found;
     }
-  }
+  });
   return found;
 }
 

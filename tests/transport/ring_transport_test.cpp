@@ -1,0 +1,171 @@
+// The transport over many rings: hot, limbo, cold; and how it goes to sleep.
+#include "transport/common/ring_transport.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "base/heavy_fence.hpp"
+#include "conformance/subject.hpp"
+#include "no_membarrier.hpp"
+#include "transport/loopback/cluster.hpp"
+
+namespace ham::transport {
+namespace {
+
+TEST(ring_transport, says_whether_it_orders_its_senders) {
+  bell own{};
+  const base::unique_fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  conformance::recorder news;
+  class node : public ring_transport {
+   public:
+    using ring_transport::ring_transport;
+    [[nodiscard]] const char* name() const noexcept override { return "test"; }
+    void connect(node_t) override {}
+    void shutdown() noexcept override {}
+  };
+  const auto exit_status = [&](auto what) {
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(what());
+    int status = -1;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  node here(own, event.get(), news);
+  EXPECT_EQ(own.orders_senders.load() != 0, base::register_heavy_fence());
+  EXPECT_TRUE(here.arm());
+  EXPECT_EQ(here.longest_sleep_ns(), base::never_ns);
+  here.disarm();
+  EXPECT_EQ(exit_status([&] {  // the kernel comes to refuse what senders rely on
+              test::forbid_membarrier();
+              const bool relied_upon = own.orders_senders.load() != 0;
+              if (!here.arm()) return 1;
+              if (own.orders_senders.load() != 0) return 2;
+              return relied_upon && here.longest_sleep_ns() == base::never_ns ? 3 : 0;
+            }),
+            0);
+}
+
+class many_rings : public testing::Test {
+ protected:
+  static constexpr node_t peers = 50;
+
+  many_rings() {
+    for (node_t node = 0; node <= peers; ++node) {
+      news.push_back(std::make_unique<conformance::recorder>());
+      nodes.push_back(std::make_unique<loopback::node_transport>(job, node, nullptr, *news.back()));
+    }
+    for (node_t node = 1; node <= peers; ++node) nodes[static_cast<std::size_t>(node)]->connect(0);
+  }
+  [[nodiscard]] endpoint& to_hub(node_t from) { return *news[static_cast<std::size_t>(from)]->connected(0); }
+  [[nodiscard]] static bool send(endpoint& to, std::uint32_t number) {
+    std::byte* const room = to.reserve(4);
+    if (room == nullptr) return false;
+    std::memcpy(room, &number, 4);
+    to.commit({1, number, 1});
+    return true;
+  }
+
+  std::shared_ptr<loopback::cluster> job = std::make_shared<loopback::cluster>(peers + 1);
+  std::vector<std::unique_ptr<conformance::recorder>> news;
+  std::vector<std::unique_ptr<loopback::node_transport>> nodes;
+};
+
+TEST_F(many_rings, no_frame_is_lost_with_one_receiver_that_sleeps_and_looks) {
+  constexpr std::uint32_t each = 2000;
+  std::atomic<int> running{4};
+  std::vector<std::thread> senders;
+  for (int thread = 0; thread < 4; ++thread) {
+    senders.emplace_back([&, thread] {
+      std::mt19937 random(static_cast<unsigned>(thread));
+      std::vector<std::uint32_t> sent(peers + 1, 0);
+      int left = 0;
+      for (node_t from = 1 + thread; from <= peers; from += 4) left += static_cast<int>(each);
+      while (left > 0) {
+        // Now one peer many times, now all in turn: rings get hot and cold.
+        const node_t from = 1 + thread + 4 * static_cast<node_t>(random() % 13);
+        if (from > peers) continue;
+        const unsigned burst = 1 + random() % 40;
+        for (unsigned i = 0; i < burst; ++i) {
+          auto& count = sent[static_cast<std::size_t>(from)];
+          if (count == each || !send(to_hub(from), count)) break;
+          ++count;
+          --left;
+        }
+        if (random() % 100 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+      }
+      --running;
+    });
+  }
+  transport& hub = *nodes[0];
+  std::vector<std::uint32_t> next(peers + 1, 0);
+  std::uint64_t total = 0;
+  int slept = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (total < std::uint64_t{peers} * each) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << "lost: " << std::uint64_t{peers} * each - total;
+    frame got;
+    if (endpoint* const from = hub.poll(got, 4)) {
+      const auto peer = static_cast<std::size_t>(from->peer());
+      ASSERT_EQ(got.head.call, next[peer]) << "of " << peer;
+      ++next[peer];
+      ++total;
+      from->release();
+    } else if (conformance::sleep_on(hub, std::chrono::seconds(5))) {
+      ++slept;
+    }
+  }
+  for (auto& one : senders) one.join();
+  RecordProperty("slept", slept);  // how often depends on the machine
+}
+
+TEST_F(many_rings, each_wakes_a_sleeper) {
+  transport& hub = *nodes[0];
+  frame got;
+  while (hub.poll(got, 1) != nullptr) ADD_FAILURE();
+  for (int round = 0; round < 5; ++round) {
+    for (node_t from = 1; from <= peers; ++from) {
+      std::thread sender([&] {
+        if (from % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
+        EXPECT_TRUE(send(to_hub(from), 9));
+      });
+      endpoint* by = nullptr;
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while ((by = hub.poll(got, 1)) == nullptr && std::chrono::steady_clock::now() < until) {
+        conformance::sleep_on(hub, std::chrono::seconds(10));
+      }
+      sender.join();
+      ASSERT_NE(by, nullptr);
+      ASSERT_EQ(by->peer(), from);
+      by->release();
+    }
+  }
+}
+
+TEST_F(many_rings, a_flood_of_one_does_not_starve_the_others) {
+  transport& hub = *nodes[0];
+  for (node_t from = 1; from <= 3; ++from) EXPECT_TRUE(send(to_hub(from), 0));
+  std::uint32_t flood = 0;
+  while (send(to_hub(4), flood)) ++flood;
+  int others = 0;
+  for (int i = 0; i < 1000 && others < 3; ++i) {
+    frame got;
+    endpoint* const from = hub.poll(got, 4);
+    ASSERT_NE(from, nullptr);
+    if (from->peer() != 4) ++others;
+    from->release();
+    (void)send(to_hub(4), flood++);
+  }
+  EXPECT_EQ(others, 3);
+}
+
+}  // namespace
+}  // namespace ham::transport
