@@ -2,10 +2,6 @@
 #include "ham/offload/batch.hpp"
 
 namespace ham::offload {
-namespace {
-constexpr std::size_t record_head_bytes = 12;
-}  // namespace
-
 void batch::submit() {
   if (slots_.empty()) return;
   if (detail::is_up(runtime_))  // else all of them have settled at its end
@@ -19,25 +15,6 @@ void batch::submit_owner(detail::batch_owner& self) { static_cast<batch&>(self).
 void batch::reserve(std::size_t calls, std::size_t bytes_each) {
   slots_.reserve(slots_.size() + calls);
   records_.reserve(records_.size() + calls * (record_head_bytes + bytes_each));
-}
-
-std::byte* batch::begin_record(msg::handler_entry& function, detail::result_decoder decode, std::size_t size) {
-  const detail::batch_slot claimed = detail::begin_batched(at_, to_.node, function, decode, *this);
-  const std::size_t before = records_.size();
-  try {
-    records_.resize(before + record_head_bytes + size);
-    slots_.push_back(claimed.slot);
-  } catch (...) {
-    records_.resize(before);
-    claimed.slot->in_batch = false;
-    detail::release_slot(*claimed.slot);
-    throw;
-  }
-  msg::writer head(records_.data() + before, record_head_bytes);
-  head.number(claimed.key);
-  head.number(claimed.slot->id.load(std::memory_order_relaxed));
-  head.number(static_cast<std::uint32_t>(size));
-  return records_.data() + before + record_head_bytes;
 }
 
 void batch::drop_record(std::size_t size) noexcept {

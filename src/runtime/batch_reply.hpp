@@ -20,7 +20,7 @@ struct batch_reply {
   static constexpr std::size_t largest_result = 0x7fffffff - head_bytes;
 
   batch_reply(engine& at, peer& to, std::uint32_t calls) : engine_(at), to_(to), left_(calls) {
-    bytes_.reserve(calls * std::size_t{16});
+    bytes_.resize(calls * std::size_t{16});
   }
 
   /// Called before the first copy is handed to another thread; later calls only read.
@@ -45,7 +45,7 @@ struct batch_reply {
     if (last) delete this;
   }
   void cancel() noexcept {
-    bytes_.resize(before_);
+    used_ = before_;
     unlock();
   }
   void fail(std::uint32_t call, std::span<const std::byte> error) noexcept {
@@ -66,9 +66,12 @@ struct batch_reply {
  private:
   /// The lock is held. Room for one result.
   void add(std::uint32_t call, std::size_t size, outgoing_reply& out) {
-    if (bytes_.size() + head_bytes + size > most_bytes()) send();
-    before_ = bytes_.size();
-    bytes_.resize(before_ + head_bytes + size);
+    if (used_ + head_bytes + size > most_bytes()) send();
+    const std::size_t end = used_ + head_bytes + size;
+    if (end > bytes_.size()) [[unlikely]]
+      bytes_.resize(std::max(end, 2 * bytes_.size()));
+    before_ = used_;
+    used_ = end;
     head(call, static_cast<std::uint32_t>(size));
     out.data = bytes_.data() + before_ + head_bytes;
   }
@@ -82,8 +85,8 @@ struct batch_reply {
     return std::min<std::uint64_t>(to_.max_message, largest_result);
   }
   void send() noexcept {
-    if (!bytes_.empty()) engine_.reply_with(to_, no_reply, wire_kind::batch_reply, bytes_);
-    bytes_.clear();
+    if (used_ != 0) engine_.reply_with(to_, no_reply, wire_kind::batch_reply, {bytes_.data(), used_});
+    used_ = 0;
   }
   void lock() {
     if (shared_) mutex_.lock();
@@ -95,8 +98,9 @@ struct batch_reply {
   engine& engine_;
   peer& to_;
   std::uint32_t left_;
-  std::size_t before_ = 0;
-  std::vector<std::byte> bytes_;
+  std::vector<std::byte> bytes_;  // room; filled up to used_
+  std::size_t used_ = 0;
+  std::size_t before_ = 0;  // of it before the last result
   bool shared_ = false;
   std::mutex mutex_;
 };

@@ -49,6 +49,8 @@ class batch : private detail::batch_owner {
   void reserve(std::size_t calls, std::size_t bytes_each = 16);
 
  private:
+  static constexpr std::size_t record_head_bytes = 12;
+
   template <class Call, class... Params>
   detail::call_slot* append(detail::result_decoder decode, const typename Call::core& callable,
                             const Params&... values) {
@@ -66,7 +68,24 @@ class batch : private detail::batch_owner {
   }
 
   /// Claims a slot and makes room for a call, whose arguments are to be written to where the result points.
-  [[nodiscard]] std::byte* begin_record(msg::handler_entry& function, detail::result_decoder decode, std::size_t size);
+  [[nodiscard]] std::byte* begin_record(msg::handler_entry& function, detail::result_decoder decode, std::size_t size) {
+    const detail::batch_slot claimed = detail::begin_batched(at_, to_.node, function, decode, *this);
+    const std::size_t before = records_.size();
+    try {
+      records_.resize(before + record_head_bytes + size);
+      slots_.push_back(claimed.slot);
+    } catch (...) {
+      records_.resize(before);
+      claimed.slot->in_batch = false;
+      detail::release_slot(*claimed.slot);
+      throw;
+    }
+    msg::writer head(records_.data() + before, record_head_bytes);
+    head.number(claimed.key);
+    head.number(claimed.slot->id.load(std::memory_order_relaxed));
+    head.number(static_cast<std::uint32_t>(size));
+    return records_.data() + before + record_head_bytes;
+  }
   /// Takes the last one back.
   void drop_record(std::size_t size) noexcept;
 
