@@ -2,6 +2,8 @@
 # Checks one compile-failure case: check.sh SOURCE COMPILER [FLAGS...]. The first line of SOURCE is "// expect: TEXT":
 # compiling must fail and print TEXT (taken literally); "// expect: compiles" asks for the opposite. A second line
 # "// lines: NUMBER" asks besides that the first error is TEXT, and that at most so many lines follow it.
+# "// expect: warnings TEXT" asks that it compiles, with HAM in a folder of system headers, as when it is installed, and that
+# the compiler warns with TEXT of those lines that end with "// warns", and of no others.
 set -eu
 source=$1
 shift
@@ -18,6 +20,18 @@ fi
 case $("$1" --version) in
   *clang*) quiet=-fno-caret-diagnostics ;;
   *) quiet=-fno-diagnostics-show-caret ;;
+esac
+case $expected in
+  "warnings "*)
+    output=$(for flag; do shift; set -- "$@" "$(printf %s "$flag" | sed 's|^-I|-isystem|')"; done
+      "$@" -std=c++20 -fsyntax-only "$quiet" "$source" 2>&1) || { printf '%s\n' "$output" >&2; exit 1; }
+    wanted=$(grep -n '// warns$' "$source" | cut -d: -f1 | sort -u)
+    warned=$(printf '%s\n' "$output" | grep 'warning: ' | grep -F "${expected#warnings }" |
+      sed -n "s|^.*$(basename "$source"):\([0-9]*\):.*|\1|p" | sort -u)
+    [ "$wanted" = "$warned" ] && exit 0
+    printf '%s\n%s\n' "$output" "$source: warnings in lines" $warned "instead of" $wanted >&2
+    exit 1
+    ;;
 esac
 status=0
 output=$("$@" -std=c++20 -fsyntax-only "$quiet" "$source" 2>&1) || status=$?

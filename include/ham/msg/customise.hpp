@@ -55,11 +55,12 @@ inline constexpr bool borrows_v<std::error_condition> = true;
 /// Whether a value crosses as the bytes of its object: by default, if it is trivially copyable and not a pointer (nor a
 /// member pointer, reference wrapper, mutable span or the like). Specialise it as std::true_type for a class that is
 /// not trivially copyable in the eyes of the compiler but may be moved by copying its bytes and copy-constructing from
-/// those, or for a pointer type whose values mean the same on both sides; as std::false_type to keep a type from
-/// crossing. Objects that cross so are not converted between nodes of different data layout: such calls are refused
-/// there.
+/// those, for a pointer type whose values mean the same on both sides, or for a class that holds such pointers, which
+/// silences the warning about them; as std::false_type to keep a type from crossing. Objects that cross so are not
+/// converted between nodes of different data layout: such calls are refused there.
 template <class Value>
 struct is_bitwise_copyable : std::bool_constant<std::is_trivially_copyable_v<Value> && !msg::detail::borrows_v<Value>> {
+  using unless_specialised = void;  ///< internal
 };
 
 namespace msg {

@@ -23,20 +23,15 @@ class batch : private detail::batch_owner {
 
   /// Encodes one call into the batch. Errors as async.
   template <class Callable, class... Args>
-  [[nodiscard]] auto add(Callable&& callable, Args&&... args) -> future<detail::result_of_call_t<Callable, Args...>> {
-    using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
-    using result = typename plan::result_type;
-    detail::call_slot* slot = nullptr;
-    if constexpr (plan::valid) {
-      plan::with(
-          [&](const auto& core, const auto&... values) {
-            slot = append<typename plan::call>(&detail::slot_value<result>::decode, core, values...);
-          },
-          callable, static_cast<Args&&>(args)...);
-    } else {
-      [[maybe_unused]] typename plan::report error;
-    }
-    return future<result>(slot);
+  requires(!detail::sends_pointers<Callable, Args...>) [[nodiscard]] auto add(Callable&& callable, Args&&... args)
+      -> future<detail::result_of_call_t<Callable, Args...>> {
+    return encode<std::decay_t<Callable>>(callable, static_cast<Args&&>(args)...);
+  }
+  template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
+  requires detail::sends_pointers<Callable, Args...>
+  [[nodiscard]] HAM_WARN_OF_POINTERS auto add(Callable&& callable, Args&&... args)
+      -> future<detail::result_of_call_t<Callable, Args...>> {
+    return encode<std::decay_t<Callable>>(callable, static_cast<Args&&>(args)...);
   }
 
   /// Sends all calls added since the last submit. Returns at once. If the message cannot be sent, the futures say why.
@@ -50,6 +45,23 @@ class batch : private detail::batch_owner {
 
  private:
   static constexpr std::size_t record_head_bytes = 12;
+
+  template <class Callable, class... Args>
+  auto encode(const Callable& callable, Args&&... args) -> future<detail::result_of_call_t<Callable, Args...>> {
+    using plan = detail::call_plan<Callable, Args...>;
+    using result = typename plan::result_type;
+    detail::call_slot* slot = nullptr;
+    if constexpr (plan::valid) {
+      plan::with(
+          [&](const auto& core, const auto&... values) {
+            slot = append<typename plan::call>(&detail::slot_value<result>::decode, core, values...);
+          },
+          callable, static_cast<Args&&>(args)...);
+    } else {
+      [[maybe_unused]] typename plan::report error;
+    }
+    return future<result>(slot);
+  }
 
   template <class Call, class... Params>
   detail::call_slot* append(detail::result_decoder decode, const typename Call::core& callable,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ham/offload/detail/call_message.hpp"
+#include "ham/offload/detail/pointer_warning.hpp"
 #include "ham/offload/future.hpp"
 
 namespace ham::offload {
@@ -21,6 +22,31 @@ void enlist_call(std::type_identity<msg::detail::call_shape<Result, Params...>>)
     call::message::entry().enlist();
   else [[maybe_unused]]
     typename call::report error;
+}
+
+/// Encodes and sends a call. Without room for it and when_full::refuse the future is invalid.
+template <class Callable, class... Args>
+[[nodiscard]] auto start_call(const destination& to, when_full policy, const Callable& callable, Args&&... args)
+    -> future<result_of_call_t<Callable, Args...>> {
+  using plan = call_plan<Callable, Args...>;
+  using result = typename plan::result_type;
+  outgoing out;
+  if constexpr (plan::valid)
+    plan::send(current(), to, &slot_value<result>::decode, policy, out, callable, static_cast<Args&&>(args)...);
+  else [[maybe_unused]]
+    typename plan::report error;
+  return future<result>(out.slot);
+}
+
+/// As start_call, without a reply.
+template <class Callable, class... Args>
+void send_ping(const destination& to, const Callable& callable, Args&&... args) {
+  using plan = call_plan<Callable, Args...>;
+  outgoing out;
+  if constexpr (plan::valid)
+    plan::send(current(), to, nullptr, when_full::wait, out, callable, static_cast<Args&&>(args)...);
+  else [[maybe_unused]]
+    typename plan::report error;
 }
 
 }  // namespace detail
@@ -41,62 +67,67 @@ bool offer(const Callable&) {
 /// Throws ham::call_error if the node does not know the function, ham::node_failure if it is gone; what the function
 /// throws is thrown by get().
 template <class Callable, class... Args>
-[[nodiscard]] auto async(destination to, Callable&& callable, Args&&... args)
+requires(!detail::sends_pointers<Callable, Args...>)
+    [[nodiscard]] auto async(destination to, Callable&& callable, Args&&... args)
+        -> future<detail::result_of_call_t<Callable, Args...>> {
+  return detail::start_call<std::decay_t<Callable>>(to, detail::when_full::wait, callable,
+                                                    static_cast<Args&&>(args)...);
+}
+template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
+requires detail::sends_pointers<Callable, Args...>
+[[nodiscard]] HAM_WARN_OF_POINTERS auto async(destination to, Callable&& callable, Args&&... args)
     -> future<detail::result_of_call_t<Callable, Args...>> {
-  using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
-  using result = typename plan::result_type;
-  detail::outgoing out;
-  if constexpr (plan::valid)
-    plan::send(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::wait, out, callable,
-               static_cast<Args&&>(args)...);
-  else [[maybe_unused]]
-    typename plan::report error;
-  return future<result>(out.slot);
+  return detail::start_call<std::decay_t<Callable>>(to, detail::when_full::wait, callable,
+                                                    static_cast<Args&&>(args)...);
 }
 
 /// Calls and waits for the result.
 template <class Callable, class... Args>
-auto sync(destination to, Callable&& callable, Args&&... args) -> detail::result_of_call_t<Callable, Args...> {
-  using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
-  using result = typename plan::result_type;
-  detail::outgoing out;
-  if constexpr (plan::valid)
-    plan::send(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::wait, out, callable,
-               static_cast<Args&&>(args)...);
-  else [[maybe_unused]]
-    typename plan::report error;
-  return future<result>(out.slot).get();
+requires(!detail::sends_pointers<Callable, Args...>) auto sync(destination to, Callable&& callable, Args&&... args)
+    -> detail::result_of_call_t<Callable, Args...> {
+  return detail::start_call<std::decay_t<Callable>>(to, detail::when_full::wait, callable, static_cast<Args&&>(args)...)
+      .get();
+}
+template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
+requires detail::sends_pointers<Callable, Args...> HAM_WARN_OF_POINTERS auto sync(destination to, Callable&& callable,
+                                                                                  Args&&... args)
+    -> detail::result_of_call_t<Callable, Args...> {
+  return detail::start_call<std::decay_t<Callable>>(to, detail::when_full::wait, callable, static_cast<Args&&>(args)...)
+      .get();
 }
 
 /// As async, but returns nothing at once if the queue to the node is full. One message that is longer than the queue is
 /// taken over if no other one waits; the rest of it leaves while this node makes progress.
 template <class Callable, class... Args>
-[[nodiscard]] auto try_async(destination to, Callable&& callable, Args&&... args)
+requires(!detail::sends_pointers<Callable, Args...>)
+    [[nodiscard]] auto try_async(destination to, Callable&& callable, Args&&... args)
+        -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {
+  auto started =
+      detail::start_call<std::decay_t<Callable>>(to, detail::when_full::refuse, callable, static_cast<Args&&>(args)...);
+  if (!started.valid()) return std::nullopt;
+  return started;
+}
+template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
+requires detail::sends_pointers<Callable, Args...>
+[[nodiscard]] HAM_WARN_OF_POINTERS auto try_async(destination to, Callable&& callable, Args&&... args)
     -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {
-  using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
-  using result = typename plan::result_type;
-  detail::outgoing out;
-  if constexpr (plan::valid) {
-    if (!plan::send(detail::current(), to, &detail::slot_value<result>::decode, detail::when_full::refuse, out,
-                    callable, static_cast<Args&&>(args)...))
-      return std::nullopt;
-  } else {
-    [[maybe_unused]] typename plan::report error;
-  }
-  return future<result>(out.slot);
+  auto started =
+      detail::start_call<std::decay_t<Callable>>(to, detail::when_full::refuse, callable, static_cast<Args&&>(args)...);
+  if (!started.valid()) return std::nullopt;
+  return started;
 }
 
 /// Fire and forget: runs the callable there once, sends nothing back. An exception there is reported on its stderr.
 /// Blocks while the queue to the node is full or too many calls wait on it, at most until the deadline of `to`; then
 /// throws ham::deadline_exceeded. Else throws as async.
 template <class Callable, class... Args>
-void ping(destination to, Callable&& callable, Args&&... args) {
-  using plan = detail::call_plan<std::decay_t<Callable>, Args...>;
-  detail::outgoing out;
-  if constexpr (plan::valid)
-    plan::send(detail::current(), to, nullptr, detail::when_full::wait, out, callable, static_cast<Args&&>(args)...);
-  else [[maybe_unused]]
-    typename plan::report error;
+requires(!detail::sends_pointers<Callable, Args...>) void ping(destination to, Callable&& callable, Args&&... args) {
+  detail::send_ping<std::decay_t<Callable>>(to, callable, static_cast<Args&&>(args)...);
+}
+template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
+requires detail::sends_pointers<Callable, Args...> HAM_WARN_OF_POINTERS void ping(destination to, Callable&& callable,
+                                                                                  Args&&... args) {
+  detail::send_ping<std::decay_t<Callable>>(to, callable, static_cast<Args&&>(args)...);
 }
 
 }  // namespace ham::offload

@@ -13,6 +13,7 @@
 #include "ham/msg/call_layout.hpp"
 #include "ham/msg/callable.hpp"
 #include "ham/msg/codec.hpp"
+#include "ham/msg/embedded_pointers.hpp"
 #include "ham/msg/f2f.hpp"
 #include "ham/msg/handler.hpp"
 #include "ham/msg/signature.hpp"
@@ -183,9 +184,16 @@ requires(!msg::is_fn_v<Callable> &&
     : msg::type_cannot_cross<Callable, msg::place_of_callable> {
 };
 
+template <class Callable, class Result, std::size_t... Index, class... Params>
+requires(msg::detail::is_mere_address<Callable>()) struct crossing_report<Callable, Result,
+                                                                          std::index_sequence<Index...>, Params...>
+    : msg::captures_address<Callable> {
+};
+
 template <class Callable, class Result, class... Params>
-inline constexpr bool can_cross = (msg::is_fn_v<Callable> || msg::crosses<Callable>)&&msg::crosses_back<Result> &&
-                                  (msg::crosses<Params> && ...);
+inline constexpr bool can_cross = (msg::is_fn_v<Callable> ||
+                                   (msg::crosses<Callable> && !msg::detail::is_mere_address<Callable>())) &&
+                                  msg::crosses_back<Result> && (msg::crosses<Params> && ...);
 
 /// The message of a call of Callable (as the user gave it, wrappers included) with these decayed parameters.
 template <class Callable, class... Params>
@@ -193,6 +201,8 @@ struct call_of {
   using core = msg::core_type_t<Callable>;
   using result = typename msg::detail::signature_core<core, Params...>::result_type;
   static constexpr bool valid = can_cross<core, result, Params...>;
+  /// Of what crosses by its bytes, the first that holds a pointer; void if none does.
+  using pointer_holder = typename msg::detail::first_pointer_holder<core, Params..., result>::type;
   using report = crossing_report<core, result, std::index_sequence_for<Params...>, Params...>;
   using message =
       call_message<msg::tag_for<Callable, Params...>, msg::policy_of<Callable>::template type, core, result, Params...>;
@@ -215,6 +225,7 @@ template <class Callable, class... Params, class... Args>
 struct call_plan_of<Callable, std::tuple<Params...>, Args...> {
   using call = call_of<Callable, Params...>;
   static constexpr bool valid = call::valid;
+  using pointer_holder = typename call::pointer_holder;
   using report = typename call::report;
 
   static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
@@ -232,6 +243,7 @@ struct call_plan_of<Callable, std::tuple<Params...>, Args...> {
 template <class Report>
 struct no_plan {
   static constexpr bool valid = false;
+  using pointer_holder = void;
   using report = Report;
 };
 
@@ -255,6 +267,7 @@ template <class Callable, class... Params, class... Args>
 struct call_plan<bound<Callable, Params...>, Args...> {
   using result_type = typename bound<Callable, Params...>::result_type;
   using call = call_of<Callable, Params...>;
+  using pointer_holder = typename call::pointer_holder;
   static constexpr bool bindable = signature_of_call<Callable, Params...>::valid;  // else f2f has told why not
   static constexpr bool valid = bindable && call::valid && sizeof...(Args) == 0;
   using report =
@@ -282,5 +295,11 @@ struct call_plan<bound<Callable, Params...>, Args...> {
 /// What a call of this callable with these arguments returns.
 template <class Callable, class... Args>
 using result_of_call_t = typename call_plan<std::decay_t<Callable>, Args...>::result_type;
+
+/// Of what a call sends or returns by its bytes, the first type that holds a pointer; void if none does.
+template <class Callable, class... Args>
+using pointer_holder_of_call = typename call_plan<std::decay_t<Callable>, Args...>::pointer_holder;
+template <class Callable, class... Args>
+concept sends_pointers = !std::is_void_v<pointer_holder_of_call<Callable, Args...>>;
 
 }  // namespace ham::detail
