@@ -49,6 +49,24 @@ TEST(solver, reaches_the_tolerance_and_tells_of_every_iteration) {
   EXPECT_LT(result.iterations, 120);
 }
 
+/// The comparison of the demo counts on it that all contestants do the same.
+TEST(solver, threads_do_the_iterations_of_one) {
+  problem poisson(cg::poisson_matrix(30));
+  poisson.system.restart(cg::start_at::zero);
+  const std::vector<double> expected = poisson.system.iterate(40, 0.0).residuals;
+  for (const std::size_t threads : {2U, 3U, 7U}) {
+    cg::local_system system(poisson.matrix, poisson.inverse_diagonal, poisson.b, threads);
+    for (int time = 0; time < 3; ++time) {
+      system.restart(cg::start_at::zero);
+      std::vector<double> residuals = system.iterate(15, 0.0).residuals;
+      const std::vector<double> rest = system.iterate(25, 0.0).residuals;
+      residuals.insert(residuals.end(), rest.begin(), rest.end());
+      ASSERT_EQ(residuals.size(), expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(residuals[i], expected[i], 1e-9 * expected[0]);
+    }
+  }
+}
+
 TEST(solver, stops_at_the_limit_of_iterations) {
   problem poisson(cg::poisson_matrix(40));
   cg::solver_options options;

@@ -79,10 +79,10 @@ distributed_system::~distributed_system() {
   }
 }
 
-double distributed_system::restart() {
+double distributed_system::restart(start_at x) {
   std::vector<offload::future<double>> pending;
   for (const auto& block : blocks_) {
-    pending.push_back(offload::async(block->node(), ham::fn<&on_target::restart>, block->worker()));
+    pending.push_back(offload::async(block->node(), ham::fn<&on_target::restart>, block->worker(), x));
   }
   return results_of(std::move(pending)).front();
 }

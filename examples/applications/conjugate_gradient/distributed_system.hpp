@@ -23,7 +23,7 @@ class distributed_system final : public linear_system {
   distributed_system(const csr_matrix& matrix, std::span<const double> inverse_diagonal, std::span<const double> b);
   ~distributed_system() override;
 
-  double restart() override;
+  double restart(start_at x) override;
   iteration_report iterate(std::int64_t most, double goal) override;
   void copy_solution(std::span<double> to) override;
 

@@ -21,6 +21,9 @@ struct iteration_report {
   }
 };
 
+/// Where the method begins.
+enum class start_at : std::uint8_t { solution, zero };
+
 /// The solver steers it by scalars: none of its functions but the last one moves a vector.
 class linear_system {
  public:
@@ -29,8 +32,8 @@ class linear_system {
   linear_system& operator=(const linear_system&) = delete;
   virtual ~linear_system() = default;
 
-  /// r = b - A x, and the method begins anew from there; x is zero at first. Gives |r|^2.
-  virtual double restart() = 0;
+  /// r = b - A x, and the method begins anew from there, with x as it is (zero at first) or set to zero. Gives |r|^2.
+  virtual double restart(start_at x) = 0;
   /// At most `most` iterations; ends after the first one with |r|^2 <= `goal`, or where it breaks.
   virtual iteration_report iterate(std::int64_t most, double goal) = 0;
   /// Copies x to `to`, which is as long as the matrix has rows.

@@ -1,13 +1,13 @@
 // Conjugate gradient solver on any number of offload targets: the demo, and a program for real matrices.
 // expect: ^converged +yes$
 // expect: ^residual +[0-9.]+e[-+][0-9]+ =
-// expect: ^speed-up +[0-9.]+ = without HAM / with [0-9]+ targets?$
+// expect: ^in turns +[0-9]+ rounds
+// expect: ^without HAM +[0-9.]+ (us|ms|s) per iteration
+// expect: ^speed-up +[0-9.]+ = 1 thread / [0-9]+ targets?
 // expect: ^through host +[0-9]{1,3} bytes per iteration
 // expect: ^among targets +[0-9.]+ (bytes|kB) per iteration
 // expect: ^a call costs +[0-9.]+ (us|ms) to an empty function
 #include <ham/offload.hpp>
-
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +17,8 @@
 #include <variant>
 #include <vector>
 
+#include "comparison.hpp"
+#include "cores.hpp"
 #include "csr_matrix.hpp"
 #include "exit_code.hpp"
 #include "matrix_market.hpp"
@@ -43,14 +45,11 @@ offload::statistics difference(const offload::statistics& after, const offload::
 /// Unless HAM_NODES, --ham-nodes or an MPI launcher says otherwise: a target on each core that this process may use.
 /// Pinned, because targets that wait for each other tend to be put on one core. The host sleeps meanwhile.
 std::string target_per_core() {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  if (sched_getaffinity(0, sizeof usable, &usable) != 0) return "shm:1";
+  const std::vector<int> usable = cg::usable_cores();
+  if (usable.empty()) return "shm:1";
   std::string cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &usable)) cores += (cores.empty() ? "@" : "+") + std::to_string(core);
-  }
-  return "shm:" + std::to_string(CPU_COUNT(&usable)) + cores;
+  for (const int core : usable) cores += (cores.empty() ? "@" : "+") + std::to_string(core);
+  return "shm:" + std::to_string(usable.size()) + cores;
 }
 
 /// What the targets have sent, to whomever.
@@ -62,8 +61,22 @@ std::uint64_t sent_by_targets() {
   return sum;
 }
 
+/// A core of this machine for each target, or none: those that the targets run on.
+std::vector<int> cores_of(const std::vector<cg::distributed_system::share>& shares) {
+  const std::vector<int> usable = cg::usable_cores();
+  std::vector<int> cores;
+  for (const auto& share : shares) {
+    const int core = offload::sync(share.node, ham::fn<&cg::on_target::core>);
+    const bool here = offload::get_node_descriptor(share.node).name() == offload::get_node_descriptor(0).name();
+    const bool free = std::find(cores.begin(), cores.end(), core) == cores.end();
+    if (!here || !free || std::find(usable.begin(), usable.end(), core) == usable.end()) return {};
+    cores.push_back(core);
+  }
+  return cores;
+}
+
 cg::outcome offloaded(const cg::csr_matrix& matrix, const std::vector<double>& inverse_diagonal,
-                      const std::vector<double>& b, const cg::solver_options& options) {
+                      const std::vector<double>& b, const cg::command_line& options) {
   cg::outcome result;
   const auto start = std::chrono::steady_clock::now();
   cg::distributed_system system(matrix, inverse_diagonal, b);
@@ -72,13 +85,19 @@ cg::outcome offloaded(const cg::csr_matrix& matrix, const std::vector<double>& i
 
   const std::uint64_t sent_before = sent_by_targets();
   const auto before = offload::stats();
-  result.solved = cg::solve(system, matrix.rows(), cg::norm(b), options);
+  result.solved = cg::solve(system, matrix.rows(), cg::norm(b), options.solver);
   result.moved.host = difference(offload::stats(), before);
   const std::uint64_t sent = sent_by_targets() - sent_before;
   result.moved.between_targets = sent - std::min(sent, result.moved.host.bytes_received);
 
   result.x.resize(b.size());
   system.copy_solution(result.x);
+  if (options.compare) {
+    const std::int64_t iterations = result.solved.iterations;
+    result.compared = cg::compare_in_turns(
+        system, result.shares.size(), cores_of(result.shares), matrix, inverse_diagonal, b, iterations,
+        result.solved.seconds / static_cast<double>(std::max<std::int64_t>(1, iterations)));
+  }
   return result;
 }
 
@@ -100,15 +119,12 @@ int run(cg::command_line options) {
   options.solver.on_iteration = [&shown](std::int64_t iteration, double residual) {
     shown.update(iteration, residual);
   };
-  cg::outcome result = offloaded(matrix, inverse_diagonal, b, options.solver);
+  cg::outcome result = offloaded(matrix, inverse_diagonal, b, options);
   shown.finish();
 
   result.residual = cg::relative_residual(matrix, result.x, b);
   result.solved.converged = result.solved.converged && result.residual <= options.solver.tolerance;
   result.empty_call_seconds = cg::measure_empty_call();
-  if (options.compare) {
-    result.alone_seconds = cg::measure_alone(matrix, inverse_diagonal, b, result.solved.iterations);
-  }
   cg::print_outcome(result, options.solver);
   if (!options.plot.empty()) {
     cg::write_file(options.plot, cg::residual_plot(name, result.solved.history, options.solver.tolerance));

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "local_system.hpp"
-
 namespace cg {
 namespace {
 
@@ -63,6 +61,24 @@ void print_targets(const outcome& result) {
   }
 }
 
+void print_comparison(const comparison& with, std::size_t targets) {
+  if (with.rounds == 0) return;
+  const std::string with_targets = counted(targets, "target");
+  const std::string with_threads = counted(with.threads, "thread");
+  const bool threaded = with.threads_seconds > 0.0;
+  print_line("in turns", counted(static_cast<std::size_t>(with.rounds), "round") +
+                             " of the first iterations, medians: " + duration(with.targets_seconds) +
+                             " per iteration on " + with_targets);
+  print_line("without HAM", duration(with.alone_seconds) +
+                                " per iteration of the same solver on 1 thread of this process" +
+                                (threaded ? ", " + duration(with.threads_seconds) + " on " + with_threads : ""));
+  print_line("speed-up", text("%.2f", with.alone_per_targets, " = 1 thread / ") + with_targets +
+                             (threaded ? text("; %.2f", with.alone_per_threads, " = 1 thread / ") + with_threads : ""));
+  if (threaded) {
+    print_line("HAM costs", text("%.3f", with.targets_per_threads, " = ") + with_targets + " / " + with_threads);
+  }
+}
+
 void print_speed(const outcome& result) {
   const auto iterations = static_cast<double>(std::max<std::int64_t>(1, result.solved.iterations));
   const double one = result.solved.seconds / iterations;
@@ -72,11 +88,7 @@ void print_speed(const outcome& result) {
   print_line("time", duration(result.solved.seconds) + ", " + duration(one) + " per iteration; " +
                          text("%.0f", 100.0 * result.solved.waiting / std::max(result.solved.seconds, 1e-9), " %") +
                          " of it targets waited for each other");
-  if (result.alone_seconds > 0.0) {
-    print_line("without HAM", duration(result.alone_seconds) + " per iteration of the same solver in this process");
-    print_line("speed-up",
-               text("%.2f", result.alone_seconds / one, "") + " = without HAM / with " + counted(targets, "target"));
-  }
+  print_comparison(result.compared, targets);
   const double host = bytes_through_host(result.moved.host) / iterations;
   print_line("through host", bytes(host) + " per iteration (scalars, in " +
                                  counted(result.moved.host.calls_sent, "call") + "); the vectors stay on the targets");
@@ -99,20 +111,6 @@ double measure_empty_call() {
   const auto median = seconds.begin() + calls / 2;
   std::nth_element(seconds.begin(), median, seconds.end());
   return *median;
-}
-
-double measure_alone(const csr_matrix& matrix, std::span<const double> inverse_diagonal, std::span<const double> b,
-                     std::int64_t iterations) {
-  constexpr double enough_seconds = 1.0;
-  constexpr std::int64_t at_once = 8;
-  local_system system(matrix, inverse_diagonal, b);
-  system.restart();
-  std::int64_t done = 0;
-  const auto start = clock::now();
-  while (done < iterations && seconds_since(start) < enough_seconds) {
-    done += static_cast<std::int64_t>(system.iterate(std::min(at_once, iterations - done), 0.0).residuals.size());
-  }
-  return seconds_since(start) / static_cast<double>(std::max<std::int64_t>(1, done));
 }
 
 void print_problem(const std::string& name, const csr_matrix& matrix, const solver_options& options) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "comparison.hpp"
 #include "csr_matrix.hpp"
 #include "distributed_system.hpp"
 #include "solver.hpp"
@@ -23,7 +24,7 @@ struct outcome {
   std::vector<double> x;
   double residual = 0.0;       ///< |b - A x| / |b|, computed on the host from x
   double setup_seconds = 0.0;  ///< to bring matrix and vectors to the targets
-  double alone_seconds = 0.0;  ///< one iteration of the same solver in this process; 0: not measured
+  comparison compared;         ///< with the same solver in this process
   double empty_call_seconds = 0.0;
   std::vector<distributed_system::share> shares;
   traffic moved;
@@ -31,9 +32,6 @@ struct outcome {
 
 /// Median time of a call to an empty function of node 1 and back, in seconds.
 double measure_empty_call();
-/// Seconds for one iteration in this process, of at most `iterations`; measures for a second at most.
-double measure_alone(const csr_matrix& matrix, std::span<const double> inverse_diagonal, std::span<const double> b,
-                     std::int64_t iterations);
 
 void print_problem(const std::string& name, const csr_matrix& matrix, const solver_options& options);
 void print_outcome(const outcome& result, const solver_options& options);

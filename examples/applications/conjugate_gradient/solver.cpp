@@ -40,7 +40,7 @@ class iteration {
   solution run() {
     double before = HUGE_VAL;
     while (true) {
-      const double now = std::sqrt(system_.restart());
+      const double now = std::sqrt(system_.restart(start_at::solution));
       result_.residual = norm_of_b_ > 0.0 ? now / norm_of_b_ : 0.0;
       result_.converged = result_.residual <= options_.tolerance;
       // A restart that gains next to nothing has reached what double precision can give for this matrix.

@@ -1,6 +1,8 @@
 // Conjugate gradients on the rows of one target. local_system.cpp has the same loop without messages.
 #include "worker.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -59,7 +61,8 @@ void worker::meet(introduction others) {
                      });
 }
 
-offload::task<double> worker::restart() {
+offload::task<double> worker::restart(start_at x) {
+  if (x == start_at::zero) std::fill_n(block_.x, block_.rows, 0.0);
   load_solution(block_);
   send_halos();
   multiply(block_, others_.interior);
@@ -148,7 +151,7 @@ worker_handle make_worker(const resident_memory& memory) {
   return {std::make_unique<worker>(memory).release(), offload::this_node()};
 }
 void introduce(worker_handle to, const introduction& others) { to->meet(others); }
-double restart(worker_handle at) { return at->restart().get(); }
+double restart(worker_handle at, start_at x) { return at->restart(x).get(); }
 iteration_report iterate(worker_handle at, std::int64_t most, double goal) { return at->iterate(most, goal).get(); }
 void take_halo(worker_handle at, std::uint64_t offset, std::span<const double> elements) {
   at->take_halo(offset, elements);
@@ -156,6 +159,7 @@ void take_halo(worker_handle at, std::uint64_t offset, std::span<const double> e
 void take_part(worker_handle at, std::uint32_t slot, const all_reduce::values& part) { at->take_part(slot, part); }
 void stop(worker_handle at) { at->stop(); }
 void drop_worker(worker_handle at) { const std::unique_ptr<worker> gone(at.get()); }
+int core() { return sched_getcpu(); }
 void nothing() {}
 
 }  // namespace on_target

@@ -64,7 +64,7 @@ class worker {
   /// Once, before anything else.
   void meet(introduction others);
 
-  ham::offload::task<double> restart();
+  ham::offload::task<double> restart(start_at x);
   ham::offload::task<iteration_report> iterate(std::int64_t most, double goal);
 
   // Messages of other workers.
@@ -102,12 +102,14 @@ namespace on_target {
 
 worker_handle make_worker(const resident_memory& memory);
 void introduce(worker_handle to, const introduction& others);
-double restart(worker_handle at);
+double restart(worker_handle at, start_at x);
 iteration_report iterate(worker_handle at, std::int64_t most, double goal);
 void take_halo(worker_handle at, std::uint64_t offset, std::span<const double> elements);
 void take_part(worker_handle at, std::uint32_t slot, const all_reduce::values& part);
 void stop(worker_handle at);
 void drop_worker(worker_handle at);
+/// The core that the target runs on.
+int core();
 /// Nothing: shows what a call costs.
 void nothing();
 
