@@ -92,7 +92,8 @@ if [ ! -x "$foreign" ]; then
 fi
 case $isa in
   clang | libcxx) emulator= ;;
-  *) emulator="qemu-$isa-static -L /usr/$(triple "$isa")" ;;
+  # Where Debian's packages of that architecture are installed too, the cross compiler's loader would take their C library.
+  *) emulator="qemu-$isa-static -L /usr/$(triple "$isa") -E LD_LIBRARY_PATH=/lib" ;;
 esac
 
 # Starts a command as a target that waits for hosts, in the clear: the cross compilers' sysroots have no OpenSSL.
