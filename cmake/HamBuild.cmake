@@ -19,6 +19,7 @@ if(HAM_BUILD_FUZZERS)
 endif()
 
 # Flags of our own code; never handed on to users of the library.
+# In a unity build an unnamed namespace looks like one of a header (-Wsubobject-linkage).
 # -Wrestrict and -Wstringop-overflow of GCC 12 and 13 misfire inside std::string and std::vector (GCC PR 105651, 105329).
 function(ham_own_code target)
   target_compile_features(${target} PRIVATE cxx_std_20)
@@ -26,6 +27,9 @@ function(ham_own_code target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${HAM_WERROR}>:-Werror>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_UNITY_BUILD)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
