@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
 namespace ham::base {
@@ -20,12 +21,15 @@ constexpr std::size_t most_bytes = 4096;
 std::pair<unique_fd, unique_fd> make_control_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw config_error(std::string("cannot make a socket pair (") + std::strerror(errno) +
-                       "); raise the limit of open files (ulimit -n)");
+    throw config_error("cannot make a socket pair" +
+                       refused_call("socketpair", "raise the limit of open files (ulimit -n)"));
   }
-  std::pair<unique_fd, unique_fd> both{unique_fd(ends[0]), unique_fd(ends[1])};
+  std::pair<unique_fd, unique_fd> both{unique_fd(ends[0]), unique_fd(ends[1])};  // which may have other numbers
   const int on = 1;
-  for (const int end : ends) ::setsockopt(end, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+  for (const unique_fd* end : {&both.first, &both.second}) {
+    if (::setsockopt(end->get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0) continue;
+    throw config_error("cannot ask who sends to a socket" + refused_call("setsockopt", "report this"));
+  }
   return both;
 }
 

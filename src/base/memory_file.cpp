@@ -11,16 +11,18 @@
 #include <string>
 #include <utility>
 
+#include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
 namespace ham::base {
 namespace {
 
-[[noreturn]] void refuse(const char* what, std::size_t size_bytes) {
-  const bool file_limit = errno == EFBIG;
-  throw config_error(std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes of shared memory (" +
-                     (file_limit ? "more than the limit of file sizes, which counts here, too" : std::strerror(errno)) +
-                     "); raise the " + (file_limit ? "limit ulimit -f" : "memory or descriptor limit of this process"));
+[[noreturn]] void refuse(const char* what, const char* call, std::size_t size_bytes) {
+  const std::string why =
+      errno == EFBIG ? " (more than the limit of file sizes, which counts here, too); raise the limit ulimit -f"
+                     : refused_call(call, "raise the memory or descriptor limit of this process");
+  throw config_error(std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes of shared memory" +
+                     why);
 }
 
 }  // namespace
@@ -41,16 +43,17 @@ bool resize_file(int fd, std::uint64_t size_bytes) noexcept {
 
 unique_fd make_memory_file(const char* name, std::size_t size_bytes) {
   unique_fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd || !resize_file(fd.get(), size_bytes)) refuse("create", size_bytes);
+  if (!fd) refuse("create", "memfd_create", size_bytes);
+  if (!resize_file(fd.get(), size_bytes)) refuse("create", "ftruncate", size_bytes);
   // No peer can take mapped memory away from the others, nor forbid them by a further seal to write to it or to let it
   // grow.
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) refuse("seal", size_bytes);
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) refuse("seal", "fcntl", size_bytes);
   return fd;
 }
 
 mapping::mapping(int fd, std::size_t size_bytes) : size_(size_bytes) {
   void* at = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (at == MAP_FAILED) refuse("map", size_bytes);
+  if (at == MAP_FAILED) refuse("map", "mmap", size_bytes);
   data_ = static_cast<std::byte*>(at);
 }
 

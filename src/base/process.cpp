@@ -18,6 +18,7 @@
 #include "base/own_program.hpp"
 #include "base/process_end.hpp"
 #include "base/program_file.hpp"
+#include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
 namespace ham::base {
@@ -93,7 +94,8 @@ struct child_plan {
 
 /// What to do about an exec that failed.
 std::string advice(int error, const std::string& path) {
-  if (error != ENOEXEC) return "check the path, that it is executable, and the limit of processes (ulimit -u)";
+  if (error == ENOENT && path == own_program_link) return "mount /proc, by which a process finds its own program";
+  if (error != ENOEXEC) return "check the path, and that it is executable";
   const std::string machine = elf_machine(path);
   if (machine.empty()) return "it is neither a program nor a script that begins with #!";
   return "it is a program for " + machine + "; put an emulator in front, as in exec:qemu-" +
@@ -127,6 +129,11 @@ process start_process(const process_request& what) {
   const int error = pid < 0 ? errno : plan.error;
   if (what.inherited_fd >= 0) ::fcntl(what.inherited_fd, F_SETFD, FD_CLOEXEC);
   if (pid > 0 && error != 0) ::waitpid(pid, nullptr, 0);
+  if (pid < 0) {
+    errno = error;
+    throw config_error("cannot start a process for a target" +
+                       refused_call("vfork", "raise the limit of processes (ulimit -u)"));
+  }
   if (error != 0 && plan.pinning) {
     std::string cores;
     for (const int cpu : what.cpus) cores += " " + std::to_string(cpu);

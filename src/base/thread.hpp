@@ -26,6 +26,11 @@ inline void begin_library_thread() noexcept {
   ::prctl(PR_SET_NAME, library_thread_name);
 }
 
+/// What errors of those who start threads begin with; the reason follows.
+inline constexpr const char* no_thread =
+    "cannot start a thread (look at the limit of processes, ulimit -u, of address space, ulimit -v, and at filters of "
+    "system calls, which must allow clone3 or say ENOSYS)";
+
 /// While it lives, the calling thread takes no signals but those that its own faults raise, nor do threads it starts.
 class signals_blocked {
  public:
@@ -44,14 +49,18 @@ class signals_blocked {
 };
 
 /// Starts a thread with all signals blocked except those that its own faults raise: handlers, sigwait and default
-/// actions stay a matter of the application's threads.
+/// actions stay a matter of the application's threads. Throws std::system_error.
 template <class Work>
 [[nodiscard]] std::thread start_thread(Work work) {
   const signals_blocked guard;
-  return std::thread([work = std::move(work)]() mutable {
-    begin_library_thread();
-    work();
-  });
+  try {
+    return std::thread([work = std::move(work)]() mutable {
+      begin_library_thread();
+      work();
+    });
+  } catch (const std::system_error& refused) {
+    throw std::system_error(refused.code(), no_thread);  // which said the reason only
+  }
 }
 
 /// A thread as start_thread makes them, with a stack of a given size. Is joined before it is destroyed.
@@ -67,7 +76,7 @@ class sized_thread {
     const signals_blocked guard;
     if (error == 0) error = ::pthread_create(&thread_, &attributes, &run, boxed.get());
     ::pthread_attr_destroy(&attributes);
-    if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start a thread");
+    if (error != 0) throw std::system_error(error, std::generic_category(), no_thread);
     static_cast<void>(boxed.release());
   }
   void join() noexcept { ::pthread_join(thread_, nullptr); }

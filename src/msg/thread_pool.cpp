@@ -77,7 +77,7 @@ void thread_pool::start_unlocked() {
   threads_.reserve(size_);
   while (threads_.size() < size_) {
     if (start_one_unlocked()) continue;
-    if (threads_.empty()) throw std::system_error(EAGAIN, std::generic_category(), "cannot start a thread");
+    if (threads_.empty()) throw std::system_error(EAGAIN, std::generic_category(), base::no_thread);
     return;  // fewer threads than asked for still do the work
   }
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
+#include "base/refused_call.hpp"
 #include "base/thread.hpp"
 #include "msg/pool_thread.hpp"
 #include "runtime/facts.hpp"
@@ -144,8 +145,9 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       spin_ns_(longest_spin_ns) {
   int kick[2];
   if (!epoll_ || ::pipe2(kick, O_CLOEXEC | O_NONBLOCK) != 0) {
-    throw config_error(std::string("cannot make the descriptors that a runtime waits on (") + std::strerror(errno) +
-                       "); raise the limit of open files (ulimit -n)");
+    throw config_error(
+        "cannot make the descriptors that a runtime waits on" +
+        base::refused_call(epoll_ ? "pipe2" : "epoll_create1", "raise the limit of open files (ulimit -n)"));
   }
   kick_out_.reset(kick[0]);
   kick_in_.reset(kick[1]);

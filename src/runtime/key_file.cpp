@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/refused_call.hpp"
 #include "base/unique_fd.hpp"
 
 namespace ham::detail {
@@ -82,7 +83,8 @@ transport::secret_key read_key(const std::string& from) {
 transport::secret_key random_key() {
   transport::secret_key key;
   if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) {
-    throw config_error(std::string("the system gives no random numbers for a key (") + std::strerror(errno) + ")");
+    throw config_error("the system gives no random numbers for a key" +
+                       base::refused_call("getrandom", "try again later"));
   }
   return key;
 }

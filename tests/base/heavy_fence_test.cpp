@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "base/biased_lock.hpp"
-#include "no_membarrier.hpp"
+#include "base/clock.hpp"
+#include "forbidden_calls.hpp"
 
 namespace ham::base {
 namespace {
@@ -30,6 +31,17 @@ TEST(heavy_fence, says_that_the_kernel_has_come_to_refuse_it) {
               static_cast<void>(register_heavy_fence());
               test::forbid_membarrier();
               return heavy_fence() ? 1 : 0;
+            }),
+            0);
+}
+
+TEST(heavy_fence, of_a_process_waits_instead) {
+  if (!register_heavy_fence()) GTEST_SKIP() << "no membarrier here";
+  EXPECT_EQ(in_a_child([] {
+              test::forbid_membarrier();
+              const std::int64_t before = now_ns();
+              heavy_fence_private();
+              return now_ns() - before >= 5'000'000 ? 0 : 1;  // stores of others have become visible by then
             }),
             0);
 }

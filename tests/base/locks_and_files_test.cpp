@@ -3,20 +3,26 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/biased_lock.hpp"
 #include "base/clock.hpp"
+#include "base/closed_descriptor.hpp"
 #include "base/control_socket.hpp"
 #include "base/memory_file.hpp"
 #include "base/process.hpp"
+#include "forbidden_calls.hpp"
 #include "ham/error.hpp"
 
 namespace ham::base {
@@ -107,6 +113,43 @@ TEST(memory_file, can_be_neither_shrunk_nor_sealed_further) {
   EXPECT_EQ(::ftruncate(file.get(), 16384), 0) << "it grows";
 }
 
+/// What make_memory_file says in a process where the kernel refuses something.
+template <class Forbid>
+std::string refusal_of_memory(Forbid forbid) {
+  int said[2];
+  if (::pipe(said) != 0) return "no pipe";
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    std::string text = "nothing";
+    try {
+      if (!forbid()) throw error("no filters here");
+      static_cast<void>(make_memory_file("ham-test", 4096));
+    } catch (const error& problem) {
+      text = problem.what();
+    }
+    static_cast<void>(!::write(said[1], text.data(), text.size()));
+    ::_exit(0);
+  }
+  ::close(said[1]);
+  std::array<char, 1000> text{};
+  const ssize_t got = ::read(said[0], text.data(), text.size());
+  ::close(said[0]);
+  ::waitpid(pid, nullptr, 0);
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+TEST(memory_file, that_the_kernel_refuses_is_an_error_that_says_why) {
+  EXPECT_EQ(refusal_of_memory([] { return test::forbid(SYS_memfd_create); }),
+            "cannot create 4096 bytes of shared memory (Operation not permitted); allow the system call memfd_create, "
+            "which a filter forbids (seccomp, as of a container or a service)");
+  EXPECT_EQ(refusal_of_memory([] { return test::forbid(SYS_ftruncate, EFBIG); }),
+            "cannot create 4096 bytes of shared memory (more than the limit of file sizes, which counts here, too); "
+            "raise the limit ulimit -f");
+  EXPECT_EQ(refusal_of_memory([] { return test::forbid_command(SYS_fcntl, F_ADD_SEALS); }).substr(0, 16),
+            "cannot seal 4096")
+      << "memory that a peer can take away";
+}
+
 TEST(memory_file, grows_under_a_longer_mapping) {
   const unique_fd file = make_memory_file("test", 4096);
   const mapping window(file.get(), 1 << 20);
@@ -154,6 +197,19 @@ TEST(control_socket, messages_and_descriptors) {
   ASSERT_TRUE(second);
   EXPECT_EQ(second->bytes.size(), 14U);
   EXPECT_TRUE(second->fds.empty());
+}
+
+TEST(control_socket, asks_who_sends_also_without_standard_descriptors) {
+  int asked[2] = {0, 0};
+  {
+    const test::closed_descriptor in(STDIN_FILENO);
+    const auto [one, other] = make_control_pair();
+    socklen_t size = sizeof(int);
+    ::getsockopt(one.get(), SOL_SOCKET, SO_PASSCRED, &asked[0], &size);
+    ::getsockopt(other.get(), SOL_SOCKET, SO_PASSCRED, &asked[1], &size);
+  }
+  EXPECT_EQ(asked[0], 1);
+  EXPECT_EQ(asked[1], 1);
 }
 
 TEST(control_socket, the_end) {

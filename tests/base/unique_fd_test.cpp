@@ -4,25 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
+#include "base/closed_descriptor.hpp"
+
 using ham::base::unique_fd;
+using ham::test::closed_descriptor;
 
 namespace {
-
-/// While it lives, a standard descriptor is closed.
-class closed_descriptor {
- public:
-  explicit closed_descriptor(int number) : number_(number), saved_(::fcntl(number, F_DUPFD_CLOEXEC, 10)) {
-    ::close(number);
-  }
-  ~closed_descriptor() {
-    ::dup2(saved_, number_);
-    ::close(saved_);
-  }
-
- private:
-  int number_;
-  int saved_;
-};
 
 bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 

@@ -1,6 +1,6 @@
 // Nodes whose kernel refuses membarrier beside nodes that have it: nobody who sleeps misses a call.
 // link: ham::ham
-#include "no_membarrier.hpp"
+#include "forbidden_calls.hpp"
 
 #include <random>
 

@@ -7,6 +7,7 @@
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
 #include "runtime/batch_reply.hpp"
+#include "runtime/slot_table.hpp"
 
 namespace no_memory_test {
 
@@ -154,6 +155,36 @@ TEST_F(no_memory, for_a_result_in_a_batch) {
   reply->begin(1, 4, out);  // hangs if the lock was kept
   reply->cancel();
   delete reply;
+}
+
+TEST_F(no_memory, for_an_error_in_a_batch) {
+  world::peer& caller = world_.friendly();
+  while (caller.receive()) {
+  }
+  auto* const reply = new detail::batch_reply(world_.node(), *static_cast<detail::peer*>(caller.theirs.user), 2);
+  reply->share();
+  const bytes long_error(1 << 16);
+  {
+    failing now(0);
+    reply->fail(1, long_error);
+    EXPECT_TRUE(now.failed());
+  }
+  reply->fail(2, {});  // hangs if the lock was kept
+  const auto told = caller.receive();
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->first.kind, to_byte(wire_kind::batch_reply));
+  EXPECT_EQ(told->second.size(), 2 * detail::batch_reply::head_bytes) << "both failed, without a text";
+}
+
+TEST_F(no_memory, for_more_pending_calls) {
+  detail::slot_table table(nullptr);
+  {
+    failing now(0);
+    EXPECT_THROW((void)table.claim(), std::bad_alloc);
+  }
+  detail::call_slot* const slot = table.claim();  // hangs if the lock was kept
+  ASSERT_NE(slot, nullptr);
+  table.release(*slot);
 }
 
 }  // namespace no_memory_test

@@ -15,7 +15,7 @@
 
 #include "base/heavy_fence.hpp"
 #include "conformance/subject.hpp"
-#include "no_membarrier.hpp"
+#include "forbidden_calls.hpp"
 #include "transport/loopback/cluster.hpp"
 
 namespace ham::transport {

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/own_program.hpp"
+#include "base/refused_call.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 
@@ -27,7 +28,10 @@ child_keeper::child_keeper(std::string transport, end_handler on_end)
       on_end_(std::move(on_end)),
       start_limit_ns_(start_limit_ns()),
       command_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!command_event_) throw config_error("cannot make an event descriptor; raise the limit of open files (ulimit -n)");
+  if (!command_event_) {
+    throw config_error("cannot make an event descriptor" +
+                       base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
+  }
   thread_ = base::start_thread([this] { keep(); });
 }
 
@@ -115,7 +119,8 @@ void child_keeper::start_here(const plan& what, std::span<const std::byte> welco
   auto [mine, theirs] = base::make_control_pair();
   one->control = std::move(mine);
   if (!base::send_control(one->control.get(), welcome, fds)) {
-    throw config_error("cannot send descriptors to a target; raise the limit of open files (ulimit -n)");
+    throw config_error("cannot send descriptors to a target" +
+                       base::refused_call("sendmsg", "raise the limit of open files (ulimit -n)"));
   }
   base::process_request request;
   request.command = what.command;

@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <span>
 #include <utility>
 
 #include "base/numbers.hpp"
+#include "base/refused_call.hpp"
 
 namespace ham::transport {
 namespace {
@@ -19,7 +21,12 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 base::control_message receive_welcome(int control_fd) {
   ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
   bool closed = false;
+  errno = 0;
   auto message = base::receive_control(control_fd, true, closed);
+  if (!message && errno != 0) {
+    throw config_error("cannot receive from the host of this target" +
+                       base::refused_call("recvmsg", "unset HAM_TARGET to run this program by itself"));
+  }
   if (!message) {
     throw config_error(
         "this process was started as a HAM target (HAM_TARGET is set) but its host does not answer; "

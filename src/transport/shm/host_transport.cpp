@@ -15,6 +15,7 @@
 
 #include "base/clock.hpp"
 #include "base/own_program.hpp"
+#include "base/refused_call.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/shm/messages.hpp"
@@ -26,7 +27,10 @@ constexpr std::chrono::milliseconds patience_at_end{500};
 
 base::unique_fd make_event() {
   base::unique_fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!fd) throw config_error(std::string("cannot make an event descriptor (") + std::strerror(errno) + ")");
+  if (!fd) {
+    throw config_error("cannot make an event descriptor" +
+                       base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
+  }
   return fd;
 }
 
@@ -177,7 +181,10 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   welcome.side = 1;
   const std::array<int, 6> fds{job_file_.get(), pair_file.get(),  one->heap.get(),
                                heap_fd_,        one->event.get(), event_.get()};
-  base::send_control(one->control.get(), bytes_of(welcome), fds);
+  if (!base::send_control(one->control.get(), bytes_of(welcome), fds)) {
+    throw config_error("cannot hand a target its memory" +
+                       base::refused_call("sendmsg", "raise the limit of open files (ulimit -n)"));
+  }
 
   auto memory = std::make_unique<mapped_memory>(duplicate(one->heap.get()));
   one->memory = memory.get();

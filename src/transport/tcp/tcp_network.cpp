@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/process.hpp"
+#include "base/refused_call.hpp"
 #include "base/thread.hpp"
 #include "transport/tcp/bulk_server.hpp"
 #include "transport/tcp/socket.hpp"
@@ -22,13 +23,19 @@ constexpr std::size_t most_lanes_served = 2 * bulk_client::most_lanes;
 
 base::unique_fd make_epoll() {
   base::unique_fd made(::epoll_create1(EPOLL_CLOEXEC));
-  if (!made) throw config_error("cannot make an epoll descriptor; raise the limit of open files (ulimit -n)");
+  if (!made) {
+    throw config_error("cannot make an epoll descriptor" +
+                       base::refused_call("epoll_create1", "raise the limit of open files (ulimit -n)"));
+  }
   return made;
 }
 
 base::unique_fd make_event() {
   base::unique_fd made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!made) throw config_error("cannot make an event descriptor; raise the limit of open files (ulimit -n)");
+  if (!made) {
+    throw config_error("cannot make an event descriptor" +
+                       base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
+  }
   return made;
 }
 
