@@ -25,7 +25,6 @@ namespace ham::bench {
 
 namespace {
 
-constexpr std::int64_t work_ns = 60'000;
 constexpr std::int64_t warm_up_ns = 50'000'000;
 
 std::int64_t thread_time_ns() {
@@ -35,15 +34,16 @@ std::int64_t thread_time_ns() {
 }
 
 // Processor time, not time on the clock: who is off its core does not get on with it.
-void compute() {
+void compute(std::int64_t work_ns) {
   const std::int64_t end = thread_time_ns() + work_ns;
   while (thread_time_ns() < end) {
   }
 }
 
-void step() {
-  auto there = offload::async(1, fn<&compute>);
-  compute();
+void step(const job_work& work) {
+  const auto work_ns = static_cast<std::int64_t>(work.step_us * 1e3);
+  auto there = offload::async(1, fn<&compute>, work_ns);
+  if (work.host_works) compute(work_ns);
   there.get();
 }
 
@@ -51,14 +51,17 @@ void step() {
 
 int run_overlap_job(int argc, char** argv) {
   if (std::getenv("HAM_TARGET") == nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);  // targets end with it anyway
-  const double length_ms = argc > 2 ? std::atof(argv[2]) : 100;
+  job_work work;
+  if (argc > 2) work.length_ms = std::atof(argv[2]);
+  if (argc > 3) work.step_us = std::atof(argv[3]);
+  if (argc > 4) work.host_works = std::atoi(argv[4]) != 0;
   const runtime job(argc, argv);
   std::int64_t end = now_ns() + warm_up_ns;
-  while (now_ns() < end) step();
+  while (now_ns() < end) step(work);
   std::vector<double> times;
-  end = now_ns() + static_cast<std::int64_t>(length_ms * 1e6);
+  end = now_ns() + static_cast<std::int64_t>(work.length_ms * 1e6);
   for (std::int64_t begin = now_ns(); begin < end;) {
-    step();
+    step(work);
     const std::int64_t after = now_ns();
     times.push_back(static_cast<double>(after - begin) / 1e3);
     begin = after;
@@ -73,12 +76,13 @@ int run_busy(int argc, char** argv) {
   for (volatile unsigned turns = 0;;) turns = turns + 1;
 }
 
-step_times measure_overlap(const std::string& placement, double length_ms) {
+step_times measure_overlap(const std::string& placement, const job_work& work) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "no pipe");
-  const pid_t pid = spawn_self({std::string(overlap_job_argument), std::to_string(length_ms), "--ham-nodes=shm:1",
-                                "--ham-cpu-affinity=" + placement},
-                               ends[1]);
+  const pid_t pid =
+      spawn_self({std::string(overlap_job_argument), std::to_string(work.length_ms), std::to_string(work.step_us),
+                  work.host_works ? "1" : "0", "--ham-nodes=shm:1", "--ham-cpu-affinity=" + placement},
+                 ends[1]);
   close(ends[1]);
   step_times found;
   ssize_t got = 0;

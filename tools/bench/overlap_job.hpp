@@ -20,8 +20,14 @@ struct step_times {
   double p90_us = 0;
 };
 
-/// main of the job: for a while it computes `work_us` on host and target at once, over and over; writes a step_times to
-/// descriptor 3.
+/// What a job does over and over.
+struct job_work {
+  double length_ms = 100;  ///< for so long
+  double step_us = 60;     ///< of processor time on the target
+  bool host_works = true;  ///< and as much on the host at once; else the host waits
+};
+
+/// main of the job; writes a step_times to descriptor 3.
 int run_overlap_job(int argc, char** argv);
 /// main of a busy process: takes all the time that it is given, on `core` if that is not negative, until it is killed
 /// or its parent ends.
@@ -29,7 +35,7 @@ int run_busy(int argc, char** argv);
 
 /// Starts a job with --ham-cpu-affinity=`placement` on a machine as it is now, and waits for what it finds. Throws
 /// std::runtime_error if it fails.
-[[nodiscard]] step_times measure_overlap(const std::string& placement, double length_ms);
+[[nodiscard]] step_times measure_overlap(const std::string& placement, const job_work& work);
 
 /// Processes that compute while this lives.
 class busy_processes {
