@@ -202,13 +202,6 @@ const mapping* heap_view::reach(std::uint64_t bytes) {
   return windows_.back().size() < bytes ? nullptr : &windows_.back();
 }
 
-void heap_view::close() noexcept {
-  std::lock_guard guard(mutex_);
-  window_.store(nullptr);
-  windows_.clear();
-  file_.reset();
-}
-
 std::byte* heap_view::translate(std::uint64_t address, allocation_tag tag, std::size_t size, heap_check& why) {
   const mapping* window = window_.load(std::memory_order_acquire);
   if (window == nullptr && (window = reach(heap_data_offset)) == nullptr) {

@@ -99,8 +99,6 @@ class heap_view {
   explicit heap_view(unique_fd file);
   /// Where [address, address + size) of the owner is mapped here, or nullptr; `why` says what is wrong.
   [[nodiscard]] std::byte* translate(std::uint64_t address, allocation_tag tag, std::size_t size, heap_check& why);
-  /// Gives the mappings and the file back; what translate has given is no longer valid, nor is translate.
-  void close() noexcept;
 
  private:
   /// A window of at least `bytes` bytes, or nullptr.

@@ -28,4 +28,26 @@ struct batch_record {
   std::span<const std::byte> arguments;
 };
 
+/// How results of a batch lie in the message that answers it: call id, size and whether it is an error, the result.
+constexpr std::size_t result_head_bytes = 8;
+constexpr std::uint32_t failed_bit = 0x80000000;
+
+/// The first of a message's results, which is `complete`.
+struct batch_result {
+  explicit batch_result(std::span<const std::byte> results) noexcept
+      : call(word_at(results, 0)),
+        failed((word_at(results, 4) & failed_bit) != 0),
+        bytes(results.subspan(result_head_bytes, word_at(results, 4) & ~failed_bit)) {}
+
+  [[nodiscard]] static bool complete(std::span<const std::byte> results) noexcept {
+    return results.size() >= result_head_bytes &&
+           results.size() - result_head_bytes >= (word_at(results, 4) & ~failed_bit);
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return result_head_bytes + bytes.size(); }
+
+  std::uint32_t call;
+  bool failed;
+  std::span<const std::byte> bytes;
+};
+
 }  // namespace ham::detail

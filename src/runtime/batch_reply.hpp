@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ham/offload/detail/engine_api.hpp"
+#include "runtime/batch_records.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -16,7 +17,7 @@ namespace ham::detail {
 /// Deletes itself after the last result. Only a batch with calls that run elsewhere (pooled) takes the lock. Results
 /// that are together longer than a message may be travel in several.
 struct batch_reply {
-  static constexpr std::size_t head_bytes = 8;  // in front of each result
+  static constexpr std::size_t head_bytes = result_head_bytes;  // in front of each result
   static constexpr std::size_t largest_result = 0x7fffffff - head_bytes;
 
   batch_reply(engine& at, peer& to, std::uint32_t calls) : engine_(at), to_(to), left_(calls) {
@@ -59,7 +60,7 @@ struct batch_reply {
       add(call, 0, out);
     }
     if (!error.empty()) std::memcpy(out.data, error.data(), error.size());
-    head(call, static_cast<std::uint32_t>(error.size()) | 0x80000000U);
+    head(call, static_cast<std::uint32_t>(error.size()) | failed_bit);
     finish();
   }
 

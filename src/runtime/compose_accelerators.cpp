@@ -57,7 +57,7 @@ void accelerators::start_emulated(const node_group& group, const transport::chil
     emulated_ = made.get();
     host_.use(std::move(made));
   }
-  emulated_->start({{process, costs}}, nodes);
+  emulated_->start({{process, costs, static_cast<std::uint32_t>(host_.living_nodes())}}, nodes);
 }
 
 template <class Host>

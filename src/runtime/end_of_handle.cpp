@@ -39,45 +39,45 @@ sign_of_life::sign_of_life(engine& at, node_t node, const char* what)
       started_ns_(base::now_ns()),
       last_sign_ns_(started_ns_),
       next_probe_ns_(started_ns_ + second_ns / 2),
-      taken_(who_.given_up_at.load()) {}
+      taken_(who_->given_up_at.load()) {}
 
 bool sign_of_life::shows_one() {
-  const std::uint64_t before = std::exchange(taken_, who_.to->taken());
+  const std::uint64_t before = std::exchange(taken_, at_.consumed_by(*who_));
   if (before != peer::never && before != taken_) return true;
-  const char state = state_of(at_.local_process(who_));
+  const char state = state_of(at_.local_process(*who_));
   if (state != '\0') return state != 'T' && state != 't';
   return false;
 }
 
 bool sign_of_life::wait_on() {
   at_.poll_once();
-  if (who_.to == nullptr || who_.state.load() == peer_state::lost) return true;  // the call tells
+  if (who_->state.load() == peer_state::lost) return true;  // the call tells
   const std::int64_t now = base::now_ns();
   const std::optional<std::int64_t> most = close_timeout_ns();
   if (shows_one()) {
     last_sign_ns_ = now;
-    who_.given_up_at.store(peer::never);
+    who_->given_up_at.store(peer::never);
   }
   const bool over = most ? now - started_ns_ >= *most : now - last_sign_ns_ >= 10 * second_ns;
-  if (over || who_.given_up_at.load() != peer::never) {
+  if (over || who_->given_up_at.load() != peer::never) {
     give_up(now - (most ? started_ns_ : last_sign_ns_));
     return false;
   }
   if (now >= next_probe_ns_) {  // something to take, for a node that has taken all
     next_probe_ns_ = now + second_ns;
-    if (auto probe = offload::try_async(who_.node, fn<&nothing>)) probe->detach();
+    if (auto probe = offload::try_async(who_->node, fn<&nothing>)) probe->detach();
   }
   return true;
 }
 
 void sign_of_life::give_up(std::int64_t waited_ns) {
-  if (who_.given_up_at.exchange(taken_) != peer::never) return;
-  const char state = state_of(at_.local_process(who_));
+  if (who_->given_up_at.exchange(taken_) != peer::never) return;
+  const char state = state_of(at_.local_process(*who_));
   std::fprintf(
       stderr,
       "ham: node %d: %s of node %d is left to that node, which has not answered for %.1f s (%s); it ends there if "
       "the node goes on\n",
-      at_.self(), what_, who_.node, static_cast<double>(waited_ns) * 1e-9,
+      at_.self(), what_, who_->node, static_cast<double>(waited_ns) * 1e-9,
       state == 'T' || state == 't' ? "its process is stopped" : "it hangs, computes, or cannot be reached");
 }
 

@@ -6,11 +6,11 @@
 #include <thread>
 
 #include "ham/offload/future.hpp"
+#include "runtime/peer.hpp"
 
 namespace ham::detail {
 
 class engine;
-struct peer;
 
 /// Waits as long as the node shows that it lives: it takes messages, or its process is not stopped. It has 10 s for
 /// that, or HAM_CLOSE_TIMEOUT seconds, after which it is given up whatever it shows. Once a node was given up, nobody
@@ -27,7 +27,7 @@ class sign_of_life {
   void give_up(std::int64_t waited_ns);
 
   engine& at_;
-  peer& who_;
+  const peer_hold who_;
   const char* what_;
   const std::int64_t started_ns_;
   std::int64_t last_sign_ns_;

@@ -152,6 +152,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   kick_out_.reset(kick[0]);
   kick_in_.reset(kick[1]);
   wait_on(kick_out_.get());
+  spare_buffers_.reserve(16);
   static_cast<void>(peers_.claim(0));  // its end is this node's, also before it is met
   peer& me = *peers_.claim(self_);
   me.to = &self_endpoint_;
@@ -159,6 +160,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   me.hello_seen = true;
   me.facts = local_facts(self_);
   nameless_loss_ = std::make_exception_ptr(node_failure("a node failed (there is no memory left to say more)", {}));
+  no_memory_ = std::make_exception_ptr(std::bad_alloc());
   me.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &me;
   disown_in_forks(*this);
@@ -229,7 +231,7 @@ void engine::start_progress_thread() {
   });
 }
 
-void engine::await_ready(node_t node) { ready_peer(node); }
+void engine::await_ready(node_t node) { static_cast<void>(peer_of(node)); }
 
 void engine::serve() {
   const engine_scope scope(this);
@@ -243,10 +245,10 @@ void engine::leave() {
   leaving_.store(true);
   stop_relief();
   const bool own = refuse_queued();
-  for (peer* const one : peers_) {
-    if (one->node == self_ || one->state.load() != peer_state::ready) continue;
-    reply_with(*one, no_reply, wire_kind::goodbye, {});
-  }
+  peers_.for_each_held([this](peer& one) {
+    if (one.node == self_ || one.state.load() != peer_state::ready) return;
+    reply_with(one, no_reply, wire_kind::goodbye, {});
+  });
   const std::int64_t until = base::now_ns() + 100'000'000;
   wait_until([&] { return outboxes_.load() == 0 && (!own || self_endpoint_.empty()); }, until);
   take_receiving();
@@ -366,9 +368,12 @@ void engine::execute(peer& from, const transport::frame_head& head, std::span<co
 /// Whether the node that is to answer slept when the call was sent: a second sleep, of this side, would double the
 /// wait.
 bool engine::wakes_up(const call_slot& awaited) noexcept {
+  if (!receiving_.try_lock()) return false;
   const node_t node = awaited.node.load(std::memory_order_relaxed);
   transport::endpoint* const to = peers_.has(node) ? peers_[node].to.operator->() : nullptr;
-  return to != nullptr && to->take_woken();
+  const bool woken = to != nullptr && to->take_woken();
+  finish_progress();
+  return woken;
 }
 
 bool engine::await_greeting(peer& who, std::int64_t until_ns) {
@@ -400,12 +405,18 @@ bool engine::wait_in_pool(call_slot& slot, std::int64_t until_ns) {
     const std::int64_t next = base::now_ns() + (starved ? often_ns : seldom_ns);
     if (await_settled(slot, std::min(until_ns, next))) return true;
     if (until_ns <= next) return false;
-    starved = scope.starved();
-    if (!starved || thread_depth >= most_depth) continue;
-    ++thread_depth;
-    static_cast<void>(scope.help());
-    --thread_depth;
+    starved = help_pool(scope);
   }
+}
+
+/// For a thread that waits: executes a queued job of its pool if no other thread will. False: another one does.
+bool engine::help_pool(msg::thread_pool::waiting& wait) {
+  if (!wait.starved()) return false;
+  if (thread_depth >= most_depth) return true;
+  ++thread_depth;
+  static_cast<void>(wait.help());
+  --thread_depth;
+  return true;
 }
 
 // ---- facts
@@ -417,28 +428,33 @@ bool engine::crowded() const noexcept {
 
 std::vector<node_t> engine::ready_nodes() const {
   std::vector<node_t> result;
-  for (const peer* one : peers_) {
-    if (one->node != self_ && one->state.load(std::memory_order_acquire) == peer_state::ready)
-      result.push_back(one->node);
-  }
+  peers_.for_each_held([&](const peer& one) {
+    if (one.node != self_ && one.state.load(std::memory_order_acquire) == peer_state::ready) result.push_back(one.node);
+  });
   return result;
 }
 
+std::size_t engine::living_nodes() const noexcept {
+  std::size_t count = 0;
+  peers_.for_each_held([&](const peer& one) {
+    const peer_state state = one.state.load(std::memory_order_relaxed);
+    if (state != peer_state::unknown && state != peer_state::lost) ++count;
+  });
+  return count;
+}
+
 std::string engine::address_of(node_t node) const {
+  const peer_hold who = peers_.hold(node);
   std::lock_guard guard(mutex_);
-  return peers_.has(node) ? peers_[node].address : std::string();
+  return who ? who->address : std::string();
 }
 
 offload::statistics engine::statistics() const {
   offload::statistics result;
-  result.calls_sent = peers_.calls_of_retired();
-  result.bytes_sent = peers_.bytes_sent_to_retired();
-  result.bytes_received = peers_.bytes_received_of_retired();
-  for (const peer* one : peers_) {
-    result.calls_sent += one->calls_sent.load(std::memory_order_relaxed);
-    result.bytes_sent += one->bytes_sent.bytes();
-    result.bytes_received += one->bytes_received.bytes();
-  }
+  const peer_traffic all = peers_.traffic();
+  result.calls_sent = all.calls_sent;
+  result.bytes_sent = all.bytes_sent;
+  result.bytes_received = all.bytes_received;
   result.calls_executed = calls_executed_.load();
   result.bytes_put = bytes_put_.load();
   result.bytes_got = bytes_got_.load();
@@ -448,16 +464,16 @@ offload::statistics engine::statistics() const {
 
 offload::node_descriptor engine::describe(node_t node) {
   notice_losses();
-  peer& who = node == self_ ? peers_[node] : ready_peer(node);
+  const peer_hold who = peer_of(node);
   std::lock_guard guard(mutex_);
-  return offload::node_descriptor(who.facts);
+  return offload::node_descriptor(who->facts);
 }
 
 bool engine::alive(node_t node) {
   if (node == self_) return true;
   notice_losses();
   try {
-    ready_peer(node);
+    static_cast<void>(peer_of(node));
     return true;
   } catch (const node_failure&) {
     return false;
@@ -465,18 +481,11 @@ bool engine::alive(node_t node) {
 }
 
 void engine::fail_access(node_t node) {
-  peer& who = peer_for(node);
+  const peer_hold who = peer_for(node);
   // The transport tells of the loss as well, at its own time.
-  wait_until([&who] { return who.state.load(std::memory_order_acquire) == peer_state::lost; },
+  wait_until([&who] { return who->state.load(std::memory_order_acquire) == peer_state::lost; },
              base::now_ns() + 1'000'000'000);
-  throw_lost(who, nullptr, call_outcome::may_have_run);
+  throw_lost(*who, nullptr, call_outcome::may_have_run);
 }
-
-transport::remote_memory* engine::memory_of(node_t node) {
-  if (!one_sided_) return nullptr;
-  return ready_peer(node).to->memory();
-}
-
-const msg::translation* engine::translation_of(node_t node) { return ready_peer(node).translation.get(); }
 
 }  // namespace ham::detail

@@ -20,6 +20,7 @@
 #include "base/home_core.hpp"
 #include "base/unique_fd.hpp"
 #include "ham/msg/handler_table.hpp"
+#include "ham/msg/thread_pool.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/backlog.hpp"
@@ -81,6 +82,8 @@ class engine final : public transport::observer {
   bool grow_to(std::size_t nodes) { return peers_.grow_to(nodes); }
   /// Whether a new node can have this number.
   [[nodiscard]] peer_table::place place_of(node_t node) const noexcept { return peers_.place_of(node); }
+  /// Nodes that are met, or expected, and have not been lost; with this one.
+  [[nodiscard]] std::size_t living_nodes() const noexcept;
   /// Nodes that can be called, but for this one.
   [[nodiscard]] std::vector<node_t> ready_nodes() const;
   /// What this node tells others in its greeting about where they can connect to it.
@@ -89,12 +92,14 @@ class engine final : public transport::observer {
   [[nodiscard]] std::string address_of(node_t node) const;
   /// Sends words to the job at another node.
   void tell(node_t node, std::span<const std::byte> text) {
-    reply_with(ready_peer(node), no_reply, wire_kind::notice, text);
+    const peer_hold to = peer_of(node);
+    reply_with(*to, no_reply, wire_kind::notice, text);
   }
   /// Ends the connection to `node` in order, for good.
   void part_with(node_t node, const std::string& reason);
   [[nodiscard]] bool ready(node_t node) const noexcept {
-    return peers_.has(node) && peers_[node].state.load(std::memory_order_acquire) == peer_state::ready;
+    const peer_hold who = peers_.hold(node);
+    return who && who->state.load(std::memory_order_acquire) == peer_state::ready;
   }
   /// Waits until `node` can be called. Throws ham::node_failure.
   void await_ready(node_t node);
@@ -134,17 +139,28 @@ class engine final : public transport::observer {
   [[nodiscard]] bool crowded() const noexcept;
   /// The calling thread is the one that wakes up on the node's core, if the node has got one.
   void live_at_home() noexcept { home_.adopt_thread(); }
-  /// One-sided access to a node's memory, or nullptr.
-  [[nodiscard]] transport::remote_memory* memory_of(node_t node);
+  /// One-sided access to the memory of a connected node for the calling thread, or nullptr. Stays as long as `who`.
+  [[nodiscard]] transport::remote_memory* memory_of(const peer& who) const noexcept {
+    return one_sided_ && who.memory != nullptr && who.memory->open_to_me() ? who.memory.get() : nullptr;
+  }
   /// The record of a connected node. Throws ham::node_failure.
-  [[nodiscard]] peer& peer_of(node_t node) { return ready_peer(node); }
+  [[nodiscard]] peer_hold peer_of(node_t node) {
+    peer_hold who = peers_.hold(node);
+    if (who && who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
+      return who;
+    return make_ready(node);
+  }
+  /// How many bytes of messages the node has consumed, as its endpoint counts them.
+  [[nodiscard]] std::uint64_t consumed_by(const peer& who) {
+    std::uint64_t position = 0;
+    locked([&] { position = who.to == nullptr ? 0 : who.to->taken(); });
+    return position;
+  }
   /// Its process, if that is one of this machine; else negative.
   [[nodiscard]] std::int64_t local_process(const peer& who) const;
   /// A one-sided access to `node` found no peer any more: throws the ham::node_failure of the node, which may have got
   /// some of the bytes.
   [[noreturn]] void fail_access(node_t node);
-  /// How the handlers and data of a node differ from those here; nullptr if they do not.
-  [[nodiscard]] const msg::translation* translation_of(node_t node);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
   /// A call of `bytes` that runs on a thread which is not ours (pooled): the engine's end waits for it. Throws
   /// ham::call_error if too much waits already.
@@ -188,6 +204,7 @@ class engine final : public transport::observer {
   bool wait(call_slot& slot, std::int64_t until_ns);
   bool await_settled(call_slot& slot, std::int64_t until_ns);
   bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
+  static bool help_pool(msg::thread_pool::waiting& wait);
   [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept;
   bool await_greeting(peer& who, std::int64_t until_ns);
   /// Takes note of peers that transports have reported as lost.
@@ -228,15 +245,19 @@ class engine final : public transport::observer {
   static constexpr unsigned rounds_per_clock = 32;         // of fruitless progress, between looks at the clock
   static constexpr unsigned longest_warmth = 512;  // looks at a transport behind the first after it had something
 
-  peer& peer_for(node_t node);
-  /// The peer, connected and greeted.
-  peer& ready_peer(node_t node) {
-    peer& who = peers_.at_place_of(node);
-    if (who.node == node && who.state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
-      return who;
-    return make_ready(node);
+  peer_hold peer_for(node_t node);
+  /// The peer, connected and greeted, with its `sending` lock. Throws ham::node_failure.
+  peer& lock_ready(node_t node, const msg::handler_entry& function) {
+    peer* const who = peers_.lock(node);
+    if (who != nullptr) [[likely]] {
+      if (who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
+        return *who;
+      who->sending.unlock();
+    }
+    return make_ready_and_lock(node, function);
   }
-  peer& make_ready(node_t node);
+  peer& make_ready_and_lock(node_t node, const msg::handler_entry& function);
+  peer_hold make_ready(node_t node);
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
   [[nodiscard]] std::int64_t pid_of(node_t node) const noexcept;
   std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
@@ -252,9 +273,11 @@ class engine final : public transport::observer {
     return translate_key(to, function);
   }
   std::uint32_t translate_key(peer& to, msg::handler_entry& function);
+  std::byte* reserve_call(peer& who, msg::handler_entry& function, std::size_t size, message_list* big,
+                          std::uint32_t& key);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
-  void make_room(peer& to, unsigned& fruitless);
-  bool missed(peer& to, msg::handler_entry& function, result_decoder decode, outgoing& out);
+  void make_room(unsigned& empty_polls);
+  bool missed(node_t node, msg::handler_entry& function, result_decoder decode, outgoing& out);
   bool finish_big(peer& to, const transport::frame_head& head, outgoing& out);
   bool withdraw(peer& to, std::uint32_t stream);
   void enqueue(peer& to, transport::frame_head head, message_list& one) noexcept;
@@ -306,7 +329,9 @@ class engine final : public transport::observer {
   [[nodiscard]] bool set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void say_flow(peer& to, bool hold) noexcept;
   void receive_flow(peer& from, std::span<const std::byte> payload);
-  void admit_ping(peer& who, const destination& to, std::size_t size, msg::handler_entry& function);
+  [[nodiscard]] bool welcomes_ping(peer& who, std::size_t size) noexcept;
+  [[nodiscard]] bool holds_pings(const peer& who) const noexcept;
+  void admit_ping(peer& who, const destination& to, msg::handler_entry& function);
   void lose_ping(const transport::frame_head& head, std::span<const std::byte> payload,
                  std::span<const std::byte> error) noexcept;
   void refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
@@ -337,6 +362,9 @@ class engine final : public transport::observer {
   bool handle_events() noexcept;
   void handle(event& what) noexcept;
   void handle_unreported() noexcept;
+  void report_without_memory() noexcept;
+  void settle_unanswered(call_slot& slot) noexcept;
+  void leave_unanswered(wire_kind kind, std::uint32_t call, std::span<const std::byte> bytes) noexcept;
   void take_notice();
   void connected(transport::endpoint& with);
   void lost(peer& who, std::string reason, peer_end how) noexcept;
@@ -352,7 +380,9 @@ class engine final : public transport::observer {
   bool withdraw_call(peer& to, std::uint32_t call) noexcept;
   /// Why a call fails of which nothing has left this node before its deadline.
   std::exception_ptr missed_call(node_t node, const msg::handler_entry& function) const noexcept;
-  void add_deadline(std::uint32_t call, std::int64_t deadline_ns);
+  void add_deadline(std::uint32_t call, std::int64_t deadline_ns) noexcept;
+  [[nodiscard]] std::int64_t earliest_deadline() const noexcept;
+  void expire_unlisted(std::int64_t now) noexcept;
   void forget_settled_deadlines();
 
   void block(const std::function<bool()>& done, std::int64_t until_ns);
@@ -408,8 +438,10 @@ class engine final : public transport::observer {
   std::vector<event> events_;
   std::atomic<bool> unreported_ends_{false};  ///< peers that were marked because there was no memory for an event
   std::exception_ptr nameless_loss_;          ///< for want of memory to say more
+  std::exception_ptr no_memory_;
   std::vector<std::pair<std::int64_t, std::uint32_t>> deadlines_;  ///< a heap; calls that have settled stay for a while
   std::size_t most_deadlines_ = 64;                                ///< that many, and the settled ones are dropped
+  std::int64_t unlisted_deadline_ = INT64_MAX;  ///< of those that are not in the heap for want of memory, or earlier
   std::atomic<std::int64_t> next_deadline_;
 
   // Waiting.

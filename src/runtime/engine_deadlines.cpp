@@ -17,25 +17,56 @@ void engine::forget_settled_deadlines() {
   most_deadlines_ = std::max<std::size_t>(64, 2 * deadlines_.size());
 }
 
-void engine::add_deadline(std::uint32_t call, std::int64_t deadline_ns) {
+/// The call is on its way. Without memory for the heap it is found by a look at all slots when its time has come.
+void engine::add_deadline(std::uint32_t call, std::int64_t deadline_ns) noexcept {
   std::lock_guard guard(mutex_);
   if (deadlines_.size() >= most_deadlines_) forget_settled_deadlines();
-  deadlines_.emplace_back(deadline_ns, call);
-  std::push_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
-  const bool sooner = deadlines_.front().first < next_deadline_.load();
-  next_deadline_.store(deadlines_.front().first);
+  try {
+    deadlines_.emplace_back(deadline_ns, call);
+    std::push_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
+  } catch (const std::bad_alloc&) {
+    unlisted_deadline_ = std::min(unlisted_deadline_, deadline_ns);
+  }
+  const std::int64_t next = earliest_deadline();
+  const bool sooner = next < next_deadline_.load();
+  next_deadline_.store(next);
   if (sooner && sleeping_.load()) kick();
+}
+
+/// mutex_ is held.
+std::int64_t engine::earliest_deadline() const noexcept {
+  return deadlines_.empty() ? unlisted_deadline_ : std::min(deadlines_.front().first, unlisted_deadline_);
+}
+
+/// All slots, for the sake of calls that are not in the heap. The receiving lock is held.
+void engine::expire_unlisted(std::int64_t now) noexcept {
+  {
+    std::lock_guard guard(mutex_);
+    if (now < unlisted_deadline_) return;
+    unlisted_deadline_ = base::never_ns;
+  }
+  std::int64_t next = base::never_ns;
+  slots_.for_each([&](call_slot& slot) {
+    if (!slot.reply_due.load(std::memory_order_acquire) || slot.deadline_ns == 0) return;
+    if (slot.deadline_ns > now)
+      next = std::min(next, slot.deadline_ns);
+    else
+      expire(slot.id.load(std::memory_order_relaxed), now);
+  });
+  std::lock_guard guard(mutex_);
+  unlisted_deadline_ = std::min(unlisted_deadline_, next);
 }
 
 void engine::expire_deadlines(std::int64_t now) {
   if (!receiving_.try_lock()) return;
+  expire_unlisted(now);
   for (;;) {
     std::uint32_t due = 0;
     {
       std::lock_guard guard(mutex_);
       const bool any = !deadlines_.empty() && deadlines_.front().first <= now;
       if (!any) {
-        next_deadline_.store(deadlines_.empty() ? base::never_ns : deadlines_.front().first);
+        next_deadline_.store(earliest_deadline());
         break;
       }
       due = deadlines_.front().second;
@@ -54,7 +85,7 @@ void engine::expire(std::uint32_t call, std::int64_t now) noexcept {
   if (slot->orphan || slot->deadline_ns == 0 || slot->deadline_ns > now) return;
   std::exception_ptr why;
   try {
-    if (slot->function != nullptr && withdraw_call(peers_[slot->node], call)) {
+    if (slot->function != nullptr && peers_.has(slot->node) && withdraw_call(peers_[slot->node], call)) {
       slot->reply_due = false;
       why = missed_call(slot->node, *slot->function);
     } else {

@@ -28,11 +28,11 @@ void engine::give_room(std::size_t bytes) noexcept {
   if (slowed_peers_.load(std::memory_order_seq_cst) == 0 || !backlog_.draining()) [[likely]]
     return;
   std::lock_guard guard(flow_mutex_);
-  for (peer* const one : peers_) {
-    if (!one->slowed) continue;
-    one->slowed = false;
-    say_flow(*one, false);
-  }
+  peers_.for_each_held([this](peer& one) {
+    if (!one.slowed) return;
+    one.slowed = false;
+    say_flow(one, false);
+  });
   slowed_peers_.store(0, std::memory_order_seq_cst);  // also of nodes that have gone
 }
 
@@ -48,28 +48,34 @@ void engine::receive_flow(peer& from, std::span<const std::byte> payload) {
   from.pings_held.store(payload[0] == std::byte{1}, std::memory_order_release);
 }
 
-/// Waits until pings are welcome at the node; throws if they are not until the deadline.
-void engine::admit_ping(peer& who, const destination& to, std::size_t size, msg::handler_entry& function) {
-  // Who only sends never polls as long as there is room, and must hear all the same that it shall stop.
+bool engine::holds_pings(const peer& who) const noexcept {
+  if (who.pings_held.load(std::memory_order_acquire)) return true;
+  return who.node == self_ && (backlog_.filling() || self_endpoint_.queued() >= pings_between_polls);
+}
+
+/// Whether a ping may leave now. Who only sends never polls as long as there is room, and must hear all the same that
+/// it shall stop. The sending lock is held.
+bool engine::welcomes_ping(peer& who, std::size_t size) noexcept {
   const std::uint32_t sent = who.pings_since_poll.load(std::memory_order_relaxed) + 1 +
                              static_cast<std::uint32_t>(size / (bytes_between_polls / pings_between_polls));
   who.pings_since_poll.store(sent, std::memory_order_relaxed);
-  if (sent >= pings_between_polls) {
-    who.pings_since_poll.store(0, std::memory_order_relaxed);
-    progress();
-  }
-  for (unsigned empty_polls = 0;;) {
-    const bool held = who.pings_held.load(std::memory_order_acquire) || (who.node == self_ && backlog_.filling());
-    if (held && who.node == self_ && contexts::on_context_thread()) {
+  return sent < pings_between_polls && !holds_pings(who);
+}
+
+/// Polls, and waits until pings are welcome at the node; throws if they are not until the deadline.
+void engine::admit_ping(peer& who, const destination& to, msg::handler_entry& function) {
+  who.pings_since_poll.store(0, std::memory_order_relaxed);
+  progress();
+  for (unsigned empty_polls = 0; holds_pings(who);) {
+    const bool behind_calls = who.pings_held.load(std::memory_order_relaxed) || backlog_.filling();
+    if (who.node == self_ && behind_calls && contexts::on_context_thread()) {
       throw call_error("too many calls wait on node " + std::to_string(self_) +
                        ", and a context that waited for its own node here might wait for itself; wait for some first");
     }
-    const bool behind = who.node == self_ && self_endpoint_.queued() >= pings_between_polls;
-    if (!held && !behind) return;
     if (who.state.load(std::memory_order_acquire) == peer_state::lost)
       throw_lost(who, &function, call_outcome::not_run);
     if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) std::rethrow_exception(missed_call(to.node, function));
-    make_room(who, empty_polls);
+    make_room(empty_polls);
   }
 }
 

@@ -17,8 +17,10 @@ constexpr std::size_t most_at_once = 64;  // begun under one hold of the receivi
 /// Nothing has arrived for so long at a thread that waits at the limit: what it waits for may wait for a call that it
 /// does not begin.
 constexpr std::int64_t longest_silence_ns = 1'000'000'000;
-/// The same if it waits for something of its own node, which is at hand and loses nothing by beginning early.
+/// The same if it waits for something of its own node, which is at hand and loses nothing by beginning early; and for
+/// continuations, which cannot be refused, on the first levels beyond the limit.
 constexpr std::int64_t shortest_silence_ns = 1'000'000;
+constexpr unsigned spare_depth = 64;
 
 std::vector<std::byte> nested_too_deep(node_t node, unsigned limit) {
   return encode_call_error("calls are nested more than " + std::to_string(limit) + " deep on node " +
@@ -116,7 +118,8 @@ void engine::at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& 
   if (first) silent_since = now;
   const std::int64_t silent = now - silent_since;
   const bool local = awaited == nullptr || awaited->function == nullptr;
-  if (!ready_.empty() && silent >= (local ? shortest_silence_ns : longest_silence_ns)) {
+  const bool spare = thread_depth < most_depth + spare_depth;
+  if (!ready_.empty() && silent >= (local || spare ? shortest_silence_ns : longest_silence_ns)) {
     silent_since = now;
     run_continuations(1);  // nobody could be told that it is refused
     return;
@@ -136,7 +139,9 @@ void engine::at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& 
 
 /// Whether the peer has seen the call; one that has not is busy, and nothing waits on its side for what is called here.
 bool engine::was_consumed(const call_slot& awaited) const {
-  const peer& to = peers_[awaited.node.load(std::memory_order_relaxed)];
+  const node_t node = awaited.node.load(std::memory_order_relaxed);
+  if (!peers_.has(node)) return true;
+  const peer& to = peers_[node];
   return to.to == nullptr || to.to->taken() > awaited.position;
 }
 

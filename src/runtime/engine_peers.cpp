@@ -59,12 +59,38 @@ void engine::report_end(node_t node, peer_end how, const std::string& reason) no
   try {
     post({nullptr, node, how, reason});
   } catch (const std::bad_alloc&) {
-    if (!peers_.has(node)) return;
-    peers_[node].unreported.store(how);
-    unreported_ends_.store(true);
-    has_events_.store(true, std::memory_order_seq_cst);
-    if (sleeping_.load(std::memory_order_seq_cst)) kick();
+    const peer_hold who = peers_.hold(node);
+    if (!who) return;
+    who->unreported.store(how);
+    report_without_memory();
   }
+}
+
+void engine::report_without_memory() noexcept {
+  unreported_ends_.store(true);
+  has_events_.store(true, std::memory_order_seq_cst);
+  if (sleeping_.load(std::memory_order_seq_cst)) kick();
+}
+
+/// There was no memory for the answer to calls of this node to itself. Any thread.
+void engine::leave_unanswered(wire_kind kind, std::uint32_t call, std::span<const std::byte> bytes) noexcept {
+  const auto mark = [this](std::uint32_t id) {
+    if (call_slot* const slot = slots_.find(id)) slot->unanswered.store(true);
+  };
+  if (kind == wire_kind::reply || kind == wire_kind::reply_error) mark(call);
+  if (kind == wire_kind::batch_reply) {
+    for (; !bytes.empty(); bytes = bytes.subspan(batch_result(bytes).size())) mark(batch_result(bytes).call);
+  }
+  report_without_memory();
+}
+
+/// The receiving lock is held.
+void engine::settle_unanswered(call_slot& slot) noexcept {
+  slot.reply_due = false;
+  if (slot.orphan)
+    slots_.release(slot);
+  else if (slot.state.load(std::memory_order_relaxed) == slot_state::pending)  // else its deadline has passed
+    fail(slot, no_memory_);
 }
 
 void engine::on_connected(transport::endpoint& with) { post({&with, -1, peer_end::none, {}}); }
@@ -118,6 +144,9 @@ void engine::handle_unreported() noexcept {
     event what{nullptr, one->node, one->unreported.exchange(peer_end::none), "no memory left"};  // fits the string
     if (what.how != peer_end::none) handle(what);
   }
+  slots_.for_each([&](call_slot& slot) {
+    if (slot.unanswered.exchange(false) && slot.reply_due.load(std::memory_order_acquire)) settle_unanswered(slot);
+  });
 }
 
 void engine::connected(transport::endpoint& with) {
@@ -134,8 +163,13 @@ void engine::connected(transport::endpoint& with) {
     for (const auto& one : transports()) one->forget(with);
     return;
   }
-  if (who.to != nullptr) return;
+  if (who.to != nullptr) {  // a number is connected once
+    with.close("this node has met it before");
+    for (const auto& one : transports()) one->forget(with);
+    return;
+  }
   who.to = &with;
+  who.memory = with.memory();
   who.max_payload = with.max_payload();
   who.fragments.limit(message_limit_);
   with.user = &who;
@@ -241,6 +275,7 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
     gone->close(who.loss);
     who.to = &no_endpoint::instance();
     who.sending.unlock();
+    gone->user = nullptr;  // nothing of it is looked at
     if (!unsent.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
     mark_unsent(unsent);
   }
@@ -346,11 +381,11 @@ std::int64_t engine::local_process(const peer& who) const {
 }
 
 void engine::part_with(node_t node, const std::string& reason) {
-  peer& who = peer_for(node);
-  if (who.state.load() == peer_state::ready) reply_with(who, no_reply, wire_kind::goodbye, {});
+  const peer_hold who = peer_for(node);
+  if (who->state.load() == peer_state::ready) reply_with(*who, no_reply, wire_kind::goodbye, {});
   std::string why = reason;
   take_receiving();
-  lost(who, std::move(why), peer_end::connection_lost);
+  lost(*who, std::move(why), peer_end::connection_lost);
   finish_progress();
 }
 

@@ -16,10 +16,11 @@ namespace ham::detail {
 namespace {
 
 constexpr std::size_t small_payload = transport::readable_payload;
-constexpr std::uint32_t failed_bit = 0x80000000;
 
 }  // namespace
 
+/// While a call runs the receiving lock is free: the endpoint may be lost and destroyed. Nothing of it is touched
+/// behind a call, and nothing throws there.
 void engine::receive(transport::endpoint& from, const transport::frame& frame) {
   if (from.user == nullptr) [[unlikely]]
     handle_events();
@@ -69,7 +70,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
         copy.assign(frame.payload.begin(), frame.payload.end());
         from.release();
         receive_message(*who, frame.head, copy);
-        if (spare_buffers_.size() < 16) spare_buffers_.push_back(std::move(copy));
+        if (spare_buffers_.size() < spare_buffers_.capacity()) spare_buffers_.push_back(std::move(copy));
         return;
       }
       case wire_kind::fragment: {
@@ -322,12 +323,10 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
 void engine::receive_batch_reply(peer& from, std::span<const std::byte> payload) {
   if (payload.empty()) throw protocol_error("a reply to a batch without a result");
   while (!payload.empty()) {
-    if (payload.size() < 8) throw protocol_error("a reply to a batch is cut off");
-    const std::uint32_t size_and_state = word_at(payload, 4);
-    const std::size_t size = size_and_state & ~failed_bit;
-    if (payload.size() - 8 < size) throw protocol_error("a reply to a batch is cut off");
-    settle_reply(from, word_at(payload, 0), (size_and_state & failed_bit) != 0, payload.subspan(8, size));
-    payload = payload.subspan(8 + size);
+    if (!batch_result::complete(payload)) throw protocol_error("a reply to a batch is cut off");
+    const batch_result next(payload);
+    settle_reply(from, next.call, next.failed, next.bytes);
+    payload = payload.subspan(next.size());
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
+#include "ham/msg/thread_pool.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -16,16 +17,18 @@ void check_message_size(const peer& to, std::size_t size, const std::string& wha
                    "); raise HAM_MAX_MESSAGE there, send less at once, or move bulk data with put and get");
 }
 
-peer& engine::peer_for(node_t node) {
-  if (peers_.has(node)) [[likely]]
-    return peers_[node];
+peer_hold engine::peer_for(node_t node) {
+  if (peer_hold who = peers_.hold(node)) [[likely]]
+    return who;
   if (node < 0 || static_cast<std::size_t>(node) >= peers_.size()) {
     throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
                      std::to_string(peers_.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes");
   }
-  peer* claimed = nullptr;
-  locked([&] { claimed = peers_.claim(node); });
-  if (claimed != nullptr) return *claimed;
+  peer_hold claimed;
+  locked([&] {
+    if (peer* const one = peers_.claim(node)) claimed = peer_hold(*one);
+  });
+  if (claimed) return claimed;
   node_failure::facts facts;
   facts.node = node;
   facts.outcome = call_outcome::not_run;
@@ -33,20 +36,28 @@ peer& engine::peer_for(node_t node) {
 }
 
 /// The peer, once it is connected and greeted.
-peer& engine::make_ready(node_t node) {
-  peer& who = peer_for(node);
+peer_hold engine::make_ready(node_t node) {
+  peer_hold who = peer_for(node);
   peer_state expected = peer_state::unknown;
   std::int64_t until_ns = base::never_ns;
-  if (who.state.compare_exchange_strong(expected, peer_state::connecting)) {
+  if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
     if (job_ != nullptr)
       until_ns = job_->connect(node);
     else
       transports_[0]->connect(node);
   }
-  if (!await_greeting(who, until_ns)) on_lost(node, "it did not connect in time; look at its output");
-  await_greeting(who, base::never_ns);
-  if (who.state.load() == peer_state::lost) throw_lost(who, nullptr, call_outcome::not_run);
+  if (!await_greeting(*who, until_ns)) on_lost(node, "it did not connect in time; look at its output");
+  await_greeting(*who, base::never_ns);
+  if (who->state.load() == peer_state::lost) throw_lost(*who, nullptr, call_outcome::not_run);
   return who;
+}
+
+peer& engine::make_ready_and_lock(node_t node, const msg::handler_entry& function) {
+  const peer_hold who = make_ready(node);
+  who->sending.lock();
+  if (who->state.load(std::memory_order_acquire) == peer_state::ready) return *who;
+  who->sending.unlock();
+  throw_lost(*who, &function, call_outcome::not_run);  // lost in between
 }
 
 std::uint32_t engine::translate_key(peer& to, msg::handler_entry& function) {
@@ -82,87 +93,100 @@ call_slot& engine::claim_for(peer& to, msg::handler_entry& function, result_deco
   return *slot;  // no reply is due before finish: until then cancel may give the slot back
 }
 
-/// Waits a little for room in the queue to a peer: executes what arrives meanwhile. `fruitless` counts the attempts.
-void engine::make_room(peer& to, unsigned& fruitless) {
-  if (to.state.load(std::memory_order_acquire) == peer_state::lost) return;
+/// Waits a little for room in the queue to a peer: executes what arrives meanwhile. `empty_polls` counts the attempts.
+void engine::make_room(unsigned& empty_polls) {
   if (progress()) {
-    fruitless = 0;
-  } else if (++fruitless < 1000 && !crowded()) {
+    empty_polls = 0;
+  } else if (++empty_polls < 1000 && !crowded()) {
     base::relax();
-  } else if (fruitless < 2000) {
+  } else if (empty_polls < 2000) {
     ::sched_yield();
   } else {  // the peer computes, or is stopped
     const timespec pause{0, 50'000};
+    msg::thread_pool::waiting in_pool;  // it may wait for a job behind this one
     ::nanosleep(&pause, nullptr);
+    help_pool(in_pool);
   }
 }
 
 /// The deadline of a call passed before there was room for it. A call without a future of its own throws.
-bool engine::missed(peer& to, msg::handler_entry& function, result_decoder decode, outgoing& out) {
-  std::exception_ptr why = missed_call(to.node, function);
+bool engine::missed(node_t node, msg::handler_entry& function, result_decoder decode, outgoing& out) {
+  std::exception_ptr why = missed_call(node, function);
   if (decode == nullptr) std::rethrow_exception(why);
   out.slot = claim_local();
   fail_unsent(*out.slot, std::move(why));
   return false;
 }
 
-bool engine::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
-                   when_full policy, outgoing& out) {
-  if (decode == nullptr) notice_losses();  // nobody waits for an answer, which would tell
-  peer& who = ready_peer(to.node);
-  who.to->expect_send();
-  const std::uint32_t key = key_for(who, function);
-  if (decode == nullptr && &function != &batch_entry()) [[unlikely]]
-    admit_ping(who, to, size, function);
-  const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
-  const std::size_t total = size + prefix;
-  if (total > who.max_payload) [[unlikely]]
-    check_message_size(who, total,
-                       &function == &batch_entry() ? "a batch" : "a call of " + table_->pretty_name(function.key()));
-  std::byte* room = nullptr;
-  for (unsigned fruitless = 0;;) {
-    who.sending.lock();
-    if (who.state.load(std::memory_order_relaxed) != peer_state::ready) [[unlikely]] {
-      who.sending.unlock();
-      throw_lost(who, &function, call_outcome::not_run);
-    }
-    if (who.outbox.empty() || flush(who)) [[likely]] {
-      if (total > who.max_payload) [[unlikely]] {
-        who.sending.unlock();
-        auto big = std::make_unique<message_list>(1);
-        big->front().bytes.resize(total);
-        who.sending.lock();
-        if (who.state.load(std::memory_order_relaxed) != peer_state::ready) [[unlikely]] {  // lost meanwhile
-          who.sending.unlock();
-          throw_lost(who, &function, call_outcome::not_run);
-        }
-        room = big->front().bytes.data();
-        out.big = big.release();
-        out.policy = policy;
-        out.deadline_ns = to.deadline_ns;
-        break;
-      }
-      room = who.to->reserve(total);
-      if (room != nullptr) [[likely]]
-        break;
-    }
-    who.sending.unlock();
-    if (policy == when_full::refuse) return false;
-    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) return missed(who, function, decode, out);
-    make_room(who, fruitless);
-  }
+/// Room for a call of `size` bytes, and its key. nullptr: there is no room now, or it needs memory (`big`) because it
+/// is longer than a frame. The sending lock is held, and given back if this throws.
+std::byte* engine::reserve_call(peer& who, msg::handler_entry& function, std::size_t size, message_list* big,
+                                std::uint32_t& key) {
   try {
-    out.slot = decode == nullptr ? nullptr : &claim_for(who, function, decode, to.deadline_ns);
+    key = key_for(who, function);
+    if (size > who.max_payload) [[unlikely]] {
+      check_message_size(who, size,
+                         &function == &batch_entry() ? "a batch" : "a call of " + table_->pretty_name(function.key()));
+    }
+    if (!who.outbox.empty() && !flush(who)) [[unlikely]]
+      return nullptr;
+    if (size <= who.max_payload) [[likely]]
+      return who.to->reserve(size);
+    return big == nullptr ? nullptr : big->front().bytes.data();
   } catch (...) {
-    if (out.big == nullptr) who.to->cancel();
-    delete static_cast<message_list*>(out.big);
     who.sending.unlock();
     throw;
   }
-  who.bytes_sent.count(total);
-  out.peer = &who;
-  out.key = key;
+}
+
+bool engine::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+                   when_full policy, outgoing& out) {
+  if (decode == nullptr) notice_losses();  // nobody waits for an answer, which would tell
+  bool welcome = decode != nullptr || &function == &batch_entry();
+  const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
+  const std::size_t total = size + prefix;
+  std::unique_ptr<message_list> big;
+  peer* who = nullptr;
+  std::byte* room = nullptr;
+  for (unsigned empty_polls = 0;;) {
+    who = &lock_ready(to.node, function);
+    if (!welcome && !welcomes_ping(*who, size)) [[unlikely]] {
+      const peer_hold held(*who);
+      who->sending.unlock();
+      admit_ping(*who, to, function);
+      welcome = true;
+      continue;
+    }
+    who->to->expect_send();
+    room = reserve_call(*who, function, total, big.get(), out.key);
+    if (room != nullptr) [[likely]]
+      break;
+    const bool is_big = total > who->max_payload;
+    who->sending.unlock();
+    if (is_big && big == nullptr) {
+      big = std::make_unique<message_list>(1);
+      big->front().bytes.resize(total);
+      continue;
+    }
+    if (policy == when_full::refuse) return false;
+    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) return missed(to.node, function, decode, out);
+    make_room(empty_polls);
+  }
+  try {
+    out.slot = decode == nullptr ? nullptr : &claim_for(*who, function, decode, to.deadline_ns);
+  } catch (...) {
+    if (big == nullptr) who->to->cancel();
+    who->sending.unlock();
+    throw;
+  }
+  who->bytes_sent.count(total);
+  out.peer = who;
   out.kind = to_byte(wire_kind::call);
+  if (big != nullptr) [[unlikely]] {
+    out.big = big.release();
+    out.policy = policy;
+    out.deadline_ns = to.deadline_ns;
+  }
   if (prefix != 0) {
     out.kind |= in_context;
     msg::writer(room, prefix).number(to.context);
@@ -196,6 +220,7 @@ bool engine::finish(outgoing& out) {
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
 bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& out) {
   const std::unique_ptr<message_list> message(static_cast<message_list*>(out.big));
+  const peer_hold held(to);
   const std::uint32_t stream = to.next_stream;
   enqueue(to, head, *message);
   bool gone = flush(to);
@@ -204,9 +229,9 @@ bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& o
     if (!gone && sleeping_.load(std::memory_order_seq_cst)) kick();  // who sleeps must look after the rest
     return true;
   }
-  for (unsigned fruitless = 0; !gone && to.state.load() != peer_state::lost;) {
+  for (unsigned empty_polls = 0; !gone && to.state.load() != peer_state::lost;) {
     const bool late = out.deadline_ns != 0 && base::now_ns() >= out.deadline_ns;
-    if (!late) make_room(to, fruitless);
+    if (!late) make_room(empty_polls);
     to.sending.lock();
     gone = flush(to);
     const bool withdrawn = late && !gone && withdraw(to, stream);
@@ -310,9 +335,18 @@ void engine::cancel_reply(peer& to, outgoing_reply& out) noexcept {
   to.sending.unlock();
 }
 
+/// Who waits for an answer for which there is no memory would wait for ever: the connection is given up instead.
 void engine::reply_with(peer& to, std::uint32_t call, wire_kind kind, std::span<const std::byte> bytes) noexcept {
   outgoing_reply out;
-  begin_reply(to, bytes.size(), out);
+  try {
+    begin_reply(to, bytes.size(), out);
+  } catch (const std::bad_alloc&) {
+    if (to.node == self_)
+      leave_unanswered(kind, call, bytes);
+    else if (to.state.load() != peer_state::lost)
+      report_end(to.node, peer_end::connection_broken, "no memory left");  // fits the string
+    return;
+  }
   if (!bytes.empty()) std::memcpy(out.data, bytes.data(), bytes.size());
   finish_reply(to, call, kind, out);
 }
@@ -320,8 +354,15 @@ void engine::reply_with(peer& to, std::uint32_t call, wire_kind kind, std::span<
 // ---- batches
 
 batch_slot engine::begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner) {
-  peer& who = ready_peer(node);
-  const std::uint32_t key = key_for(who, function);
+  peer& who = lock_ready(node, function);
+  std::uint32_t key = 0;
+  try {
+    key = key_for(who, function);
+  } catch (...) {
+    who.sending.unlock();
+    throw;
+  }
+  who.sending.unlock();
   call_slot* const slot = slots_.claim();
   if (slot == nullptr) throw call_error("a million calls are pending on this node; read some of their results first");
   slot->decode = decode;

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <mutex>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/renew.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -42,34 +42,6 @@ void after_fork_in_child() {
   for (engine* one : all().alive) one->disown();
   all().alive.clear();
   all().mutex.unlock();
-}
-
-/// Takes messages, and nothing comes of them.
-class nowhere final : public transport::endpoint {
- public:
-  using endpoint::endpoint;
-  [[nodiscard]] std::size_t max_payload() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
-  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
-    dropped_.resize(size + transport::readable_payload);
-    return dropped_.data();
-  }
-  void cancel() noexcept override {}
-  void commit(const transport::frame_head&) noexcept override {}
-  [[nodiscard]] std::uint64_t taken() const noexcept override { return 0; }
-  [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
-  void release() noexcept override {}
-  [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::broken; }
-  [[nodiscard]] std::string reason() const override { return {}; }
-  void close(const std::string&) noexcept override {}
-
- private:
-  std::vector<std::byte> dropped_;
-};
-
-/// The old one may be locked, or waited for, by a thread that does not exist here: it is not destroyed.
-template <class T>
-void renew(T& what) {
-  ::new (static_cast<void*>(&what)) T;
 }
 
 }  // namespace
@@ -104,11 +76,12 @@ void engine::disown() noexcept {
   for (auto& one : transports_)
     static_cast<void>(one.release());  // its threads are not here, and its rings and processes are the parent's
   job_ = nullptr;
-  renew(receiving_);
-  renew(mutex_);
-  renew(flow_mutex_);
-  renew(parking_);
+  base::renew(receiving_);
+  base::renew(mutex_);
+  base::renew(flow_mutex_);
+  base::renew(parking_);
   slots_.renew_lock();
+  peers_.renew_lock();
   sleeping_.store(false);
   wanted_.store(0);
   ready_.renew();
@@ -119,9 +92,8 @@ void engine::disown() noexcept {
   stop_.store(true);
   self_endpoint_.disown();
   for (peer* const one : peers_) {
-    renew(one->sending);
-    one->to = new nowhere(one->node);
-    one->max_payload = one->to->max_payload();
+    base::renew(one->sending);
+    one->to = &no_endpoint::instance();
     one->loss = why_forked_away();
     one->state.store(peer_state::lost);
   }

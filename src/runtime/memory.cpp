@@ -89,7 +89,8 @@ void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
 /// The size of the numbers that must be turned round on the way to or from a node; 0: none. Throws for elements that
 /// cannot cross.
 std::uint32_t to_turn(engine& at, node_t node, const element& of) {
-  const msg::translation* const other = at.translation_of(node);
+  const ham::detail::peer_hold who = at.peer_of(node);
+  const msg::translation* const other = who->translation.get();
   if (other == nullptr || other->same_structs()) return 0;
   if (other->same_byte_order() ? of.known : of.number_bytes != 0) {
     return other->same_byte_order() || of.number_bytes == 1 ? 0 : of.number_bytes;
@@ -187,14 +188,18 @@ future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t byt
                       OneSided one_sided, Piece send_piece) {
   if (bytes == 0) return ready_or_failed(at, [] {});
   if (node == at.self()) return ready_or_failed(at, here);
-  if (transport::remote_memory* const memory = there.tag == 0 || turned != 0 ? nullptr : at.memory_of(node)) {
-    const transport::access_result result = one_sided(*memory);
-    return ready_or_failed(at, [&] {
-      if (result == transport::access_result::lost) at.fail_access(node);
-      if (result != transport::access_result::done) refuse(result, node, there, bytes);
-    });
+  {
+    const ham::detail::peer_hold who = at.peer_of(node);
+    transport::remote_memory* const memory = at.memory_of(*who);
+    if (memory != nullptr && there.tag != 0 && turned == 0) {
+      const transport::access_result result = one_sided(*memory);
+      return ready_or_failed(at, [&] {
+        if (result == transport::access_result::lost) at.fail_access(node);
+        if (result != transport::access_result::done) refuse(result, node, there, bytes);
+      });
+    }
+    if (memory != nullptr && there.tag == 0) warn_of_messages(node, bytes);
   }
-  if (there.tag == 0 && at.memory_of(node) != nullptr) warn_of_messages(node, bytes);
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
   for (std::size_t done = 0; done < bytes; done += piece_bytes) {

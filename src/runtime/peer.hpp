@@ -6,11 +6,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/biased_lock.hpp"
+#include "base/cpu.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/node.hpp"
+#include "runtime/no_endpoint.hpp"
 #include "transport/fragments.hpp"
 #include "transport/transport.hpp"
 
@@ -46,26 +49,6 @@ struct open_batch {
   open_batch* outer = nullptr;  ///< around it on the stack
 };
 
-/// Takes nothing and gives nothing: stands for the endpoint of a peer that was lost, which the transport may destroy.
-class no_endpoint final : public transport::endpoint {
- public:
-  no_endpoint() : endpoint(-1) {}
-  [[nodiscard]] std::size_t max_payload() const noexcept override { return 0; }
-  [[nodiscard]] std::byte* reserve(std::size_t) noexcept override { return nullptr; }
-  void cancel() noexcept override {}
-  void commit(const transport::frame_head&) noexcept override {}
-  [[nodiscard]] std::uint64_t taken() const noexcept override { return 0; }
-  [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
-  void release() noexcept override {}
-  [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::broken; }
-  [[nodiscard]] std::string reason() const override { return {}; }
-  void close(const std::string&) noexcept override {}
-  static no_endpoint& instance() noexcept {
-    static no_endpoint one;
-    return one;
-  }
-};
-
 /// A pointer to an endpoint that may be exchanged while others follow it.
 class endpoint_pointer {
  public:
@@ -94,11 +77,21 @@ class traffic_counter {
   std::atomic<std::uint64_t> bytes_{0};
 };
 
+/// Where the record of a node is found. The place stays when the record is exchanged for another node's, and so do the
+/// lock and the counter that keep a record from being freed (peer_table.hpp).
+struct alignas(base::cache_line_bytes) peer_place {
+  std::atomic<peer*> who{nullptr};
+  base::biased_lock sending;  ///< of the node that is here; its record stays here while the lock is held
+  /// Threads that use a record which is, or was, here. Not on the line that every call writes.
+  alignas(base::cache_line_bytes) std::atomic<std::uint32_t> holders{0};
+};
+
 struct peer {
-  explicit peer(node_t number) : node(number) {}
-  /// Whether nobody executes a call of it, or has one waiting. The receiving lock is held.
-  [[nodiscard]] bool idle() const noexcept {
-    return executor == nullptr && waiting == 0 && users.load(std::memory_order_acquire) == 0;
+  peer(node_t number, peer_place& where) : node(number), place(where), sending(where.sending) {}
+  /// Whether nobody uses it any more; its place has another record. The receiving lock is held.
+  [[nodiscard]] bool unused() const noexcept {
+    return executor == nullptr && waiting == 0 && users.load(std::memory_order_acquire) == 0 &&
+           place.holders.load(std::memory_order_seq_cst) == 0;
   }
   /// Under `sending`.
   void count_calls(std::uint64_t more) noexcept {
@@ -106,17 +99,21 @@ struct peer {
   }
 
   const node_t node;
+  peer_place& place;
+  base::biased_lock& sending;  ///< of the place; guards what is sent
   std::atomic<peer_state> state{peer_state::unknown};
   std::atomic<bool> condemned{false};                ///< broke the rules: nothing more of it is looked at
   std::atomic<peer_end> unreported{peer_end::none};  ///< its end, for which there was no memory for an event
-  endpoint_pointer to;                               ///< set before `greeting`; no_endpoint when it was lost
+  /// Set before `greeting`; no_endpoint when it was lost. Followed under `sending` or the receiving lock only, under
+  /// both of which it changes: the transport may destroy an endpoint that no peer has.
+  endpoint_pointer to;
   std::size_t max_payload = 0;                       ///< of `to`
   std::uint64_t max_message = UINT64_MAX;            ///< what the node takes, as it says; set before `ready`
   std::unique_ptr<msg::translation> translation;     ///< set before `ready`; nullptr: the same table on both sides
+  std::shared_ptr<transport::remote_memory> memory;  ///< of `to`; set before `greeting`
 
-  // Sending.
-  base::biased_lock sending;
-  message_list outbox;  ///< guarded by sending; behind it everything queues
+  // Sending, under `sending`.
+  message_list outbox;  ///< behind it everything queues
   std::uint32_t next_stream = 0;
   std::atomic<std::uint64_t> calls_sent{0};  ///< written under sending, read by all
   traffic_counter bytes_sent;
@@ -145,6 +142,39 @@ struct peer {
   offload::node_descriptor::facts facts;
   std::string loss;
   std::string address;
+};
+
+/// Keeps the record of a peer from being freed, for a thread that has no lock. Not its endpoint.
+class peer_hold {
+ public:
+  peer_hold() = default;
+  /// Of a record that stays for the moment: the caller has a lock, another hold, or executes a call of it.
+  explicit peer_hold(peer& who) noexcept : at_(&who.place), who_(&who) {
+    at_->holders.fetch_add(1, std::memory_order_seq_cst);
+  }
+  /// Of whoever is at a place; to be asked for its number.
+  explicit peer_hold(peer_place& at) noexcept : at_(&at) {
+    at.holders.fetch_add(1, std::memory_order_seq_cst);
+    who_ = at.who.load(std::memory_order_seq_cst);  // whoever exchanges it after this finds the holder counted
+  }
+  peer_hold(peer_hold&& other) noexcept
+      : at_(std::exchange(other.at_, nullptr)), who_(std::exchange(other.who_, nullptr)) {}
+  peer_hold& operator=(peer_hold&& other) noexcept {
+    std::swap(at_, other.at_);
+    std::swap(who_, other.who_);
+    return *this;
+  }
+  ~peer_hold() {
+    if (at_ != nullptr) at_->holders.fetch_sub(1, std::memory_order_release);
+  }
+
+  explicit operator bool() const noexcept { return who_ != nullptr; }
+  [[nodiscard]] peer& operator*() const noexcept { return *who_; }
+  [[nodiscard]] peer* operator->() const noexcept { return who_; }
+
+ private:
+  peer_place* at_ = nullptr;
+  peer* who_ = nullptr;
 };
 
 }  // namespace ham::detail

@@ -4,93 +4,161 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <new>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/renew.hpp"
 #include "runtime/peer.hpp"
 
 namespace ham::detail {
 
+/// Calls sent to nodes, and bytes of messages exchanged with them.
+struct peer_traffic {
+  std::uint64_t calls_sent = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+
+  void add(const peer& one) noexcept {
+    calls_sent += one.calls_sent.load(std::memory_order_relaxed);
+    bytes_sent += one.bytes_sent.bytes();
+    bytes_received += one.bytes_received.bytes();
+  }
+};
+
 /// Numbers grow for as long as the job lasts; a place in the table is used again by a number that differs by a multiple
 /// of the table's size, when the node before it has been lost. The same goes for places in the shared-memory segment.
+///
+/// A record is freed when nobody can use it any more. It is used by those who
+/// - hold the `sending` lock of its place, under which it was found and under which places change hands,
+/// - hold the receiving lock, under which records are freed,
+/// - hold it (peer_hold),
+/// - execute a call of it, or have one waiting, which the record counts.
 class peer_table {
  public:
   static constexpr std::size_t most = 4096;                         ///< nodes at a time
   static constexpr std::size_t max_numbers = std::size_t{1} << 30;  ///< ever
 
-  /// Whether a place can be given to another number. For `rest_ns` after its node was lost it cannot: until then other
-  /// threads may be about to look at what belonged to it.
+  /// Whether a place can be given to another number. For `rest_ns` after its node was lost it cannot, so that other
+  /// processes see the end of that node before its words in shared memory are another's.
   enum class place : std::uint8_t { free, resting, taken };
   static constexpr std::int64_t rest_ns = 1'000'000'000;
 
-  explicit peer_table(std::size_t count) : peers_(new std::atomic<peer*>[most]), count_(count) {
-    for (std::size_t at = 0; at < most; ++at) peers_[at].store(&absent_, std::memory_order_relaxed);
-  }
+  explicit peer_table(std::size_t count)
+      : places_(static_cast<peer_place*>(::operator new(most * sizeof(peer_place), alignment))), count_(count) {}
   ~peer_table() {
     for (peer* one : *this) delete one;
+    std::destroy_n(places_, used_.load());
+    ::operator delete(places_, alignment);
   }
   peer_table(const peer_table&) = delete;
   peer_table& operator=(const peer_table&) = delete;
 
   /// All numbers that there have been are below.
   [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_acquire); }
-  /// Who has the place of `node`, which need not be that node.
-  [[nodiscard]] peer& at_place_of(node_t node) const noexcept {
-    return *peers_[static_cast<std::uint32_t>(node) % most].load(std::memory_order_acquire);
-  }
-  /// `node` is there, says has().
-  [[nodiscard]] peer& operator[](node_t node) const noexcept { return at_place_of(node); }
-  [[nodiscard]] bool has(node_t node) const noexcept { return node >= 0 && at_place_of(node).node == node; }
 
+  // ---- any thread
+  /// The record of `node` with its `sending` lock; nullptr: there is none, and nothing is locked.
+  [[nodiscard]] peer* lock(node_t node) noexcept {
+    const std::size_t at = index_of(node);
+    if (at >= used_.load(std::memory_order_acquire)) [[unlikely]]
+      return nullptr;
+    peer_place& where = places_[at];
+    where.sending.lock();
+    peer* const who = where.who.load(std::memory_order_acquire);
+    if (who->node == node) [[likely]]
+      return who;
+    where.sending.unlock();
+    return nullptr;
+  }
+  /// The record of `node`, if there is one.
+  [[nodiscard]] peer_hold hold(node_t node) const noexcept {
+    peer_hold who = hold_place_of(node);
+    return node >= 0 && who && who->node == node ? std::move(who) : peer_hold();
+  }
+  /// Calls visit(peer) for each one, holding it.
+  template <class Visit>
+  void for_each_held(Visit visit) const {
+    const std::size_t used = used_.load(std::memory_order_acquire);
+    for (std::size_t at = 0; at < used; ++at) {
+      if (places_[at].who.load(std::memory_order_relaxed) == &absent_) continue;
+      const peer_hold who(places_[at]);
+      visit(*who);
+    }
+  }
   [[nodiscard]] place place_of(node_t node) const noexcept {
-    const peer& one = at_place_of(node);
-    if (one.node < 0) return place::free;
-    if (one.state.load(std::memory_order_acquire) != peer_state::lost) return place::taken;
-    return base::now_ns() - one.lost_at_ns.load(std::memory_order_relaxed) < rest_ns ? place::resting : place::free;
+    const peer_hold who = hold_place_of(node);
+    if (!who || who->node < 0) return place::free;
+    if (who->state.load(std::memory_order_acquire) != peer_state::lost) return place::taken;
+    return base::now_ns() - who->lost_at_ns.load(std::memory_order_relaxed) < rest_ns ? place::resting : place::free;
   }
-
   /// There are numbers below `count` from now on, at least; records are made when they are claimed. False: more than
-  /// there may be. Any thread.
+  /// there may be.
   bool grow_to(std::size_t count) {
     if (count > max_numbers) return false;
     std::lock_guard guard(mutex_);
     if (count > size()) count_.store(count, std::memory_order_release);
     return true;
   }
+  /// With all nodes that there have been.
+  [[nodiscard]] peer_traffic traffic() const {
+    std::lock_guard guard(mutex_);  // nothing is claimed or freed
+    peer_traffic sum = freed_;
+    for (const auto& one : retired_) sum.add(*one);
+    for (const peer* one : *this) sum.add(*one);
+    return sum;
+  }
+  /// In a child after fork: whoever held the lock is not there.
+  void renew_lock() noexcept { base::renew(mutex_); }
+  /// Records that have lost their place and are still used.
+  [[nodiscard]] std::size_t retired() const {
+    std::lock_guard guard(mutex_);
+    return retired_.size();
+  }
+
+  // ---- the receiving lock is held
+  /// Who has the place of `node`, which need not be that node.
+  [[nodiscard]] peer& at_place_of(node_t node) const noexcept {
+    const std::size_t at = index_of(node);
+    return at < used_.load(std::memory_order_relaxed) ? *places_[at].who.load(std::memory_order_relaxed) : absent_;
+  }
+  /// `node` is there, says has().
+  [[nodiscard]] peer& operator[](node_t node) const noexcept { return at_place_of(node); }
+  [[nodiscard]] bool has(node_t node) const noexcept { return node >= 0 && at_place_of(node).node == node; }
 
   /// The record of `node`, which takes over its place if whoever has it was lost or never met; else nullptr: that node
-  /// lives, so `node` does not. The receiving lock is held.
+  /// lives, so `node` does not. Frees what is not used any more.
   peer* claim(node_t node) {
     std::lock_guard guard(mutex_);
-    const std::size_t place = static_cast<std::uint32_t>(node) % most;
-    peer* const before = peers_[place].load(std::memory_order_relaxed);
+    const std::size_t at = index_of(node);
+    make_places(at + 1);
+    peer_place& where = places_[at];
+    peer* const before = where.who.load(std::memory_order_relaxed);
     if (before->node == node) return before;
     const peer_state state = before->state.load();
     if (state != peer_state::unknown && state != peer_state::lost) return nullptr;
-    auto* const made = new peer(node);
-    peers_[place].store(made, std::memory_order_release);
-    if (place >= used_.load(std::memory_order_relaxed)) used_.store(place + 1, std::memory_order_release);
-    if (before != &absent_) retire(before);
+    retired_.reserve(retired_.size() + 1);
+    auto* const made = new peer(node, where);
+    if (before == &absent_) {  // without its lock, whose bias is the first sender's
+      where.who.store(made, std::memory_order_seq_cst);
+    } else {
+      where.sending.lock();
+      where.who.store(made, std::memory_order_seq_cst);
+      where.sending.unlock();
+      retired_.emplace_back(before);
+    }
+    free_unused();
     return made;
-  }
-
-  /// Calls sent to nodes whose records are gone.
-  [[nodiscard]] std::uint64_t calls_of_retired() const noexcept { return calls_.load(std::memory_order_relaxed); }
-
-  /// Bytes of messages exchanged with them.
-  [[nodiscard]] std::uint64_t bytes_sent_to_retired() const noexcept { return sent_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t bytes_received_of_retired() const noexcept {
-    return received_.load(std::memory_order_relaxed);
   }
 
   /// Over those that are there.
   class iterator {
    public:
-    iterator(const std::atomic<peer*>* at, const std::atomic<peer*>* end) noexcept : at_(at), end_(end) { skip(); }
-    peer* operator*() const noexcept { return at_->load(std::memory_order_acquire); }
+    iterator(const peer_place* at, const peer_place* end) noexcept : at_(at), end_(end) { skip(); }
+    peer* operator*() const noexcept { return at_->who.load(std::memory_order_acquire); }
     iterator& operator++() noexcept {
       ++at_;
       skip();
@@ -102,36 +170,46 @@ class peer_table {
     void skip() noexcept {
       while (at_ != end_ && (**this)->node < 0) ++at_;
     }
-    const std::atomic<peer*>* at_;
-    const std::atomic<peer*>* end_;
+    const peer_place* at_;
+    const peer_place* end_;
   };
-  [[nodiscard]] iterator begin() const noexcept { return {peers_.get(), past_used()}; }
+  [[nodiscard]] iterator begin() const noexcept { return {places_, past_used()}; }
   [[nodiscard]] iterator end() const noexcept { return {past_used(), past_used()}; }
 
  private:
-  static constexpr std::int64_t keep_retired_ns = 10 * rest_ns;
+  static constexpr std::align_val_t alignment{alignof(peer_place)};
 
-  [[nodiscard]] const std::atomic<peer*>* past_used() const noexcept {
-    return peers_.get() + used_.load(std::memory_order_acquire);
+  [[nodiscard]] static std::size_t index_of(node_t node) noexcept { return static_cast<std::uint32_t>(node) % most; }
+  [[nodiscard]] const peer_place* past_used() const noexcept { return places_ + used_.load(std::memory_order_acquire); }
+  /// Of whoever is at the place of `node`, if it ever was used.
+  [[nodiscard]] peer_hold hold_place_of(node_t node) const noexcept {
+    const std::size_t at = index_of(node);
+    return at < used_.load(std::memory_order_acquire) ? peer_hold(places_[at]) : peer_hold();
+  }
+  /// The memory of places that no number had takes no pages.
+  void make_places(std::size_t count) noexcept {
+    for (std::size_t at = used_.load(std::memory_order_relaxed); at < count; ++at) {
+      auto* const made = ::new (static_cast<void*>(places_ + at)) peer_place;
+      made->who.store(&absent_, std::memory_order_relaxed);
+      used_.store(at + 1, std::memory_order_release);
+    }
+  }
+  void free_unused() noexcept {
+    std::erase_if(retired_, [this](const auto& one) {
+      if (!one->unused()) return false;
+      freed_.add(*one);
+      return true;
+    });
   }
 
-  /// Threads that were about to look at it have long finished when it goes; who executes a call of it keeps it.
-  void retire(peer* old) {
-    calls_.fetch_add(old->calls_sent.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    sent_.fetch_add(old->bytes_sent.bytes(), std::memory_order_relaxed);
-    received_.fetch_add(old->bytes_received.bytes(), std::memory_order_relaxed);
-    const std::int64_t now = base::now_ns();
-    std::erase_if(retired_, [now](const auto& one) { return now - one.second > keep_retired_ns && one.first->idle(); });
-    retired_.emplace_back(std::unique_ptr<peer>(old), now);
-  }
-
-  peer absent_{-1};
-  std::unique_ptr<std::atomic<peer*>[]> peers_;
+  mutable peer_place nowhere_;
+  mutable peer absent_{std::numeric_limits<node_t>::min(), nowhere_};
+  peer_place* const places_;
   std::atomic<std::size_t> count_{0};
-  std::atomic<std::size_t> used_{0};  ///< places behind are empty
-  std::mutex mutex_;
-  std::vector<std::pair<std::unique_ptr<peer>, std::int64_t>> retired_;
-  std::atomic<std::uint64_t> calls_{0}, sent_{0}, received_{0};
+  std::atomic<std::size_t> used_{0};  ///< places that are made
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<peer>> retired_;
+  peer_traffic freed_;
 };
 
 }  // namespace ham::detail

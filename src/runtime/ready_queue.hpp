@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <new>
 
 #include "base/biased_lock.hpp"
+#include "base/renew.hpp"
 #include "ham/offload/detail/slot.hpp"
 
 namespace ham::detail {
@@ -41,7 +41,7 @@ class ready_queue {
 
   /// In a child after fork: whoever held the lock is not there, and what waits here is the parent's to run.
   void renew() noexcept {
-    ::new (static_cast<void*>(&lock_)) base::biased_lock;
+    base::renew(lock_);
     first_.store(nullptr, std::memory_order_relaxed);
   }
 

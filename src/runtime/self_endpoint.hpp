@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <limits>
+#include <list>
 #include <mutex>
 #include <vector>
 
@@ -22,14 +22,20 @@ class self_endpoint final : public transport::endpoint {
   [[nodiscard]] std::size_t max_payload() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
     if (queued_.load(std::memory_order_relaxed) >= most_queued) return nullptr;
-    building_.assign(std::max(size, transport::readable_payload), std::byte{});
+    try {
+      building_.assign(std::max(size, transport::readable_payload), std::byte{});
+      make_entry();
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
     size_ = size;
     return building_.data();
   }
   void cancel() noexcept override {}
   void commit(const transport::frame_head& head) noexcept override {
     std::lock_guard guard(mutex_);
-    messages_.push_back({head, size_, std::move(building_)});
+    next_.front() = {head, size_, std::move(building_)};
+    messages_.splice(messages_.end(), next_);
     queued_.fetch_add(1, std::memory_order_seq_cst);
     on_commit_();
   }
@@ -41,7 +47,10 @@ class self_endpoint final : public transport::endpoint {
     if (empty()) return false;
     std::lock_guard guard(mutex_);
     taken_ = std::move(messages_.front());
-    messages_.pop_front();
+    if (spare_.size() < most_spare)
+      spare_.splice(spare_.end(), messages_, messages_.begin());
+    else
+      messages_.pop_front();
     queued_.fetch_sub(1, std::memory_order_release);
     out.head = taken_.head;
     out.payload = {taken_.bytes.data(), taken_.size};
@@ -56,16 +65,29 @@ class self_endpoint final : public transport::endpoint {
 
  private:
   static constexpr std::size_t most_queued = 4096;
+  static constexpr std::size_t most_spare = 16;
   struct message {
     transport::frame_head head;
     std::size_t size = 0;
     std::vector<std::byte> bytes;
   };
+  /// Memory for the message that is being built: none is needed to commit it.
+  void make_entry() {
+    if (!next_.empty()) return;
+    std::lock_guard guard(mutex_);
+    if (spare_.empty())
+      next_.emplace_back();
+    else
+      next_.splice(next_.end(), spare_, spare_.begin());
+  }
+
   std::function<void()> on_commit_;
   std::vector<std::byte> building_;
   std::size_t size_ = 0;
   std::mutex mutex_;
-  std::deque<message> messages_;
+  std::list<message> messages_;
+  std::list<message> spare_;  // to be used again
+  std::list<message> next_;   // the one that is being built
   std::atomic<std::size_t> queued_{0};
   message taken_;
 };

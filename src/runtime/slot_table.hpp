@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/biased_lock.hpp"
+#include "base/renew.hpp"
 #include "ham/offload/detail/slot.hpp"
 
 namespace ham::detail {
@@ -35,7 +36,7 @@ class slot_table {
   }
 
   /// In a child after fork: whoever held the lock is not there.
-  void renew_lock() noexcept { ::new (static_cast<void*>(&lock_)) base::biased_lock; }
+  void renew_lock() noexcept { base::renew(lock_); }
 
   /// Takes back a slot whose table has gone: the last one of a chunk takes the chunk along.
   static void release_left_over(call_slot& slot) noexcept;

@@ -49,8 +49,8 @@ class remote_memory {
   virtual access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) = 0;
   /// The peer is gone: lets go of its memory as soon as no access is under way. Later ones find it lost. Any thread.
   virtual void abandon() noexcept {}
-  /// Whether no access is under way.
-  [[nodiscard]] virtual bool unused() const noexcept { return true; }
+  /// Whether the calling thread may use it.
+  [[nodiscard]] virtual bool open_to_me() const noexcept { return true; }
 };
 
 /// One connection to one node.
@@ -104,8 +104,9 @@ class endpoint {
   /// Stops sending and receiving for good.
   virtual void close(const std::string& reason) noexcept = 0;
 
-  /// One-sided access to the peer's memory, or nullptr where the medium has none.
-  [[nodiscard]] virtual remote_memory* memory() noexcept { return nullptr; }
+  /// One-sided access to the peer's memory, or nullptr where the medium has none. May outlive the endpoint, and is
+  /// given back before the transport is destroyed.
+  [[nodiscard]] virtual std::shared_ptr<remote_memory> memory() noexcept { return nullptr; }
 
   /// The runtime's record of this peer, opaque here; nullptr until the runtime has seen the endpoint.
   void* user = nullptr;
@@ -158,10 +159,10 @@ class transport {
   /// frame.
   [[nodiscard]] virtual std::int64_t longest_sleep_ns() const noexcept { return base::never_ns; }
 
-  /// The runtime has no more use for an endpoint, whichever transport it is of: it was closed, and no thread sends
-  /// there or has a frame of it that is not released when poll is called next. Another thread may still look at the
-  /// object, and access its memory, for a moment. Under the receiving lock; may be called from within the handling of a
-  /// frame.
+  /// The runtime has no more use for an endpoint, whichever transport it is of: it was closed, and no thread of the
+  /// runtime looks at the object any more, except for the caller, until poll is called next: it may have a frame of it
+  /// that is not released. Its memory() may still be used. Under the receiving lock; may be called from within the
+  /// handling of a frame.
   virtual void forget(endpoint&) noexcept {}
 
   /// Ends arm()'s sleep from any thread of this process.

@@ -81,7 +81,7 @@ class hostile_frames : public testing::Test {
       now().step();
     }
     ASSERT_FALSE(by.open()) << what << " was taken";
-    ASSERT_FALSE(by.theirs.reason().empty()) << what;
+    ASSERT_FALSE(by.reason().empty()) << what;
     ASSERT_EQ(sprung.load(), 0) << what << " executed something";
   }
 
@@ -302,8 +302,8 @@ TEST_F(hostile_frames, a_reply_by_another_node_than_the_one_that_was_called) {
   world::peer& liar = here().friendly();
   detail::outgoing out;
   auto& function = detail::call_of<fn_t<decltype(&still_there), &still_there>, int>::message::entry();
-  ASSERT_TRUE(now().node().begin(called.theirs.peer(), function, 4, &detail::slot_value<int>::decode,
-                                 detail::when_full::refuse, out));
+  ASSERT_TRUE(
+      now().node().begin(called.number, function, 4, &detail::slot_value<int>::decode, detail::when_full::refuse, out));
   std::memset(out.data, 0, 4);
   now().node().finish(out);
   offload::future<int> pending(out.slot);
@@ -324,7 +324,7 @@ TEST_F(hostile_frames, results_that_cannot_be_read) {
     world::peer& called = here().friendly();
     detail::outgoing out;
     auto& function = detail::call_of<fn_t<decltype(&still_there), &still_there>, int>::message::entry();
-    ASSERT_TRUE(now().node().begin(called.theirs.peer(), function, 4, &detail::slot_value<int>::decode,
+    ASSERT_TRUE(now().node().begin(called.number, function, 4, &detail::slot_value<int>::decode,
                                    detail::when_full::refuse, out));
     std::memset(out.data, 0, 4);
     now().node().finish(out);

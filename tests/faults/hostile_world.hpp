@@ -58,21 +58,36 @@ class quiet {
 /// A transport whose endpoints the test makes.
 class played_transport final : public wire::ring_transport {
  public:
-  explicit played_transport(wire::observer& to)
+  played_transport(wire::observer& to, std::size_t nodes)
       : played_transport(std::make_unique<wire::bell>(), base::unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-                         to) {}
+                         to) {
+    ends_.resize(nodes);
+  }
   [[nodiscard]] const char* name() const noexcept override { return "played"; }
   void connect(node_t) override {}
   void shutdown() noexcept override {}
 
-  wire::ring_endpoint& add(node_t peer, const wire::ring_pair& rings) {
-    auto one = std::make_unique<wire::ring_endpoint>(peer, 1, rings, 1U, wire::remote_bell{&nobody_, event_.get()});
-    wire::ring_endpoint& result = *one;
-    adopt(std::move(one));
-    return result;
+  void add(node_t peer, const wire::ring_pair& rings) {
+    adopt(std::make_unique<wire::ring_endpoint>(peer, 1, rings, 1U, wire::remote_bell{&nobody_, event_.get()}));
   }
 
   [[nodiscard]] wire::bell& own_bell() { return *own_; }
+
+  /// How a connection ended; the endpoint goes with it.
+  struct end {
+    bool is = false;
+    std::string reason;
+  };
+  [[nodiscard]] const end& end_of(node_t peer) const { return ends_[static_cast<std::size_t>(peer)]; }
+  void forget(wire::endpoint& with) noexcept override {
+    end& here = ends_[static_cast<std::size_t>(with.peer())];
+    here.is = true;
+    try {
+      here.reason = with.reason();
+    } catch (const std::bad_alloc&) {  // where that is tested, nobody asks
+    }
+    ring_transport::forget(with);
+  }
 
  private:
   played_transport(std::unique_ptr<wire::bell> own, base::unique_fd event, wire::observer& to)
@@ -80,6 +95,7 @@ class played_transport final : public wire::ring_transport {
   std::unique_ptr<wire::bell> own_;
   base::unique_fd event_;
   wire::bell nobody_{};
+  std::vector<end> ends_;
 };
 
 /// Node 1, its peers 2, 3, ...; all in the calling thread.
@@ -88,7 +104,7 @@ class world {
   /// With room for so many peers.
   explicit world(std::size_t most_peers = 500)
       : most_peers_(most_peers), node_(1, most_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
-    auto made = std::make_unique<played_transport>(node_);
+    auto made = std::make_unique<played_transport>(node_, most_peers + 3);
     transport_ = made.get();
     node_.use(std::move(made));
   }
@@ -96,10 +112,10 @@ class world {
   /// The test's end of a connection.
   class peer {
    public:
-    peer(const wire::ring_pair& rings, wire::ring_endpoint& theirs, wire::bell& bell)
+    peer(const wire::ring_pair& rings, node_t number, played_transport& at)
         : rings(rings),
-          theirs(theirs),
-          bell(bell),
+          number(number),
+          at(at),
           writer(rings.lines(0), wire::ring_pair::lines_log2, rings.control(0), rings.epoch),
           reader(rings.lines(1), wire::ring_pair::lines_log2, rings.control(1), rings.epoch) {}
 
@@ -108,7 +124,7 @@ class world {
       ASSERT_NE(room, nullptr);
       if (!payload.empty()) std::memcpy(room, payload.data(), payload.size());
       writer.commit(head);
-      if (writer.receiver_armed()) (void)wire::ring_bell(bell, static_cast<std::uint32_t>(theirs.peer()));
+      if (writer.receiver_armed()) (void)wire::ring_bell(at.own_bell(), static_cast<std::uint32_t>(number));
     }
     [[nodiscard]] std::optional<std::pair<wire::frame_head, bytes>> receive() {
       wire::frame frame;
@@ -117,22 +133,27 @@ class world {
       reader.release();
       return result;
     }
-    [[nodiscard]] bool open() const { return theirs.state() == wire::endpoint_state::open; }
+    [[nodiscard]] bool open() const { return !at.end_of(number).is; }
+    /// Why it is not open.
+    [[nodiscard]] const std::string& reason() const { return at.end_of(number).reason; }
 
     wire::ring_pair rings;
-    wire::ring_endpoint& theirs;
-    wire::bell& bell;  ///< of the node
+    node_t number;
+    played_transport& at;
     wire::ring_writer writer;
     wire::ring_reader reader;
   };
 
   [[nodiscard]] bool full() const { return peers_.size() == most_peers_; }
 
+  [[nodiscard]] peer& at(node_t number) { return *peers_[static_cast<std::size_t>(number - 2)]; }
+
   /// A new connection; `greeting`: what the node said first.
   peer& connect(bytes* greeting = nullptr) {
     const wire::ring_pair rings{memory(peers_.size()), static_cast<std::uint32_t>(0x1234567 * (peers_.size() + 1))};
-    auto& theirs = transport_->add(static_cast<node_t>(peers_.size() + 2), rings);
-    peers_.push_back(std::make_unique<peer>(rings, theirs, transport_->own_bell()));
+    const auto number = static_cast<node_t>(peers_.size() + 2);
+    transport_->add(number, rings);
+    peers_.push_back(std::make_unique<peer>(rings, number, *transport_));
     step();
     const auto first = peers_.back()->receive();
     EXPECT_TRUE(first && first->first.kind == detail::to_byte(detail::wire_kind::hello));

@@ -105,7 +105,7 @@ TEST_F(engine_flow, a_loss_is_told_by_draining_the_context) {
 
 TEST_F(engine_flow, pings_wait_while_they_are_not_welcome) {
   world::peer& busy = world_.friendly();
-  const node_t node = busy.theirs.peer();
+  const node_t node = busy.number;
   busy.send({0, detail::no_reply, to_byte(wire_kind::flow)}, bytes{std::byte{1}});
   world_.step();
   try {
@@ -135,7 +135,7 @@ TEST_F(engine_flow, pings_wait_while_they_are_not_welcome) {
 
 TEST_F(engine_flow, who_only_pings_hears_that_it_shall_stop) {
   world::peer& busy = world_.friendly();
-  const node_t node = busy.theirs.peer();
+  const node_t node = busy.number;
   busy.send({0, detail::no_reply, to_byte(wire_kind::flow)}, bytes{std::byte{1}});
   int sent = 0;
   EXPECT_THROW(

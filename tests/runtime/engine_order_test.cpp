@@ -1,6 +1,7 @@
 // Calls of one peer begin in the order in which it sent them, whatever else arrives with them.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,14 @@ std::vector<int> begun;
 int answered(int value) { return value; }
 void begin(int number) { begun.push_back(number); }
 int linger(int number);
+int nest(int number);
 
 /// Makes the functions above handlers of this program.
 [[maybe_unused]] void never_called() {
   offload::sync(0, fn<&answered>, 1);
   offload::sync(0, fn<&begin>, 1);
   offload::sync(0, fn<&linger>, 1);
+  offload::sync(0, fn<&nest>, 1);
 }
 void (*const keep)() = &never_called;
 
@@ -64,7 +67,7 @@ class engine_order : public testing::Test {
 
 TEST_F(engine_order, a_continuation_that_waits_lets_no_later_call_overtake) {
   world::peer& peer = world_.friendly();
-  const node_t number = peer.theirs.peer();
+  const node_t number = peer.number;
   auto done = offload::async(number, fn<&answered>, 1).then([&](int) {
     begun.push_back(0);
     wait_a_little(number);
@@ -78,7 +81,7 @@ TEST_F(engine_order, a_continuation_that_waits_lets_no_later_call_overtake) {
 
 TEST_F(engine_order, nor_does_one_of_a_reply_behind_the_call) {
   world::peer& peer = world_.friendly();
-  const node_t number = peer.theirs.peer();
+  const node_t number = peer.number;
   auto done = offload::async(number, fn<&answered>, 1).then([&](int) {
     begun.push_back(0);
     wait_a_little(number);
@@ -101,7 +104,7 @@ offload::task<int> wait_in_a_coroutine(node_t peer) {
 TEST_F(engine_order, a_coroutine_that_waits_lets_no_later_call_overtake) {
   world::peer& one = world_.friendly();
   world::peer& two = world_.friendly();
-  auto done = wait_in_a_coroutine(one.theirs.peer());
+  auto done = wait_in_a_coroutine(one.number);
   answer(one, 1);
   for (int i = 1; i <= 10; ++i) call(two, i);
   world_.step();
@@ -125,7 +128,7 @@ int linger(int number) {
 
 TEST_F(engine_order, no_later_call_overtakes_the_rest_of_a_batch) {
   world::peer& peer = world_.friendly();
-  ASSERT_EQ(peer.theirs.peer(), 2);
+  ASSERT_EQ(peer.number, 2);
   bytes batch;
   for (std::uint32_t i = 0; i < 3; ++i) {
     for (const std::uint32_t word : {key_of("engine_order_test::linger"), 100 + i, 4U, i}) {
@@ -137,6 +140,58 @@ TEST_F(engine_order, no_later_call_overtakes_the_rest_of_a_batch) {
   for (int i = 3; i <= 5; ++i) call(peer, i);
   world_.step();
   EXPECT_EQ(begun, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+}
+
+// ---- the limit of nesting
+
+constexpr int levels = 512;
+world* nesting_world = nullptr;
+unsigned continued_at = 0;
+std::optional<offload::future<void>> continued;
+
+/// Answers all calls that the node has sent to its first peer.
+void answer_all() {
+  world::peer& peer = nesting_world->at(2);
+  while (const auto got = peer.receive()) {
+    if (got->first.kind == to_byte(wire_kind::call))
+      peer.send({0, got->first.call, to_byte(wire_kind::reply)}, pack(1));
+  }
+}
+
+/// Each one waits inside the one before. Below the last one nobody gets an answer until a continuation has run that
+/// settles there.
+int nest(int number) {
+  begun.push_back(number);
+  if (number < levels) return offload::sync(2, fn<&answered>, number);
+  EXPECT_EQ(detail::thread_depth, levels);
+  nesting_world->step(20);
+  world::peer& other = nesting_world->at(3);
+  continued = offload::async(other.number, fn<&answered>, 0).then([](int) {
+    continued_at = detail::thread_depth;
+    answer_all();
+  });
+  const auto got = other.receive();
+  EXPECT_TRUE(got);
+  if (got) other.send({0, got->first.call, to_byte(wire_kind::reply)}, pack(1));
+  nesting_world->step(20);
+  EXPECT_EQ(continued_at, 0U) << "it has begun beyond the limit";
+  return number;
+}
+
+TEST_F(engine_order, a_continuation_of_the_last_level_begins_as_soon_as_that_has_returned) {
+  nesting_world = &world_;
+  continued_at = 0;
+  world::peer& one = world_.friendly();
+  static_cast<void>(world_.friendly());
+  for (int i = 1; i <= levels; ++i) {
+    one.send({key_of("engine_order_test::nest"), detail::no_reply, to_byte(wire_kind::call)}, pack(i));
+  }
+  world_.step();
+  EXPECT_EQ(begun.size(), static_cast<std::size_t>(levels));
+  EXPECT_EQ(continued_at, static_cast<unsigned>(levels)) << "one level up, and its own";
+  ASSERT_TRUE(continued);
+  EXPECT_TRUE(continued->test());
+  continued.reset();
 }
 
 }  // namespace engine_order_test

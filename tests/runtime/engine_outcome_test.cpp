@@ -70,7 +70,7 @@ bytes as_bytes_of(int value) {
 class engine_outcome : public testing::Test {
  protected:
   [[nodiscard]] world& here() { return world_; }
-  [[nodiscard]] node_t number_of(const world::peer& one) const { return one.theirs.peer(); }
+  [[nodiscard]] node_t number_of(const world::peer& one) const { return one.number; }
 
   template <class T>
   call_outcome outcome_of(offload::future<T>& one) {

@@ -1,8 +1,10 @@
 // Memory that runs out while a lock is held: the lock is given back, and the node goes on.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <new>
+#include <optional>
 
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
@@ -66,6 +68,7 @@ namespace no_memory_test {
 
 using namespace ham;
 using namespace ham::test;
+using namespace std::chrono_literals;
 using detail::to_byte;
 using detail::wire_kind;
 
@@ -80,7 +83,7 @@ class no_memory : public testing::Test {
 #endif
   }
 
-  [[nodiscard]] static node_t number_of(const world::peer& one) { return one.theirs.peer(); }
+  [[nodiscard]] static node_t number_of(const world::peer& one) { return one.number; }
   /// The peer can be called, and its answers arrive: no lock was left behind.
   void expect_works(world::peer& with) {
     auto call = offload::async(number_of(with), fn<&echo>, 1);
@@ -144,7 +147,8 @@ TEST_F(no_memory, for_the_failure_of_a_node) {
 }
 
 TEST_F(no_memory, for_a_result_in_a_batch) {
-  detail::peer caller(2);
+  detail::peer_place place;
+  detail::peer caller(2, place);
   auto* const reply = new detail::batch_reply(world_.node(), caller, 2);
   reply->share();
   detail::outgoing_reply out;
@@ -161,7 +165,8 @@ TEST_F(no_memory, for_an_error_in_a_batch) {
   world::peer& caller = world_.friendly();
   while (caller.receive()) {
   }
-  auto* const reply = new detail::batch_reply(world_.node(), *static_cast<detail::peer*>(caller.theirs.user), 2);
+  const detail::peer_hold who = world_.node().peer_of(number_of(caller));
+  auto* const reply = new detail::batch_reply(world_.node(), *who, 2);
   reply->share();
   const bytes long_error(1 << 16);
   {
@@ -185,6 +190,69 @@ TEST_F(no_memory, for_more_pending_calls) {
   detail::call_slot* const slot = table.claim();  // hangs if the lock was kept
   ASSERT_NE(slot, nullptr);
   table.release(*slot);
+}
+
+TEST_F(no_memory, for_a_deadline) {
+  bool failed = true;
+  for (long at = 0; failed; ++at) {
+    world::peer& peer = world_.friendly();
+    while (peer.receive()) {
+    }
+    std::optional<offload::future<int>> call;
+    {
+      failing now(at);
+      try {
+        call.emplace(offload::async(offload::within(number_of(peer), 20ms), fn<&echo>, 1));
+      } catch (const std::bad_alloc&) {
+        EXPECT_TRUE(has_failed);
+      }
+      failed = now.failed();
+    }
+    if (!call) {
+      EXPECT_FALSE(peer.receive()) << "it was sent, and nobody holds its future";
+      continue;
+    }
+    EXPECT_TRUE(peer.receive());
+    EXPECT_THROW((void)call->get(), deadline_exceeded);
+  }
+}
+
+TEST_F(no_memory, for_the_answer_to_a_call) {
+  bool failed = true;
+  for (long at = 0; failed; ++at) {
+    world::peer& peer = world_.friendly();
+    while (auto one = offload::try_async(number_of(peer), fn<&echo>, 1)) one->detach();  // no room for an answer
+    const std::uint32_t key = detail::call_of<fn_t<int (*)(int), &echo>, int>::message::entry().key();
+    peer.send({key, 7, to_byte(wire_kind::call)}, bytes{std::byte{7}, {}, {}, {}});
+    {
+      failing now(at);
+      world_.step();
+      failed = now.failed();
+    }
+    bool answered = false;
+    for (int i = 0; i < 10'000 && peer.open() && !answered; ++i) {
+      while (const auto got = peer.receive()) answered = answered || got->first.call == 7;
+      world_.step();
+    }
+    EXPECT_TRUE(answered || !peer.open()) << "who called waits for ever, at " << at;
+  }
+}
+
+TEST_F(no_memory, for_the_answer_to_the_own_node) {
+  bool failed = true;
+  for (long at = 0; failed; ++at) {
+    auto call = offload::async(world_.node().self(), fn<&echo>, 5);
+    {
+      failing now(at);
+      world_.step();
+      failed = now.failed();
+    }
+    ASSERT_TRUE(call.wait_for(10s)) << at;
+    try {
+      EXPECT_EQ(call.get(), 5);
+    } catch (const std::bad_alloc&) {
+    }
+  }
 }
 
 }  // namespace no_memory_test

@@ -21,6 +21,8 @@ int wait_for_the_gate(const std::string& text) {
   return static_cast<int>(text.size());
 }
 
+std::size_t length(const std::string& text) { return text.size(); }
+
 [[maybe_unused]] void never_called() { offload::sync(0, pooled(fn<&wait_for_the_gate>), std::string()); }
 void (*const keep)() = &never_called;
 
@@ -61,6 +63,33 @@ TEST(pooled_backlog, is_bounded_and_refuses_what_is_beyond) {
     EXPECT_EQ(answer->first.kind, to_byte(wire_kind::reply)) << "there is room again";
     break;
   }
+}
+
+TEST(pooled_backlog, who_waits_for_room_gives_its_thread_to_the_next_job) {
+  world here;
+  world::peer& full = here.friendly();
+  const auto fill = [&] {
+    const detail::engine_scope scope(&here.node());
+    while (auto one = offload::try_async(full.number, fn<&length>, std::string())) one->detach();
+  };
+  fill();
+  msg::thread_pool& pool = msg::thread_pool::process();
+  const std::size_t usual = pool.size();
+  pool.resize(1);
+  std::atomic<bool> sent{false};
+  std::atomic<bool> next_ran{false};
+  pool.submit([&] {
+    const detail::engine_scope scope(&here.node());
+    offload::async(full.number, fn<&length>, std::string()).detach();
+    sent = true;
+  });
+  pool.submit([&] { next_ran = true; });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!next_ran && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_TRUE(next_ran.load()) << "the only thread of the pool waits for room at a node";
+  EXPECT_FALSE(sent.load());
+  while (!sent) static_cast<void>(full.receive());
+  pool.resize(usual);
 }
 
 }  // namespace pooled_backlog_test

@@ -222,7 +222,7 @@ void round_trip(const seat& from, node_t to, seat& owner, std::size_t size) {
   const auto address = reinterpret_cast<std::uint64_t>(there.address);
   bytes sent(size);
   for (std::size_t i = 0; i < size; ++i) sent[i] = static_cast<std::byte>(i * 13 + i / 256);
-  remote_memory* const memory = from.to(to)->memory();
+  const std::shared_ptr<remote_memory> memory = from.to(to)->memory();
   ASSERT_NE(memory, nullptr);
   ASSERT_EQ(memory->put(address, there.tag, sent.data(), size), access_result::done);
   EXPECT_EQ(std::memcmp(there.address, sent.data(), size), 0);
@@ -351,7 +351,7 @@ TEST_P(tcp_memory, memory_freed_in_the_middle_is_stale) {
         std::this_thread::sleep_for(8ms);
         EXPECT_TRUE(one.node(1).memory.free(address, there.tag));
       });
-      remote_memory* const memory = one.host().to(1)->memory();
+      const std::shared_ptr<remote_memory> memory = one.host().to(1)->memory();
       last = getting ? memory->get(address, there.tag, here.data(), size)
                      : memory->put(address, there.tag, here.data(), size);
       other.join();

@@ -17,6 +17,8 @@ class newcomers {
     waiting_.push_back(std::move(one));
     any_.store(true, std::memory_order_release);
   }
+  /// any() is true until the next take().
+  void look() noexcept { any_.store(true, std::memory_order_release); }
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_acquire); }
   [[nodiscard]] std::vector<std::unique_ptr<Endpoint>> take() {
     std::lock_guard guard(mutex_);

@@ -29,12 +29,15 @@ class owned_endpoint : public endpoint {
     }
     state_.store(endpoint_state::broken, std::memory_order_release);
   }
-  [[nodiscard]] remote_memory* memory() noexcept override { return memory_.get(); }
-  void set_memory(std::unique_ptr<remote_memory> memory) { memory_ = std::move(memory); }
+  [[nodiscard]] std::shared_ptr<remote_memory> memory() noexcept override { return memory_; }
+  /// Something that lives as long as the endpoint: the memory it works on.
+  void keep(std::shared_ptr<void> what) { kept_ = std::move(what); }
+  void set_memory(std::shared_ptr<remote_memory> memory) { memory_ = std::move(memory); }
 
  private:
   std::atomic<endpoint_state> state_{endpoint_state::open};
-  std::unique_ptr<remote_memory> memory_;
+  std::shared_ptr<remote_memory> memory_;
+  std::shared_ptr<void> kept_;
   mutable std::mutex mutex_;
   std::string reason_;
 };

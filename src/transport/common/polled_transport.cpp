@@ -44,10 +44,30 @@ void polled_transport::adopt(std::unique_ptr<polled_endpoint> endpoint) {
 }
 
 void polled_transport::take_adopted() {
+  leaving_.clear();
   for (auto& one : newcomers_.take()) {
+    if (one->state() != endpoint_state::open) {  // forgotten before it was taken in
+      forgotten(one->peer());
+      continue;
+    }
     open_.push_back(one.get());
     endpoints_.push_back(std::move(one));
   }
+  leaving_.reserve(endpoints_.size());  // to forget needs no memory
+}
+
+/// It stays until the next poll: a frame of it may not have been released yet.
+void polled_transport::forget(endpoint& with) noexcept {
+  const auto found =
+      std::find_if(endpoints_.begin(), endpoints_.end(), [&](const auto& one) { return one.get() == &with; });
+  if (found == endpoints_.end()) return;
+  if (const auto memory = with.memory()) memory->abandon();
+  std::erase(open_, found->get());
+  if (last_heard_ == &with) last_heard_ = nullptr;
+  leaving_.push_back(std::move(*found));
+  endpoints_.erase(found);
+  newcomers_.look();  // the next poll sees to it
+  forgotten(with.peer());
 }
 
 endpoint* polled_transport::poll(frame& out, unsigned looks) {

@@ -31,11 +31,14 @@ class polled_transport : public transport {
   void disarm() noexcept override;
   [[nodiscard]] int wake_fd() const noexcept override { return either_.get(); }
   void wake() noexcept override;
+  void forget(endpoint& with) noexcept override;
 
  protected:
   /// Takes a new endpoint in; any thread.
   void adopt(std::unique_ptr<polled_endpoint> endpoint);
   [[nodiscard]] observer& observing() noexcept { return observer_; }
+  /// The runtime has no more use for the endpoint of a node.
+  virtual void forgotten(node_t) noexcept {}
   /// Whether a look is a matter of nanoseconds.
   [[nodiscard]] virtual bool looks_are_cheap() const noexcept = 0;
 
@@ -55,6 +58,7 @@ class polled_transport : public transport {
   newcomers<polled_endpoint> newcomers_;
   std::vector<std::unique_ptr<polled_endpoint>> endpoints_;
   std::vector<polled_endpoint*> open_;
+  std::vector<std::unique_ptr<polled_endpoint>> leaving_;  // forgotten since the last poll
   polled_endpoint* last_heard_ = nullptr;
   std::size_t cursor_ = 0;
   unsigned drowsy_looks_ = 0;  // made since a sleep that nothing ended but the timer

@@ -77,14 +77,6 @@ class ring_endpoint final : public owned_endpoint {
   }
 
   // ---- for ring_transport, under the receiving lock
-  /// Gives back all that is large or scarce; the object may still be looked at. See transport::forget.
-  void let_go() noexcept {
-    if (memory() != nullptr) memory()->abandon();
-    rings_ = base::mapping();
-    event_.reset();
-  }
-  /// Whether nobody accesses the peer's memory any more.
-  [[nodiscard]] bool unused() noexcept { return memory() == nullptr || memory()->unused(); }
   [[nodiscard]] ring_reader& reader() noexcept { return reader_; }
   [[nodiscard]] bool malformed() const noexcept { return malformed_; }
   enum class attention : std::uint8_t { cold, limbo, hot };

@@ -11,10 +11,6 @@ namespace ham::transport {
 
 using attention = ring_endpoint::attention;
 
-namespace {
-constexpr std::int64_t keep_ns = 10'000'000'000;  // an endpoint that is used no more
-}  // namespace
-
 ring_transport::ring_transport(bell& own, int event_fd, observer& to)
     : bell_(own), event_fd_(event_fd), observer_(to), orders_senders_(base::register_heavy_fence()) {
   bell_.orders_senders.store(orders_senders_ ? 1 : 0, std::memory_order_seq_cst);
@@ -85,7 +81,7 @@ endpoint* ring_transport::look_at_limbo(frame& out) {
 
 void ring_transport::answer_bell() {
   bell_.attention.exchange(0, std::memory_order_seq_cst);
-  if (!leaving_.empty()) let_go_of_forgotten();
+  leaving_.clear();
   if (newcomers_.any()) take_in_newcomers();
   const std::size_t words = (by_place_.size() + 63) / 64;
   for (std::size_t word = 0; word < words; ++word) {
@@ -113,24 +109,13 @@ void ring_transport::take_in_newcomers() {
   leaving_.reserve(endpoints_.size());  // to forget needs no memory
 }
 
-/// Other threads may be about to look at such an endpoint: the object stays for a while.
-void ring_transport::let_go_of_forgotten() {
-  const std::int64_t now = base::now_ns();
-  std::erase_if(empty_, [now](const auto& one) { return now - one.second > keep_ns && one.first->unused(); });
-  for (auto& one : leaving_) {
-    one->let_go();
-    empty_.emplace_back(std::move(one), now);
-  }
-  leaving_.clear();
-}
-
-/// Its rings stay until the next poll: a frame of it may not have been released yet.
+/// It stays until the next poll: a frame of it may not have been released yet.
 void ring_transport::forget(endpoint& with) noexcept {
   const auto found =
       std::find_if(endpoints_.begin(), endpoints_.end(), [&](const auto& one) { return one.get() == &with; });
   if (found == endpoints_.end()) return;
   ring_endpoint& one = **found;
-  if (one.memory() != nullptr) one.memory()->abandon();
+  if (const auto memory = one.memory()) memory->abandon();
   std::erase(hot_, &one);
   std::erase(limbo_, &one);
   one.watched = attention::cold;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "transport/common/newcomers.hpp"
@@ -39,7 +38,6 @@ class ring_transport : public transport {
 
   void answer_bell();
   void take_in_newcomers();
-  void let_go_of_forgotten();
   void promote(ring_endpoint& one);
   void cool_oldest();
   void settle_limbo();
@@ -56,8 +54,7 @@ class ring_transport : public transport {
   newcomers<ring_endpoint> newcomers_;
   std::vector<std::unique_ptr<ring_endpoint>> endpoints_;
   std::vector<ring_endpoint*> by_place_;
-  std::vector<std::unique_ptr<ring_endpoint>> leaving_;                         // forgotten since the last poll
-  std::vector<std::pair<std::unique_ptr<ring_endpoint>, std::int64_t>> empty_;  // and since when they are
+  std::vector<std::unique_ptr<ring_endpoint>> leaving_;  // forgotten since the last poll
   std::vector<ring_endpoint*> hot_;
   std::vector<ring_endpoint*> limbo_;  // armed, but a sender may not have seen it yet: still looked at now and then
   std::size_t cursor_ = 0;

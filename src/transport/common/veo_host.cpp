@@ -150,7 +150,8 @@ void veo_host::bury(engine_process& one) const noexcept {
 
 /// mutex_ is held.
 bool veo_host::wants_burial(engine_process& one) const noexcept {
-  return one.end_by != 0 && (look_whether_ended(one) || base::now_ns() >= one.end_by);
+  if (one.end_by == 0 && !one.forgotten) return false;
+  return look_whether_ended(one) || (one.end_by != 0 && base::now_ns() >= one.end_by);
 }
 
 void veo_host::end(node_t node, std::chrono::milliseconds patience) noexcept {
@@ -159,6 +160,11 @@ void veo_host::end(node_t node, std::chrono::milliseconds patience) noexcept {
   if (found == processes_.end()) return;
   found->second.told = true;
   found->second.end_by = base::now_ns() + std::chrono::nanoseconds(patience).count();
+}
+
+void veo_host::forgotten(node_t node) noexcept {
+  std::lock_guard guard(mutex_);
+  if (const auto found = processes_.find(node); found != processes_.end()) found->second.forgotten = true;
 }
 
 void veo_host::shutdown() noexcept {

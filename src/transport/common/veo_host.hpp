@@ -32,6 +32,7 @@ struct engine_process {
   mutable std::int32_t pid = 0;  ///< 0: it has not told yet
   bool ended = false;
   bool told = false;
+  bool forgotten = false;   ///< nobody uses its endpoint: buried when it has ended
   std::int64_t end_by = 0;  ///< base::now_ns() at which it is killed; 0: never
 };
 
@@ -50,6 +51,7 @@ class veo_host : public polled_transport {
   /// Loads libveo. Throws ham::config_error.
   veo_host(observer& to, polling_interval interval);
 
+  void forgotten(node_t node) noexcept override;
   /// Makes an empty ring for `process`, says in `said` where it is, and gives the endpoint over it. Throws
   /// ham::config_error.
   [[nodiscard]] virtual std::unique_ptr<polled_endpoint> make_ring(const engine_process& process, welcome& said) = 0;

@@ -22,7 +22,6 @@ host_transport::host_transport(int heap_fd, observer& to)
 host_transport::~host_transport() { shutdown(); }
 
 void host_transport::start(const std::vector<target_plan>& plans, std::uint32_t nodes) {
-  expect_nodes(nodes);
   for (const target_plan& plan : plans) start_one(plan, nodes);
 }
 
@@ -30,6 +29,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   welcome said;
   said.node = plan.process.node;
   said.nodes = nodes;
+  said.running = plan.running;
   said.epoch = next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
   said.costs = plan.costs;
   const std::size_t bytes = segment::bytes(said.layout);
@@ -41,6 +41,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   base::unique_fd heap = base::heap::make_file();
   const std::array<int, 3> fds{file.get(), heap.get(), heap_fd_};
   children_.start(plan.process, std::as_bytes(std::span(&said, 1)), fds);
+  expect_running(plan.running);
   add(plan.process.node, said, host_side, std::move(memory), std::move(heap));
 }
 

@@ -12,6 +12,7 @@ namespace ham::transport::emulated {
 struct target_plan {
   child_keeper::plan process;
   medium costs;
+  std::uint32_t running = 2;  ///< nodes of the job that live, with this one
 };
 
 class host_transport final : public link_transport {
@@ -28,6 +29,9 @@ class host_transport final : public link_transport {
   void connect(node_t) override {}  // every target is connected to the host from its start
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return children_.pid(node); }
   void shutdown() noexcept override { children_.stop(); }
+
+ protected:
+  void forgotten(node_t) noexcept override { expect_one_less(); }
 
  private:
   void start_one(const target_plan& plan, std::uint32_t nodes);

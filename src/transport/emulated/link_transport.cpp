@@ -11,22 +11,21 @@ namespace ham::transport::emulated {
 
 void link_transport::add(node_t peer, const welcome& said, unsigned side, base::mapping memory,
                          base::unique_fd peer_heap) {
-  segment here{nullptr, said.layout};
-  {
-    std::lock_guard guard(mutex_);
-    segments_.push_back(std::move(memory));
-    here.memory = segments_.back().data();
-  }
+  const auto kept = std::make_shared<base::mapping>(std::move(memory));
+  const segment here{kept->data(), said.layout};
   const one_sided_terms terms = terms_of(said, side);
   const bool makes_journeys = (said.costs.by == initiator::host) == (side == host_side);
   if (!makes_journeys) {
-    adopt(std::make_unique<one_sided_endpoint<near_access>>(peer, terms, here));
+    auto one = std::make_unique<one_sided_endpoint<near_access>>(peer, terms, here);
+    one->keep(kept);
+    adopt(std::move(one));
     return;
   }
   cheap_.store(false, std::memory_order_relaxed);
   const auto over = std::make_shared<wire>(said.costs);
   auto one = std::make_unique<one_sided_endpoint<far_access>>(peer, terms, here, over);
-  one->set_memory(std::make_unique<peer_memory>(std::move(peer_heap), over));
+  one->keep(kept);
+  one->set_memory(std::make_shared<peer_memory>(std::move(peer_heap), over));
   adopt(std::move(one));
 }
 

@@ -10,10 +10,11 @@
 namespace ham::transport::emulated {
 
 struct welcome {
-  static constexpr std::uint32_t protocol = 1;
+  static constexpr std::uint32_t protocol = 2;
   std::uint32_t version = protocol;
   std::int32_t node = 0;
-  std::uint32_t nodes = 0;
+  std::uint32_t nodes = 0;    ///< numbers that the job has given so far
+  std::uint32_t running = 0;  ///< nodes of the job that run on this machine
   std::uint32_t epoch = 0;
   one_sided_layout layout;
   medium costs;

@@ -33,8 +33,8 @@ invitation invitation::accept(int control_fd) {
   welcome& said = result.said;
   if (message.bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
   std::memcpy(&said, message.bytes.data(), sizeof said);
-  const bool sane = said.version == welcome::protocol && said.node > 0 && said.nodes > 1 && said.nodes <= 4096 &&
-                    said.layout.sane() && said.costs.sane();
+  const bool sane = said.version == welcome::protocol && said.node > 0 && said.nodes > 1 && said.layout.sane() &&
+                    said.running > 1 && said.costs.sane();
   if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
   auto& fds = message.fds;
   if (fds.size() != 3) {
@@ -51,7 +51,7 @@ invitation invitation::accept(int control_fd) {
 
 target_transport::target_transport(invitation from, observer& to)
     : link_transport(to), invitation_(std::move(from)), stop_event_(::eventfd(0, EFD_CLOEXEC)) {
-  expect_nodes(invitation_.said.nodes);
+  expect_running(invitation_.said.running);
 }
 
 target_transport::~target_transport() { shutdown(); }

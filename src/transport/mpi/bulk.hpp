@@ -25,6 +25,8 @@ class bulk {
   bulk(const bulk&) = delete;
   bulk& operator=(const bulk&) = delete;
 
+  /// Whether the calling thread may call MPI.
+  [[nodiscard]] bool open_to_me() const noexcept { return gate_.open_to_me(); }
   /// Works on what others ask for. A thread that may call MPI; several may call it. True if something is under way.
   bool serve() noexcept;
 
@@ -65,6 +67,7 @@ class distant_memory final : public remote_memory {
   access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) override {
     return bulk_.transfer(rank_, bulk::direction::get, address, tag, {to, size}, lost_);
   }
+  [[nodiscard]] bool open_to_me() const noexcept override { return bulk_.open_to_me(); }
 
  private:
   bulk& bulk_;

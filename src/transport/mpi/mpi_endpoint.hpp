@@ -48,16 +48,11 @@ class mpi_endpoint final : public endpoint {
   [[nodiscard]] endpoint_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
   [[nodiscard]] std::string reason() const override;
   void close(const std::string& reason) noexcept override;
-  [[nodiscard]] remote_memory* memory() noexcept override {
-    return through_mpi_ && !gate_.open_to_me() ? nullptr : memory_.get();
-  }
+  [[nodiscard]] std::shared_ptr<remote_memory> memory() noexcept override { return memory_; }
 
   // ---- for the transport
-  /// Access to the peer's memory; `through_mpi`: not for threads that may not call it.
-  void set_memory(std::unique_ptr<remote_memory> memory, bool through_mpi) noexcept {
-    memory_ = std::move(memory);
-    through_mpi_ = through_mpi;
-  }
+  /// Access to the peer's memory.
+  void set_memory(std::shared_ptr<remote_memory> memory) noexcept { memory_ = std::move(memory); }
   [[nodiscard]] const std::atomic<bool>& gone() const noexcept { return gone_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   /// Sends what is built. A thread that may call MPI.
@@ -81,8 +76,7 @@ class mpi_endpoint final : public endpoint {
   std::mutex sending_;  ///< taken while one thread sends what others build
   send_ring ring_;
   std::byte* reserved_ = nullptr;
-  std::unique_ptr<remote_memory> memory_;
-  bool through_mpi_ = false;
+  std::shared_ptr<remote_memory> memory_;
 
   std::atomic<std::uint32_t> got_{0};   ///< frames handed out
   std::atomic<std::uint32_t> told_{0};  ///< of which the rank has heard

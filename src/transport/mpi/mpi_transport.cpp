@@ -65,9 +65,9 @@ mpi_endpoint& mpi_transport::meet(int rank) {
   owned_.push_back(std::make_unique<mpi_endpoint>(node_of(rank), rank, gate_, me));
   mpi_endpoint& fresh = *owned_.back();
   if (neighbours_.on_this_machine(rank))
-    fresh.set_memory(neighbours_.memory_of(rank), false);
+    fresh.set_memory(neighbours_.memory_of(rank));
   else if (neighbours_.has_heap(rank))
-    fresh.set_memory(std::make_unique<distant_memory>(*bulk_, rank, fresh.gone()), true);
+    fresh.set_memory(std::make_shared<distant_memory>(*bulk_, rank, fresh.gone()));
   place.store(&fresh, std::memory_order_release);
   observer_.on_connected(fresh);
   return fresh;

@@ -186,8 +186,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
                        base::refused_call("sendmsg", "raise the limit of open files (ulimit -n)"));
   }
 
-  auto memory = std::make_unique<mapped_memory>(duplicate(one->heap.get()));
-  one->memory = memory.get();
+  one->memory = std::make_shared<mapped_memory>(duplicate(one->heap.get()));
 
   base::process_request request;
   request.command = plan.command;
@@ -211,7 +210,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   auto connection = std::make_unique<ring_endpoint>(plan.node, 0, ring_pair{rings.data(), welcome.epoch}, 0U,
                                                     remote_bell{&job_->of(plan.node).ring_me, one->event.get()});
   connection->keep(std::move(rings), {});
-  connection->set_memory(std::move(memory));
+  connection->set_memory(one->memory);
   adopt(std::move(connection));
   watch_->watch(job_->of(plan.node).alive, static_cast<std::uint64_t>(plan.node));
 
@@ -392,7 +391,7 @@ void host_transport::reap(child& one) {
 void host_transport::bury(child& one) {
   one.ended = true;
   one.join_by = 0;
-  if (!one.forgotten) one.memory->abandon();  // else its endpoint may be gone
+  one.memory->abandon();
   one.heap.reset();
   one.process.pid_fd.reset();
   one.control.reset();

@@ -64,11 +64,11 @@ class host_transport final : public ring_transport {
     base::process process;
     base::unique_fd control;
     base::unique_fd heap;
-    base::unique_fd event;            // stays: its endpoint rings it
-    mapped_memory* memory = nullptr;  // of its endpoint
-    std::string program;              // what was started, for people
-    std::string last_words;           // why it does not join
-    std::int64_t join_by = 0;         // base::now_ns(); 0: it has joined, or may take its time
+    base::unique_fd event;  // stays: its endpoint rings it
+    std::shared_ptr<mapped_memory> memory;
+    std::string program;       // what was started, for people
+    std::string last_words;    // why it does not join
+    std::int64_t join_by = 0;  // base::now_ns(); 0: it has joined, or may take its time
     bool joined = false;
     bool leaving = false;  // killed at join_by if it is still there
     bool ended = false;

@@ -53,10 +53,10 @@ class tcp_endpoint final : public endpoint {
   [[nodiscard]] endpoint_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
   [[nodiscard]] std::string reason() const override;
   void close(const std::string& reason) noexcept override;
-  [[nodiscard]] remote_memory* memory() noexcept override { return memory_.get(); }
+  [[nodiscard]] std::shared_ptr<remote_memory> memory() noexcept override { return memory_; }
 
   // ---- for the network
-  void set_memory(std::unique_ptr<remote_memory> memory) noexcept { memory_ = std::move(memory); }
+  void set_memory(std::shared_ptr<remote_memory> memory) noexcept { memory_ = std::move(memory); }
   [[nodiscard]] int socket() const noexcept { return connected_.socket.get(); }
   /// A frame that is here already.
   [[nodiscard]] bool poll_buffered(frame& out) noexcept;
@@ -159,7 +159,7 @@ class tcp_endpoint final : public endpoint {
 
   std::atomic<endpoint_state> state_{endpoint_state::open};
   std::atomic<bool> reported_{false};
-  std::unique_ptr<remote_memory> memory_;
+  std::shared_ptr<remote_memory> memory_;
   mutable std::mutex reason_mutex_;
   std::string reason_;
 };

@@ -9,12 +9,14 @@
 namespace ham::transport::vedma {
 
 std::unique_ptr<polled_endpoint> host_transport::make_ring(const veo::engine_process&, veo::welcome& said) {
-  segment& made = segments_.emplace_back(segment::make(said.layout.bytes()));
+  const auto made = std::make_shared<segment>(segment::make(said.layout.bytes()));
   said.place = veo::ring_place::host_segment;
-  said.ring = made.id();
-  local_access memory(made.memory());
+  said.ring = made->id();
+  local_access memory(made->memory());
   initialise(said.layout, [&](std::uint64_t at, std::uint64_t word) { memory.write_word(at, word); });
-  return std::make_unique<one_sided_endpoint<local_access>>(said.node, said.terms(veo::host_side), made.memory());
+  auto one = std::make_unique<one_sided_endpoint<local_access>>(said.node, said.terms(veo::host_side), made->memory());
+  one->keep(made);
+  return one;
 }
 
 }  // namespace ham::transport::vedma

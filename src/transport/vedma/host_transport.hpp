@@ -1,8 +1,6 @@
 // The host's side of user DMA: the ring is in its memory, the Vector Engine makes all transfers (paper 1, Fig. 8).
 #pragma once
 
-#include <deque>
-
 #include "transport/common/veo_host.hpp"
 #include "transport/vedma/segment.hpp"
 
@@ -20,9 +18,6 @@ class host_transport final : public veo::veo_host {
   [[nodiscard]] bool looks_are_cheap() const noexcept override { return true; }
   [[nodiscard]] std::unique_ptr<polled_endpoint> make_ring(const veo::engine_process& process,
                                                            veo::welcome& said) override;
-
- private:
-  std::deque<segment> segments_;
 };
 
 }  // namespace ham::transport::vedma

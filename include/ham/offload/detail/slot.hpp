@@ -45,9 +45,10 @@ struct alignas(64) call_slot {
   std::uint64_t position = 0;  ///< where the message begins in the stream to the node; not before that, at any rate
   std::int64_t deadline_ns = 0;
   std::atomic<node_t> node{-1};
-  bool orphan = false;                 ///< nobody holds it any more: free it when the reply arrives
-  std::atomic<bool> reply_due{false};  ///< a reply may still come; set after, and looked at before, all other members
-  bool in_batch = false;               ///< not sent yet: the storage holds the batch_owner that will send it
+  bool orphan = false;                  ///< nobody holds it any more: free it when the reply arrives
+  std::atomic<bool> reply_due{false};   ///< a reply may still come; set after, and looked at before, all other members
+  bool in_batch = false;                ///< not sent yet: the storage holds the batch_owner that will send it
+  std::atomic<bool> unanswered{false};  ///< of the own node, which had no memory for the answer
 
   static constexpr std::size_t storage_bytes = 64;
   alignas(64) std::byte storage[storage_bytes];

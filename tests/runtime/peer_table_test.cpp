@@ -1,0 +1,150 @@
+// Records of peers: found while their places change hands, and freed when nobody can use them any more.
+#include "runtime/peer_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace peer_table_test {
+
+using namespace ham;
+using detail::peer;
+using detail::peer_hold;
+using detail::peer_state;
+using detail::peer_table;
+
+constexpr node_t most = peer_table::most;
+
+/// Another node takes the place of `node`, which is lost.
+peer& replace(peer_table& table, node_t node) {
+  table[node].state.store(peer_state::lost);
+  peer* const made = table.claim(node + most);
+  EXPECT_NE(made, nullptr);
+  return *made;
+}
+
+TEST(peer_table, finds_who_is_there_and_nobody_else) {
+  peer_table table(10);
+  EXPECT_EQ(table.lock(3), nullptr);
+  EXPECT_FALSE(table.hold(3));
+  EXPECT_FALSE(table.has(3));
+  EXPECT_EQ(table.place_of(3), peer_table::place::free);
+  peer* const made = table.claim(3);
+  for (const node_t absent : {0, 1, 2, 4, 3 + most, 3 - most, -1, most - 1}) {
+    EXPECT_EQ(table.lock(absent), nullptr) << absent;
+    EXPECT_FALSE(table.hold(absent)) << absent;
+    EXPECT_FALSE(table.has(absent)) << absent;
+  }
+  peer* const locked = table.lock(3);
+  ASSERT_EQ(locked, made);
+  EXPECT_FALSE(made->sending.try_lock());
+  locked->sending.unlock();
+  EXPECT_EQ(&*table.hold(3), made);
+  EXPECT_EQ(table.place_of(3 + most), peer_table::place::taken);
+  made->state.store(peer_state::connecting);
+  EXPECT_EQ(table.claim(3 + most), nullptr) << "node 3 lives";
+  int seen = 0;
+  table.for_each_held([&](const peer& one) { seen += one.node; });
+  for (const peer* one : table) seen += one->node;
+  EXPECT_EQ(seen, 6);
+}
+
+TEST(peer_table, a_record_is_freed_at_once_when_nobody_uses_it) {
+  peer_table table(1);
+  table.claim(1)->count_calls(5);
+  replace(table, 1);
+  EXPECT_EQ(table.retired(), 0U);
+  EXPECT_EQ(table.traffic().calls_sent, 5U) << "its traffic still counts";
+}
+
+TEST(peer_table, a_record_stays_while_it_is_held) {
+  peer_table table(1);
+  table.claim(1);
+  peer_hold held = table.hold(1);
+  replace(table, 1);
+  EXPECT_EQ(table.retired(), 1U);
+  EXPECT_EQ(held->node, 1);
+  held->count_calls(1);
+  EXPECT_EQ(table.traffic().calls_sent, 1U);
+  held = peer_hold();
+  table.claim(2);
+  EXPECT_EQ(table.retired(), 0U);
+  EXPECT_EQ(table.traffic().calls_sent, 1U);
+}
+
+TEST(peer_table, a_record_stays_while_a_call_of_it_runs_or_waits) {
+  peer_table table(1);
+  node_t node = 1;
+  const auto stays_until = [&](auto begin, auto end) {
+    peer& old = *table.claim(node);
+    begin(old);
+    replace(table, node);
+    EXPECT_EQ(table.retired(), 1U);
+    end(old);
+    node += most;
+    replace(table, node);
+    EXPECT_EQ(table.retired(), 0U);
+    node += most;
+  };
+  stays_until([](peer& one) { ++one.users; }, [](peer& one) { --one.users; });
+  stays_until([](peer& one) { one.executor = &one; }, [](peer& one) { one.executor = nullptr; });
+  stays_until([](peer& one) { ++one.waiting; }, [](peer& one) { --one.waiting; });
+}
+
+TEST(peer_table, a_place_does_not_change_hands_while_it_is_locked) {
+  peer_table table(1);
+  peer* const before = table.claim(1);
+  ASSERT_EQ(table.lock(1), before);
+  std::atomic<bool> claimed{false};
+  std::thread claimer([&] {
+    replace(table, 1);
+    claimed = true;
+  });
+  for (int i = 0; i < 20 && before->state.load() != peer_state::lost; ++i) std::this_thread::yield();
+  EXPECT_FALSE(claimed.load());
+  EXPECT_EQ(before->node, 1);
+  before->sending.unlock();
+  claimer.join();
+  EXPECT_EQ(table.lock(1), nullptr);
+}
+
+/// For the sanitizers: records come and go as fast as they can while other threads look for them in both ways.
+TEST(peer_table, is_read_while_places_change_hands) {
+  peer_table table(1);
+  table.claim(1);
+  std::atomic<node_t> newest{1};
+  std::atomic<bool> stop{false};
+  std::atomic<long> found{0};
+  std::vector<std::thread> lookers;
+  for (int thread = 0; thread < 3; ++thread) {
+    lookers.emplace_back([&, thread] {
+      while (!stop.load() || found.load() == 0) {
+        const node_t node = newest.load();
+        if (thread == 0) {
+          if (peer* const who = table.lock(node)) {
+            who->count_calls(1);
+            who->next_stream += 1;
+            who->sending.unlock();
+            ++found;
+          }
+        } else if (const peer_hold who = table.hold(node)) {
+          if (who->node != node || who->calls_sent.load() == UINT64_MAX) std::abort();
+          ++found;
+        }
+        if (thread == 2) static_cast<void>(table.place_of(node));
+      }
+    });
+  }
+  for (int i = 0; i < 3000; ++i) {
+    newest = replace(table, newest.load()).node;
+    if (i % 64 == 0) std::this_thread::yield();
+  }
+  stop = true;
+  for (std::thread& one : lookers) one.join();
+  table.claim(2);
+  EXPECT_EQ(table.retired(), 0U);
+}
+
+}  // namespace peer_table_test
