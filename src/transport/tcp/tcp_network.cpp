@@ -119,33 +119,59 @@ void tcp_network::shutdown() noexcept {
 }
 
 void tcp_network::leave_all() noexcept {
-  std::vector<tcp_endpoint*> open;
-  {
-    std::lock_guard guard(mutex_);
-    for (auto& [node, peer] : peers_) open.push_back(peer->end.get());
-  }
-  for (tcp_endpoint* const one : open) one->leave();
+  for (const shared_record& one : all_records()) one->end->leave();
 }
 
-tcp_network::peer_record* tcp_network::record_of(node_t peer) {
+std::vector<tcp_network::shared_record> tcp_network::all_records() {
+  std::vector<shared_record> all;
+  std::lock_guard guard(mutex_);
+  all.reserve(peers_.size());
+  for (const auto& [node, peer] : peers_) all.push_back(peer);
+  return all;
+}
+
+/// mutex_ is held.
+tcp_network::shared_record tcp_network::record_of(node_t peer) {
   const auto found = peers_.find(peer);
-  return found == peers_.end() ? nullptr : found->second.get();
+  return found == peers_.end() ? nullptr : found->second;
 }
 
 void tcp_network::leave(node_t peer) noexcept {
-  tcp_endpoint* end = nullptr;
+  shared_record record;
   {
     std::lock_guard guard(mutex_);
-    if (peer_record* const record = record_of(peer)) end = record->end.get();
+    record = record_of(peer);
   }
-  if (end != nullptr) end->leave();
+  if (record != nullptr) record->end->leave();
+}
+
+/// Its record goes when the keeper has buried it, and no frame of it can be in use any more.
+void tcp_network::forget(endpoint& with) noexcept {
+  shared_record record;
+  {
+    std::lock_guard guard(mutex_);
+    record = record_of(with.peer());
+  }
+  if (record == nullptr || record->end.get() != &with) return;
+  tcp_endpoint& one = *record->end;
+  one.take_out(sockets_.get(), true);
+  std::erase(polled_, &one);
+  std::erase(ready_, &one);
+  if (hot_ == &one) hot_ = nullptr;
+  if (unlisted_ == &one) unlisted_ = nullptr;
+  std::lock_guard guard(mutex_);
+  std::erase(fresh_, &one);
+  record->forgotten = true;
+  if (record->buried) peers_.erase(one.peer());
+  leaving_.push_back(std::move(record));
+  has_fresh_.store(true, std::memory_order_release);  // the next poll looks after it
 }
 
 void tcp_network::connect(node_t peer) {
   {
     std::lock_guard guard(mutex_);
     if (wanted_.contains(peer)) return;
-    const peer_record* const record = record_of(peer);
+    const shared_record record = record_of(peer);
     if (record != nullptr && record->end->state() == endpoint_state::open) return;
   }
   observer_.on_lost(peer, "no address of it is known here, and it has not connected by itself");
@@ -154,7 +180,7 @@ void tcp_network::connect(node_t peer) {
 // ---- a connection that stands
 
 tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port) {
-  auto fresh = std::make_unique<peer_record>();
+  const auto fresh = std::make_shared<peer_record>();
   fresh->what = source::kind::peer;
   if (port != 0) {
     fresh->bulk_address = remote_address(with.socket.get());
@@ -163,16 +189,15 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
   fresh->end =
       std::make_unique<tcp_endpoint>(peer, std::move(with), options_.timeout, static_cast<endpoint_owner&>(*this));
   if ((flags & has_memory) != 0) {
-    auto bulk = std::make_unique<bulk_client>([this, peer] { return open_lane(peer); }, streams_);
-    fresh->bulk = bulk.get();
-    fresh->end->set_memory(std::move(bulk));
+    fresh->bulk = std::make_shared<bulk_client>([this, peer] { return open_lane(peer); }, streams_);
+    fresh->end->set_memory(fresh->bulk);
   }
   peer_record* const record = fresh.get();
   tcp_endpoint* const end = record->end.get();
   {
     std::lock_guard guard(mutex_);
     wanted_.erase(peer);
-    if (stopping_ || !peers_.emplace(peer, std::move(fresh)).second) return nullptr;
+    if (stopping_ || !peers_.emplace(peer, fresh).second) return nullptr;
   }
   end->medium = name();
   watch_soon();  // from now on it is watched
@@ -180,7 +205,7 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
   end->list_in(sockets_.get());
   {
     std::lock_guard guard(mutex_);
-    fresh_.push_back(end);
+    if (!fresh->forgotten) fresh_.push_back(end);
     has_fresh_.store(true, std::memory_order_release);
   }
   wake();
@@ -220,7 +245,7 @@ void tcp_network::serve_lane(node_t peer, connection with) {
   reap_lanes();
   auto on = std::make_shared<lane>(std::move(with));
   std::lock_guard guard(mutex_);
-  peer_record* const record = record_of(peer);
+  const shared_record record = record_of(peer);
   if (stopping_ || record == nullptr || record->end->state() != endpoint_state::open) return;
   if (record->served.size() >= most_lanes_served) return;
   record->served.push_back(on);
@@ -229,22 +254,21 @@ void tcp_network::serve_lane(node_t peer, connection with) {
 
 std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
   socket_address to;
-  tcp_endpoint* end = nullptr;
+  shared_record record;
   {
     std::lock_guard guard(mutex_);
-    const peer_record* const record = record_of(peer);
+    record = record_of(peer);
     if (record == nullptr || stopping_) return nullptr;
     to = record->bulk_address;
-    end = record->end.get();
   }
   if (to.size != 0) {
     const hello mine = hello_for(peer, purpose::bulk, to.is_loopback());
     if (auto with = connect_now(to, job_client_, mine, options_.timeout))
       return std::make_unique<lane>(std::move(*with));
     std::lock_guard guard(mutex_);
-    record_of(peer)->bulk_address.size = 0;  // not reachable from here: from now on the peer is asked
+    record->bulk_address.size = 0;  // not reachable from here: from now on the peer is asked
   }
-  end->ask_for_lane();
+  record->end->ask_for_lane();
   return nullptr;
 }
 
@@ -253,7 +277,7 @@ std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
 void tcp_network::lost(tcp_endpoint& which, const std::string& reason) noexcept {
   {
     std::lock_guard guard(mutex_);
-    if (peer_record* const record = record_of(which.peer())) {
+    if (const shared_record record = record_of(which.peer())) {
       if (record->bulk != nullptr) record->bulk->close();
       for (const auto& served : record->served) served->cut();
     }
@@ -271,7 +295,7 @@ void tcp_network::closed(tcp_endpoint& which) noexcept {
   const node_t peer = which.peer();
   post([this, peer] {
     std::lock_guard guard(mutex_);
-    peer_record* const record = record_of(peer);
+    const shared_record record = record_of(peer);
     if (record == nullptr || record->bury_ns != 0) return;
     if (record->bulk != nullptr) record->bulk->close();
     for (const auto& served : record->served) served->cut();
@@ -285,7 +309,7 @@ void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
   std::string address;
   {
     std::lock_guard guard(mutex_);
-    peer_record* const record = record_of(peer);
+    const shared_record record = record_of(peer);
     if (record == nullptr || record->bulk_address.size == 0) return;
     const auto served =
         std::count_if(record->served.begin(), record->served.end(), [](const auto& one) { return !one->over(); });
@@ -299,7 +323,7 @@ void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
 
 void tcp_network::lane_attempt_over(node_t peer) noexcept {
   std::lock_guard guard(mutex_);
-  if (peer_record* const record = record_of(peer)) --record->lanes_begun;
+  if (const shared_record record = record_of(peer)) --record->lanes_begun;
 }
 
 void tcp_network::watch_soon() noexcept {
@@ -307,22 +331,17 @@ void tcp_network::watch_soon() noexcept {
 }
 
 flusher::found tcp_network::flush(bool long_round) {
-  std::vector<tcp_endpoint*> all;
-  {
-    std::lock_guard guard(mutex_);
-    for (auto& [node, peer] : peers_) {
-      if (peer->end->state() == endpoint_state::open) all.push_back(peer->end.get());
-    }
-  }
   const std::int64_t now = base::now_ns();
   auto result = flusher::found::nothing;
-  for (tcp_endpoint* const one : all) {
-    if (one->push_aged(now)) {
+  for (const shared_record& one : all_records()) {
+    tcp_endpoint& end = *one->end;
+    if (end.state() != endpoint_state::open) continue;
+    if (end.push_aged(now)) {
       result = flusher::found::bytes_waiting;
-    } else if (one->owes() && result == flusher::found::nothing) {
+    } else if (end.owes() && result == flusher::found::nothing) {
       result = flusher::found::something_owed;
     }
-    if (long_round) one->tell_taken();
+    if (long_round) end.tell_taken();
   }
   return result;
 }

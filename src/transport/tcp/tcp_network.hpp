@@ -50,6 +50,7 @@ class tcp_network final : public network, private endpoint_owner {
   [[nodiscard]] int wake_fd() const noexcept override { return sockets_.get(); }
   void wake() noexcept override;
   void shutdown() noexcept override;
+  void forget(endpoint& with) noexcept override;
 
  private:
   /// What the keeper's epoll points at.
@@ -58,12 +59,15 @@ class tcp_network final : public network, private endpoint_owner {
   };
   struct peer_record : source {
     std::unique_ptr<tcp_endpoint> end;
-    bulk_client* bulk = nullptr;  // owned by the endpoint; nullptr: the peer offers no memory
-    socket_address bulk_address;  // of size 0: unknown
+    std::shared_ptr<bulk_client> bulk;  // nullptr: the peer offers no memory
+    socket_address bulk_address;        // of size 0: unknown
     std::vector<std::shared_ptr<lane>> served;
     std::size_t lanes_begun = 0;  // attempts to open one that the peer has asked for
     std::int64_t bury_ns = 0;     // keeper's; 0: not yet
+    bool buried = false;
+    bool forgotten = false;
   };
+  using shared_record = std::shared_ptr<peer_record>;  // of those that work on it, besides peers_
   struct attempt;
   struct resolver {
     std::thread thread;
@@ -119,7 +123,8 @@ class tcp_network final : public network, private endpoint_owner {
   void leave_all() noexcept;
 
   flusher::found flush(bool long_round);
-  [[nodiscard]] peer_record* record_of(node_t peer);
+  [[nodiscard]] shared_record record_of(node_t peer);
+  [[nodiscard]] std::vector<shared_record> all_records();
 
   // ---- polling (tcp_network_poll.cpp)
   void take_fresh();
@@ -142,9 +147,9 @@ class tcp_network final : public network, private endpoint_owner {
   std::string address_;
 
   mutable std::mutex mutex_;
-  std::map<node_t, std::unique_ptr<peer_record>> peers_;  // grows only; those that are gone hold next to nothing
-  std::set<node_t> wanted_;                               // being connected to by this side
-  std::vector<tcp_endpoint*> fresh_;                      // not yet polled
+  std::map<node_t, shared_record> peers_;  // until they are buried and forgotten
+  std::set<node_t> wanted_;                // being connected to by this side
+  std::vector<tcp_endpoint*> fresh_;       // not yet polled
   std::vector<std::function<void()>> commands_;
   std::vector<lane_thread> lane_threads_;
   std::vector<resolver> resolvers_;
@@ -156,6 +161,7 @@ class tcp_network final : public network, private endpoint_owner {
   std::atomic<bool> has_fresh_{false};
   std::vector<tcp_endpoint*> polled_;
   std::vector<tcp_endpoint*> ready_;
+  std::vector<shared_record> leaving_;  // forgotten since the last poll
   tcp_endpoint* hot_ = nullptr;
   tcp_endpoint* unlisted_ = nullptr;  // not in sockets_ while it is the only one and busy
   unsigned awake_streak_ = 0;
@@ -166,7 +172,7 @@ class tcp_network final : public network, private endpoint_owner {
   base::unique_fd keeper_epoll_;
   base::unique_fd keeper_event_;
   std::map<attempt*, std::unique_ptr<attempt>> attempts_;
-  std::vector<peer_record*> dying_;
+  std::vector<shared_record> dying_;
   std::atomic<bool> watch_soon_{false};
   std::int64_t next_watch_ns_ = base::never_ns;
   std::int64_t stop_at_ns_ = 0;

@@ -271,10 +271,10 @@ void tcp_network::welcome_peer(connection with, const hello& theirs) {
 }
 
 void tcp_network::welcome_lane(connection with, const hello& theirs) {
-  bulk_client* reversed = nullptr;
+  std::shared_ptr<bulk_client> reversed;
   {
     std::lock_guard guard(mutex_);
-    const peer_record* const record = record_of(theirs.from);
+    const shared_record record = record_of(theirs.from);
     const bool known = record != nullptr && record->end->state() == endpoint_state::open && !stopping_;
     const bool offered = theirs.what == purpose::bulk ? memory_ != nullptr : known && record->bulk != nullptr;
     if (!known || !offered) {

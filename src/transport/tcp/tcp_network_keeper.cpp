@@ -101,24 +101,24 @@ void tcp_network::handle(const source& what, std::uint32_t events) {
 }
 
 void tcp_network::watch_all(std::int64_t now) {
-  std::vector<tcp_endpoint*> all;
-  {
-    std::lock_guard guard(mutex_);
-    for (auto& [node, peer] : peers_) all.push_back(peer->end.get());
-  }
   next_watch_ns_ = base::never_ns;
-  for (tcp_endpoint* const one : all) {
-    const std::int64_t left = one->watch_silence();
+  for (const shared_record& one : all_records()) {
+    const std::int64_t left = one->end->watch_silence();
     if (left != base::never_ns) next_watch_ns_ = std::min(next_watch_ns_, now + left);
   }
 }
 
 void tcp_network::look_after_the_dying(std::int64_t now) {
   if (dying_.empty()) return;
-  const auto buried = std::erase_if(dying_, [&](peer_record* one) {
+  const auto buried = std::erase_if(dying_, [&](const shared_record& one) {
     if (!one->end->drain() && now < one->bury_ns) return false;
     ::epoll_ctl(keeper_epoll_.get(), EPOLL_CTL_DEL, one->end->socket(), nullptr);
     one->end->bury();
+    {
+      std::lock_guard guard(mutex_);
+      one->buried = true;
+      if (one->forgotten) peers_.erase(one->end->peer());
+    }
     // Of a host whose connection was closed from this side nothing will be seen any more: it is as good as gone.
     if (one->end->peer() == 0 && stop_at_ns_ == 0) observer_.on_lost(0, one->end->reason());
     return true;

@@ -25,6 +25,7 @@ endpoint* tcp_network::poll(frame& out, unsigned) {
 
 void tcp_network::take_fresh() {
   list_all();
+  leaving_.clear();
   std::lock_guard guard(mutex_);
   polled_.insert(polled_.end(), fresh_.begin(), fresh_.end());
   ready_.insert(ready_.end(), fresh_.begin(), fresh_.end());
