@@ -47,6 +47,12 @@ struct row_range {
   std::int32_t first;
   std::int32_t last;
 
+  /// To targets of another data layout as well.
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(first, last);
+  }
+
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(last - first); }
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 #include "resident_block.hpp"
 #include "row_block.hpp"
@@ -15,13 +17,17 @@ namespace offload = ham::offload;
 
 constexpr std::chrono::seconds give_up_after{2};
 
-/// The results of all. A target that has lost another one waits for it for ever: so the first failure is thrown at
-/// once, and the other futures let go, since their destructors would wait.
-template <class T>
-std::vector<T> results_of(std::vector<offload::future<T>> pending) {
+/// Calls all workers at once: their results. A target that has lost another one waits for it for ever: so the first
+/// failure, also of a call that cannot be made, is thrown at once, and the other futures let go, since their destructors
+/// would wait.
+template <class Start>
+auto call_all(const std::vector<std::unique_ptr<resident_block>>& blocks, Start start) {
   using namespace std::chrono_literals;
-  std::vector<T> results(pending.size());
+  using future = std::invoke_result_t<Start, const resident_block&>;
+  std::vector<future> pending;
+  std::vector<decltype(std::declval<future&>().get())> results(blocks.size());
   try {
+    for (const auto& block : blocks) pending.push_back(start(*block));
     for (std::size_t i = 0; i < pending.size(); ++i) {
       while (pending[i].valid() && !pending[i].wait_for(50ms)) {
         for (std::size_t j = i + 1; j < pending.size(); ++j) {
@@ -80,19 +86,17 @@ distributed_system::~distributed_system() {
 }
 
 double distributed_system::restart(start_at x) {
-  std::vector<offload::future<double>> pending;
-  for (const auto& block : blocks_) {
-    pending.push_back(offload::async(block->node(), ham::fn<&on_target::restart>, block->worker(), x));
-  }
-  return results_of(std::move(pending)).front();
+  return call_all(blocks_,
+                  [x](const resident_block& one) {
+                    return offload::async(one.node(), ham::fn<&on_target::restart>, one.worker(), x);
+                  })
+      .front();
 }
 
 iteration_report distributed_system::iterate(std::int64_t most, double goal) {
-  std::vector<offload::future<iteration_report>> pending;
-  for (const auto& block : blocks_) {
-    pending.push_back(offload::async(block->node(), ham::fn<&on_target::iterate>, block->worker(), most, goal));
-  }
-  std::vector<iteration_report> reports = results_of(std::move(pending));
+  std::vector<iteration_report> reports = call_all(blocks_, [&](const resident_block& one) {
+    return offload::async(one.node(), ham::fn<&on_target::iterate>, one.worker(), most, goal);
+  });
   double waiting = 0.0;
   for (const iteration_report& one : reports) waiting += one.waiting;
   reports.front().waiting = waiting / static_cast<double>(reports.size());
