@@ -2,7 +2,7 @@
 # Builds and runs the suite for another instruction set under qemu-user, or with another compiler (clang) or standard
 # library (libcxx) in place of ISA. Ends with 77, and says why, where tools lack.
 #   isa.sh why ISA...                 one line for each that cannot be tested here, and why
-#   isa.sh build ISA BUILD            cross-builds library, tcp module, suite and conjugate gradient into BUILD
+#   isa.sh build ISA BUILD            builds library, tcp module, suite and conjugate gradient into BUILD, with the preset ISA
 #   isa.sh target ISA BUILD COMMAND   runs COMMAND with two foreign targets over shm
 #   isa.sh host ISA BUILD COMMAND     runs the foreign build of COMMAND as host of two native targets over shm
 #   isa.sh tcp.target ISA BUILD COMMAND   as target over tcp, and a third target of the host's own build over shm
@@ -66,17 +66,19 @@ if [ -n "$reason" ]; then
 fi
 
 if [ "$action" = build ]; then
-  source=$(cd "$(dirname "$0")/../.." && pwd)
-  generator=
-  command -v ninja >/dev/null && generator="-G Ninja"
+  cd "$(dirname "$0")/../.."
+  generator="Unix Makefiles"
+  command -v ninja >/dev/null && generator=Ninja
+  library=
+  [ "$isa" != libcxx ] || library="-DCMAKE_CXX_FLAGS=-stdlib=libc++ -DHAM_GOOGLETEST_SOURCES=ON"
   case $isa in
-    clang) compiler="-DCMAKE_CXX_COMPILER=clang++" ;;
-    libcxx) compiler="-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS=-stdlib=libc++ -DHAM_GOOGLETEST_SOURCES=ON" ;;
-    *) compiler="-DCMAKE_TOOLCHAIN_FILE=$source/cmake/toolchains/$isa.cmake" ;;
+    clang | libcxx)
+      # shellcheck disable=SC2086
+      cmake -S . -B "$build" -G "$generator" -DCMAKE_CXX_COMPILER=clang++ $library -DCMAKE_BUILD_TYPE=Debug \
+        -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_UNITY_BUILD=ON -DHAM_BUILD_STATIC=OFF -DHAM_BUILD_BENCHMARKS=OFF
+      ;;
+    *) cmake --preset "$isa" -B "$build" -G "$generator" ;;
   esac
-  # shellcheck disable=SC2086
-  cmake -S "$source" -B "$build" $generator $compiler \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_UNITY_BUILD=ON -DHAM_BUILD_STATIC=OFF -DHAM_BUILD_BENCHMARKS=OFF
   exec cmake --build "$build" --target ham_isa_app ham_tcp conjugate_gradient
 fi
 
