@@ -273,8 +273,8 @@ class engine final : public transport::observer {
     return translate_key(to, function);
   }
   std::uint32_t translate_key(peer& to, msg::handler_entry& function);
-  std::byte* reserve_call(peer& who, msg::handler_entry& function, std::size_t size, message_list* big,
-                          std::uint32_t& key);
+  inline std::byte* reserve_call(peer& who, msg::handler_entry& function, std::size_t size, message_list* big,
+                                 std::uint32_t& key);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
   void make_room(unsigned& empty_polls);
   bool missed(node_t node, msg::handler_entry& function, result_decoder decode, outgoing& out);

@@ -120,8 +120,8 @@ bool engine::missed(node_t node, msg::handler_entry& function, result_decoder de
 
 /// Room for a call of `size` bytes, and its key. nullptr: there is no room now, or it needs memory (`big`) because it
 /// is longer than a frame. The sending lock is held, and given back if this throws.
-std::byte* engine::reserve_call(peer& who, msg::handler_entry& function, std::size_t size, message_list* big,
-                                std::uint32_t& key) {
+[[gnu::always_inline]] inline std::byte* engine::reserve_call(peer& who, msg::handler_entry& function, std::size_t size,
+                                                              message_list* big, std::uint32_t& key) {
   try {
     key = key_for(who, function);
     if (size > who.max_payload) [[unlikely]] {

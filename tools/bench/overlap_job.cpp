@@ -86,7 +86,7 @@ step_times measure_overlap(const std::string& placement, const job_work& work) {
   close(ends[1]);
   step_times found;
   ssize_t got = 0;
-  while ((got = read(ends[0], &found, sizeof found)) < 0 && errno == EINTR) {
+  while ((got = ::read(ends[0], &found, sizeof found)) < 0 && errno == EINTR) {
   }
   close(ends[0]);
   waitpid(pid, nullptr, 0);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 
 #include "resident_block.hpp"
@@ -18,12 +17,12 @@ namespace offload = ham::offload;
 constexpr std::chrono::seconds give_up_after{2};
 
 /// Calls all workers at once: their results. A target that has lost another one waits for it for ever: so the first
-/// failure, also of a call that cannot be made, is thrown at once, and the other futures let go, since their destructors
-/// would wait.
-template <class Start>
-auto call_all(const std::vector<std::unique_ptr<resident_block>>& blocks, Start start) {
+/// failure, also of a call that cannot be made, is thrown at once, and the other futures let go, since their
+/// destructors would wait.
+template <class Blocks, class Start>
+auto call_all(const Blocks& blocks, Start start) {
   using namespace std::chrono_literals;
-  using future = std::invoke_result_t<Start, const resident_block&>;
+  using future = decltype(start(*blocks.front()));
   std::vector<future> pending;
   std::vector<decltype(std::declval<future&>().get())> results(blocks.size());
   try {
