@@ -102,7 +102,7 @@ esac
 serve() {
   export HAM_TCP_SECURITY=off
   said=$(mktemp)
-  "$@" --ham-serve=127.0.0.1:0 --ham-jobs=2 2>"$said" &
+  timeout 280 "$@" --ham-serve=127.0.0.1:0 --ham-jobs=2 2>"$said" &  # who is killed cannot end it
   server=$!
   trap 'kill $server; cat "$said" >&2; rm -f "$said"' EXIT
   trap 'exit 1' HUP INT TERM
