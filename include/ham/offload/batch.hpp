@@ -67,6 +67,9 @@ class batch : private detail::batch_owner {
   detail::call_slot* append(detail::result_decoder decode, const typename Call::core& callable,
                             const Params&... values) {
     using message = typename Call::message;
+#if HAM_CHECK_ADDRESSES
+    (detail::look_for_addresses(at_, to_, callable), ..., detail::look_for_addresses(at_, to_, values));
+#endif
     const std::size_t size = message::size(callable, values...);
     msg::writer target(begin_record(message::entry(), decode, size), size);
     try {

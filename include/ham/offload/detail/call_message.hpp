@@ -17,6 +17,7 @@
 #include "ham/msg/f2f.hpp"
 #include "ham/msg/handler.hpp"
 #include "ham/msg/signature.hpp"
+#include "ham/offload/detail/address_check.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
 namespace ham::detail {
@@ -148,6 +149,9 @@ struct call_message {
   /// Encodes and sends one call. False: it was not sent, see begin_call.
   static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
                    const Callable& callable, const Params&... values) {
+#if HAM_CHECK_ADDRESSES
+    (look_for_addresses(at, where, callable), ..., look_for_addresses(at, where, values));
+#endif
     const std::size_t bytes = size(callable, values...);
     if (!begin_call(at, where, entry(), bytes, decode, policy, out)) return false;
     try {
