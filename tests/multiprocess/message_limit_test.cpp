@@ -1,5 +1,6 @@
 // The limit on one message, between processes: too much is an error for whoever sends it, and harms nothing.
 // link: ham::ham
+#include <atomic>
 #include <numeric>
 
 #include "support.hpp"
@@ -51,8 +52,10 @@ TEST_F(message_limit, holds_for_arguments_and_results) {
   EXPECT_EQ(offload::sync(1, fn<&length>, much), much.size());
 }
 
-std::size_t sleep_then_length(const std::string& text) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+std::atomic<bool> all_sent{false};
+void go_on() { all_sent = true; }
+std::size_t length_when_all_are_sent(const std::string& text) {
+  while (!all_sent) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return text.size();
 }
 
@@ -61,8 +64,9 @@ TEST_F(message_limit, what_waits_for_a_context_is_bounded) {
   offload::context queue(1);
   const std::string text(limit / 2, 'y');
   std::vector<offload::future<std::size_t>> waiting;
-  waiting.push_back(offload::async(queue, fn<&sleep_then_length>, text));
+  waiting.push_back(offload::async(queue, fn<&length_when_all_are_sent>, text));
   for (int i = 0; i < 60; ++i) waiting.push_back(offload::async(queue, fn<&length>, text));
+  offload::sync(1, fn<&go_on>);  // behind them
   int done = 0;
   for (auto& one : waiting) {
     try {

@@ -126,9 +126,16 @@ TEST(refused_calls, that_a_job_needs_are_named) {
   const struct {
     const char* name;
     long number;
-  } calls[] = {{"memfd_create", SYS_memfd_create}, {"ftruncate", SYS_ftruncate}, {"epoll_create1", SYS_epoll_create1},
-               {"eventfd2", SYS_eventfd2},         {"pipe2", SYS_pipe2},         {"socketpair", SYS_socketpair},
-               {"sendmsg", SYS_sendmsg},           {"recvmsg", SYS_recvmsg}};
+  } calls[] = {{"memfd_create", SYS_memfd_create},
+               {"ftruncate", SYS_ftruncate},
+               {"epoll_create1", SYS_epoll_create1},
+               {"eventfd2", SYS_eventfd2},
+#ifndef HAM_TEST_SANITIZED  // which find out by a pipe whether memory can be read
+               {"pipe2", SYS_pipe2},
+#endif
+               {"socketpair", SYS_socketpair},
+               {"sendmsg", SYS_sendmsg},
+               {"recvmsg", SYS_recvmsg}};
   for (const int error : errors) {
     for (const auto& one : calls) {
       const outcome job = job_without({one.number}, error);
