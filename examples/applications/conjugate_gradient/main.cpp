@@ -56,7 +56,7 @@ std::string target_per_core() {
 std::uint64_t sent_by_targets() {
   std::uint64_t sum = 0;
   for (ham::node_t node = 1; node < static_cast<ham::node_t>(offload::num_nodes()); ++node) {
-    sum += offload::sync(node, ham::fn<&offload::stats>).bytes_sent;
+    sum += offload::sync(node, ham::fn<&cg::on_target::bytes_sent>);
   }
   return sum;
 }

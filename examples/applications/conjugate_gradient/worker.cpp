@@ -160,6 +160,7 @@ void take_part(worker_handle at, std::uint32_t slot, const all_reduce::values& p
 void stop(worker_handle at) { at->stop(); }
 void drop_worker(worker_handle at) { const std::unique_ptr<worker> gone(at.get()); }
 int core() { return sched_getcpu(); }
+std::uint64_t bytes_sent() { return offload::stats().bytes_sent; }
 void nothing() {}
 
 }  // namespace on_target

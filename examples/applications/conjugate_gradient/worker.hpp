@@ -110,6 +110,8 @@ void stop(worker_handle at);
 void drop_worker(worker_handle at);
 /// The core that the target runs on.
 int core();
+/// What the target has sent in messages.
+std::uint64_t bytes_sent();
 /// Nothing: shows what a call costs.
 void nothing();
 
