@@ -56,7 +56,7 @@ class stage {
     }
     world::peer& result = world_->friendly();
     const detail::engine_scope scope(&world_->node());
-    const node_t there = result.theirs.peer();
+    const node_t there = result.number;
     calls.none = offload::async(there, fn<&nothing>);
     calls.one = offload::async(there, fn<&number>, 1);
     calls.some = offload::async(there, fn<&text>, std::string("some"));
@@ -125,7 +125,7 @@ HAM_FUZZ(from) {
     all.step();
   }
   const detail::engine_scope scope(&all.node());
-  all.node().on_lost(peer.theirs.peer(), "gone");
+  all.node().on_lost(peer.number, "gone");
   all.step();
   calls.end();
 }
