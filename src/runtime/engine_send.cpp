@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
@@ -355,14 +356,9 @@ void engine::reply_with(peer& to, std::uint32_t call, wire_kind kind, std::span<
 
 batch_slot engine::begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner) {
   peer& who = lock_ready(node, function);
-  std::uint32_t key = 0;
-  try {
-    key = key_for(who, function);
-  } catch (...) {
-    who.sending.unlock();
-    throw;
-  }
-  who.sending.unlock();
+  std::unique_lock sending(who.sending, std::adopt_lock);
+  const std::uint32_t key = key_for(who, function);
+  sending.unlock();
   call_slot* const slot = slots_.claim();
   if (slot == nullptr) throw call_error("a million calls are pending on this node; read some of their results first");
   slot->decode = decode;
