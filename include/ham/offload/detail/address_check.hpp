@@ -35,6 +35,9 @@ void report_stack_address(const engine& at, const destination& to, std::span<con
 /// Without a way to clear what lies between the members there may be an old address in it, so nothing is looked at.
 template <class Value>
 inline constexpr bool can_look_for_addresses = false;
+template <class Value>
+void look_for_address(const engine&, const destination&, const Value&) noexcept {}
+
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_clear_padding)
 template <class Value>
@@ -43,26 +46,27 @@ requires(std::is_class_v<Value> && !std::is_empty_v<Value> && sizeof(Value) >= s
   typename is_bitwise_copyable<Value>::unless_specialised;
 }
 &&msg::detail::kind_of<Value>() == msg::detail::codec_kind::bitwise;
+
+template <class Value>
+requires can_look_for_addresses<Value>
+void look_for_address(const engine& at, const destination& to, const Value& value) noexcept {
+  static constinit std::atomic<bool> said{false};
+  if (said.load(std::memory_order_relaxed)) return;
+  union copy {
+    copy() noexcept {}
+    Value object;
+  } same;
+  std::memcpy(static_cast<void*>(&same.object), &value, sizeof value);
+  __builtin_clear_padding(&same.object);
+  report_stack_address(at, to, std::as_bytes(std::span(&same.object, 1)), typeid(Value), said);
+}
 #endif
 #endif
 
-template <class Value>
-void look_for_addresses(const engine& at, const destination& to, const Value& value) noexcept {
-  if constexpr (can_look_for_addresses<Value>) {
-    static constinit std::atomic<bool> said{false};
-    if (said.load(std::memory_order_relaxed)) return;
-    union copy {
-      copy() noexcept {}
-      Value object;
-    } same;
-    std::memcpy(static_cast<void*>(&same.object), &value, sizeof value);
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_clear_padding)
-    __builtin_clear_padding(&same.object);
-#endif
-#endif
-    report_stack_address(at, to, std::as_bytes(std::span(&same.object, 1)), typeid(Value), said);
-  }
+/// Of a call: its callable and its arguments.
+template <class... Values>
+void look_for_addresses(const engine& at, const destination& to, const Values&... values) noexcept {
+  (look_for_address(at, to, values), ...);
 }
 
 }  // namespace ham::detail

@@ -150,7 +150,7 @@ struct call_message {
   static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
                    const Callable& callable, const Params&... values) {
 #if HAM_CHECK_ADDRESSES
-    (look_for_addresses(at, where, callable), ..., look_for_addresses(at, where, values));
+    look_for_addresses(at, where, callable, values...);
 #endif
     const std::size_t bytes = size(callable, values...);
     if (!begin_call(at, where, entry(), bytes, decode, policy, out)) return false;
