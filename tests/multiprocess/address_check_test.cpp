@@ -78,13 +78,6 @@ int nowhere() {
 const scenario scenarios[] = {
     {"in_argument", in_argument}, {"in_capture", in_capture}, {"in_batch", in_batch}, {"nowhere", nowhere}};
 
-std::string output_of(const char* name) {
-  host_process host(name, {"HAM_NODES=shm:1"});
-  std::string text = host.rest();
-  EXPECT_EQ(host.wait(), 0) << text;
-  return text;
-}
-
 std::size_t times_said(const std::string& text) {
   std::size_t times = 0;
   for (auto at = text.find("on this thread's stack"); at != std::string::npos;

@@ -157,6 +157,14 @@ class host_process {
   std::string text_;
 };
 
+/// All that a scenario prints with one target; it must end well.
+[[nodiscard]] inline std::string output_of(const char* scenario_name) {
+  host_process host(scenario_name, {"HAM_NODES=shm:1"});
+  std::string text = host.rest();
+  EXPECT_EQ(host.wait(), 0) << text;
+  return text;
+}
+
 /// True if the process runs. A dead child of this process is reaped, so that it does not count as alive.
 [[nodiscard]] inline bool alive(pid_t pid) {
   ::waitpid(pid, nullptr, WNOHANG);

@@ -42,13 +42,6 @@ const scenario scenarios[] = {{"reads_a_vector", reads_a_vector},
                               {"reads_a_small_vector", reads_a_small_vector},
                               {"reads_what_was_allocated", reads_what_was_allocated}};
 
-std::string output_of(const char* name) {
-  host_process host(name, {"HAM_NODES=shm:1"});
-  std::string text = host.rest();
-  EXPECT_EQ(host.wait(), 0) << text;
-  return text;
-}
-
 TEST(unregistered_memory, is_complained_of_once) {
   const std::string text = output_of("reads_a_vector");
   const std::size_t first = text.find("ham: 4 MiB of node 0's memory travel in messages");
