@@ -3,7 +3,8 @@
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_C_COMPILER ${HAM_CROSS_TRIPLE}-gcc)
 set(CMAKE_CXX_COMPILER ${HAM_CROSS_TRIPLE}-g++)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${HAM_CROSS_QEMU}-static -L /usr/${HAM_CROSS_TRIPLE})
+# Where packages of that architecture are installed too, the loader would take their C library, not the cross compiler's.
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${HAM_CROSS_QEMU}-static -L /usr/${HAM_CROSS_TRIPLE} -E LD_LIBRARY_PATH=/lib)
 
 set(CMAKE_FIND_ROOT_PATH /usr/${HAM_CROSS_TRIPLE})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -60,7 +60,8 @@ std::vector<std::string> emulator_for(const std::string& binary) {
       if (!in_path(program)) continue;
       const std::string libraries = "/usr/" + std::string(one.triple);
       if (!std::filesystem::exists(libraries)) return {program};
-      return {program, "-L", libraries};
+      // Where packages of that architecture are installed too, the loader would take their C library.
+      return {program, "-L", libraries, "-E", "LD_LIBRARY_PATH=/lib"};
     }
   }
   return {};
