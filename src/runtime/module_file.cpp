@@ -100,8 +100,8 @@ void* find_in_module(const std::string& what, const std::string& file, const cha
   if (base::is_fully_static()) {
     throw config_error(
         "the " + what + " is not there (this program was linked with -static, and the module " + file +
-        " would bring a second C library into it); link dynamically, or take the transport in as a static "
-        "library (tcp: ham::tcp_static)");
+        " would bring a second C library into it); link dynamically; only tcp can be taken in as a static "
+        "library, ham::tcp_static");
   }
   std::string looked;
   const auto in_vain = [&looked](const std::string& where) {

@@ -56,6 +56,14 @@ class tcp_links : public testing::Test {
     enter_network(all_->file(1));
   }
   void TearDown() override {
+    for (const auto& one : servers_) {
+      if (!HasFailure()) break;
+      while (true) {
+        const std::string line = one->line(100ms);
+        if (line.empty()) break;
+        std::printf("a server said: %s\n", line.c_str());
+      }
+    }
     servers_.clear();
     if (home_) ::setns(home_.get(), CLONE_NEWNET);
     ::unsetenv("HAM_TCP_TIMEOUT");
@@ -172,15 +180,15 @@ TEST_F(tcp_links, one_of_three_is_cut_off_and_the_others_go_on) {
   EXPECT_EQ(offload::sync(1, fn<&ask>, again), again);
 }
 
+// With the usual time limit: with one below 3 s a single lost probe of the kernel ends an idle connection.
 TEST_F(tcp_links, a_target_that_stands_still_is_not_cut_off) {
-  patience("1");
   const runtime rt(to(serve_on(2)));
   const pid_t job = offload::sync(1, fn<&my_pid>);
   EXPECT_EQ(offload::sync(1, fn<&count>), 1);
   ::kill(job, SIGSTOP);
   EXPECT_THROW((void)offload::sync(offload::within(1, 300ms), fn<&count>), deadline_exceeded);
   auto patient = offload::async(1, fn<&count>);
-  EXPECT_FALSE(patient.wait_for(4s)) << "its machine answers, so it is there";
+  EXPECT_FALSE(patient.wait_for(5s)) << "its machine answers, so it is there";
   ::kill(job, SIGCONT);
   EXPECT_EQ(patient.get(), 3);
 }

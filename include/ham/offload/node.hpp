@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ham/error.hpp"
+#include "ham/msg/customise.hpp"
 #include "ham/msg/std_forward.hpp"
 #include "ham/offload/node_number.hpp"
 
@@ -95,7 +96,8 @@ void remove_node(node_number node, std::chrono::duration<Rep, Period> patience) 
   detail::remove_node(node, static_cast<long double>(patience.count()) * Period::num * 1000 / Period::den);
 }
 
-/// Counters of this node's runtime since its start.
+/// Counters of this node's runtime since its start. They can be asked for at another node, also of the other byte
+/// order: sync(node, fn<&offload::stats>).
 struct statistics {
   std::uint64_t calls_sent = 0;      ///< calls, pings and members of batches
   std::uint64_t calls_executed = 0;  ///< that arrived here
@@ -104,6 +106,7 @@ struct statistics {
   std::uint64_t bytes_put = 0;       ///< by put, write and copy from here
   std::uint64_t bytes_got = 0;       ///< by get and read
   std::uint64_t sleeps = 0;          ///< times that this node went to sleep in the kernel
+  HAM_FIELDS(calls_sent, calls_executed, bytes_sent, bytes_received, bytes_put, bytes_got, sleeps)
 };
 [[nodiscard]] statistics stats();
 

@@ -40,6 +40,9 @@ TEST(calls, nodes_know_each_other) {
     EXPECT_EQ(offload::sync(node, fn<&offload::num_nodes>), offload::num_nodes());
     EXPECT_EQ(offload::sync(node, fn<&isa_of>, 0), offload::get_node_descriptor(0).isa());
     EXPECT_EQ(offload::sync(node, fn<&isa_of>, node), offload::get_node_descriptor(node).isa());
+    const std::uint64_t executed = offload::sync(node, fn<&offload::stats>).calls_executed;
+    EXPECT_GE(executed, 4U);
+    EXPECT_LT(executed, 1U << 20U) << "bytes in the wrong order";
   });
 }
 
