@@ -146,7 +146,11 @@ bool polled_transport::quiet() {
 }
 
 bool polled_transport::arm() {
-  if (base::now_ns() - last_arrival_ns_ < usual_gap_ns_ + usual_gap_ns_ / 2 || !quiet()) return false;
+  if (base::now_ns() - last_arrival_ns_ < usual_gap_ns_ + usual_gap_ns_ / 2) return false;
+  if (!quiet()) {
+    drowsy_ = false;  // what has come since the last look must be found by the next one: nothing else ends the looking
+    return false;
+  }
   const auto ns = next_sleep_.count();
   const itimerspec once{{}, {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)}};
   ::timerfd_settime(timer_.get(), 0, &once, nullptr);

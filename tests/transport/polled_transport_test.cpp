@@ -1,0 +1,112 @@
+// Looking at endpoints whose medium wakes nobody: how often, and that nothing which has come is left lying.
+#include "transport/common/polled_transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "conformance/subject.hpp"
+
+namespace ham::transport {
+namespace {
+
+/// Frames come when the test says so.
+class scripted_endpoint final : public polled_endpoint {
+ public:
+  using polled_endpoint::polled_endpoint;
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return 4096; }
+  [[nodiscard]] std::byte* reserve(std::size_t) noexcept override { return nullptr; }
+  void cancel() noexcept override {}
+  void commit(const frame_head&) noexcept override { stir(); }
+  [[nodiscard]] std::uint64_t taken() const noexcept override { return 0; }
+  [[nodiscard]] bool poll(frame& out) noexcept override {
+    ++looks;
+    if (frames == 0) return false;
+    --frames;
+    out.head.kind = 1;
+    return true;
+  }
+  void release() noexcept override {}
+  [[nodiscard]] bool empty() const noexcept override { return frames == 0; }
+  [[nodiscard]] bool malformed() const noexcept override { return false; }
+  [[nodiscard]] bool failed() const noexcept override { return false; }
+
+  int frames = 0;
+  int looks = 0;
+};
+
+class dear_looks final : public polled_transport {
+ public:
+  using polled_transport::adopt;
+  using polled_transport::polled_transport;
+  [[nodiscard]] const char* name() const noexcept override { return "scripted"; }
+  void connect(node_t) override {}
+  void shutdown() noexcept override {}
+
+ private:
+  [[nodiscard]] bool looks_are_cheap() const noexcept override { return false; }
+};
+
+class polled : public testing::Test {
+ protected:
+  polled() {
+    auto one = std::make_unique<scripted_endpoint>(1);
+    peer = one.get();
+    transport.adopt(std::move(one));
+    frame any;
+    EXPECT_EQ(transport.poll(any, 1), nullptr);
+  }
+  [[nodiscard]] bool found() {
+    frame any;
+    return transport.poll(any, 1) == peer;
+  }
+  /// Sleeps in vain until the longest time has been reached, and looks once behind it.
+  void become_drowsy() {
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_TRUE(transport.arm());
+      transport.disarm();
+      ASSERT_FALSE(found());
+    }
+  }
+
+  conformance::recorder news;
+  dear_looks transport{news, {std::chrono::nanoseconds(1000), std::chrono::nanoseconds(2000)}};
+  scripted_endpoint* peer = nullptr;
+};
+
+TEST_F(polled, who_has_slept_long_in_vain_looks_once_and_sleeps_again) {
+  become_drowsy();
+  const int before = peer->looks;
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(found());
+  EXPECT_EQ(peer->looks, before);
+  ASSERT_TRUE(transport.arm());
+  transport.disarm();
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(found());
+  EXPECT_EQ(peer->looks, before + 1);
+}
+
+TEST_F(polled, who_sends_looks_for_the_answer) {
+  become_drowsy();
+  const int before = peer->looks;
+  peer->commit({});
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(found());
+  EXPECT_EQ(peer->looks, before + 10);
+}
+
+TEST_F(polled, what_comes_between_the_last_look_and_the_next_sleep_is_found) {
+  become_drowsy();
+  peer->frames = 1;
+  EXPECT_FALSE(transport.arm()) << "something is there";
+  EXPECT_TRUE(found());
+}
+
+TEST_F(polled, what_comes_during_a_sleep_is_found) {
+  become_drowsy();
+  ASSERT_TRUE(transport.arm());
+  peer->frames = 1;
+  transport.disarm();
+  EXPECT_TRUE(found());
+}
+
+}  // namespace
+}  // namespace ham::transport
