@@ -1,11 +1,9 @@
 // A lock that costs two plain stores while only one thread ever takes it, and is a spin lock afterwards.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
 
-#include "base/cpu.hpp"
+#include "base/backoff.hpp"
 #include "base/heavy_fence.hpp"
 
 namespace ham::base {
@@ -56,12 +54,7 @@ class biased_lock {
 
  private:
   [[gnu::noinline]] void wait() noexcept {
-    for (int i = 0; !try_lock(); ++i) {
-      if (i < 200)
-        relax();
-      else
-        ::sched_yield();
-    }
+    for (backoff<{.spins = 200}> pause; !try_lock();) pause.wait();
   }
 
   [[gnu::noinline]] bool try_lock_shared_mode() noexcept {

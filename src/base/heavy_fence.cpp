@@ -3,8 +3,9 @@
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.hpp"
 
 namespace ham::base {
 namespace {
@@ -37,8 +38,7 @@ void heavy_fence_private() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!register_heavy_fence() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
   // No processor keeps a store to itself for this long, and a thread that stops running gives up all it has.
-  const timespec long_enough{0, 5'000'000};
-  ::nanosleep(&long_enough, nullptr);
+  sleep_ns(5'000'000);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +15,7 @@
 #define SYS_futex_waitv 449
 #endif
 
+#include "base/clock.hpp"
 #include "base/thread.hpp"
 
 namespace ham::base {
@@ -146,8 +146,7 @@ class life_watch::group {
     }
     if (::syscall(SYS_futex_waitv, entries.data(), entries.size(), 0, nullptr, CLOCK_MONOTONIC) < 0 &&
         errno != EAGAIN && errno != EINTR) {
-      const timespec pause{0, 20'000'000};
-      ::nanosleep(&pause, nullptr);
+      sleep_ns(20'000'000);
     }
   }
 

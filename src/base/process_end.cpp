@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -73,8 +72,7 @@ std::string end_of(pid_t pid, std::chrono::microseconds timeout) {
     if (now->status != 0 || now->over) return describe_end(now->status);
     // Status 0 is told by its end alone, which takes as long as its memory takes to be freed.
     if (now_ns() >= until) return now->begun ? describe_end(0) : std::string();
-    const timespec pause{0, 50'000};
-    ::nanosleep(&pause, nullptr);
+    sleep_ns(50'000);
   }
 }
 

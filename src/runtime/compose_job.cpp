@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -235,7 +234,7 @@ node_t host_job::free_numbers(std::size_t count) {
       first = at + 1;
     }
     if (base::now_ns() >= until) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    base::sleep_ns(20'000'000);
   }
   throw config_error("cannot add " + std::to_string(count) + " nodes (a job has at most " +
                      std::to_string(peer_table::most) + " at a time); remove others first, or add fewer at once");

@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <thread>
 
+#include "base/clock.hpp"
 #include "ham/offload/future.hpp"
 #include "runtime/peer.hpp"
 
@@ -43,7 +43,7 @@ void end_handle(engine& at, node_t node, const char* what, TryCall try_call) {
   auto answer = try_call();
   while (!answer) {
     if (!sign.wait_on()) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    base::sleep_ns(1'000'000);
     answer = try_call();
   }
   while (!answer->wait_for(std::chrono::milliseconds(20))) {

@@ -2,7 +2,6 @@
 #include "runtime/engine.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "base/refused_call.hpp"
@@ -120,7 +120,7 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
                      std::memory_order_relaxed);
       idle_since = 0;
     } else if (many) {
-      ::sched_yield();
+      base::yield();
     } else if (now - idle_since > shortest_spin_ns) {
       base::relax();
     }
@@ -176,7 +176,7 @@ engine::~engine() {
     progress_thread_.join();
   }
   contexts_.stop();
-  while (elsewhere_.load(std::memory_order_acquire) != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  while (elsewhere_.load(std::memory_order_acquire) != 0) base::sleep_ns(100'000);
   for (const auto& one : transports()) one->shutdown();
   settle_the_rest();
 }
@@ -268,12 +268,9 @@ void engine::receive_while_executing() {
 void engine::take_receiving() noexcept {
   if (receiving_.try_lock()) return;
   wanted_.fetch_add(1);  // nobody goes to sleep with it now
-  for (int i = 0; !receiving_.try_lock(); ++i) {
+  for (base::backoff<{.spins = 100}> pause; !receiving_.try_lock();) {
     if (sleeping_.load(std::memory_order_acquire)) kick();
-    if (i < 100)
-      base::relax();
-    else
-      ::sched_yield();
+    pause.wait();
   }
   wanted_.fetch_sub(1);
 }

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/backoff.hpp"
 #include "base/heap.hpp"
 #include "base/home_core.hpp"
 #include "base/unique_fd.hpp"
@@ -241,6 +242,8 @@ class engine final : public transport::observer {
     std::string reason;
   };
   static constexpr unsigned most_depth = 512;
+  /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
+  using room_wait = base::backoff<{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
   static constexpr std::int64_t longest_spin_ns = 60'000;  // about what a wake-up costs both sides together
   static constexpr unsigned rounds_per_clock = 32;         // of fruitless progress, between looks at the clock
   static constexpr unsigned longest_warmth = 512;  // looks at a transport behind the first after it had something
@@ -276,7 +279,7 @@ class engine final : public transport::observer {
   inline std::byte* reserve_call(peer& who, msg::handler_entry& function, std::size_t size, message_list* big,
                                  std::uint32_t& key);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
-  void make_room(unsigned& empty_polls);
+  void make_room(room_wait& pause);
   bool missed(node_t node, msg::handler_entry& function, result_decoder decode, outgoing& out);
   bool finish_big(peer& to, const transport::frame_head& head, outgoing& out);
   bool withdraw(peer& to, std::uint32_t stream);

@@ -66,7 +66,7 @@ bool engine::welcomes_ping(peer& who, std::size_t size) noexcept {
 void engine::admit_ping(peer& who, const destination& to, msg::handler_entry& function) {
   who.pings_since_poll.store(0, std::memory_order_relaxed);
   progress();
-  for (unsigned empty_polls = 0; holds_pings(who);) {
+  for (room_wait pause; holds_pings(who);) {
     const bool behind_calls = who.pings_held.load(std::memory_order_relaxed) || backlog_.filling();
     if (who.node == self_ && behind_calls && contexts::on_context_thread()) {
       throw call_error("too many calls wait on node " + std::to_string(self_) +
@@ -75,7 +75,7 @@ void engine::admit_ping(peer& who, const destination& to, msg::handler_entry& fu
     if (who.state.load(std::memory_order_acquire) == peer_state::lost)
       throw_lost(who, &function, call_outcome::not_run);
     if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) std::rethrow_exception(missed_call(to.node, function));
-    make_room(empty_polls);
+    make_room(pause);
   }
 }
 

@@ -1,12 +1,9 @@
 // Sending calls and replies.
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 
 #include "base/clock.hpp"
-#include "base/cpu.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/engine.hpp"
 
@@ -94,20 +91,20 @@ call_slot& engine::claim_for(peer& to, msg::handler_entry& function, result_deco
   return *slot;  // no reply is due before finish: until then cancel may give the slot back
 }
 
-/// Waits a little for room in the queue to a peer: executes what arrives meanwhile. `empty_polls` counts the attempts.
-void engine::make_room(unsigned& empty_polls) {
+/// Waits a little for room in the queue to a peer: executes what arrives meanwhile.
+void engine::make_room(room_wait& pause) {
   if (progress()) {
-    empty_polls = 0;
-  } else if (++empty_polls < 1000 && !crowded()) {
-    base::relax();
-  } else if (empty_polls < 2000) {
-    ::sched_yield();
-  } else {  // the peer computes, or is stopped
-    const timespec pause{0, 50'000};
-    msg::thread_pool::waiting in_pool;  // it may wait for a job behind this one
-    ::nanosleep(&pause, nullptr);
-    help_pool(in_pool);
+    pause.reset();
+    return;
   }
+  if (crowded()) pause.skip_spins();
+  if (pause.next() != room_wait::step::sleep) {
+    pause.wait();
+    return;
+  }
+  msg::thread_pool::waiting in_pool;  // the peer computes, or is stopped: it may wait for a job behind this one
+  pause.wait();
+  help_pool(in_pool);
 }
 
 /// The deadline of a call passed before there was room for it. A call without a future of its own throws.
@@ -149,7 +146,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   std::unique_ptr<message_list> big;
   peer* who = nullptr;
   std::byte* room = nullptr;
-  for (unsigned empty_polls = 0;;) {
+  for (room_wait pause;;) {
     who = &lock_ready(to.node, function);
     if (!welcome && !welcomes_ping(*who, size)) [[unlikely]] {
       const peer_hold held(*who);
@@ -171,7 +168,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     }
     if (policy == when_full::refuse) return false;
     if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) return missed(to.node, function, decode, out);
-    make_room(empty_polls);
+    make_room(pause);
   }
   try {
     out.slot = decode == nullptr ? nullptr : &claim_for(*who, function, decode, to.deadline_ns);
@@ -230,9 +227,9 @@ bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& o
     if (!gone && sleeping_.load(std::memory_order_seq_cst)) kick();  // who sleeps must look after the rest
     return true;
   }
-  for (unsigned empty_polls = 0; !gone && to.state.load() != peer_state::lost;) {
+  for (room_wait pause; !gone && to.state.load() != peer_state::lost;) {
     const bool late = out.deadline_ns != 0 && base::now_ns() >= out.deadline_ns;
-    if (!late) make_room(empty_polls);
+    if (!late) make_room(pause);
     to.sending.lock();
     gone = flush(to);
     const bool withdrawn = late && !gone && withdraw(to, stream);

@@ -1,5 +1,4 @@
 // How a node that has nothing to do goes to sleep, who wakes it, and which of its threads looks meanwhile.
-#include <sched.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -26,7 +25,7 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
     take_receiving();  // a message may be waiting that only this thread may execute
   } else if (wanted_.load() != 0) {
     finish_progress();
-    ::sched_yield();
+    base::yield();
     return;
   } else if (thread_depth == 0 && deferred_.load() == 0 && (looking_.load() || looked_.exchange(false))) {
     // A context is being called, call after call: its thread receives, and shall not find this one asleep with the
@@ -53,7 +52,7 @@ void engine::block(const std::function<bool()>& done, std::int64_t until_ns) {
   }
   finish_progress();
   parking_.wake_all();
-  if (idle && !connected) ::sched_yield();
+  if (idle && !connected) base::yield();
 }
 
 /// Negative: any.
