@@ -15,8 +15,8 @@ class lanes : public testing::Test {
     auto [here, there] = connected_to(listening_.get());
     ASSERT_TRUE(here && there);
     socket_ = here.get();
-    here_ = std::make_unique<lane>(connection{std::move(here), nullptr, 0});
-    there_ = std::make_unique<lane>(connection{std::move(there), nullptr, 0});
+    here_ = std::make_unique<lane>(connection{make_stream(std::move(here), nullptr), 0});
+    there_ = std::make_unique<lane>(connection{make_stream(std::move(there), nullptr), 0});
   }
 
   [[nodiscard]] std::uint32_t packets_sent() const {

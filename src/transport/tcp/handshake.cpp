@@ -15,8 +15,6 @@ namespace {
 
 constexpr const char* key_advice =
     "the keys differ, or one side runs without security; give both sides the same key file";
-/// More than any honest handshake of one step.
-constexpr std::size_t most_handshake_bytes = 16384;
 
 const char* meaning(verdict answer) {
   switch (answer) {
@@ -35,17 +33,15 @@ const char* meaning(verdict answer) {
 
 handshake::handshake(base::unique_fd socket, std::shared_ptr<const tls_context> tls, const hello& mine)
     : client_(true), stage_(stage::connecting), hello_(mine), size_(welcome::bytes) {
-  connected_.socket = std::move(socket);
-  if (tls != nullptr) connected_.tls = std::make_unique<tls_session>(std::move(tls));
+  connected_.bytes = make_stream(std::move(socket), std::move(tls));
 }
 
 handshake::handshake(base::unique_fd socket, std::shared_ptr<const tls_context> tls)
-    : client_(false), stage_(tls != nullptr ? stage::securing : stage::greeting), size_(hello::bytes) {
-  connected_.socket = std::move(socket);
-  if (tls != nullptr) connected_.tls = std::make_unique<tls_session>(std::move(tls));
+    : client_(false), stage_(stage::securing), size_(hello::bytes) {
+  connected_.bytes = make_stream(std::move(socket), std::move(tls));
 }
 
-short handshake::wants() const noexcept { return stage_ == stage::connecting || !unsent_.empty() ? POLLOUT : POLLIN; }
+short handshake::wants() const noexcept { return stage_ == stage::connecting || has_unsent() ? POLLOUT : POLLIN; }
 
 handshake::status handshake::fail(std::string why) {
   why_ = std::move(why);
@@ -63,9 +59,9 @@ handshake::status handshake::lost(int error) {
 handshake::status handshake::step() noexcept {
   try {
     const status now = go_on();
-    if (now == status::failed && connected_.tls != nullptr) {
-      connected_.tls->end();
-      static_cast<void>(send_output({}));  // as far as it goes at once
+    if (now == status::failed) {
+      connected_.bytes->end();
+      static_cast<void>(send_rest());  // as far as it goes at once
     }
     return now;
   } catch (const std::exception& error) {
@@ -74,9 +70,9 @@ handshake::status handshake::step() noexcept {
 }
 
 handshake::status handshake::go_on() {
-  if (!unsent_.empty()) {
-    if (!send_output({})) return lost(errno);
-    if (!unsent_.empty()) return status::pending;
+  if (has_unsent()) {
+    if (!send_rest()) return lost(errno);
+    if (has_unsent()) return status::pending;
   }
   status now = status::greeted;
   if (stage_ == stage::connecting) now = connect();
@@ -93,70 +89,48 @@ handshake::status handshake::connect() {
       remote_address(socket()).port() == local_address(socket()).port()) {
     return fail("nobody listens there");  // TCP connected the socket with itself
   }
-  stage_ = connected_.tls != nullptr ? stage::securing : stage::greeting;
-  if (stage_ == stage::greeting) {
-    std::array<std::byte, hello::bytes> bytes;
-    store_hello(bytes.data(), hello_);
-    if (!send_output(bytes)) return lost(errno);
-  }
+  stage_ = stage::securing;
   return status::greeted;
 }
 
 handshake::status handshake::secure() {
-  tls_session& tls = *connected_.tls;
   for (;;) {
-    const tls_session::status now = tls.shake_hands();
-    if (!send_output({})) return lost(errno);
-    if (now == tls_session::status::failed) {
-      return fail("the TLS handshake failed: " + tls.failure() + " (" + key_advice + ")");
+    const byte_stream::outcome now = connected_.bytes->establish();
+    switch (now.what) {
+      case byte_stream::status::moved: stage_ = stage::greeting; return client_ ? send_hello() : status::greeted;
+      case byte_stream::status::partial: silent_ = false; continue;
+      case byte_stream::status::later: return status::pending;
+      case byte_stream::status::lost: return lost(now.error);
+      case byte_stream::status::failed:
+        return fail("the TLS handshake failed: " + connected_.bytes->failure() + " (" + key_advice + ")");
     }
-    if (now == tls_session::status::done) break;
-    std::size_t got = 0;
-    if (const status read = read_ciphertext(most_handshake_bytes, got); read != status::greeted) return read;
   }
-  stage_ = stage::greeting;
-  if (!client_) return status::greeted;
+}
+
+handshake::status handshake::send_hello() {
   std::array<std::byte, hello::bytes> bytes;
   store_hello(bytes.data(), hello_);
-  const bool written = tls.write(bytes);
+  const byte_stream::outcome sent = connected_.bytes->send(bytes);
+  if (sent.what != byte_stream::status::failed)
+    unsent_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(sent.bytes), bytes.end());
   ::explicit_bzero(bytes.data(), bytes.size());
-  if (!written) return fail("its greeting could not be encrypted");
-  return send_output({}) ? status::greeted : lost(errno);
+  if (sent.what == byte_stream::status::failed) return fail("its greeting could not be encrypted");
+  if (sent.what == byte_stream::status::lost) return lost(sent.error);
+  return send_rest() ? status::greeted : lost(errno);
 }
 
 handshake::status handshake::greet() {
   while (have_ < size_) {
-    if (const status now = read_greeting(); now != status::greeted) return now;
+    const byte_stream::outcome got = connected_.bytes->receive({greeting_.data() + have_, size_ - have_});
+    switch (got.what) {
+      case byte_stream::status::moved: have_ += got.bytes; [[fallthrough]];
+      case byte_stream::status::partial: silent_ = false; continue;
+      case byte_stream::status::later: return status::pending;
+      case byte_stream::status::lost: return lost(got.error);
+      case byte_stream::status::failed: return fail(connected_.bytes->failure() + " (" + key_advice + ")");
+    }
   }
   return understand();
-}
-
-handshake::status handshake::read_ciphertext(std::size_t most, std::size_t& got) {
-  const std::span<std::byte> room = connected_.tls->input_room(most);
-  const ssize_t count = ::recv(socket(), room.data(), std::min(room.size(), most), 0);
-  if (count < 0 && (would_block(errno) || errno == EINTR)) return status::pending;
-  if (count <= 0) return lost(count == 0 ? 0 : errno);
-  silent_ = false;
-  got = static_cast<std::size_t>(count);
-  connected_.tls->feed(got);
-  return status::greeted;
-}
-
-handshake::status handshake::read_greeting() {
-  const std::span<std::byte> room{greeting_.data() + have_, size_ - have_};
-  if (connected_.tls == nullptr) {
-    const ssize_t count = ::recv(socket(), room.data(), room.size(), 0);
-    if (count < 0 && (would_block(errno) || errno == EINTR)) return status::pending;
-    if (count <= 0) return lost(count == 0 ? 0 : errno);
-    silent_ = false;
-    have_ += static_cast<std::size_t>(count);
-    return status::greeted;
-  }
-  const long count = connected_.tls->read(room);
-  if (count < 0) return fail(connected_.tls->failure() + " (" + key_advice + ")");
-  have_ += static_cast<std::size_t>(count);
-  std::size_t got = 0;
-  return count > 0 ? status::greeted : read_ciphertext(most_handshake_bytes, got);
 }
 
 handshake::status handshake::understand() {
@@ -170,39 +144,28 @@ handshake::status handshake::understand() {
     wrong = read_hello(std::span<const std::byte, hello::bytes>(greeting_.data(), hello::bytes), hello_);
     // An invitation holds the key of the job.
     ::explicit_bzero(greeting_.data(), greeting_.size());
-    if (connected_.tls != nullptr) connected_.tls->wipe_read();
+    connected_.bytes->wipe_received();
   }
   return wrong == nullptr ? status::greeted : fail(wrong);
 }
 
-bool handshake::send_output(std::span<const std::byte> more) {
-  unsent_.insert(unsent_.end(), more.begin(), more.end());
-  if (connected_.tls != nullptr) {
-    std::vector<std::byte>& out = connected_.tls->output();
-    unsent_.insert(unsent_.end(), out.begin(), out.end());
-    out.clear();
-  }
+bool handshake::send_rest() {
   while (!unsent_.empty()) {
-    const ssize_t sent = ::send(socket(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return would_block(errno);
-    unsent_.erase(unsent_.begin(), unsent_.begin() + sent);
+    const byte_stream::outcome sent = connected_.bytes->send(unsent_);
+    if (sent.what != byte_stream::status::moved) return sent.what == byte_stream::status::later;
+    unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(sent.bytes));
   }
-  return true;
+  return connected_.bytes->flush().what != byte_stream::status::lost;
 }
 
 bool send_welcome(connection& to, const welcome& what) noexcept {
   try {
     std::array<std::byte, welcome::bytes> bytes;
     store_welcome(bytes.data(), what);
-    std::vector<std::byte> wire(bytes.begin(), bytes.end());
-    if (to.tls != nullptr) {
-      if (!to.tls->write(bytes)) return false;
-      if (what.answer != verdict::accepted) to.tls->end();
-      wire.swap(to.tls->output());
-      to.tls->output().clear();
-    }
-    return ::send(to.socket.get(), wire.data(), wire.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(wire.size());
+    const byte_stream::outcome sent = to.bytes->send(bytes);
+    if (sent.what != byte_stream::status::moved || sent.bytes != bytes.size()) return false;
+    if (what.answer != verdict::accepted) to.bytes->end();
+    return to.bytes->flush().what == byte_stream::status::moved;
   } catch (const std::exception&) {
     return false;
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/unique_fd.hpp"
+#include "transport/tcp/byte_stream.hpp"
 #include "transport/tcp/hello_format.hpp"
 #include "transport/tcp/tls_session.hpp"
 
@@ -14,9 +15,10 @@ namespace ham::transport::tcp {
 
 /// A connection that both sides have agreed on.
 struct connection {
-  base::unique_fd socket;
-  std::unique_ptr<tls_session> tls;  ///< nullptr: plaintext
-  std::uint32_t epoch = 0;           ///< of its frames
+  std::unique_ptr<byte_stream> bytes;
+  std::uint32_t epoch = 0;  ///< of its frames
+
+  [[nodiscard]] int socket() const noexcept { return bytes->socket(); }
 };
 
 /// Whoever owns one calls step() when the socket is ready for what wants() says.
@@ -32,7 +34,7 @@ class handshake {
   [[nodiscard]] status step() noexcept;
   /// POLLIN or POLLOUT.
   [[nodiscard]] short wants() const noexcept;
-  [[nodiscard]] int socket() const noexcept { return connected_.socket.get(); }
+  [[nodiscard]] int socket() const noexcept { return connected_.socket(); }
   /// Failed because the peer closed the connection.
   [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
@@ -53,10 +55,10 @@ class handshake {
   status secure();
   status greet();
   status understand();
-  bool send_output(std::span<const std::byte> more);
-  /// Reads until `size_` bytes of greeting are there. Not necessarily at once.
-  status read_greeting();
-  status read_ciphertext(std::size_t most, std::size_t& got);
+  status send_hello();
+  /// False: the connection is lost. What remains is in unsent_ or in the stream.
+  bool send_rest();
+  [[nodiscard]] bool has_unsent() const noexcept { return !unsent_.empty() || connected_.bytes->unsent() != 0; }
   status fail(std::string why);
   status lost(int error);
 
@@ -67,7 +69,7 @@ class handshake {
   stage stage_;
   hello hello_;
   welcome welcome_;
-  std::vector<std::byte> unsent_;
+  std::vector<std::byte> unsent_;  // of the greeting
   std::array<std::byte, hello::bytes> greeting_{};
   std::size_t size_;
   std::size_t have_ = 0;

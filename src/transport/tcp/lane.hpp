@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include "transport/tcp/handshake.hpp"
-#include "transport/tcp/patient_socket.hpp"
 
 namespace ham::transport::tcp {
 
@@ -34,14 +34,9 @@ class lane {
 
  private:
   [[nodiscard]] bool send(std::span<const std::byte> first, std::span<const std::byte> second,
-                          patient_socket::rest rest) noexcept;
-  [[nodiscard]] bool send_plain(std::span<const std::byte> first, std::span<const std::byte> second,
-                                patient_socket::rest rest) noexcept;
-  [[nodiscard]] long receive_plain(std::span<std::byte> into) noexcept;
+                          blocking_stream::rest rest) noexcept;
 
-  connection connected_;
-  patient_socket socket_;
-  std::size_t waiting_ = 0;  // of what was sent in parts: behind the last full packet
+  std::unique_ptr<blocking_stream> bytes_;
   std::atomic<bool> over_{false};
 };
 

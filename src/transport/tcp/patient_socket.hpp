@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/clock.hpp"
+#include "transport/tcp/byte_stream.hpp"
 #include "transport/tcp/socket.hpp"
 
 namespace ham::transport::tcp {
@@ -22,8 +23,7 @@ namespace ham::transport::tcp {
 class patient_socket {
  public:
   enum class waiting : std::uint8_t { asleep, awake_at_first };
-  /// What becomes of sent bytes that do not fill a packet.
-  enum class rest : std::uint8_t { goes, waits };
+  using rest = blocking_stream::rest;
 
   /// Who waits for little waits for the next request, perhaps for long.
   [[nodiscard]] static waiting how_to_wait_for(std::span<std::byte> into) noexcept {

@@ -11,7 +11,6 @@
 namespace ham::transport::tcp {
 namespace {
 
-constexpr std::size_t cipher_bytes = std::size_t{64} << 10;
 /// A peer that was killed while we had so much of it unread may have had more to say.
 constexpr std::size_t suspicious_bytes = std::size_t{32} << 10;
 constexpr std::uint16_t most_ahead = 256;
@@ -109,7 +108,7 @@ bool tcp_endpoint::has_more() noexcept {
   wire_head head;
   const char* wrong = nullptr;
   if (read_frame(in_.waiting(), epoch_, head, wrong) != head_status::incomplete) return true;
-  return connected_.tls != nullptr && !ended_ && connected_.tls->has_input();
+  return !ended_ && connected_.bytes->has_input();
 }
 
 bool tcp_endpoint::understand(const wire_head& head, std::string& why) noexcept {
@@ -165,45 +164,18 @@ void tcp_endpoint::tell(news what, const std::string& why) noexcept {
 
 // ---- the socket
 
-bool tcp_endpoint::fill(bool whatever_it_takes) {
-  if (connected_.tls != nullptr) return fill_encrypted(whatever_it_takes);
-  const std::span<std::byte> room = whatever_it_takes ? in_.more_room() : in_.room();
+bool tcp_endpoint::fill(bool may_grow) {
+  const std::span<std::byte> room = may_grow ? in_.more_room() : in_.room();
   if (room.empty() || ended_ || socket() < 0) return false;
-  const ssize_t got = ::recv(socket(), room.data(), room.size(), 0);
-  if (got > 0) [[likely]] {
-    in_.arrived(static_cast<std::size_t>(got));
-    return true;
+  const byte_stream::outcome got = connected_.bytes->receive(room);
+  switch (got.what) {
+    case byte_stream::status::moved: [[likely]] in_.arrived(got.bytes); return true;
+    case byte_stream::status::partial: return may_grow;
+    case byte_stream::status::later: return false;
+    case byte_stream::status::lost:
+    case byte_stream::status::failed: end_of_stream(got.error); break;
   }
-  if (got == 0 || !comes_later(errno)) end_of_stream(got == 0 ? 0 : errno);
   return false;
-}
-
-bool tcp_endpoint::fill_encrypted(bool whatever_it_takes) {
-  tls_session& tls = *connected_.tls;
-  if (tls.has_input() && decrypt(whatever_it_takes)) return true;
-  if (ended_ || socket() < 0) return false;
-  const std::span<std::byte> room = tls.input_room(cipher_bytes);
-  const ssize_t got = ::recv(socket(), room.data(), room.size(), 0);
-  if (got > 0) [[likely]] {
-    tls.feed(static_cast<std::size_t>(got));
-    return decrypt(whatever_it_takes) || whatever_it_takes;
-  }
-  if (got == 0 || !comes_later(errno)) end_of_stream(got == 0 ? 0 : errno);
-  return false;
-}
-
-bool tcp_endpoint::decrypt(bool whatever_it_takes) {
-  bool any = false;
-  for (;;) {
-    const std::span<std::byte> room = whatever_it_takes ? in_.more_room() : in_.room();
-    if (room.size() < 256) return any;
-    const long got = connected_.tls->read(room);
-    if (got < 0) end_of_stream(connected_.tls->ended() ? 0 : EBADMSG);
-    if (got <= 0) return any;
-    in_.arrived(static_cast<std::size_t>(got));
-    any = true;
-    if (!connected_.tls->has_input()) return true;
-  }
 }
 
 void tcp_endpoint::end_of_stream(int error) noexcept {
@@ -220,7 +192,7 @@ std::string tcp_endpoint::ending() const {
     return "its machine does not answer (" + error_text(end_error_) + "); check the network and whether it runs";
   }
   if (end_error_ == EBADMSG) {
-    return "its bytes were changed on the way, or the key is another (" + connected_.tls->failure() + ")";
+    return "its bytes were changed on the way, or the key is another (" + connected_.bytes->failure() + ")";
   }
   return "the connection broke (" + error_text(end_error_) + ")";
 }
@@ -340,10 +312,9 @@ bool tcp_endpoint::drain() noexcept {
 void tcp_endpoint::bury() noexcept {
   std::scoped_lock guard(receiving_, sending_);
   dead_ = true;
-  connected_.socket.reset();
-  connected_.tls.reset();
-  wire_ = {};
-  wire_sent_ = 0;
+  connected_.bytes->close();
+  control_ = {};
+  control_sent_ = 0;
   queue_.rest();
   in_.rest();
 }

@@ -57,7 +57,7 @@ class tcp_endpoint final : public endpoint {
 
   // ---- for the network
   void set_memory(std::shared_ptr<remote_memory> memory) noexcept { memory_ = std::move(memory); }
-  [[nodiscard]] int socket() const noexcept { return connected_.socket.get(); }
+  [[nodiscard]] int socket() const noexcept { return connected_.socket(); }
   /// A frame that is here already.
   [[nodiscard]] bool poll_buffered(frame& out) noexcept;
   /// Whether poll_buffered() would find one, or ciphertext waits.
@@ -99,18 +99,17 @@ class tcp_endpoint final : public endpoint {
   bool understand(const wire_head& head, std::string& why) noexcept;
   void allow_more(std::size_t frame_bytes) noexcept;
   /// Reads once. False: nothing came.
-  bool fill(bool whatever_it_takes);
-  bool fill_encrypted(bool whatever_it_takes);
-  bool decrypt(bool whatever_it_takes);
+  bool fill(bool may_grow);
   void end_of_stream(int error) noexcept;
   void read_ahead(std::size_t most) noexcept;
   void cut_off() noexcept;
   [[nodiscard]] std::string ending() const;
 
   void send_what_waits() noexcept;
-  bool send_wire() noexcept;
-  bool prepare_control();
-  bool encrypt_some();
+  bool send_some();
+  bool send_control();
+  void prepare_control();
+  bool went_on(byte_stream::status how) noexcept;
   void end_records() noexcept;
   void sending_failed() noexcept;
   void count_under_way(std::size_t bytes) noexcept;
@@ -135,8 +134,8 @@ class tcp_endpoint final : public endpoint {
 
   std::mutex sending_;
   send_queue queue_;
-  std::vector<std::byte> wire_;  // control frames and ciphertext under way
-  std::size_t wire_sent_ = 0;
+  std::vector<std::byte> control_;  // frames of the transport's own under way
+  std::size_t control_sent_ = 0;
   bool blocked_ = false;
   bool dead_ = false;
   bool left_ = false;
@@ -144,6 +143,7 @@ class tcp_endpoint final : public endpoint {
   bool notice_due_ = false;
   std::uint16_t notice_ahead_ = 0;
   bool farewell_due_ = false;
+  bool farewell_under_way_ = false;  // in control_
   bool lane_due_ = false;
   bool refused_ = false;
   bool limited_ = true;

@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t most_gathered = std::size_t{16} << 10;
 constexpr std::int64_t longest_wait_ns = 50'000;
 constexpr unsigned sent_at_once = 2;  // frames of a burst before the rest is gathered
-constexpr std::size_t most_encrypted = std::size_t{64} << 10;
 /// With so much unread, the peer's window may close: silence is no sign of a cut link then.
 constexpr std::size_t small_under_way = std::size_t{16} << 10;
 /// So many probes of the kernel stay unanswered before a quiet link is taken for cut: one may get lost.
@@ -123,31 +122,7 @@ void tcp_endpoint::leave() noexcept {
 void tcp_endpoint::send_what_waits() noexcept {
   const std::uint64_t before = queue_.handed();
   try {
-    while (!dead_) {
-      if (wire_sent_ != wire_.size()) {
-        if (!send_wire()) break;
-        continue;
-      }
-      wire_.clear();
-      wire_sent_ = 0;
-      if (queue_.between_frames() && prepare_control()) continue;
-      if (queue_.empty()) break;
-      if (connected_.tls != nullptr) {
-        if (!encrypt_some()) break;
-        continue;
-      }
-      const std::span<const std::byte> next = queue_.next();
-      const ssize_t sent = ::send(socket(), next.data(), next.size(), MSG_NOSIGNAL);
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0) {
-        if (would_block(errno))
-          blocked_ = true;
-        else
-          sending_failed();
-        break;
-      }
-      queue_.sent(static_cast<std::size_t>(sent));
-      count_under_way(static_cast<std::size_t>(sent));
+    while (!dead_ && send_some()) {
     }
   } catch (const std::bad_alloc&) {
     sending_failed();
@@ -157,93 +132,81 @@ void tcp_endpoint::send_what_waits() noexcept {
   allowed_.store(queue_.allowed(), std::memory_order_relaxed);
   last_send_ns_ = base::now_ns();
   gathering_.store(false, std::memory_order_relaxed);
-  const bool all_gone = queue_.empty() && wire_sent_ == wire_.size();
+  const bool all_gone = queue_.empty() && control_.empty() && connected_.bytes->unsent() == 0;
   if (left_ && all_gone && !dead_) {
     dead_ = true;
     ::shutdown(socket(), SHUT_WR);
   }
 }
 
-bool tcp_endpoint::send_wire() noexcept {
-  const ssize_t sent = ::send(socket(), wire_.data() + wire_sent_, wire_.size() - wire_sent_, MSG_NOSIGNAL);
-  if (sent < 0 && errno == EINTR) return true;
-  if (sent < 0) {
-    if (would_block(errno))
-      blocked_ = true;
-    else
-      sending_failed();
-    return false;
-  }
-  wire_sent_ += static_cast<std::size_t>(sent);
-  count_under_way(static_cast<std::size_t>(sent));
+/// False: nothing more goes now.
+bool tcp_endpoint::send_some() {
+  byte_stream& to = *connected_.bytes;
+  if (to.unsent() != 0) return went_on(to.flush().what);
+  if (queue_.between_frames()) prepare_control();
+  if (!control_.empty()) return send_control();
+  if (queue_.empty()) return false;
+  const byte_stream::outcome sent = to.send(queue_.next());
+  if (sent.what != byte_stream::status::moved) return went_on(sent.what);
+  queue_.sent(sent.bytes);
+  count_under_way(sent.bytes);
   return true;
 }
 
-/// Frames of the transport's own, between two others. True if there were any.
-bool tcp_endpoint::prepare_control() {
+bool tcp_endpoint::send_control() {
+  byte_stream& to = *connected_.bytes;
+  const byte_stream::outcome sent = to.send(std::span(control_).subspan(control_sent_));
+  if (sent.what != byte_stream::status::moved) return went_on(sent.what);
+  count_under_way(sent.bytes);
+  control_sent_ += sent.bytes;
+  if (control_sent_ != control_.size()) return true;
+  control_.clear();
+  control_sent_ = 0;
+  if (std::exchange(farewell_under_way_, false)) to.end();
+  return true;
+}
+
+bool tcp_endpoint::went_on(byte_stream::status how) noexcept {
+  if (how == byte_stream::status::moved) return true;
+  if (how == byte_stream::status::later)
+    blocked_ = true;
+  else
+    sending_failed();
+  return false;
+}
+
+/// Frames of the transport's own, between two others.
+void tcp_endpoint::prepare_control() {
   const bool farewell = farewell_due_ && queue_.empty();
-  if (!notice_due_ && !lane_due_ && !farewell) return false;
-  std::vector<std::byte> control;
+  if (!control_.empty() || (!notice_due_ && !lane_due_ && !farewell)) return;
   const auto add = [&](std::uint8_t kind, std::uint16_t ahead) {
-    control.resize(control.size() + head_bytes);
+    control_.resize(control_.size() + head_bytes);
     const auto taken = static_cast<std::uint32_t>(taken_.load());
-    store_head(control.data() + control.size() - head_bytes, {0, kind, ahead, 0, 0, taken}, epoch_);
+    store_head(control_.data() + control_.size() - head_bytes, {0, kind, ahead, 0, 0, taken}, epoch_);
     queue_.told(taken, ahead);
   };
   if (std::exchange(notice_due_, false)) add(notice_kind, notice_ahead_);
   if (std::exchange(lane_due_, false)) add(want_lane_kind, 0);
   if (farewell) {
     farewell_due_ = false;
+    farewell_under_way_ = true;
     add(farewell_kind, 0);
   }
-  if (connected_.tls == nullptr) {
-    wire_ = std::move(control);
-    return true;
-  }
-  if (!connected_.tls->write(control)) {
-    sending_failed();
-    return true;
-  }
-  if (farewell) connected_.tls->end();
-  wire_.swap(connected_.tls->output());
-  return true;
 }
 
-bool tcp_endpoint::encrypt_some() {
-  std::size_t count = 0;
-  while (!queue_.empty() && count < most_encrypted) {
-    std::span<const std::byte> next = queue_.next();
-    next = next.first(std::min(next.size(), most_encrypted - count));
-    if (!connected_.tls->write(next)) {
-      sending_failed();
-      return false;
-    }
-    queue_.sent(next.size());
-    count += next.size();
-  }
-  wire_.swap(connected_.tls->output());
-  return true;
-}
-
-/// Where a record can follow: the end of what was sent, or an alert that tells why. Not worth waiting for.
+/// Where it can follow: the end of what was sent, or an alert that tells why. Not worth waiting for.
 void tcp_endpoint::end_records() noexcept {
-  if (connected_.tls == nullptr || dead_ || wire_sent_ != wire_.size() || socket() < 0) return;
-  try {
-    std::vector<std::byte>& out = connected_.tls->output();
-    connected_.tls->end();
-    static_cast<void>(!::send(socket(), out.data(), out.size(), MSG_NOSIGNAL));
-    out.clear();
-  } catch (const std::bad_alloc&) {
-    // The peer takes the end of the connection for a loss, which it is.
-  }
+  if (dead_ || socket() < 0 || connected_.bytes->unsent() != 0) return;
+  connected_.bytes->end();
+  static_cast<void>(connected_.bytes->flush());
 }
 
 /// The end of the connection is reported by whoever reads it.
 void tcp_endpoint::sending_failed() noexcept {
   dead_ = true;
   queue_.clear();
-  wire_.clear();
-  wire_sent_ = 0;
+  control_.clear();
+  control_sent_ = 0;
 }
 
 // ---- is the peer's machine there?

@@ -19,22 +19,23 @@ std::shared_ptr<const tls_context> server_context(const listen_options& options)
 
 }  // namespace
 
-tcp_arrival::tcp_arrival(connection with, const hello& theirs, std::chrono::milliseconds timeout, bool force_insecure)
+tcp_arrival::tcp_arrival(connection with, const hello& theirs, const listen_options& how)
     : with_(std::move(with)),
       hello_(theirs),
-      from_(remote_address(with_.socket.get()).text()),
-      timeout_(timeout),
-      force_insecure_(force_insecure) {}
+      from_(remote_address(with_.socket()).text()),
+      timeout_(how.timeout),
+      secure_(how.key.has_value()),
+      force_insecure_(how.force_insecure) {}
 
 std::unique_ptr<network> tcp_arrival::join(base::heap* memory, observer& to) {
   network_options options;
   options.self = hello_.to;
   // Where the host came in, its other targets can come in as well.
-  socket_address here = local_address(with_.socket.get());
+  socket_address here = local_address(with_.socket());
   here.set_port(0);
   options.bind = here.text();
   options.job_key = hello_.job_key;
-  options.secure = with_.tls != nullptr;
+  options.secure = secure_;
   options.force_insecure = force_insecure_;
   options.timeout = timeout_;
   auto made = std::make_unique<tcp_network>(options, hello_.job, memory, to);
@@ -63,7 +64,7 @@ std::unique_ptr<arrival> tcp_listener::wait() {
   const auto greeted = [&](connection with, const hello& theirs) {
     const bool invitation = theirs.what == purpose::invite && theirs.from == 0;
     if (invitation && result == nullptr) {
-      result = std::make_unique<tcp_arrival>(std::move(with), theirs, options_.timeout, options_.force_insecure);
+      result = std::make_unique<tcp_arrival>(std::move(with), theirs, options_);
     } else {
       static_cast<void>(send_welcome(with, {invitation ? verdict::busy : verdict::not_offered, 0, 0, 0, theirs.nonce}));
     }

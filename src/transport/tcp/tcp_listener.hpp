@@ -11,7 +11,8 @@ namespace ham::transport::tcp {
 
 class tcp_arrival final : public arrival {
  public:
-  tcp_arrival(connection with, const hello& theirs, std::chrono::milliseconds timeout, bool force_insecure);
+  /// `how`: of the listener that it came to.
+  tcp_arrival(connection with, const hello& theirs, const listen_options& how);
 
   [[nodiscard]] node_t node() const noexcept override { return hello_.to; }
   [[nodiscard]] const secret_key& job_key() const noexcept override { return hello_.job_key; }
@@ -23,6 +24,7 @@ class tcp_arrival final : public arrival {
   hello hello_;
   std::string from_;
   std::chrono::milliseconds timeout_;
+  bool secure_;
   bool force_insecure_;
 };
 

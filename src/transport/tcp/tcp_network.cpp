@@ -183,7 +183,7 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
   const auto fresh = std::make_shared<peer_record>();
   fresh->what = source::kind::peer;
   if (port != 0) {
-    fresh->bulk_address = remote_address(with.socket.get());
+    fresh->bulk_address = remote_address(with.socket());
     fresh->bulk_address.set_port(port);
   }
   fresh->end =
@@ -214,7 +214,7 @@ tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flag
 }
 
 void tcp_network::join(node_t peer, connection with, const hello& theirs) {
-  welcome answer{verdict::accepted, 0, port_for(with.socket.get()), 0, theirs.nonce};
+  welcome answer{verdict::accepted, 0, port_for(with.socket()), 0, theirs.nonce};
   if (memory_ != nullptr) answer.flags = has_memory;
   if (::getrandom(&answer.epoch, sizeof answer.epoch, 0) != sizeof answer.epoch) answer.epoch = 1;
   with.epoch = answer.epoch;

@@ -205,7 +205,7 @@ bool tcp_network::comes_again(attempt& which) {
 
 void tcp_network::arrive(attempt& which) {
   connection with = which.on_the_way->take();
-  ::epoll_ctl(keeper_epoll_.get(), EPOLL_CTL_DEL, with.socket.get(), nullptr);
+  ::epoll_ctl(keeper_epoll_.get(), EPOLL_CTL_DEL, with.socket(), nullptr);
   const welcome answer = which.on_the_way->answer();
   const node_t peer = which.peer;
   const purpose why = which.why;
