@@ -175,7 +175,9 @@ TEST(encrypted_stream, tells_of_damage) {
                                 std::make_shared<const tls_context>(tls_role::client, key_of(3), job_identity));
   const auto there = make_stream(base::unique_fd(ends[1]),
                                  std::make_shared<const tls_context>(tls_role::server, key_of(3), job_identity));
-  while (here->establish().what != status::moved || there->establish().what != status::moved) {
+  for (bool here_done = false, there_done = false; !(here_done && there_done);) {
+    here_done = here->establish().what == status::moved;
+    there_done = there->establish().what == status::moved;
   }
   bytes damaged(200);
   const std::byte head[] = {std::byte{23}, std::byte{3}, std::byte{3}, std::byte{0}, std::byte{195}};

@@ -338,7 +338,7 @@ TEST(tcp_hostile, ten_thousand_half_open_connections_to_a_listener) {
   const std::size_t resident = resident_kib();
   crowd silent(by.address(), 10'000);
   EXPECT_GE(silent.opened, 900U) << "the limit of open files is too low for this test to say anything";
-  EXPECT_LE(open_descriptors(), descriptors + reception::most_half_open + 8);
+  EXPECT_LE(open_descriptors(), descriptors + acceptor::max_half_open + 8);
   EXPECT_FALSE(by.joined());
   expect_served(by, listening(how).key);
 #if !defined(HAM_TEST_SANITIZED)
@@ -352,7 +352,7 @@ TEST(tcp_hostile, ten_thousand_half_open_connections_to_a_node) {
   job two(2);
   const std::size_t descriptors = open_descriptors();
   crowd silent(two.node(1).at->address(), 10'000);
-  EXPECT_LE(open_descriptors(), descriptors + reception::most_half_open + 8);
+  EXPECT_LE(open_descriptors(), descriptors + acceptor::max_half_open + 8);
   two.node(2).at->reach(1, two.node(1).at->address());
   ASSERT_NE(two.node(2).await(1), nullptr);
   two.host().send(1, 5);

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.hpp"
-#include "transport/tcp/tcp_attempt.hpp"
+#include "transport/tcp/connector.hpp"
 #include "transport/tcp_nodes.hpp"
 
 namespace ham::transport::tcp::test {

@@ -1,4 +1,4 @@
-// One thread, the caller's: looks at all that knock until one has shown the key and offers a job.
+// One thread, the caller's: serves all that connect until one has shown the key and offers a job.
 #include "transport/tcp/tcp_listener.hpp"
 
 #include <poll.h>
@@ -45,11 +45,11 @@ std::unique_ptr<network> tcp_arrival::join(base::heap* memory, observer& to) {
 
 tcp_listener::tcp_listener(const listen_options& options)
     : options_(options),
-      reception_(listen_at(parse_address(options.address), !options.key && !options.force_insecure),
-                 server_context(options), options.timeout) {}
+      acceptor_(listen_at(parse_address(options.address), !options.key && !options.force_insecure),
+                server_context(options), options.timeout) {}
 
 std::string tcp_listener::address() const {
-  socket_address at = local_address(reception_.listening());
+  socket_address at = local_address(acceptor_.listening());
   if (at.is_any()) {
     const std::uint16_t port = at.port();
     const socket_address seen = visible_address(at.family());
@@ -70,22 +70,22 @@ std::unique_ptr<arrival> tcp_listener::wait() {
     }
   };
   while (result == nullptr) {
-    const std::int64_t next = reception_.next_ns();
+    const std::int64_t next = acceptor_.next_ns();
     const std::int64_t left = next == base::never_ns ? -1 : std::max<std::int64_t>(0, next - base::now_ns());
-    pollfd waiting{reception_.fd(), POLLIN, 0};
+    pollfd waiting{acceptor_.fd(), POLLIN, 0};
     ::poll(&waiting, 1, left < 0 ? -1 : static_cast<int>(left / 1'000'000 + 1));
-    reception_.turn(greeted);
+    acceptor_.turn(greeted);
   }
-  reception_.dismiss();  // they come again, to a process that waits
+  acceptor_.hang_up();  // they come again, to a process that waits
   return result;
 }
 
 std::int64_t tcp_listener::refuse() {
-  reception_.turn([](connection with, const hello& theirs) {
+  acceptor_.turn([](connection with, const hello& theirs) {
     const bool invitation = theirs.what == purpose::invite && theirs.from == 0;
     static_cast<void>(send_welcome(with, {invitation ? verdict::full : verdict::not_offered, 0, 0, 0, theirs.nonce}));
   });
-  return reception_.next_ns();
+  return acceptor_.next_ns();
 }
 
 }  // namespace ham::transport::tcp

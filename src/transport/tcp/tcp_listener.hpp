@@ -5,7 +5,7 @@
 #include <string>
 
 #include "transport/network.hpp"
-#include "transport/tcp/reception.hpp"
+#include "transport/tcp/acceptor.hpp"
 
 namespace ham::transport::tcp {
 
@@ -34,13 +34,13 @@ class tcp_listener final : public listener {
 
   [[nodiscard]] std::string address() const override;
   [[nodiscard]] std::unique_ptr<arrival> wait() override;
-  [[nodiscard]] int fd() override { return reception_.fd(); }
+  [[nodiscard]] int fd() override { return acceptor_.fd(); }
   [[nodiscard]] std::int64_t refuse() override;
-  void leave() override { reception_.dismiss(); }
+  void leave() override { acceptor_.hang_up(); }
 
  private:
   listen_options options_;
-  reception reception_;
+  acceptor acceptor_;
 };
 
 }  // namespace ham::transport::tcp

@@ -1,48 +1,22 @@
-// Life of a network, its peers' records, and what endpoints report.
+// Life of a network, its peers' records, what endpoints report, and a turn of the I/O thread.
 #include "transport/tcp/tcp_network.hpp"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/random.h>
 
 #include <algorithm>
 
 #include "base/clock.hpp"
 #include "base/process.hpp"
-#include "base/refused_call.hpp"
-#include "base/thread.hpp"
-#include "transport/tcp/bulk_server.hpp"
+#include "transport/tcp/peer_record.hpp"
 #include "transport/tcp/socket.hpp"
-#include "transport/tcp/tcp_attempt.hpp"
 #include "transport/tcp/tls_hkdf.hpp"
 
 namespace ham::transport::tcp {
 namespace {
 
-constexpr std::size_t most_lanes_served = 2 * bulk_client::most_lanes;
-
-base::unique_fd make_epoll() {
-  base::unique_fd made(::epoll_create1(EPOLL_CLOEXEC));
-  if (!made) {
-    throw config_error("cannot make an epoll descriptor" +
-                       base::refused_call("epoll_create1", "raise the limit of open files (ulimit -n)"));
-  }
-  return made;
-}
-
-base::unique_fd make_event() {
-  base::unique_fd made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!made) {
-    throw config_error("cannot make an event descriptor" +
-                       base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
-  }
-  return made;
-}
-
-void watch(int epoll, int fd, std::uint32_t events, void* source) {
-  epoll_event interest{events, {.ptr = source}};
-  ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &interest);
-}
+constexpr std::int64_t closing_poll_ns = 5'000'000;
+constexpr std::int64_t closing_timeout_ns = 1'000'000'000;
+constexpr std::int64_t farewell_timeout_ns = 300'000'000;
 
 /// Encryption keeps a core busy on each side; a plain stream is limited by memory.
 std::size_t streams_for(const network_options& options) {
@@ -75,10 +49,8 @@ tcp_network::tcp_network(const network_options& options, const job_id& job, base
       memory_(memory),
       observer_(to),
       streams_(streams_for(options)),
-      sockets_(make_epoll()),
-      event_(make_event()),
-      keeper_epoll_(make_epoll()),
-      keeper_event_(make_event()) {
+      lanes_(memory),
+      connector_({options.timeout, options.force_insecure}, *this) {
   if (options_.secure) {
     job_client_ = std::make_shared<tls_context>(tls_role::client, options_.job_key, job_identity);
     job_server_ = std::make_shared<tls_context>(tls_role::server, options_.job_key, job_identity);
@@ -86,12 +58,12 @@ tcp_network::tcp_network(const network_options& options, const job_id& job, base
   base::unique_fd socket = listen_at(parse_bind(options_.bind), !options_.secure && !options_.force_insecure);
   listening_ = local_address(socket.get());
   address_ = name_of(listening_, options_.bind);
-  reception_ = std::make_unique<reception>(std::move(socket), job_server_, options_.timeout);
-  watch(sockets_.get(), event_.get(), EPOLLIN, nullptr);
-  watch(keeper_epoll_.get(), keeper_event_.get(), EPOLLIN, nullptr);
-  watch(keeper_epoll_.get(), reception_->fd(), EPOLLIN, nullptr);
+  acceptor_ = std::make_unique<acceptor>(std::move(socket), job_server_, options_.timeout);
+  // turn() looks after both.
+  io_.watch(connector_.fd(), EPOLLIN, nullptr);
+  io_.watch(acceptor_->fd(), EPOLLIN, nullptr);
   flusher_.start([this](bool long_round) { return flush(long_round); });
-  keeper_ = base::start_thread([this] { keep(); });
+  io_.start(*this);
 }
 
 tcp_network::~tcp_network() { shutdown(); }
@@ -102,24 +74,14 @@ void tcp_network::shutdown() noexcept {
     if (stopping_) return;
     stopping_ = true;
   }
-  leave_all();
-  ring_keeper();
-  keeper_.join();
-  flusher_.stop();
-  for (auto& [node, peer] : peers_) {
-    if (peer->bulk != nullptr) peer->bulk->close();
-    for (const auto& served : peer->served) served->cut();
-  }
-  for (lane_thread& one : lane_threads_) {
-    one.on->cut();
-    one.thread.join();
-  }
-  for (resolver& one : resolvers_) one.thread.join();
-  for (auto& [node, peer] : peers_) peer->end->bury();
-}
-
-void tcp_network::leave_all() noexcept {
   for (const shared_record& one : all_records()) one->end->leave();
+  io_.wake();
+  io_.join();
+  flusher_.stop();
+  for (auto& [node, peer] : peers_) peer->end_transfers();
+  lanes_.stop();
+  connector_.stop();
+  for (auto& [node, peer] : peers_) peer->end->bury();
 }
 
 std::vector<tcp_network::shared_record> tcp_network::all_records() {
@@ -145,26 +107,17 @@ void tcp_network::leave(node_t peer) noexcept {
   if (record != nullptr) record->end->leave();
 }
 
-/// Its record goes when the keeper has buried it, and no frame of it can be in use any more.
+/// Its record goes when the I/O thread has reaped it, and no frame of it can be in use any more.
 void tcp_network::forget(endpoint& with) noexcept {
   shared_record record;
   {
     std::lock_guard guard(mutex_);
     record = record_of(with.peer());
+    if (record == nullptr || record->end.get() != &with) return;
+    record->forgotten = true;
+    if (record->reaped) peers_.erase(with.peer());
   }
-  if (record == nullptr || record->end.get() != &with) return;
-  tcp_endpoint& one = *record->end;
-  one.take_out(sockets_.get(), true);
-  std::erase(polled_, &one);
-  std::erase(ready_, &one);
-  if (hot_ == &one) hot_ = nullptr;
-  if (unlisted_ == &one) unlisted_ = nullptr;
-  std::lock_guard guard(mutex_);
-  std::erase(fresh_, &one);
-  record->forgotten = true;
-  if (record->buried) peers_.erase(one.peer());
-  leaving_.push_back(std::move(record));
-  has_fresh_.store(true, std::memory_order_release);  // the next poll looks after it
+  poller_.forget({record, record->end.get()});
 }
 
 void tcp_network::connect(node_t peer) {
@@ -177,79 +130,13 @@ void tcp_network::connect(node_t peer) {
   observer_.on_lost(peer, "no address of it is known here, and it has not connected by itself");
 }
 
-// ---- a connection that stands
-
-tcp_endpoint* tcp_network::adopt(node_t peer, connection with, std::uint8_t flags, std::uint16_t port) {
-  const auto fresh = std::make_shared<peer_record>();
-  fresh->what = source::kind::peer;
-  if (port != 0) {
-    fresh->bulk_address = remote_address(with.socket());
-    fresh->bulk_address.set_port(port);
-  }
-  fresh->end =
-      std::make_unique<tcp_endpoint>(peer, std::move(with), options_.timeout, static_cast<endpoint_owner&>(*this));
-  if ((flags & has_memory) != 0) {
-    fresh->bulk = std::make_shared<bulk_client>([this, peer] { return open_lane(peer); }, streams_);
-    fresh->end->set_memory(fresh->bulk);
-  }
-  peer_record* const record = fresh.get();
-  tcp_endpoint* const end = record->end.get();
-  {
-    std::lock_guard guard(mutex_);
-    wanted_.erase(peer);
-    if (stopping_ || !peers_.emplace(peer, fresh).second) return nullptr;
-  }
-  end->medium = name();
-  watch_soon();  // from now on it is watched
-  observer_.on_connected(*end);
-  end->list_in(sockets_.get());
-  {
-    std::lock_guard guard(mutex_);
-    if (!fresh->forgotten) fresh_.push_back(end);
-    has_fresh_.store(true, std::memory_order_release);
-  }
-  wake();
-  watch(keeper_epoll_.get(), end->socket(), EPOLLRDHUP | EPOLLOUT | EPOLLET, static_cast<source*>(record));
-  return end;
-}
-
-void tcp_network::join(node_t peer, connection with, const hello& theirs) {
-  welcome answer{verdict::accepted, 0, port_for(with.socket()), 0, theirs.nonce};
-  if (memory_ != nullptr) answer.flags = has_memory;
-  if (::getrandom(&answer.epoch, sizeof answer.epoch, 0) != sizeof answer.epoch) answer.epoch = 1;
-  with.epoch = answer.epoch;
-  if (!send_welcome(with, answer)) {
-    observer_.on_lost(peer, "it went before it was answered");
-    return;
-  }
-  adopt(peer, std::move(with), theirs.flags, theirs.port);
-}
-
 // ---- lanes
 
-void tcp_network::reap_lanes() {
-  std::vector<lane_thread> over;
-  {
-    std::lock_guard guard(mutex_);
-    if (stopping_) return;  // shutdown() sees to them
-    const auto begin = std::partition(lane_threads_.begin(), lane_threads_.end(),
-                                      [](const lane_thread& one) { return !one.on->over(); });
-    std::move(begin, lane_threads_.end(), std::back_inserter(over));
-    lane_threads_.erase(begin, lane_threads_.end());
-    for (auto& [node, peer] : peers_) std::erase_if(peer->served, [](const auto& one) { return one->over(); });
-  }
-  for (lane_thread& one : over) one.thread.join();
-}
-
 void tcp_network::serve_lane(node_t peer, connection with) {
-  reap_lanes();
-  auto on = std::make_shared<lane>(std::move(with));
   std::lock_guard guard(mutex_);
   const shared_record record = record_of(peer);
   if (stopping_ || record == nullptr || record->end->state() != endpoint_state::open) return;
-  if (record->served.size() >= most_lanes_served) return;
-  record->served.push_back(on);
-  lane_threads_.push_back({on, base::start_thread([this, on] { serve_bulk(*on, memory_); })});
+  lanes_.serve(peer, std::move(with));
 }
 
 std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
@@ -277,10 +164,7 @@ std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
 void tcp_network::lost(tcp_endpoint& which, const std::string& reason) noexcept {
   {
     std::lock_guard guard(mutex_);
-    if (const shared_record record = record_of(which.peer())) {
-      if (record->bulk != nullptr) record->bulk->close();
-      for (const auto& served : record->served) served->cut();
-    }
+    if (const shared_record record = record_of(which.peer())) record->end_transfers();
   }
   observer_.on_lost(which.peer(), reason);
 }
@@ -289,18 +173,15 @@ void tcp_network::broken(tcp_endpoint& which, const std::string& reason) noexcep
   observer_.on_broken(which.peer(), reason);
 }
 
-void tcp_network::dried_up(tcp_endpoint& which) noexcept { which.take_out(sockets_.get(), true); }
-
 void tcp_network::closed(tcp_endpoint& which) noexcept {
   const node_t peer = which.peer();
-  post([this, peer] {
+  io_.post([this, peer] {
     std::lock_guard guard(mutex_);
     const shared_record record = record_of(peer);
-    if (record == nullptr || record->bury_ns != 0) return;
-    if (record->bulk != nullptr) record->bulk->close();
-    for (const auto& served : record->served) served->cut();
-    record->bury_ns = base::now_ns() + 1'000'000'000;
-    dying_.push_back(record);
+    if (record == nullptr || record->reap_ns != 0) return;
+    record->end_transfers();
+    record->reap_ns = base::now_ns() + closing_timeout_ns;
+    closing_.push_back(record);
   });
 }
 
@@ -311,14 +192,12 @@ void tcp_network::lane_wanted(tcp_endpoint& which) noexcept {
     std::lock_guard guard(mutex_);
     const shared_record record = record_of(peer);
     if (record == nullptr || record->bulk_address.size == 0) return;
-    const auto served =
-        std::count_if(record->served.begin(), record->served.end(), [](const auto& one) { return !one->over(); });
     // A frame of 24 bytes costs a socket and a handshake here: as many as may be served, no more.
-    if (record->lanes_begun + static_cast<std::size_t>(served) >= most_lanes_served) return;
+    if (record->lanes_begun + lanes_.count(peer) >= lane_server::max_lanes_per_peer) return;
     ++record->lanes_begun;
     address = record->bulk_address.text();
   }
-  post([this, peer, address] { begin(peer, address, job_client_, purpose::bulk_reversed); });
+  connector_.begin({peer, purpose::bulk_reversed, address, job_client_});
 }
 
 void tcp_network::lane_attempt_over(node_t peer) noexcept {
@@ -327,7 +206,7 @@ void tcp_network::lane_attempt_over(node_t peer) noexcept {
 }
 
 void tcp_network::watch_soon() noexcept {
-  if (!watch_soon_.exchange(true)) ring_keeper();
+  if (!watch_soon_.exchange(true)) io_.wake();
 }
 
 flusher::found tcp_network::flush(bool long_round) {
@@ -344,6 +223,57 @@ flusher::found tcp_network::flush(bool long_round) {
     if (long_round) end.tell_taken();
   }
   return result;
+}
+
+// ---- the I/O thread
+
+std::int64_t tcp_network::next_ns() const {
+  std::int64_t next = std::min({acceptor_->next_ns(), connector_.next_ns(), next_watch_ns_});
+  if (!closing_.empty()) next = std::min(next, base::now_ns() + closing_poll_ns);
+  if (stop_at_ns_ != 0) next = std::min(next, stop_at_ns_);
+  return next;
+}
+
+bool tcp_network::turn() {
+  const std::int64_t now = base::now_ns();
+  {
+    std::lock_guard guard(mutex_);
+    if (stopping_ && stop_at_ns_ == 0) stop_at_ns_ = now + farewell_timeout_ns;
+  }
+  reap_closed(now);
+  if (stop_at_ns_ != 0 && (closing_.empty() || now >= stop_at_ns_)) return false;
+  connector_.turn();
+  if (stop_at_ns_ == 0) {
+    acceptor_->turn([this](connection with, const hello& theirs) { welcome_connection(std::move(with), theirs); });
+  }
+  if (watch_soon_.exchange(false) || now >= next_watch_ns_) watch_all(now);
+  return true;
+}
+
+void tcp_network::watch_all(std::int64_t now) {
+  next_watch_ns_ = base::never_ns;
+  for (const shared_record& one : all_records()) {
+    const std::int64_t left = one->end->watch_silence();
+    if (left != base::never_ns) next_watch_ns_ = std::min(next_watch_ns_, now + left);
+  }
+}
+
+void tcp_network::reap_closed(std::int64_t now) {
+  if (closing_.empty()) return;
+  const auto reaped = std::erase_if(closing_, [&](const shared_record& one) {
+    if (!one->end->drain() && now < one->reap_ns) return false;
+    io_.unwatch(one->end->socket());
+    one->end->bury();
+    {
+      std::lock_guard guard(mutex_);
+      one->reaped = true;
+      if (one->forgotten) peers_.erase(one->end->peer());
+    }
+    // Of a host whose connection was closed from this side nothing will be seen any more: it is as good as gone.
+    if (one->end->peer() == 0 && stop_at_ns_ == 0) observer_.on_lost(0, one->end->reason());
+    return true;
+  });
+  if (reaped != 0) lanes_.reap();
 }
 
 }  // namespace ham::transport::tcp

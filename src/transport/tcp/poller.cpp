@@ -1,21 +1,51 @@
-// Receiving: one busy socket is read directly, many through epoll, so that quiet ones cost nothing.
+// Which endpoint is polled next.
+#include "transport/tcp/poller.hpp"
+
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "transport/tcp/tcp_network.hpp"
+#include "transport/tcp/event_fds.hpp"
 
 namespace ham::transport::tcp {
 namespace {
 
-constexpr unsigned longest_streak = 64;  // frames of one peer before the others get their turn
-constexpr unsigned looks_at_hot = 4;     // of which all but one skip the others
-constexpr int most_ready = 64;
+constexpr unsigned max_streak = 64;   // frames of one peer before the others get their turn
+constexpr unsigned polls_of_hot = 4;  // of which all but one skip the others
+constexpr int max_ready = 64;
 
 }  // namespace
 
-endpoint* tcp_network::poll(frame& out, unsigned) {
+poller::poller() : sockets_(make_epoll()), event_(make_event()) {
+  watch(sockets_.get(), event_.get(), EPOLLIN, nullptr);
+}
+
+void poller::add(tcp_endpoint& fresh) {
+  fresh.list_in(sockets_.get());
+  {
+    std::lock_guard guard(mutex_);
+    fresh_.push_back(&fresh);
+    has_fresh_.store(true, std::memory_order_release);
+  }
+  wake();
+}
+
+void poller::forget(const std::shared_ptr<tcp_endpoint>& which) {
+  tcp_endpoint* const one = which.get();
+  mute(*one);
+  std::erase(polled_, one);
+  std::erase(ready_, one);
+  if (hot_ == one) hot_ = nullptr;
+  if (unlisted_ == one) unlisted_ = nullptr;
+  leaving_.push_back(which);
+  std::lock_guard guard(mutex_);
+  std::erase(fresh_, one);
+  has_fresh_.store(true, std::memory_order_release);  // the next poll lets go of it
+}
+
+endpoint* poller::poll(frame& out) {
   if (has_fresh_.load(std::memory_order_acquire)) [[unlikely]]
     take_fresh();
   if (polled_.size() == 1) [[likely]]
@@ -23,7 +53,7 @@ endpoint* tcp_network::poll(frame& out, unsigned) {
   return polled_.empty() ? nullptr : poll_many(out);
 }
 
-void tcp_network::take_fresh() {
+void poller::take_fresh() {
   list_all();
   leaving_.clear();
   std::lock_guard guard(mutex_);
@@ -39,11 +69,11 @@ void tcp_network::take_fresh() {
   });
 }
 
-endpoint* tcp_network::poll_only(frame& out) {
+endpoint* poller::poll_only(frame& out) {
   tcp_endpoint* const only = polled_.front();
   if (!only->poll(out)) return nullptr;
   // Nobody sleeps on it: without epoll an arrival costs the kernel less.
-  if (++awake_streak_ == longest_streak && unlisted_ == nullptr) {
+  if (++only_streak_ == max_streak && unlisted_ == nullptr) {
     only->take_out(sockets_.get(), false);
     unlisted_ = only;
   }
@@ -51,28 +81,28 @@ endpoint* tcp_network::poll_only(frame& out) {
 }
 
 /// Every endpoint is in the epoll again.
-void tcp_network::list_all() {
-  awake_streak_ = 0;
+void poller::list_all() {
+  only_streak_ = 0;
   if (unlisted_ != nullptr) std::exchange(unlisted_, nullptr)->list_in(sockets_.get());
 }
 
-endpoint* tcp_network::poll_many(frame& out) {
-  if (hot_ != nullptr && streak_ < longest_streak && hot_->poll_buffered(out)) {
+endpoint* poller::poll_many(frame& out) {
+  if (hot_ != nullptr && streak_ < max_streak && hot_->poll_buffered(out)) {
     ++streak_;
     return hot_;
   }
-  if (streak_ >= longest_streak) find_ready();
+  if (streak_ >= max_streak) find_ready();
   streak_ = 0;
   if (hot_ != nullptr && hot_->has_more()) ready_.push_back(hot_);
   if (hot_ != nullptr && hot_->state() != endpoint_state::open) hot_ = nullptr;
   if (endpoint* const found = poll_ready(out)) return found;
   push_gathered();
-  if (hot_ != nullptr && ++looks_ % looks_at_hot != 0) return hot_->poll(out) ? hot_ : nullptr;
+  if (hot_ != nullptr && ++polls_ % polls_of_hot != 0) return hot_->poll(out) ? hot_ : nullptr;
   find_ready();
   return poll_ready(out);
 }
 
-endpoint* tcp_network::poll_ready(frame& out) {
+endpoint* poller::poll_ready(frame& out) {
   while (!ready_.empty()) {
     tcp_endpoint* const next = ready_.front();
     ready_.erase(ready_.begin());
@@ -83,22 +113,22 @@ endpoint* tcp_network::poll_ready(frame& out) {
   return nullptr;
 }
 
-void tcp_network::find_ready() {
-  epoll_event events[most_ready];
-  const int count = ::epoll_wait(sockets_.get(), events, most_ready, 0);
+void poller::find_ready() {
+  epoll_event events[max_ready];
+  const int count = ::epoll_wait(sockets_.get(), events, max_ready, 0);
   for (int i = 0; i < count; ++i) {
     auto* const one = static_cast<tcp_endpoint*>(events[i].data.ptr);
     if (one != nullptr && std::find(ready_.begin(), ready_.end(), one) == ready_.end()) ready_.push_back(one);
   }
 }
 
-void tcp_network::push_gathered() {
+void poller::push_gathered() {
   for (tcp_endpoint* const one : polled_) {
     if (one->gathering()) one->push();
   }
 }
 
-bool tcp_network::arm() {
+bool poller::arm() {
   if (has_fresh_.load(std::memory_order_acquire)) take_fresh();
   list_all();
   push_gathered();
@@ -107,15 +137,11 @@ bool tcp_network::arm() {
   return std::none_of(ready_.begin(), ready_.end(), [](tcp_endpoint* one) { return one->has_more(); });
 }
 
-void tcp_network::disarm() noexcept {
-  looks_ = looks_at_hot - 1;  // the next look is at all
-  std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(event_.get(), &count, sizeof count);
+void poller::disarm() noexcept {
+  polls_ = polls_of_hot - 1;  // the next poll is of all
+  drain_event(event_.get());
 }
 
-void tcp_network::wake() noexcept {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof one);
-}
+void poller::wake() noexcept { signal_event(event_.get()); }
 
 }  // namespace ham::transport::tcp

@@ -14,13 +14,13 @@
 
 namespace ham::transport::tcp {
 
-class reception {
+class acceptor {
  public:
   /// Connections that have not shown what they are.
-  static constexpr std::size_t most_half_open = 64;
+  static constexpr std::size_t max_half_open = 64;
 
   /// `tls` nullptr: plaintext.
-  reception(base::unique_fd listening, std::shared_ptr<const tls_context> tls, std::chrono::milliseconds timeout);
+  acceptor(base::unique_fd listening, std::shared_ptr<const tls_context> tls, std::chrono::milliseconds timeout);
 
   /// Readable when turn() has something to do. Differs after a fork: a child has none of its parent's half-open ones.
   [[nodiscard]] int fd();
@@ -30,29 +30,29 @@ class reception {
   /// Goes on with all that can, gives the greeted ones to `greeted`, drops the late ones.
   void turn(const std::function<void(connection, const hello&)>& greeted);
   /// Hangs up on all that are half-open.
-  void dismiss() { guests_.clear(); }
+  void hang_up() { half_open_.clear(); }
 
  private:
-  struct guest {
-    handshake on_the_way;
+  struct half_open {
+    handshake shaking;
     std::int64_t deadline_ns;
     short registered = 0;
   };
-  using place = std::list<guest>::iterator;
+  using place = std::list<half_open>::iterator;
 
   void accept_some();
-  void make_room();
-  /// True if the guest is no longer half-open.
+  void drop_one();
+  /// True if it is no longer half-open.
   bool serve(place who, const std::function<void(connection, const hello&)>& greeted);
-  void listen_for(guest& who, short events);
+  void watch_for(half_open& who, short events);
 
   base::unique_fd listening_;
   std::shared_ptr<const tls_context> tls_;
   std::chrono::milliseconds timeout_;
   base::unique_fd epoll_;
   pid_t owner_ = -1;
-  std::list<guest> guests_;  // oldest first
-  std::int64_t retry_ns_;    // accept() failed for want of descriptors: not before
+  std::list<half_open> half_open_;  // oldest first
+  std::int64_t retry_ns_;           // accept() failed for want of descriptors: not before
 };
 
 }  // namespace ham::transport::tcp

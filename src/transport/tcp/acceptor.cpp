@@ -1,0 +1,102 @@
+// Who has sent nothing yet is the first to be dropped when others connect.
+#include "transport/tcp/acceptor.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.hpp"
+#include "transport/tcp/socket.hpp"
+
+namespace ham::transport::tcp {
+namespace {
+
+constexpr int max_accepts = 16;  // before the ones that are there get their turn
+constexpr std::int64_t pause_ns = 50'000'000;
+
+}  // namespace
+
+acceptor::acceptor(base::unique_fd listening, std::shared_ptr<const tls_context> tls, std::chrono::milliseconds timeout)
+    : listening_(std::move(listening)), tls_(std::move(tls)), timeout_(timeout), retry_ns_(0) {}
+
+int acceptor::fd() {
+  if (owner_ == ::getpid()) return epoll_.get();
+  half_open_.clear();
+  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_) throw config_error("cannot wait for connections; raise the limit of open files (ulimit -n)");
+  owner_ = ::getpid();
+  epoll_event interest{EPOLLIN, {.ptr = nullptr}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listening_.get(), &interest);
+  return epoll_.get();
+}
+
+std::int64_t acceptor::next_ns() const noexcept {
+  std::int64_t next = retry_ns_ != 0 ? retry_ns_ : base::never_ns;
+  if (!half_open_.empty()) next = std::min(next, half_open_.front().deadline_ns);
+  return next;
+}
+
+void acceptor::turn(const std::function<void(connection, const hello&)>& greeted) {
+  epoll_event events[max_half_open + 1];
+  const int count = ::epoll_wait(fd(), events, max_half_open + 1, 0);
+  bool waiting = retry_ns_ != 0;
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.ptr == nullptr) {
+      waiting = true;
+      continue;
+    }
+    const auto who = std::find_if(half_open_.begin(), half_open_.end(),
+                                  [&](const half_open& one) { return &one == events[i].data.ptr; });
+    if (who != half_open_.end() && serve(who, greeted)) half_open_.erase(who);
+  }
+  const std::int64_t now = base::now_ns();
+  while (!half_open_.empty() && half_open_.front().deadline_ns <= now) half_open_.pop_front();
+  if (waiting && now >= retry_ns_) accept_some();
+}
+
+void acceptor::accept_some() {
+  for (int i = 0; i < max_accepts; ++i) {
+    base::unique_fd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!socket) {
+      const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      retry_ns_ = exhausted ? base::now_ns() + pause_ns : 0;
+      epoll_event interest{exhausted ? 0U : static_cast<std::uint32_t>(EPOLLIN), {.ptr = nullptr}};
+      ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listening_.get(), &interest);
+      return;
+    }
+    if (half_open_.size() == max_half_open) drop_one();
+    tune(socket.get(), timeout_);
+    const std::int64_t deadline = base::now_ns() + std::chrono::nanoseconds(timeout_).count();
+    half_open_.push_back({handshake(std::move(socket), tls_), deadline});
+    watch_for(half_open_.back(), POLLIN);
+  }
+}
+
+void acceptor::drop_one() {
+  const auto silent =
+      std::find_if(half_open_.begin(), half_open_.end(), [](const half_open& one) { return one.shaking.silent(); });
+  half_open_.erase(silent != half_open_.end() ? silent : half_open_.begin());
+}
+
+void acceptor::watch_for(half_open& who, short events) {
+  if (who.registered == events) return;
+  epoll_event interest{static_cast<std::uint32_t>(events), {.ptr = &who}};
+  ::epoll_ctl(epoll_.get(), who.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, who.shaking.socket(), &interest);
+  who.registered = events;
+}
+
+bool acceptor::serve(place who, const std::function<void(connection, const hello&)>& greeted) {
+  switch (who->shaking.step()) {
+    case handshake::status::pending: watch_for(*who, who->shaking.wants()); return false;
+    case handshake::status::failed: return true;
+    case handshake::status::greeted: break;
+  }
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, who->shaking.socket(), nullptr);
+  greeted(who->shaking.take(), who->shaking.theirs());
+  return true;
+}
+
+}  // namespace ham::transport::tcp

@@ -1,0 +1,62 @@
+// System calls, and what to say when they are refused.
+#include "transport/tcp/event_fds.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "base/refused_call.hpp"
+#include "ham/error.hpp"
+
+namespace ham::transport::tcp {
+
+base::unique_fd make_epoll() {
+  base::unique_fd made(::epoll_create1(EPOLL_CLOEXEC));
+  if (!made) {
+    throw config_error("cannot make an epoll descriptor" +
+                       base::refused_call("epoll_create1", "raise the limit of open files (ulimit -n)"));
+  }
+  return made;
+}
+
+base::unique_fd make_event() {
+  base::unique_fd made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!made) {
+    throw config_error("cannot make an event descriptor" +
+                       base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
+  }
+  return made;
+}
+
+void signal_event(int event) noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(event, &one, sizeof one);
+}
+
+void drain_event(int event) noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(event, &count, sizeof count);
+}
+
+void watch(int epoll, int fd, std::uint32_t events, void* tag) noexcept {
+  epoll_event interest{events, {.ptr = tag}};
+  ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &interest);
+}
+
+void change_watch(int epoll, int fd, std::uint32_t events, void* tag) noexcept {
+  epoll_event interest{events, {.ptr = tag}};
+  ::epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &interest);
+}
+
+void unwatch(int epoll, int fd) noexcept { ::epoll_ctl(epoll, EPOLL_CTL_DEL, fd, nullptr); }
+
+int milliseconds_until(std::int64_t time_ns) noexcept {
+  if (time_ns == base::never_ns) return -1;
+  const std::int64_t left_ns = std::max<std::int64_t>(0, time_ns - base::now_ns());
+  return static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, 3'600'000));
+}
+
+}  // namespace ham::transport::tcp

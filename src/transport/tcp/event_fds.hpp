@@ -1,0 +1,26 @@
+// Epoll and event descriptors, as the threads of this transport use them.
+#pragma once
+
+#include <cstdint>
+
+#include "base/unique_fd.hpp"
+
+namespace ham::transport::tcp {
+
+/// Both throw ham::config_error.
+[[nodiscard]] base::unique_fd make_epoll();
+[[nodiscard]] base::unique_fd make_event();
+
+/// Makes `event` readable, and unreadable again.
+void signal_event(int event) noexcept;
+void drain_event(int event) noexcept;
+
+/// Adds `fd` to `epoll`, with `tag` as what its events bring.
+void watch(int epoll, int fd, std::uint32_t events, void* tag) noexcept;
+void change_watch(int epoll, int fd, std::uint32_t events, void* tag) noexcept;
+void unwatch(int epoll, int fd) noexcept;
+
+/// How long epoll_wait or poll may sleep until `time_ns` of base::now_ns(); -1: without end.
+[[nodiscard]] int milliseconds_until(std::int64_t time_ns) noexcept;
+
+}  // namespace ham::transport::tcp

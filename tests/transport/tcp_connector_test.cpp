@@ -1,0 +1,126 @@
+// Connecting: who is reached, who is not and why, and when the connector comes again. One thread turns both sides.
+#include "transport/tcp/connector.hpp"
+
+#include "base/clock.hpp"
+#include "transport/tcp/acceptor.hpp"
+#include "transport/tcp_nodes.hpp"
+
+namespace ham::transport::tcp::test {
+namespace {
+
+class recording_client final : public connector::client {
+ public:
+  [[nodiscard]] hello hello_for(node_t peer, purpose what, bool) const override {
+    hello mine;
+    mine.what = what;
+    mine.to = peer;
+    mine.nonce = 4711;
+    return mine;
+  }
+  void on_greeted(const connector::destination& who, connection with, const welcome& answer) override {
+    reached.push_back(who.peer);
+    epoch = answer.epoch;
+    held.push_back(std::move(with));
+  }
+  void on_unreachable(const connector::destination& who, const std::string& why) override {
+    failed.push_back(who.peer);
+    reason = why;
+  }
+
+  std::vector<node_t> reached;
+  std::vector<node_t> failed;
+  std::vector<connection> held;
+  std::string reason;
+  std::uint32_t epoch = 0;
+};
+
+class connectors : public testing::Test {
+ protected:
+  /// Turns both sides until `done`, answering every hello with `answer`.
+  template <class Done>
+  bool run(connector& on, verdict answer, Done done) {
+    return eventually([&] {
+      on.turn();
+      there_.turn([&](connection with, const hello& theirs) {
+        ++hellos_;
+        EXPECT_TRUE(send_welcome(with, {answer, 0, 0, 99, theirs.nonce}));
+        accepted_.push_back(std::move(with));
+      });
+      return done();
+    });
+  }
+  [[nodiscard]] std::string address() const { return local_address(there_.listening()).text(); }
+
+  recording_client client_;
+  acceptor there_{listen_at({"127.0.0.1", "0"}, true), nullptr, 20s};
+  std::vector<connection> accepted_;
+  int hellos_ = 0;
+};
+
+TEST_F(connectors, reach_who_accepts) {
+  connector on({20s, false}, client_);
+  EXPECT_EQ(on.next_ns(), base::never_ns);
+  on.begin({3, purpose::reach, address(), nullptr});
+  ASSERT_TRUE(run(on, verdict::accepted, [&] { return !client_.reached.empty(); }));
+  EXPECT_EQ(client_.reached, std::vector<node_t>{3});
+  EXPECT_EQ(client_.epoch, 99U);
+  EXPECT_EQ(on.next_ns(), base::never_ns) << "nothing is left to do";
+  EXPECT_TRUE(client_.failed.empty());
+}
+
+TEST_F(connectors, resolve_names) {
+  connector on({20s, false}, client_);
+  on.begin({3, purpose::reach, "localhost:" + std::to_string(local_address(there_.listening()).port()), nullptr});
+  ASSERT_TRUE(run(on, verdict::accepted, [&] { return !client_.reached.empty() || !client_.failed.empty(); }));
+  EXPECT_EQ(client_.reached, std::vector<node_t>{3}) << client_.reason;
+}
+
+TEST_F(connectors, say_why_they_were_refused) {
+  connector on({20s, false}, client_);
+  on.begin({3, purpose::reach, address(), nullptr});
+  ASSERT_TRUE(run(on, verdict::wrong_job, [&] { return !client_.failed.empty(); }));
+  EXPECT_EQ(client_.reason, "it belongs to another job");
+  EXPECT_EQ(hellos_, 1);
+}
+
+TEST_F(connectors, come_again_to_a_busy_server) {
+  connector on({20s, false}, client_);
+  on.begin({3, purpose::invite, address(), nullptr});
+  ASSERT_TRUE(run(on, verdict::busy, [&] { return hellos_ == 3; }));
+  EXPECT_TRUE(client_.failed.empty());
+  ASSERT_TRUE(run(on, verdict::accepted, [&] { return !client_.reached.empty(); }));
+}
+
+TEST_F(connectors, give_up_in_time) {
+  connector on({100ms, false}, client_);
+  const base::unique_fd silent = listen_at({"127.0.0.1", "0"}, true);
+  on.begin({3, purpose::reach, local_address(silent.get()).text(), nullptr});
+  ASSERT_TRUE(run(on, verdict::accepted, [&] { return !client_.failed.empty(); }));
+  EXPECT_EQ(client_.reason, "it did not answer in time");
+}
+
+TEST_F(connectors, do_not_send_plaintext_to_other_machines) {
+  connector on({20s, false}, client_);
+  on.begin({3, purpose::reach, "192.0.2.1:7", nullptr});
+  on.turn();
+  ASSERT_FALSE(client_.failed.empty());
+  EXPECT_NE(client_.reason.find("without security only loopback addresses"), std::string::npos);
+}
+
+TEST_F(connectors, begin_nothing_for_a_wrong_address) {
+  connector on({20s, false}, client_);
+  EXPECT_THROW(on.begin({3, purpose::reach, "no port", nullptr}), config_error);
+}
+
+TEST_F(connectors, drop_attempts_when_stopped) {
+  connector on({20s, false}, client_);
+  on.begin({3, purpose::reach, address(), nullptr});
+  on.turn();
+  EXPECT_NE(on.next_ns(), base::never_ns);
+  on.stop();
+  EXPECT_EQ(on.next_ns(), base::never_ns);
+  EXPECT_TRUE(client_.failed.empty() && client_.reached.empty());
+}
+
+}  // namespace
+}  // namespace ham::transport::tcp::test
