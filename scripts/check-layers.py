@@ -30,8 +30,9 @@ RULES = {
     "transport contract": {"vocabulary", "base"},
     "transport/common": {"vocabulary", "base", "transport contract"},
     "transport/*": {"vocabulary", "base", "transport contract", "transport/common"},
-    "runtime": PUBLIC | {"base", "msg", "transport contract"},
-    "composition root": PUBLIC | {"base", "msg", "transport contract", "runtime", "transport/*"},
+    "core": PUBLIC | {"base", "msg", "transport contract"},
+    "runtime": PUBLIC | {"base", "msg", "transport contract", "core"},
+    "composition root": PUBLIC | {"base", "msg", "transport contract", "core", "runtime", "transport/*"},
     "main": PUBLIC | {"runtime"},
     "src/*": PUBLIC,
     "program": PUBLIC,
@@ -155,6 +156,9 @@ BAD = [
     ("src/transport/shm/a.cpp", "runtime/r.hpp"),
     ("src/transport/shm/a.cpp", "mpi.h"),
     ("src/runtime/a.cpp", "transport/shm/s.hpp"),
+    ("src/core/a.cpp", "runtime/r.hpp"),
+    ("src/core/a.cpp", "transport/shm/s.hpp"),
+    ("src/transport/shm/a.cpp", "core/c.hpp"),
     ("src/veo/a.cpp", "runtime/r.hpp"),
     ("include/ham/msg/a.hpp", "ham/offload/o.hpp"),
     ("include/ham/offload/a.hpp", "runtime/r.hpp"),
@@ -175,6 +179,8 @@ GOOD = [
     ("src/transport/mpi/a.cpp", "mpi.h"),
     ("include/ham/mpix_kernel.h", "mpi.h"),
     ("src/mpix/types/a.cpp", "mpix/a.hpp"),
+    ("src/core/a.cpp", "transport/transport.hpp"),
+    ("src/runtime/a.cpp", "core/c.hpp"),
     ("src/runtime/a.cpp", "msg/m.hpp"),
     ("src/runtime/a.cpp", "transport/transport.hpp"),
     ("src/runtime/compose.cpp", "transport/shm/s.hpp"),
@@ -186,7 +192,7 @@ GOOD = [
 ]
 TARGETS = [
     "src/base/b.hpp", "src/msg/m.hpp", "src/transport/transport.hpp", "src/transport/common/c.hpp",
-    "src/transport/shm/s.hpp", "src/runtime/r.hpp", "include/ham/error.hpp", "include/ham/msg/pub.hpp",
+    "src/transport/shm/s.hpp", "src/core/c.hpp", "src/runtime/r.hpp", "include/ham/error.hpp", "include/ham/msg/pub.hpp",
     "include/ham/offload/o.hpp",
 ]  # fmt: skip
 

@@ -6,9 +6,6 @@
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
-namespace {
-thread_local void* current_worker = nullptr;
-}  // namespace
 
 std::uint32_t contexts::open(std::size_t stack_bytes) {
   std::lock_guard guard(mutex_);
@@ -19,7 +16,7 @@ std::uint32_t contexts::open(std::size_t stack_bytes) {
   self.id = next_++;
   self.thread = base::sized_thread([this, &self] { work(self); }, stack_bytes);
   workers_.emplace(self.id, std::move(one));
-  engine_.start_relief();
+  engine_.standby().start();
   return self.id;
 }
 
@@ -37,14 +34,14 @@ bool contexts::push(std::uint32_t context, stored_message message) {
 }
 
 void contexts::work(worker& self) {
-  current_worker = &self;
+  this_thread.context = &self;
   const engine_scope scope(&engine_);
   std::unique_lock lock(self.mutex);
   for (bool worked = false;; worked = true) {
     if (worked && self.queue.empty() && !self.closing) {
       self.news.store(false, std::memory_order_relaxed);
       lock.unlock();
-      engine_.look_for(self.news);
+      engine_.standby().poll_for_context(self.news);
       lock.lock();
     }
     self.wake.wait(lock, [&] { return !self.queue.empty() || self.closing; });
@@ -59,7 +56,7 @@ void contexts::work(worker& self) {
   self.finished = true;
 }
 
-bool contexts::on_context_thread() noexcept { return current_worker != nullptr; }
+bool contexts::on_context_thread() noexcept { return this_thread.context != nullptr; }
 
 void contexts::count_lost(std::uint32_t context) noexcept {
   std::lock_guard guard(mutex_);
@@ -68,7 +65,7 @@ void contexts::count_lost(std::uint32_t context) noexcept {
 }
 
 void contexts::fail_if_lost() {
-  auto* const self = static_cast<worker*>(current_worker);
+  auto* const self = static_cast<worker*>(this_thread.context);
   const std::uint64_t lost = self == nullptr ? 0 : self->lost.exchange(0);
   if (lost == 0) return;
   throw call_error(std::to_string(lost) + " calls by ping to context " + std::to_string(self->id) + " of node " +
@@ -77,7 +74,7 @@ void contexts::fail_if_lost() {
 }
 
 void contexts::close_current() {
-  auto* const self = static_cast<worker*>(current_worker);
+  auto* const self = static_cast<worker*>(this_thread.context);
   if (self == nullptr) throw error("no context to close (this call did not arrive in a context)");
   std::lock_guard guard(self->mutex);
   self->closing = true;

@@ -1,18 +1,12 @@
 // Life, progress and waiting of a node's runtime; how it sleeps is in engine_sleep.cpp.
 #include "runtime/engine.hpp"
 
-#include <fcntl.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
-#include "base/backoff.hpp"
 #include "base/clock.hpp"
-#include "base/cpu.hpp"
-#include "base/refused_call.hpp"
 #include "base/thread.hpp"
 #include "msg/pool_thread.hpp"
 #include "runtime/facts.hpp"
@@ -20,11 +14,6 @@
 
 namespace ham::detail {
 namespace {
-
-constexpr std::int64_t shortest_spin_ns = 3'000;
-constexpr std::int64_t waking_spin_ns = 400'000;  // what a deeply resting core, or one of a guest, takes to wake up
-constexpr std::int64_t crowded_spin_ns = 1'500;
-constexpr std::int64_t limit_pause_ns = 10'000'000;  // between looks of a thread whose calls are nested too deep
 
 /// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.
 const msg::handler_table& all_handlers() {
@@ -36,30 +25,9 @@ constexpr int most_frames = 64;            // handled under one hold of the rece
 constexpr unsigned looks_skipped = 16;     // in place of which it gets one look when it has cooled
 constexpr unsigned looks_while_idle = 64;  // at the transport, before the rest is looked at again
 
-constinit std::atomic<engine*> the_process_engine{nullptr};
 constinit std::atomic<std::uint64_t> next_serial{1};
 
 }  // namespace
-
-constinit thread_local engine* thread_engine = nullptr;
-constinit thread_local unsigned thread_depth = 0;
-constinit thread_local bool thread_only_looks = false;
-
-namespace {
-/// Where this thread takes continuations from the queue of an engine, at what depth. What settles there within a
-/// continuation is left to that loop, so that chains of any length take no stack.
-struct drain {
-  const engine* of = nullptr;
-  unsigned depth = 0;
-};
-constinit thread_local drain thread_drain;
-}  // namespace
-
-engine* current_or_null() noexcept {
-  return thread_engine != nullptr ? thread_engine : the_process_engine.load(std::memory_order_acquire);
-}
-void set_process_engine(engine* at) noexcept { the_process_engine.store(at, std::memory_order_release); }
-engine* process_engine() noexcept { return the_process_engine.load(std::memory_order_acquire); }
 
 engine& current() {
   engine* at = current_or_null();
@@ -75,56 +43,10 @@ engine& current() {
 
 std::uint64_t serial_of(const engine& at) noexcept { return at.serial(); }
 
-engine* set_thread_engine(engine* at) noexcept { return std::exchange(thread_engine, at); }
-
-engine_scope::engine_scope(engine* at) noexcept : before_(std::exchange(thread_engine, at)) {}
-engine_scope::~engine_scope() { thread_engine = before_; }
-
 template <class Done>
 bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* awaited) {
-  std::int64_t idle_since = 0;
-  std::int64_t silent_since = 0;
-  std::int64_t woken_at = INT64_MIN / 2;
-  for (unsigned round = 1;; ++round) {
-    if (done()) return true;
-    if (progress(awaited)) {
-      idle_since = 0;
-      silent_since = 0;
-      round = 0;
-      continue;
-    }
-    if (round % rounds_per_clock != 0) continue;
-    const std::int64_t now = base::now_ns();
-    if (now >= until_ns) return done();
-    if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
-    const bool deep = thread_depth >= most_depth;
-    if (deep) [[unlikely]]
-      at_limit(awaited, now, silent_since);
-    if (idle_since == 0) {
-      idle_since = now;
-      base::home_core::go_home();
-      if (awaited != nullptr && wakes_up(*awaited)) woken_at = now;
-    }
-    const bool many = crowded();
-    const bool waking = now - woken_at < waking_spin_ns;
-    const std::int64_t patience = many     ? crowded_spin_ns
-                                  : waking ? waking_spin_ns
-                                           : spin_ns_.load(std::memory_order_relaxed);
-    if (now - idle_since > patience) {
-      block(done, deep ? std::min(until_ns, now + limit_pause_ns) : until_ns);
-      // Had a longer spin caught it? Then spin longer from now on; else give the core away sooner. The wake-up itself
-      // is part of what was measured.
-      const std::int64_t asleep = base::now_ns() - now;
-      const std::int64_t spin = spin_ns_.load(std::memory_order_relaxed);
-      spin_ns_.store(asleep < waking_spin_ns ? longest_spin_ns : std::max(spin / 2, shortest_spin_ns),
-                     std::memory_order_relaxed);
-      idle_since = 0;
-    } else if (many) {
-      base::yield();
-    } else if (now - idle_since > shortest_spin_ns) {
-      base::relax();
-    }
-  }
+  return waiter_.wait_until(
+      done, [this, awaited] { return progress(awaited); }, until_ns, awaited);
 }
 
 engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory)
@@ -132,26 +54,14 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       serial_(next_serial.fetch_add(1)),
       heap_(std::move(memory)),
       peers_(nodes),
-      self_endpoint_(self,
-                     [this] {
-                       if (sleeping_.load(std::memory_order_seq_cst)) kick();
-                     }),
+      self_endpoint_(self, [this] { waiter_.wake_if_asleep(); }),
       slots_(this),
       contexts_(*this, backlog_),
       table_(&all_handlers()),
       known_keys_(static_cast<std::uint32_t>(table_->size())),
-      next_deadline_(base::never_ns),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      spin_ns_(longest_spin_ns) {
-  int kick[2];
-  if (!epoll_ || ::pipe2(kick, O_CLOEXEC | O_NONBLOCK) != 0) {
-    throw config_error(
-        "cannot make the descriptors that a runtime waits on" +
-        base::refused_call(epoll_ ? "pipe2" : "epoll_create1", "raise the limit of open files (ulimit -n)"));
-  }
-  kick_out_.reset(kick[0]);
-  kick_in_.reset(kick[1]);
-  wait_on(kick_out_.get());
+      waiter_(*this),
+      standby_(this, *this, waiter_),
+      next_deadline_(base::never_ns) {
   spare_buffers_.reserve(16);
   static_cast<void>(peers_.claim(0));  // its end is this node's, also before it is met
   peer& me = *peers_.claim(self_);
@@ -170,9 +80,9 @@ engine::~engine() {
   forget(*this);
   leaving_.store(true);
   stop_.store(true);
-  stop_relief();
+  standby_.stop();
   if (progress_thread_.joinable()) {
-    kick();
+    waiter_.wake();
     progress_thread_.join();
   }
   contexts_.stop();
@@ -183,7 +93,7 @@ engine::~engine() {
 
 /// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.
 void engine::settle_the_rest() {
-  take_receiving();
+  waiter_.lock();
   slots_.for_each([this](call_slot& slot) {
     if (slot.state.load() != slot_state::pending || slot.function == nullptr) return;
     slot.reply_due = false;
@@ -191,7 +101,7 @@ void engine::settle_the_rest() {
     fail(slot, loss_of(peers_[self_], slot.function, slot.id, call_outcome::may_have_run));
   });
   finish_progress();
-  take_receiving();
+  waiter_.lock();
   slots_.for_each([this](call_slot& slot) {
     if (slot.state.load() != slot_state::pending) return;
     fail(slot, std::make_exception_ptr(error("the runtime of this future has ended")));
@@ -201,7 +111,7 @@ void engine::settle_the_rest() {
 
 void engine::end() noexcept {
   stop_.store(true, std::memory_order_release);
-  kick();
+  waiter_.wake();
 }
 
 void engine::use(std::unique_ptr<transport::transport> transport) {
@@ -213,15 +123,9 @@ void engine::adopt(std::unique_ptr<transport::transport> transport) {
   if (at == most_transports) {
     throw config_error("a node uses at most " + std::to_string(most_transports) + " transports");
   }
-  wait_on(transport->wake_fd());
+  waiter_.watch(transport->wake_fd());
   transports_[at] = std::move(transport);
   transport_count_.store(at + 1, std::memory_order_release);
-}
-
-/// Sleep ends when `fd` is readable.
-void engine::wait_on(int fd) {
-  epoll_event interest{EPOLLIN, {.fd = fd}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &interest);
 }
 
 void engine::start_progress_thread() {
@@ -243,7 +147,7 @@ void engine::serve() {
 
 void engine::leave() {
   leaving_.store(true);
-  stop_relief();
+  standby_.stop();
   const bool own = refuse_queued();
   peers_.for_each_held([this](peer& one) {
     if (one.node == self_ || one.state.load() != peer_state::ready) return;
@@ -251,29 +155,14 @@ void engine::leave() {
   });
   const std::int64_t until = base::now_ns() + 100'000'000;
   wait_until([&] { return outboxes_.load() == 0 && (!own || self_endpoint_.empty()); }, until);
-  take_receiving();
+  waiter_.lock();
   for (peer* const one : peers_) {
     if (one->node != self_) lost(*one, "this node's runtime has ended", peer_end::connection_lost);
   }
   finish_progress();
 }
 
-void engine::receive_while_executing() {
-  wait_until([this] { return executing_.load(std::memory_order_relaxed) == 0 || end_relief_.load() || stop_.load(); },
-             base::never_ns);
-}
-
 // ---- progress
-
-void engine::take_receiving() noexcept {
-  if (receiving_.try_lock()) return;
-  wanted_.fetch_add(1);  // nobody goes to sleep with it now
-  for (base::backoff<{.spins = 100}> pause; !receiving_.try_lock();) {
-    if (sleeping_.load(std::memory_order_acquire)) kick();
-    pause.wait();
-  }
-  wanted_.fetch_sub(1);
-}
 
 transport::endpoint* engine::next_frame(transport::frame& out, unsigned looks) {
   const std::size_t count = transport_count_.load(std::memory_order_relaxed);
@@ -301,7 +190,7 @@ transport::endpoint* engine::next_frame_elsewhere(transport::frame& out) {
 }
 
 bool engine::progress(const call_slot* awaited) {
-  if (!receiving_.try_lock()) return !ready_.empty() && run_ready();
+  if (!waiter_.try_lock()) return !ready_.empty() && run_ready();
   bool any = false;
   if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
     any = handle_events();
@@ -324,23 +213,23 @@ bool engine::progress(const call_slot* awaited) {
 /// Runs continuations until none is due, at most so many. True if one has run.
 bool engine::run_continuations(std::size_t most) {
   const engine_scope scope(this);
-  const bool only_looked = std::exchange(thread_only_looks, false);  // as user code it may wait for any call
-  const drain before = std::exchange(thread_drain, {this, ++thread_depth});
+  const bool only_looked = std::exchange(this_thread.only_receives, false);  // as user code it may wait for any call
+  const thread_state::drain before = std::exchange(this_thread.draining, {this, ++this_thread.depth});
   std::size_t run = 0;
   for (; run < most; ++run) {
     continuation* const now = ready_.pop();
     if (now == nullptr) break;
     now->run(now);
   }
-  --thread_depth;
-  thread_drain = before;
-  thread_only_looks = only_looked;
+  --this_thread.depth;
+  this_thread.draining = before;
+  this_thread.only_receives = only_looked;
   return run != 0;
 }
 
 /// The same after this thread has settled something itself, unless it does so within a continuation that took its turn.
 void engine::run_settled() {
-  const bool taken_care_of = thread_drain.of == this && thread_drain.depth == thread_depth;
+  const bool taken_care_of = this_thread.draining.of == this && this_thread.draining.depth == this_thread.depth;
   if (!taken_care_of && !ready_.empty()) run_ready();
 }
 
@@ -356,22 +245,11 @@ void engine::execute(peer& from, const transport::frame_head& head, std::span<co
     execute_batch(from, head, payload);
     return;
   }
-  const executing scope(*this, from);
+  const execution scope(*this, from);
   run_call(from, head.call, payload, *table_->find(head.key));
 }
 
 // ---- waiting
-
-/// Whether the node that is to answer slept when the call was sent: a second sleep, of this side, would double the
-/// wait.
-bool engine::wakes_up(const call_slot& awaited) noexcept {
-  if (!receiving_.try_lock()) return false;
-  const node_t node = awaited.node.load(std::memory_order_relaxed);
-  transport::endpoint* const to = peers_.has(node) ? peers_[node].to.operator->() : nullptr;
-  const bool woken = to != nullptr && to->take_woken();
-  finish_progress();
-  return woken;
-}
 
 bool engine::await_greeting(peer& who, std::int64_t until_ns) {
   return wait_until(
@@ -409,19 +287,14 @@ bool engine::wait_in_pool(call_slot& slot, std::int64_t until_ns) {
 /// For a thread that waits: executes a queued job of its pool if no other thread will. False: another one does.
 bool engine::help_pool(msg::thread_pool::waiting& wait) {
   if (!wait.starved()) return false;
-  if (thread_depth >= most_depth) return true;
-  ++thread_depth;
+  if (this_thread.depth >= most_depth) return true;
+  ++this_thread.depth;
   static_cast<void>(wait.help());
-  --thread_depth;
+  --this_thread.depth;
   return true;
 }
 
 // ---- facts
-
-bool engine::crowded() const noexcept {
-  const auto all = transports();
-  return std::any_of(all.begin(), all.end(), [](const auto& one) { return one->crowded(); });
-}
 
 std::vector<node_t> engine::ready_nodes() const {
   std::vector<node_t> result;
@@ -455,7 +328,7 @@ offload::statistics engine::statistics() const {
   result.calls_executed = calls_executed_.load();
   result.bytes_put = bytes_put_.load();
   result.bytes_got = bytes_got_.load();
-  result.sleeps = sleeps_.load();
+  result.sleeps = waiter_.sleeps();
   return result;
 }
 

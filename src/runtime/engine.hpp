@@ -18,8 +18,9 @@
 
 #include "base/backoff.hpp"
 #include "base/heap.hpp"
-#include "base/home_core.hpp"
-#include "base/unique_fd.hpp"
+#include "core/standby_receiver.hpp"
+#include "core/thread_state.hpp"
+#include "core/waiter.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "ham/offload/detail/engine_api.hpp"
@@ -27,7 +28,6 @@
 #include "runtime/backlog.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/job.hpp"
-#include "runtime/parking.hpp"
 #include "runtime/peer_table.hpp"
 #include "runtime/ready_queue.hpp"
 #include "runtime/self_endpoint.hpp"
@@ -36,18 +36,12 @@
 
 namespace ham::detail {
 
-/// The engine that the calling thread works for, and how deep it is in calls that it executes.
-extern constinit thread_local engine* thread_engine;
-extern constinit thread_local unsigned thread_depth;
-/// This thread receives for others: it executes no call, except within a continuation that it runs.
-extern constinit thread_local bool thread_only_looks;
-
 /// One node of a job. All members may be called from any thread unless said otherwise.
 ///
-/// Two kinds of lock: `receiving_`, held by whoever makes progress (polls transports, settles slots), and one `sending`
-/// per peer. User code runs under neither, except codecs: writing runs under `sending`, reading of results under
-/// `receiving_`. A codec must not use the offload API.
-class engine final : public transport::observer {
+/// Two kinds of lock: the receiving lock (waiter), held by whoever makes progress (polls transports, settles slots),
+/// and one `sending` per peer. User code runs under neither, except codecs: writing runs under `sending`, reading of
+/// results under the receiving lock. A codec must not use the offload API.
+class engine final : public transport::observer, private waiting_node, private served_node {
  public:
   engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
   ~engine() override;
@@ -60,7 +54,7 @@ class engine final : public transport::observer {
   /// Runs `what` under the receiving lock.
   template <class What>
   void locked(What what) {
-    take_receiving();
+    waiter_.lock();
     try {
       what();
     } catch (...) {
@@ -111,12 +105,6 @@ class engine final : public transport::observer {
   /// Tells all peers that this node ends, and settles what is pending.
   void leave();
   void start_progress_thread();
-  /// In a target: a thread that receives while the serving one executes a call for long, so that contexts get their
-  /// calls. Further calls do nothing.
-  void start_relief();
-  /// For the thread of a context that has just worked: receives for a while in place of the serving thread, until
-  /// `news`, because to be woken takes longer. Executes nothing.
-  void look_for(const std::atomic<bool>& news);
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void disown() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
@@ -137,9 +125,10 @@ class engine final : public transport::observer {
   [[nodiscard]] offload::statistics statistics() const;
   [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
   [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
-  [[nodiscard]] bool crowded() const noexcept;
+  /// The receiver that stands in for the serving thread.
+  [[nodiscard]] standby_receiver& standby() noexcept { return standby_; }
   /// The calling thread is the one that wakes up on the node's core, if the node has got one.
-  void live_at_home() noexcept { home_.adopt_thread(); }
+  void live_at_home() noexcept { waiter_.adopt_home_core(); }
   /// One-sided access to the memory of a connected node for the calling thread, or nullptr. Stays as long as `who`.
   [[nodiscard]] transport::remote_memory* memory_of(const peer& who) const noexcept {
     return one_sided_ && who.memory != nullptr && who.memory->open_to_me() ? who.memory.get() : nullptr;
@@ -206,7 +195,6 @@ class engine final : public transport::observer {
   bool await_settled(call_slot& slot, std::int64_t until_ns);
   bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
   static bool help_pool(msg::thread_pool::waiting& wait);
-  [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept;
   bool await_greeting(peer& who, std::int64_t until_ns);
   /// Takes note of peers that transports have reported as lost.
   void notice_losses() {
@@ -244,8 +232,6 @@ class engine final : public transport::observer {
   static constexpr unsigned most_depth = 512;
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
-  static constexpr std::int64_t longest_spin_ns = 60'000;  // about what a wake-up costs both sides together
-  static constexpr unsigned rounds_per_clock = 32;         // of fruitless progress, between looks at the clock
   static constexpr unsigned longest_warmth = 512;  // looks at a transport behind the first after it had something
 
   peer_hold peer_for(node_t node);
@@ -287,25 +273,22 @@ class engine final : public transport::observer {
   bool flush(peer& to);
   void flush_outboxes();
 
-  void take_receiving() noexcept;
   /// Gives the receiving lock back and runs the continuations of what has settled.
-  void finish_progress() {
-    receiving_.unlock();
+  void finish_progress() override {
+    waiter_.unlock();
     if (!ready_.empty()) [[unlikely]]
       run_ready();
   }
-  bool run_ready() { return thread_depth < most_depth && run_continuations(SIZE_MAX); }
+  bool run_ready() { return this_thread.depth < most_depth && run_continuations(SIZE_MAX); }
   bool run_continuations(std::size_t most);
   void run_settled();
   /// What settled last has not gone on yet, and may on this thread: nothing else begins before.
-  [[nodiscard]] bool continuation_due() const noexcept { return !ready_.empty() && thread_depth < most_depth; }
+  [[nodiscard]] bool continuation_due() const noexcept { return !ready_.empty() && this_thread.depth < most_depth; }
   transport::endpoint* next_frame(transport::frame& out, unsigned looks);
   transport::endpoint* next_frame_elsewhere(transport::frame& out);
   [[nodiscard]] std::span<const std::unique_ptr<transport::transport>> transports() const noexcept {
     return {transports_.data(), transport_count_.load(std::memory_order_acquire)};
   }
-  [[nodiscard]] bool arm_all();
-  [[nodiscard]] int core_to_wake_on() const noexcept;
   void receive(transport::endpoint& from, const transport::frame& frame);
   void receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void receive_reply(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
@@ -316,7 +299,7 @@ class engine final : public transport::observer {
   /// Whether a call of this peer must not begin on the calling thread now.
   [[nodiscard]] bool must_wait(const peer& from) const noexcept {
     const void* const me = base::thread_identity();
-    return (from.executor != nullptr && from.executor != me) || thread_only_looks;
+    return (from.executor != nullptr && from.executor != me) || this_thread.only_receives;
   }
   void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
@@ -325,7 +308,7 @@ class engine final : public transport::observer {
   void count_executed(std::uint32_t calls) noexcept {
     calls_executed_.store(calls_executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
   }
-  class executing;
+  class execution;
   [[nodiscard]] const msg::handler_entry& callable_entry(std::uint32_t key) const;
   void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
   [[nodiscard]] std::string backlog_full() const;
@@ -349,7 +332,6 @@ class engine final : public transport::observer {
   [[nodiscard]] static bool has_waiting(const peer& from) noexcept {
     return !from.deferred.empty() || (from.batch != nullptr && from.batch->left != 0);
   }
-  [[nodiscard]] bool has_runnable() const;
   void execute_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
   void run_next(peer& from, open_batch& batch);
   void at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& silent_since);
@@ -388,17 +370,24 @@ class engine final : public transport::observer {
   void expire_unlisted(std::int64_t now) noexcept;
   void forget_settled_deadlines();
 
-  void block(const std::function<bool()>& done, std::int64_t until_ns);
-  void sleep_armed(std::int64_t until_ns);
-  void park(const std::function<bool()>& done, std::int64_t until_ns);
-  void kick() noexcept;
-  void quieten() noexcept;
-  void wait_on(int fd);
-  void relieve();
-  void rest_while_idle();
-  void receive_while_executing();
-  void stop_relief() noexcept;
-  void wake_relief() noexcept;
+  // ---- waiting_node and served_node (engine_sleep.cpp)
+  std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
+  [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept override;
+  [[nodiscard]] bool oversubscribed() const noexcept override;
+  [[nodiscard]] bool has_deferred() const noexcept override { return deferred_.load() != 0; }
+  [[nodiscard]] bool has_runnable() const override;
+  [[nodiscard]] bool connected() const noexcept override { return transport_count_.load() != 0; }
+  [[nodiscard]] bool arm() override;
+  void disarm() noexcept override;
+  [[nodiscard]] std::int64_t next_wakeup_ns() const noexcept override;
+  [[nodiscard]] int home_core() const noexcept override;
+  [[nodiscard]] bool serving() const noexcept override { return serving_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool stopping() const noexcept override { return stop_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool executing() const noexcept override { return executing_.load(std::memory_order_relaxed) > 0; }
+  [[nodiscard]] std::uint64_t calls_executed() const noexcept override {
+    return calls_executed_.load(std::memory_order_relaxed);
+  }
+  bool receive() override { return progress(); }
 
   const node_t self_;
   const std::uint64_t serial_;
@@ -423,12 +412,13 @@ class engine final : public transport::observer {
   std::size_t message_limit_ = transport::usual_message_limit;
   bool disowned_ = false;
 
-  base::biased_lock receiving_;
+  waiter waiter_;  ///< and the receiving lock
+  standby_receiver standby_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
   std::atomic<int> elsewhere_{0};
 
-  // Under receiving_.
+  // Under the receiving lock.
   unsigned warmth_ = 0;  ///< of the transports behind the first: looked at often for a while after they had something
   unsigned skipped_ = 0;
   std::atomic<std::size_t> deferred_{0};  ///< read by all
@@ -447,52 +437,32 @@ class engine final : public transport::observer {
   std::int64_t unlisted_deadline_ = INT64_MAX;  ///< of those that are not in the heap for want of memory, or earlier
   std::atomic<std::int64_t> next_deadline_;
 
-  // Waiting.
-  base::unique_fd epoll_;
-  base::unique_fd kick_in_, kick_out_;  ///< a pipe
-  std::atomic<bool> sleeping_{false};
-  std::atomic<int> wanted_{0};  ///< threads that must have the receiving lock before anyone sleeps with it
-  parking parking_;
-  base::home_core home_;  ///< of the thread that made the host's runtime, or that serves
-  std::atomic<std::int64_t> spin_ns_;
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};
-
-  // Relief (engine_relief.cpp).
-  std::thread relief_thread_;
   std::atomic<int> executing_{0};  ///< calls that run on threads which received them
-  std::atomic<bool> relief_rests_{false};
 
-  // The thread of a context that looks for its next call.
-  std::atomic<bool> looking_{false};
-  std::atomic<bool> looked_{false};  ///< since this was last asked
-  std::atomic<bool> end_relief_{false};
-  std::mutex relief_mutex_;
-  std::condition_variable relief_wanted_;
-
-  std::atomic<std::uint64_t> calls_executed_{0}, bytes_put_{0}, bytes_got_{0}, sleeps_{0};
+  std::atomic<std::uint64_t> calls_executed_{0}, bytes_put_{0}, bytes_got_{0};
 };
 
 /// While it lives, the calling thread executes user code on behalf of a peer, without the receiving lock. No
 /// continuation runs at its begin: the code would begin late, and what it shall come before might overtake it.
-class engine::executing {
+class engine::execution {
  public:
-  executing(engine& at, peer& from) noexcept
+  execution(engine& at, peer& from) noexcept
       : at_(at),
         from_(from),
         before_(std::exchange(from.executor, base::thread_identity())),
-        worked_for_(std::exchange(thread_engine, &at)) {
-    ++thread_depth;
+        worked_for_(std::exchange(this_thread.current, &at)) {
+    ++this_thread.depth;
     at.executing_.store(at.executing_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    at.receiving_.unlock();
+    at.waiter_.unlock();
   }
-  executing(const executing&) = delete;
-  executing& operator=(const executing&) = delete;
-  ~executing() {
-    --thread_depth;
-    thread_engine = worked_for_;
-    if (!at_.receiving_.try_lock()) [[unlikely]]
-      at_.take_receiving();
+  execution(const execution&) = delete;
+  execution& operator=(const execution&) = delete;
+  ~execution() {
+    --this_thread.depth;
+    this_thread.current = worked_for_;
+    at_.waiter_.lock();
     at_.executing_.store(at_.executing_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     from_.executor = before_;
   }
@@ -508,12 +478,4 @@ class engine::executing {
 void check_message_size(const peer& to, std::size_t size, const std::string& what);
 /// Stands for a whole batch where a function is asked for; does nothing.
 [[nodiscard]] msg::handler_entry& batch_entry();
-/// The engine that the calling thread works for, or nullptr.
-[[nodiscard]] engine* current_or_null() noexcept;
-/// Sets the engine of the calling thread; gives the one before.
-engine* set_thread_engine(engine* at) noexcept;
-/// Sets the engine of threads that work for none in particular.
-void set_process_engine(engine* at) noexcept;
-[[nodiscard]] engine* process_engine() noexcept;
-
 }  // namespace ham::detail

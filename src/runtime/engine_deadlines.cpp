@@ -30,7 +30,7 @@ void engine::add_deadline(std::uint32_t call, std::int64_t deadline_ns) noexcept
   const std::int64_t next = earliest_deadline();
   const bool sooner = next < next_deadline_.load();
   next_deadline_.store(next);
-  if (sooner && sleeping_.load()) kick();
+  if (sooner) waiter_.wake_if_asleep();
 }
 
 /// mutex_ is held.
@@ -58,7 +58,7 @@ void engine::expire_unlisted(std::int64_t now) noexcept {
 }
 
 void engine::expire_deadlines(std::int64_t now) {
-  if (!receiving_.try_lock()) return;
+  if (!waiter_.try_lock()) return;
   expire_unlisted(now);
   for (;;) {
     std::uint32_t due = 0;

@@ -37,7 +37,7 @@ void engine::defer(peer& from, const transport::frame_head& head, std::span<cons
   from.deferred.push_back(std::move(message));
   ++from.waiting;
   ++deferred_;
-  if (parking_.occupied()) parking_.wake_all();  // whoever may execute it
+  waiter_.wake_parked();  // whoever may execute it
 }
 
 stored_message engine::take_deferred(peer& from, std::list<stored_message>::iterator which) {
@@ -64,9 +64,9 @@ bool engine::run_deferred(const call_slot* awaited) {
 
 /// Begins the oldest message of a peer that waits. False: none may begin on this thread now.
 bool engine::run_first(peer& from) {
-  if (thread_depth >= most_depth || must_wait(from) || !has_waiting(from)) return false;
+  if (this_thread.depth >= most_depth || must_wait(from) || !has_waiting(from)) return false;
   if (from.batch != nullptr && from.batch->left != 0) {
-    const executing scope(*this, from);
+    const execution scope(*this, from);
     run_next(from, *from.batch);
   } else {
     const stored_message message = take_deferred(from, from.deferred.begin());
@@ -77,7 +77,7 @@ bool engine::run_first(peer& from) {
 
 /// Whether a message that was set aside may begin on this thread.
 bool engine::has_runnable() const {
-  if (thread_depth >= most_depth) return false;
+  if (this_thread.depth >= most_depth) return false;
   for (const peer* one : peers_) {
     if (!must_wait(*one) && has_waiting(*one)) return true;
   }
@@ -93,7 +93,7 @@ void engine::execute_batch(peer& from, const transport::frame_head& head, std::s
   ++from.waiting;
   ++deferred_;
   {
-    const executing scope(*this, from);
+    const execution scope(*this, from);
     from.batch = &batch;
     while (batch.left != 0) run_next(from, batch);
     from.batch = batch.outer;
@@ -118,7 +118,7 @@ void engine::at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& 
   if (first) silent_since = now;
   const std::int64_t silent = now - silent_since;
   const bool local = awaited == nullptr || awaited->function == nullptr;
-  const bool spare = thread_depth < most_depth + spare_depth;
+  const bool spare = this_thread.depth < most_depth + spare_depth;
   if (!ready_.empty() && silent >= (local || spare ? shortest_silence_ns : longest_silence_ns)) {
     silent_since = now;
     run_continuations(1);  // nobody could be told that it is refused
@@ -127,14 +127,14 @@ void engine::at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& 
   if (deferred_.load() == 0) return;
   const bool own = !local && awaited->node.load(std::memory_order_relaxed) == self_;
   if (!(own && first) && silent < longest_silence_ns) return;
-  take_receiving();
+  waiter_.lock();
   if (own && refuse_own(*awaited)) {
     // that was it
   } else if (silent >= longest_silence_ns && (local || was_consumed(*awaited))) {
     refuse_newest();
     silent_since = now - longest_silence_ns + shortest_silence_ns;
   }
-  receiving_.unlock();
+  waiter_.unlock();
 }
 
 /// Whether the peer has seen the call; one that has not is busy, and nothing waits on its side for what is called here.

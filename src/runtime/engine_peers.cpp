@@ -52,7 +52,7 @@ void engine::post(event what) {
     events_.push_back(std::move(what));
     has_events_.store(true, std::memory_order_seq_cst);
   }
-  if (sleeping_.load(std::memory_order_seq_cst)) kick();
+  waiter_.wake_if_asleep();
 }
 
 void engine::report_end(node_t node, peer_end how, const std::string& reason) noexcept {
@@ -69,7 +69,7 @@ void engine::report_end(node_t node, peer_end how, const std::string& reason) no
 void engine::report_without_memory() noexcept {
   unreported_ends_.store(true);
   has_events_.store(true, std::memory_order_seq_cst);
-  if (sleeping_.load(std::memory_order_seq_cst)) kick();
+  waiter_.wake_if_asleep();
 }
 
 /// There was no memory for the answer to calls of this node to itself. Any thread.
@@ -102,7 +102,7 @@ void engine::on_died(node_t peer, const std::string& reason) { report_end(peer, 
 
 /// Whoever else has the receiving lock does it before it sleeps.
 void engine::take_notice() {
-  if (!receiving_.try_lock()) return;
+  if (!waiter_.try_lock()) return;
   handle_events();
   finish_progress();
 }
@@ -224,7 +224,7 @@ void engine::receive_manifest(peer& from, std::span<const std::byte> payload) {
 
 void engine::become_ready(peer& who) {
   who.state.store(peer_state::ready, std::memory_order_release);
-  if (parking_.occupied()) parking_.wake_finished();
+  waiter_.wake_finished();
 }
 
 // ---- loss
@@ -283,7 +283,7 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
   if (gone != nullptr) {
     for (const auto& one : transports()) one->forget(*gone);
   }
-  if (parking_.occupied()) parking_.wake_finished();
+  waiter_.wake_finished();
 }
 
 /// What is still in the outbox of a lost peer never left this node, or not all of it, which is executed by nobody.
@@ -384,7 +384,7 @@ void engine::part_with(node_t node, const std::string& reason) {
   const peer_hold who = peer_for(node);
   if (who->state.load() == peer_state::ready) reply_with(*who, no_reply, wire_kind::goodbye, {});
   std::string why = reason;
-  take_receiving();
+  waiter_.lock();
   lost(*who, std::move(why), peer_end::connection_lost);
   finish_progress();
 }

@@ -51,11 +51,11 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
           const transport::frame_head head = frame.head;
           from.release();
           const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->waiting == 0 &&
-                               thread_depth < most_depth;
+                               this_thread.depth < most_depth;
           if (at_once && !must_wait(*who)) [[likely]] {
             count_executed(1);
             const msg::handler_entry& entry = callable_entry(head.key);
-            const executing scope(*this, *who);
+            const execution scope(*this, *who);
             run_call(*who, head.call, payload, entry);
           } else {
             receive_message(*who, head, payload);
@@ -115,7 +115,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
                          encode_call_error("context " + std::to_string(context) + " is not open on node " +
                                            std::to_string(self_) + " (it was closed, or is another node's)"));
         }
-      } else if (must_wait(from) || has_waiting(from) || thread_depth >= most_depth) [[unlikely]] {
+      } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= most_depth) [[unlikely]] {
         defer(from, head, payload);
       } else {
         execute(from, head, payload);

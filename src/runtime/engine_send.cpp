@@ -97,7 +97,7 @@ void engine::make_room(room_wait& pause) {
     pause.reset();
     return;
   }
-  if (crowded()) pause.skip_spins();
+  if (oversubscribed()) pause.skip_spins();
   if (pause.next() != room_wait::step::sleep) {
     pause.wait();
     return;
@@ -224,7 +224,7 @@ bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& o
   bool gone = flush(to);
   to.sending.unlock();
   if (out.policy == when_full::refuse) {
-    if (!gone && sleeping_.load(std::memory_order_seq_cst)) kick();  // who sleeps must look after the rest
+    if (!gone) waiter_.wake_if_asleep();  // who sleeps must look after the rest
     return true;
   }
   for (room_wait pause; !gone && to.state.load() != peer_state::lost;) {
@@ -321,7 +321,7 @@ void engine::finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing
     if (to.state.load() != peer_state::lost) {
       enqueue(to, head, *message);
       // A thread of a context or of the pool goes its way now; who sleeps must look after the rest.
-      if (!flush(to) && sleeping_.load(std::memory_order_seq_cst)) kick();
+      if (!flush(to)) waiter_.wake_if_asleep();
     }
   }
   to.sending.unlock();

@@ -10,8 +10,7 @@ void engine::settle(call_slot& slot, slot_state outcome) noexcept {
   slot.state.store(outcome, std::memory_order_release);  // from here on its future may give it back
   if (then != nullptr) [[unlikely]]
     ready_.push(then);
-  if (parking_.occupied()) [[unlikely]]
-    parking_.wake_finished();
+  waiter_.wake_finished();
 }
 
 void engine::fail(call_slot& slot, std::exception_ptr why) noexcept {
@@ -24,7 +23,7 @@ void engine::fail(call_slot& slot, std::exception_ptr why) noexcept {
 }
 
 void engine::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
-  take_receiving();
+  waiter_.lock();
   if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {  // else its node was lost meanwhile
     slot.reply_due = false;
     fail(slot, std::move(why));
@@ -35,7 +34,7 @@ void engine::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
 /// A call with a deadline was taken back from the queue to its node. Its slot may be another call's by now: its future
 /// let go, and then its node was lost.
 void engine::fail_withdrawn(std::uint32_t call) noexcept {
-  take_receiving();
+  waiter_.lock();
   call_slot* const slot = slots_.find(call);
   if (slot != nullptr && slot->state.load(std::memory_order_relaxed) == slot_state::pending) {
     slot->reply_due = false;
@@ -56,9 +55,9 @@ call_slot* engine::claim_local() {
 }
 
 void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
-  take_receiving();
+  waiter_.lock();
   settle(slot, outcome);
-  receiving_.unlock();
+  waiter_.unlock();
   run_settled();
 }
 
@@ -68,33 +67,33 @@ void engine::release(call_slot& slot) noexcept {
     return;
   }
   // It failed by its deadline: the slot waits for the late reply, so that this cannot be taken for another's.
-  take_receiving();
+  waiter_.lock();
   if (slot.reply_due)
     slot.orphan = true;
   else
     slots_.release(slot);
-  receiving_.unlock();
+  waiter_.unlock();
 }
 
 bool engine::abandon(call_slot& slot) noexcept {
-  take_receiving();
+  waiter_.lock();
   const bool pending = slot.state.load(std::memory_order_relaxed) == slot_state::pending && slot.function != nullptr;
   if (pending) {
     slot.orphan = true;
     slot.decode = nullptr;
   }
-  receiving_.unlock();
+  waiter_.unlock();
   return pending;
 }
 
 void engine::attach(call_slot& slot, continuation* what) {
-  take_receiving();
+  waiter_.lock();
   const bool pending = slot.state.load(std::memory_order_relaxed) == slot_state::pending;
   if (pending) {
     what->next = slot.then;
     slot.then = what;
   }
-  receiving_.unlock();
+  waiter_.unlock();
   if (pending) return;
   ready_.push(what);
   run_settled();

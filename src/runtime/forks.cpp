@@ -35,7 +35,7 @@ void after_fork_here() { all().mutex.unlock(); }
 void after_fork_in_child() {
   if (!all().alive.empty()) {
     all().parent = all().process;
-    thread_engine = nullptr;
+    this_thread.current = nullptr;
     set_process_engine(nullptr);
   }
   all().process = ::getpid();
@@ -76,14 +76,11 @@ void engine::disown() noexcept {
   for (auto& one : transports_)
     static_cast<void>(one.release());  // its threads are not here, and its rings and processes are the parent's
   job_ = nullptr;
-  base::renew(receiving_);
+  waiter_.detach_after_fork();
   base::renew(mutex_);
   base::renew(flow_mutex_);
-  base::renew(parking_);
   slots_.renew_lock();
   peers_.renew_lock();
-  sleeping_.store(false);
-  wanted_.store(0);
   ready_.renew();
   deferred_ = 0;
   outboxes_.store(0);

@@ -163,11 +163,11 @@ void answer_all() {
 int nest(int number) {
   begun.push_back(number);
   if (number < levels) return offload::sync(2, fn<&answered>, number);
-  EXPECT_EQ(detail::thread_depth, levels);
+  EXPECT_EQ(detail::this_thread.depth, levels);
   nesting_world->step(20);
   world::peer& other = nesting_world->at(3);
   continued = offload::async(other.number, fn<&answered>, 0).then([](int) {
-    continued_at = detail::thread_depth;
+    continued_at = detail::this_thread.depth;
     answer_all();
   });
   const auto got = other.receive();

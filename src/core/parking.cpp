@@ -1,5 +1,5 @@
 // Threads that wait for another one's progress.
-#include "runtime/parking.hpp"
+#include "core/parking.hpp"
 
 #include <algorithm>
 #include <chrono>

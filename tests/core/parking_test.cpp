@@ -1,5 +1,5 @@
 // Threads that wait for another one's progress. Nothing here has a time limit: who is not woken hangs.
-#include "runtime/parking.hpp"
+#include "core/parking.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,31 @@
+// What the runtime keeps per thread, and which engine a process has: all that is global in it.
+#pragma once
+
+#include "ham/offload/detail/engine_api.hpp"
+
+namespace ham::detail {
+
+struct thread_state {
+  engine* current = nullptr;   ///< the engine that the thread works for
+  unsigned depth = 0;          ///< of calls and continuations that it executes, one inside of the other
+  bool only_receives = false;  ///< for others: it executes no call, except within a continuation that it runs
+  /// Where it takes continuations from the queue of an engine, at what depth. What settles there within a continuation
+  /// is left to that loop, so that chains of any length take no stack.
+  struct drain {
+    const engine* of = nullptr;
+    unsigned depth = 0;
+  } draining;
+  void* context = nullptr;  ///< whose calls it executes, if it is the thread of one
+};
+
+extern constinit thread_local thread_state this_thread;
+
+/// The engine that the calling thread works for, or nullptr.
+[[nodiscard]] engine* current_or_null() noexcept;
+/// Sets the engine of the calling thread; gives the one before.
+engine* set_thread_engine(engine* at) noexcept;
+/// Sets the engine of threads that work for none in particular.
+void set_process_engine(engine* at) noexcept;
+[[nodiscard]] engine* process_engine() noexcept;
+
+}  // namespace ham::detail

@@ -1,0 +1,118 @@
+// When a node that has nothing to do goes to sleep, and who wakes it.
+#include "core/waiter.hpp"
+
+#include "base/backoff.hpp"
+#include "base/cpu.hpp"
+#include "base/renew.hpp"
+#include "core/standby_receiver.hpp"
+#include "core/thread_state.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::int64_t min_spin_ns = 3'000;
+constexpr std::int64_t waking_spin_ns = 400'000;  // what a deeply resting core, or one of a guest, takes to wake up
+constexpr std::int64_t oversubscribed_spin_ns = 1'500;
+constexpr std::int64_t max_park_ns = 1'000'000;
+constexpr std::int64_t max_park_beside_standby_ns = 100'000;  // what a call waits if the context's thread computes
+
+}  // namespace
+
+void waiter::lock_contended() noexcept {
+  lock_waiters_.fetch_add(1);  // nobody goes to sleep with it now
+  for (base::backoff<{.spins = 100}> pause; !receiving_.try_lock();) {
+    if (sleeping_.load(std::memory_order_acquire)) wake();
+    pause.wait();
+  }
+  lock_waiters_.fetch_sub(1);
+}
+
+bool waiter::keep_spinning(idle_time& idle, std::int64_t now, const call_slot* awaited) {
+  idle.sleep_until_ns = node_.check_clock(now, awaited, idle.silent_since_ns);
+  if (idle.since_ns == 0) {
+    idle.since_ns = now;
+    base::home_core::go_home();
+    if (awaited != nullptr && node_.wakes_up(*awaited)) idle.woken_at_ns = now;
+  }
+  const bool oversubscribed = node_.oversubscribed();
+  const bool waking = now - idle.woken_at_ns < waking_spin_ns;
+  const std::int64_t budget_ns = oversubscribed ? oversubscribed_spin_ns
+                                 : waking       ? waking_spin_ns
+                                                : spin_ns_.load(std::memory_order_relaxed);
+  if (now - idle.since_ns > budget_ns) return false;
+  if (oversubscribed)
+    base::yield();
+  else if (now - idle.since_ns > min_spin_ns)
+    base::relax();
+  return true;
+}
+
+/// Had a longer spin caught it? Then spin longer from now on; else give the core away sooner. The wake-up itself is
+/// part of what was measured.
+void waiter::adapt_spin(std::int64_t asleep_ns) noexcept {
+  const std::int64_t spin = spin_ns_.load(std::memory_order_relaxed);
+  spin_ns_.store(asleep_ns < waking_spin_ns ? max_spin_ns : std::max(spin / 2, min_spin_ns), std::memory_order_relaxed);
+}
+
+void waiter::block(const std::function<bool()>& done, std::int64_t until_ns) {
+  const bool must_execute = this_thread.depth != 0 && node_.has_deferred();  // what perhaps only this thread may
+  if (!receiving_.try_lock()) {
+    if (!must_execute) {
+      park(done, until_ns);
+      return;
+    }
+    lock();
+  } else if (lock_waiters_.load() != 0) {
+    node_.finish_progress();
+    base::yield();
+    return;
+  } else if (this_thread.depth == 0 && !node_.has_deferred() && standby_polls()) {
+    // A context is being called, call after call: its thread receives, and shall not find this one asleep with the
+    // lock.
+    node_.finish_progress();
+    park(done, std::min(until_ns, base::now_ns() + max_park_beside_standby_ns));
+    return;
+  }
+  const bool idle = !(node_.has_deferred() && node_.has_runnable()) && !done();
+  const bool connected = node_.connected();
+  if (idle && connected) sleep(until_ns);
+  node_.finish_progress();
+  parking_.wake_all();
+  if (idle && !connected) base::yield();
+}
+
+bool waiter::standby_polls() noexcept { return standby_ != nullptr && standby_->polls(); }
+
+/// The receiving lock is held.
+void waiter::sleep(std::int64_t until_ns) {
+  const base::home_core::asleep at_home(home_, node_.home_core());
+  sleeping_.store(true, std::memory_order_seq_cst);
+  if (node_.arm()) {
+    sleeps_.fetch_add(1, std::memory_order_relaxed);
+    events_.sleep(std::min(until_ns, node_.next_wakeup_ns()));
+    node_.disarm();
+  }
+  sleeping_.store(false, std::memory_order_seq_cst);
+  if (standby_ != nullptr) standby_->wake_if_resting();
+}
+
+/// Another thread makes progress for us. It wakes us when it has settled what we wait for; that it stops making
+/// progress it tells only when it has slept, so the time is limited.
+void waiter::park(const std::function<bool()>& done, std::int64_t until_ns) {
+  // The other thread sleeps in the kernel; for a while this one polls instead, which is quicker.
+  if (sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) wake();
+  const bool beside_standby = standby_ != nullptr && standby_->is_polling();
+  const bool may_execute = this_thread.depth != 0;  // calls that are set aside wait for the thread that executes their
+                                                    // peer's
+  parking_.wait([&] { return done() || (may_execute && node_.has_deferred()); },
+                std::min(until_ns, base::now_ns() + (beside_standby ? max_park_beside_standby_ns : max_park_ns)));
+}
+
+void waiter::detach_after_fork() noexcept {
+  base::renew(receiving_);
+  base::renew(parking_);
+  sleeping_.store(false);
+  lock_waiters_.store(0);
+}
+
+}  // namespace ham::detail
