@@ -10,6 +10,7 @@ server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' 0
 
 "$with" --ham-make-key="$work/key"
+: >"$work/server"  # it is read before the shell behind the & may have made it
 "$with" --ham-serve=127.0.0.1:0 --ham-key="$work/key" >"$work/server" 2>&1 &
 server=$!
 address=
