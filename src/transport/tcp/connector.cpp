@@ -22,7 +22,7 @@ constexpr std::int64_t pause_before_next_ns = 50'000'000;
 constexpr int max_hang_ups = 5;
 /// A server that is full may be full of a job that ends just now.
 constexpr std::int64_t timeout_if_full_ns = 2'000'000'000;
-constexpr int max_events = 64;
+constexpr int max_attempt_events = 64;
 
 std::uint32_t events_of(short wanted) noexcept { return wanted == POLLOUT ? EPOLLOUT : EPOLLIN; }
 
@@ -141,8 +141,8 @@ std::int64_t connector::next_ns() const {
 void connector::turn() {
   take_resolved();
   handle_late(base::now_ns());
-  epoll_event events[max_events];
-  const int count = ::epoll_wait(epoll_.get(), events, max_events, 0);
+  epoll_event events[max_attempt_events];
+  const int count = ::epoll_wait(epoll_.get(), events, max_attempt_events, 0);
   for (int i = 0; i < count; ++i) {
     // One of this round's earlier events may have ended it.
     auto* const which = static_cast<attempt*>(events[i].data.ptr);

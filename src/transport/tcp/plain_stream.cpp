@@ -7,7 +7,7 @@
 
 namespace ham::transport::tcp {
 namespace {
-constexpr std::size_t received_at_once = std::size_t{1} << 20;
+constexpr std::size_t max_plain_bytes = std::size_t{1} << 20;
 }  // namespace
 
 std::unique_ptr<blocking_stream> plain_stream::make_blocking() {
@@ -39,7 +39,7 @@ bool blocking_plain_stream::send(std::span<const std::byte> first, std::span<con
 }
 
 long blocking_plain_stream::receive(std::span<std::byte> into) {
-  return patient_.receive(into.first(std::min(into.size(), received_at_once)), patient_socket::how_to_wait_for(into));
+  return patient_.receive(into.first(std::min(into.size(), max_plain_bytes)), patient_socket::how_to_wait_for(into));
 }
 
 }  // namespace ham::transport::tcp

@@ -12,8 +12,8 @@ namespace {
 
 /// More than any honest handshake or greeting of one step.
 constexpr std::size_t max_handshake_bytes = 16384;
-constexpr std::size_t received_at_once = std::size_t{64} << 10;
-constexpr std::size_t sealed_at_once = std::size_t{64} << 10;
+constexpr std::size_t max_received_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_sealed_bytes = std::size_t{64} << 10;
 constexpr std::size_t worth_opening = 256;  // room left; less would cost a call per few bytes
 
 }  // namespace
@@ -54,7 +54,7 @@ byte_stream::outcome tls_stream::receive(std::span<std::byte> into) {
   if (const std::size_t here = open(into); here != 0) return {status::moved, here};
   if (!failed_) {
     // Who asks for a greeting may be a stranger.
-    const outcome got = receive_records(into.size() < max_handshake_bytes ? max_handshake_bytes : received_at_once);
+    const outcome got = receive_records(into.size() < max_handshake_bytes ? max_handshake_bytes : max_received_bytes);
     if (got.what != status::partial) return got;
     if (const std::size_t here = open(into); here != 0) return {status::moved, here};
   }
@@ -63,7 +63,7 @@ byte_stream::outcome tls_stream::receive(std::span<std::byte> into) {
 }
 
 byte_stream::outcome tls_stream::send(std::span<const std::byte> bytes) {
-  const std::span<const std::byte> now = bytes.first(std::min(bytes.size(), sealed_at_once));
+  const std::span<const std::byte> now = bytes.first(std::min(bytes.size(), max_sealed_bytes));
   if (!session_->write(now)) return {status::failed, 0, EBADMSG};
   return {status::moved, now.size()};
 }
