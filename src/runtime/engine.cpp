@@ -55,13 +55,12 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       heap_(std::move(memory)),
       peers_(nodes),
       self_endpoint_(self, [this] { waiter_.wake_if_asleep(); }),
-      slots_(this),
       contexts_(*this, backlog_),
       table_(&all_handlers()),
       known_keys_(static_cast<std::uint32_t>(table_->size())),
       waiter_(*this),
       standby_(this, *this, waiter_),
-      next_deadline_(base::never_ns) {
+      calls_(this, waiter_) {
   spare_buffers_.reserve(16);
   static_cast<void>(peers_.claim(0));  // its end is this node's, also before it is met
   peer& me = *peers_.claim(self_);
@@ -94,18 +93,14 @@ engine::~engine() {
 /// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.
 void engine::settle_the_rest() {
   waiter_.lock();
-  slots_.for_each([this](call_slot& slot) {
-    if (slot.state.load() != slot_state::pending || slot.function == nullptr) return;
-    slot.reply_due = false;
-    slot.in_batch = false;
-    fail(slot, loss_of(peers_[self_], slot.function, slot.id, call_outcome::may_have_run));
+  calls_.fail_pending([this](call_slot& slot) {
+    return slot.function == nullptr ? std::exception_ptr()
+                                    : loss_of(peers_[self_], slot.function, slot.id, call_outcome::may_have_run);
   });
   finish_progress();
   waiter_.lock();
-  slots_.for_each([this](call_slot& slot) {
-    if (slot.state.load() != slot_state::pending) return;
-    fail(slot, std::make_exception_ptr(error("the runtime of this future has ended")));
-  });
+  const auto ended = std::make_exception_ptr(error("the runtime of this future has ended"));
+  calls_.fail_pending([&](call_slot&) { return ended; });
   finish_progress();
 }
 
@@ -190,7 +185,7 @@ transport::endpoint* engine::next_frame_elsewhere(transport::frame& out) {
 }
 
 bool engine::progress(const call_slot* awaited) {
-  if (!waiter_.try_lock()) return !ready_.empty() && run_ready();
+  if (!waiter_.try_lock()) return !calls_.due().empty() && run_ready();
   bool any = false;
   if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
     any = handle_events();
@@ -217,7 +212,7 @@ bool engine::run_continuations(std::size_t most) {
   const thread_state::drain before = std::exchange(this_thread.draining, {this, ++this_thread.depth});
   std::size_t run = 0;
   for (; run < most; ++run) {
-    continuation* const now = ready_.pop();
+    continuation* const now = calls_.due().pop();
     if (now == nullptr) break;
     now->run(now);
   }
@@ -230,14 +225,14 @@ bool engine::run_continuations(std::size_t most) {
 /// The same after this thread has settled something itself, unless it does so within a continuation that took its turn.
 void engine::run_settled() {
   const bool taken_care_of = this_thread.draining.of == this && this_thread.draining.depth == this_thread.depth;
-  if (!taken_care_of && !ready_.empty()) run_ready();
+  if (!taken_care_of && !calls_.due().empty()) run_ready();
 }
 
 void engine::poll_once() {
   if (progress()) return;
-  if (next_deadline_.load(std::memory_order_relaxed) == base::never_ns) return;
+  if (calls_.next_deadline_ns() == base::never_ns) return;
   const std::int64_t now = base::now_ns();
-  if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
+  if (now >= calls_.next_deadline_ns()) expire_deadlines(now);
 }
 
 void engine::execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {

@@ -18,6 +18,7 @@
 
 #include "base/backoff.hpp"
 #include "base/heap.hpp"
+#include "core/call_table.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 #include "core/waiter.hpp"
@@ -29,9 +30,7 @@
 #include "runtime/contexts.hpp"
 #include "runtime/job.hpp"
 #include "runtime/peer_table.hpp"
-#include "runtime/ready_queue.hpp"
 #include "runtime/self_endpoint.hpp"
-#include "runtime/slot_table.hpp"
 #include "runtime/wire.hpp"
 
 namespace ham::detail {
@@ -176,10 +175,8 @@ class engine final : public transport::observer, private waiting_node, private s
   void reply_with(peer& to, std::uint32_t call, wire_kind kind, std::span<const std::byte> bytes) noexcept;
 
   // ---- slots (engine_slots.cpp)
-  [[nodiscard]] call_slot* claim_local();
+  [[nodiscard]] call_table& calls() noexcept { return calls_; }
   void settle_local(call_slot& slot, slot_state outcome) noexcept;
-  void release(call_slot& slot) noexcept;
-  [[nodiscard]] bool abandon(call_slot& slot) noexcept;
   void attach(call_slot& slot, continuation* what);
 
   // ---- progress and waiting (engine.cpp, engine_sleep.cpp)
@@ -276,14 +273,16 @@ class engine final : public transport::observer, private waiting_node, private s
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waiter_.unlock();
-    if (!ready_.empty()) [[unlikely]]
+    if (!calls_.due().empty()) [[unlikely]]
       run_ready();
   }
   bool run_ready() { return this_thread.depth < most_depth && run_continuations(SIZE_MAX); }
   bool run_continuations(std::size_t most);
   void run_settled();
   /// What settled last has not gone on yet, and may on this thread: nothing else begins before.
-  [[nodiscard]] bool continuation_due() const noexcept { return !ready_.empty() && this_thread.depth < most_depth; }
+  [[nodiscard]] bool continuation_due() const noexcept {
+    return !calls_.due().empty() && this_thread.depth < most_depth;
+  }
   transport::endpoint* next_frame(transport::frame& out, unsigned looks);
   transport::endpoint* next_frame_elsewhere(transport::frame& out);
   [[nodiscard]] std::span<const std::unique_ptr<transport::transport>> transports() const noexcept {
@@ -339,8 +338,6 @@ class engine final : public transport::observer, private waiting_node, private s
   bool refuse_own(const call_slot& awaited);
   void refuse_newest();
 
-  void settle(call_slot& slot, slot_state outcome) noexcept;
-  void fail(call_slot& slot, std::exception_ptr why) noexcept;
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
   void fail_withdrawn(std::uint32_t call) noexcept;
 
@@ -348,7 +345,6 @@ class engine final : public transport::observer, private waiting_node, private s
   void handle(event& what) noexcept;
   void handle_unreported() noexcept;
   void report_without_memory() noexcept;
-  void settle_unanswered(call_slot& slot) noexcept;
   void leave_unanswered(wire_kind kind, std::uint32_t call, std::span<const std::byte> bytes) noexcept;
   void take_notice();
   void connected(transport::endpoint& with);
@@ -361,14 +357,10 @@ class engine final : public transport::observer, private waiting_node, private s
   void become_ready(peer& who);
   void settle_the_rest();
   void expire_deadlines(std::int64_t now);
-  void expire(std::uint32_t call, std::int64_t now) noexcept;
+  void expire(call_slot& slot) noexcept;
   bool withdraw_call(peer& to, std::uint32_t call) noexcept;
   /// Why a call fails of which nothing has left this node before its deadline.
   std::exception_ptr missed_call(node_t node, const msg::handler_entry& function) const noexcept;
-  void add_deadline(std::uint32_t call, std::int64_t deadline_ns) noexcept;
-  [[nodiscard]] std::int64_t earliest_deadline() const noexcept;
-  void expire_unlisted(std::int64_t now) noexcept;
-  void forget_settled_deadlines();
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
@@ -399,7 +391,6 @@ class engine final : public transport::observer, private waiting_node, private s
   std::string address_;
   peer_table peers_;
   self_endpoint self_endpoint_;
-  slot_table slots_;
   static constexpr std::size_t largest_set_aside = 16;  // of the longest messages
   backlog backlog_;
   std::mutex flow_mutex_;  ///< peers' `slowed`
@@ -414,6 +405,7 @@ class engine final : public transport::observer, private waiting_node, private s
 
   waiter waiter_;  ///< and the receiving lock
   standby_receiver standby_;
+  call_table calls_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
   std::atomic<int> elsewhere_{0};
@@ -424,18 +416,13 @@ class engine final : public transport::observer, private waiting_node, private s
   std::atomic<std::size_t> deferred_{0};  ///< read by all
   std::vector<std::vector<std::byte>> spare_buffers_;
 
-  ready_queue ready_;
   std::atomic<std::uint32_t> outboxes_{0};  ///< peers whose outbox is not empty
   std::atomic<bool> has_events_{false};
-  mutable std::mutex mutex_;  ///< events_, peers' facts and loss, deadlines_
+  mutable std::mutex mutex_;  ///< events_, peers' facts and loss
   std::vector<event> events_;
   std::atomic<bool> unreported_ends_{false};  ///< peers that were marked because there was no memory for an event
   std::exception_ptr nameless_loss_;          ///< for want of memory to say more
   std::exception_ptr no_memory_;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> deadlines_;  ///< a heap; calls that have settled stay for a while
-  std::size_t most_deadlines_ = 64;                                ///< that many, and the settled ones are dropped
-  std::int64_t unlisted_deadline_ = INT64_MAX;  ///< of those that are not in the heap for want of memory, or earlier
-  std::atomic<std::int64_t> next_deadline_;
 
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};

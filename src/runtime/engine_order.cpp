@@ -119,7 +119,7 @@ void engine::at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& 
   const std::int64_t silent = now - silent_since;
   const bool local = awaited == nullptr || awaited->function == nullptr;
   const bool spare = this_thread.depth < most_depth + spare_depth;
-  if (!ready_.empty() && silent >= (local || spare ? shortest_silence_ns : longest_silence_ns)) {
+  if (!calls_.due().empty() && silent >= (local || spare ? shortest_silence_ns : longest_silence_ns)) {
     silent_since = now;
     run_continuations(1);  // nobody could be told that it is refused
     return;

@@ -74,23 +74,12 @@ void engine::report_without_memory() noexcept {
 
 /// There was no memory for the answer to calls of this node to itself. Any thread.
 void engine::leave_unanswered(wire_kind kind, std::uint32_t call, std::span<const std::byte> bytes) noexcept {
-  const auto mark = [this](std::uint32_t id) {
-    if (call_slot* const slot = slots_.find(id)) slot->unanswered.store(true);
-  };
-  if (kind == wire_kind::reply || kind == wire_kind::reply_error) mark(call);
+  if (kind == wire_kind::reply || kind == wire_kind::reply_error) calls_.mark_unanswered(call);
   if (kind == wire_kind::batch_reply) {
-    for (; !bytes.empty(); bytes = bytes.subspan(batch_result(bytes).size())) mark(batch_result(bytes).call);
+    for (; !bytes.empty(); bytes = bytes.subspan(batch_result(bytes).size()))
+      calls_.mark_unanswered(batch_result(bytes).call);
   }
   report_without_memory();
-}
-
-/// The receiving lock is held.
-void engine::settle_unanswered(call_slot& slot) noexcept {
-  slot.reply_due = false;
-  if (slot.orphan)
-    slots_.release(slot);
-  else if (slot.state.load(std::memory_order_relaxed) == slot_state::pending)  // else its deadline has passed
-    fail(slot, no_memory_);
 }
 
 void engine::on_connected(transport::endpoint& with) { post({&with, -1, peer_end::none, {}}); }
@@ -144,9 +133,7 @@ void engine::handle_unreported() noexcept {
     event what{nullptr, one->node, one->unreported.exchange(peer_end::none), "no memory left"};  // fits the string
     if (what.how != peer_end::none) handle(what);
   }
-  slots_.for_each([&](call_slot& slot) {
-    if (slot.unanswered.exchange(false) && slot.reply_due.load(std::memory_order_acquire)) settle_unanswered(slot);
-  });
+  calls_.fail_unanswered(no_memory_);
 }
 
 void engine::connected(transport::endpoint& with) {
@@ -289,7 +276,7 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
 /// What is still in the outbox of a lost peer never left this node, or not all of it, which is executed by nobody.
 void engine::mark_unsent(const message_list& messages) noexcept {
   const auto mark = [this](std::uint32_t call) {
-    call_slot* const slot = call == no_reply ? nullptr : slots_.find(call);
+    call_slot* const slot = call == no_reply ? nullptr : calls_.find(call);
     if (slot != nullptr && slot->reply_due.load(std::memory_order_acquire)) slot->position = never_sent;
   };
   for (const transport::outbound& one : messages) {
@@ -315,18 +302,9 @@ void engine::settle_lost(peer& who, const transport::endpoint* gone, peer_end ho
     base::heavy_fence();
     taken = gone->taken();
   }
-  slots_.for_each([&](call_slot& slot) {
-    // Other threads claim, fill and release slots of other nodes meanwhile.
-    if (!slot.reply_due.load(std::memory_order_acquire) || slot.node != who.node) return;
-    if (slot.orphan) {
-      slots_.release(slot);
-    } else if (slot.state.load() != slot_state::pending) {
-      slot.reply_due.store(false, std::memory_order_release);  // from here on its holder may give it back
-    } else {
-      slot.reply_due = false;
-      const auto outcome = taken <= slot.position ? call_outcome::not_run : call_outcome::may_have_run;
-      fail(slot, loss_of(who, slot.function, slot.id, outcome));
-    }
+  calls_.fail_all_of(who.node, [&](call_slot& slot) {
+    const auto outcome = taken <= slot.position ? call_outcome::not_run : call_outcome::may_have_run;
+    return loss_of(who, slot.function, slot.id, outcome);
   });
 }
 

@@ -276,20 +276,9 @@ void engine::run_call(peer& from, std::uint32_t id, std::span<const std::byte> p
 }
 
 void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
-  call_slot* const slot = slots_.find(call);
-  if (slot == nullptr || !slot->reply_due.load(std::memory_order_acquire) ||
-      slot->node.load(std::memory_order_relaxed) != from.node) [[unlikely]] {
-    throw protocol_error("a reply to no call");
-  }
-  if (slot->orphan) [[unlikely]] {
-    slots_.release(*slot);
+  call_slot* const slot = calls_.take_reply(call, from.node);
+  if (slot == nullptr) [[unlikely]]
     return;
-  }
-  if (slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]] {
-    slot->reply_due.store(false, std::memory_order_release);  // its deadline passed; its holder may give it back now
-    return;
-  }
-  slot->reply_due.store(false, std::memory_order_relaxed);
   if (failed) [[unlikely]] {
     const std::string function = table_->pretty_name(slot->function->key());
     offload::node_descriptor::facts facts;
@@ -301,23 +290,23 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
     try {
       thrown = decode_exception(payload, function, facts);
     } catch (const std::exception& problem) {
-      fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
+      calls_.fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
       throw protocol_error(std::string("an exception that cannot be read: ") + problem.what());
     }
-    fail(*slot, std::move(thrown));
+    calls_.fail(*slot, std::move(thrown));
     return;
   }
   try {
     msg::reader reply(payload);
     slot->decode(*slot, reply);
   } catch (const std::exception& problem) {
-    fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
+    calls_.fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
     throw protocol_error(std::string("a result that cannot be read: ") + problem.what());
   } catch (...) {  // of a user's codec
-    fail(*slot, std::current_exception());
+    calls_.fail(*slot, std::current_exception());
     return;
   }
-  settle(*slot, slot_state::value);
+  calls_.settle(*slot, slot_state::value);
 }
 
 void engine::receive_batch_reply(peer& from, std::span<const std::byte> payload) {

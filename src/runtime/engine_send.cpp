@@ -78,17 +78,14 @@ std::uint32_t engine::translate_key(peer& to, msg::handler_entry& function) {
 }
 
 call_slot& engine::claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns) {
-  call_slot* const slot = slots_.claim();
-  if (slot == nullptr) [[unlikely]] {
-    throw call_error("a million calls are pending on this node; read some of their results first");
-  }
-  slot->decode = decode;
-  slot->function = &function;
-  slot->position = to.to->sent();
-  slot->deadline_ns = deadline_ns;
-  slot->node.store(to.node, std::memory_order_relaxed);
-  slot->state.store(slot_state::pending, std::memory_order_release);
-  return *slot;  // no reply is due before finish: until then cancel may give the slot back
+  call_slot& slot = calls_.claim();
+  slot.decode = decode;
+  slot.function = &function;
+  slot.position = to.to->sent();
+  slot.deadline_ns = deadline_ns;
+  slot.node.store(to.node, std::memory_order_relaxed);
+  slot.state.store(slot_state::pending, std::memory_order_release);
+  return slot;  // no reply is due before finish: until then cancel may give the slot back
 }
 
 /// Waits a little for room in the queue to a peer: executes what arrives meanwhile.
@@ -111,7 +108,7 @@ void engine::make_room(room_wait& pause) {
 bool engine::missed(node_t node, msg::handler_entry& function, result_decoder decode, outgoing& out) {
   std::exception_ptr why = missed_call(node, function);
   if (decode == nullptr) std::rethrow_exception(why);
-  out.slot = claim_local();
+  out.slot = &calls_.claim_local(self_);
   fail_unsent(*out.slot, std::move(why));
   return false;
 }
@@ -211,7 +208,7 @@ bool engine::finish(outgoing& out) {
     return false;
   }
   if (deadline != 0) [[unlikely]]
-    add_deadline(call, deadline);
+    calls_.add_deadline(call, deadline);
   return true;
 }
 
@@ -248,7 +245,7 @@ void engine::cancel(outgoing& out) noexcept {
   if (out.big == nullptr) who.to->cancel();
   delete static_cast<message_list*>(out.big);
   if (out.slot != nullptr) {
-    slots_.release(*out.slot);
+    calls_.cancel(*out.slot);
     out.slot = nullptr;
   }
   who.sending.unlock();
@@ -356,16 +353,15 @@ batch_slot engine::begin_batched(node_t node, msg::handler_entry& function, resu
   std::unique_lock sending(who.sending, std::adopt_lock);
   const std::uint32_t key = key_for(who, function);
   sending.unlock();
-  call_slot* const slot = slots_.claim();
-  if (slot == nullptr) throw call_error("a million calls are pending on this node; read some of their results first");
-  slot->decode = decode;
-  slot->function = &function;
-  slot->deadline_ns = 0;
-  slot->node.store(self_, std::memory_order_relaxed);  // not the peer's to fail before it is sent
-  slot->in_batch = true;
-  slot_batch(*slot) = &owner;
-  slot->state.store(slot_state::pending, std::memory_order_release);
-  return {slot, key};
+  call_slot& slot = calls_.claim();
+  slot.decode = decode;
+  slot.function = &function;
+  slot.deadline_ns = 0;
+  slot.node.store(self_, std::memory_order_relaxed);  // not the peer's to fail before it is sent
+  slot.in_batch = true;
+  slot_batch(slot) = &owner;
+  slot.state.store(slot_state::pending, std::memory_order_release);
+  return {&slot, key};
 }
 
 void engine::send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
@@ -400,7 +396,7 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
     for (const call_slot* slot : slots) ids.push_back(slot->id);
   }
   if (finish(out)) {
-    for (const std::uint32_t id : ids) add_deadline(id, to.deadline_ns);
+    for (const std::uint32_t id : ids) calls_.add_deadline(id, to.deadline_ns);
   } else {
     for (const std::uint32_t id : ids) fail_withdrawn(id);
   }

@@ -13,7 +13,7 @@ constexpr std::int64_t full_queue_pause_ns = 500'000;  // nobody says when a ful
 }  // namespace
 
 std::int64_t engine::check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) {
-  if (now >= next_deadline_.load(std::memory_order_relaxed)) expire_deadlines(now);
+  if (now >= calls_.next_deadline_ns()) expire_deadlines(now);
   if (this_thread.depth < most_depth) [[likely]]
     return base::never_ns;
   at_limit(awaited, now, silent_since);
@@ -61,7 +61,7 @@ void engine::disarm() noexcept {
 }
 
 std::int64_t engine::next_wakeup_ns() const noexcept {
-  std::int64_t wake_at = next_deadline_.load();
+  std::int64_t wake_at = calls_.next_deadline_ns();
   if (outboxes_.load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
   for (const auto& one : transports()) {
     const std::int64_t longest = one->longest_sleep_ns();

@@ -79,13 +79,10 @@ void engine::disown() noexcept {
   waiter_.detach_after_fork();
   base::renew(mutex_);
   base::renew(flow_mutex_);
-  slots_.renew_lock();
   peers_.renew_lock();
-  ready_.renew();
   deferred_ = 0;
   outboxes_.store(0);
   has_events_.store(false);
-  next_deadline_.store(base::never_ns);
   stop_.store(true);
   self_endpoint_.disown();
   for (peer* const one : peers_) {
@@ -94,14 +91,7 @@ void engine::disown() noexcept {
     one->loss = why_forked_away();
     one->state.store(peer_state::lost);
   }
-  const auto why = std::make_exception_ptr(error("no result comes here (" + why_forked_away() + ")"));
-  slots_.for_each([&](call_slot& slot) {
-    if (slot.state.load() != slot_state::pending || slot.orphan) return;
-    slot.then = nullptr;  // what follows has a slot of its own
-    slot.in_batch = false;
-    slot.reply_due = false;
-    fail(slot, why);
-  });
+  calls_.detach_after_fork(std::make_exception_ptr(error("no result comes here (" + why_forked_away() + ")")));
 }
 
 }  // namespace ham::detail

@@ -1,5 +1,5 @@
 // Growth and end of the table of pending calls.
-#include "runtime/slot_table.hpp"
+#include "core/slot_table.hpp"
 
 namespace ham::detail {
 

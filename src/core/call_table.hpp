@@ -1,0 +1,151 @@
+// The calls that a node has pending: their slots, deadlines, and how they settle.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "core/deadline_queue.hpp"
+#include "core/ready_queue.hpp"
+#include "core/slot_table.hpp"
+#include "core/waiter.hpp"
+
+namespace ham::detail {
+
+/// A call settles under the receiving lock, so that a continuation is neither lost nor run twice. Who settles something
+/// runs what is due() afterwards, without the lock.
+class call_table {
+ public:
+  /// `owner`: what futures find by their slots.
+  call_table(engine* owner, waiter& at) noexcept : slots_(owner), waiter_(at) {}
+
+  // ---- any thread
+  /// A slot, whose contents are the caller's to set. Throws ham::call_error if a million calls are pending.
+  [[nodiscard]] call_slot& claim() {
+    call_slot* const slot = slots_.claim();
+    if (slot == nullptr) [[unlikely]]
+      throw_full();
+    return *slot;
+  }
+  /// The slot of something that this node itself settles.
+  [[nodiscard]] call_slot& claim_local(node_t self);
+  /// Takes back the slot of a call that was never sent.
+  void cancel(call_slot& slot) noexcept { slots_.release(slot); }
+  /// Takes back a slot that has settled. If it failed by its deadline it waits for the late reply, so that this cannot
+  /// be taken for another's.
+  void release(call_slot& slot) noexcept;
+  /// Nobody asks for the result any more. False: it has settled.
+  [[nodiscard]] bool abandon(call_slot& slot) noexcept;
+  /// What runs when the call settles. True: it has settled, and `what` is due.
+  [[nodiscard]] bool attach(call_slot& slot, continuation* what) noexcept;
+  /// The slot of an id, or nullptr.
+  [[nodiscard]] call_slot* find(std::uint32_t call) const noexcept { return slots_.find(call); }
+  /// The call is on its way.
+  void add_deadline(std::uint32_t call, std::int64_t deadline_ns) noexcept;
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept { return deadlines_.next_ns(); }
+  /// There was no memory for the reply of this node to a call of its own.
+  void mark_unanswered(std::uint32_t call) noexcept;
+  /// Continuations of calls that have settled.
+  [[nodiscard]] ready_queue& due() noexcept { return due_; }
+  [[nodiscard]] const ready_queue& due() const noexcept { return due_; }
+
+  // ---- the receiving lock is held
+  /// The result is in the slot.
+  void settle(call_slot& slot, slot_state outcome) noexcept {
+    continuation* const then = std::exchange(slot.then, nullptr);
+    slot.state.store(outcome, std::memory_order_release);  // from here on its future may give it back
+    if (then != nullptr) [[unlikely]]
+      due_.push(then);
+    waiter_.wake_finished();
+  }
+  void fail(call_slot& slot, std::exception_ptr why) noexcept;
+  /// The same for a call of which nothing has left this node; if it has settled meanwhile, nothing.
+  void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
+  /// The call that a reply is for; nullptr: nobody waits for it any more. Throws ham::protocol_error if `from` owes no
+  /// reply to it.
+  [[nodiscard]] call_slot* take_reply(std::uint32_t call, node_t from) {
+    call_slot* const slot = slots_.find(call);
+    if (slot == nullptr || !slot->reply_due.load(std::memory_order_acquire) ||
+        slot->node.load(std::memory_order_relaxed) != from) [[unlikely]]
+      throw_no_call();
+    if (slot->orphan || slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]] {
+      drop_reply(*slot);
+      return nullptr;
+    }
+    slot->reply_due.store(false, std::memory_order_relaxed);
+    return slot;
+  }
+  /// Fails what `node` still owes a reply to: `why(slot)` is the error.
+  template <class Why>
+  void fail_all_of(node_t node, Why why) noexcept {
+    slots_.for_each([&](call_slot& slot) {
+      // Other threads claim, fill and release slots of other nodes meanwhile.
+      if (!slot.reply_due.load(std::memory_order_acquire) || slot.node != node) return;
+      if (slot.orphan || slot.state.load() != slot_state::pending) {
+        drop_reply(slot);
+      } else {
+        slot.reply_due = false;
+        fail(slot, why(slot));
+      }
+    });
+  }
+  /// Fails what was marked as unanswered.
+  void fail_unanswered(const std::exception_ptr& why) noexcept;
+  /// Fails what is pending, whatever it waits for: at the end of the node. `why(slot)` is the error, or nullptr: not
+  /// this one.
+  template <class Why>
+  void fail_pending(Why why) noexcept {
+    slots_.for_each([&](call_slot& slot) {
+      if (slot.state.load() != slot_state::pending) return;
+      std::exception_ptr error = why(slot);
+      if (error == nullptr) return;
+      slot.reply_due = false;
+      slot.in_batch = false;
+      fail(slot, std::move(error));
+    });
+  }
+  /// Calls expire(slot) for each pending call whose deadline has passed.
+  template <class Expire>
+  void expire(std::int64_t now_ns, Expire expire) noexcept {
+    if (deadlines_.unlisted_due(now_ns)) expire_unlisted(now_ns, expire);
+    while (const auto call = deadlines_.pop_due(now_ns)) {
+      if (call_slot* const slot = slots_.find(*call)) expire_one(*slot, now_ns, expire);
+    }
+  }
+
+  /// In a child after fork: nobody holds a lock, and what is pending fails because of `why`.
+  void detach_after_fork(const std::exception_ptr& why) noexcept;
+
+ private:
+  [[noreturn]] static void throw_full();
+  [[noreturn]] static void throw_no_call();
+  void drop_reply(call_slot& slot) noexcept;
+  template <class Expire>
+  static void expire_one(call_slot& slot, std::int64_t now_ns, Expire expire) noexcept {
+    if (slot.state.load() != slot_state::pending) return;
+    // Detached: the late reply will free it. Another deadline: the id was used again since.
+    if (slot.orphan || slot.deadline_ns == 0 || slot.deadline_ns > now_ns) return;
+    expire(slot);
+  }
+  /// All slots, for the sake of calls that are not listed.
+  template <class Expire>
+  void expire_unlisted(std::int64_t now_ns, Expire expire) noexcept {
+    std::int64_t next = base::never_ns;
+    slots_.for_each([&](call_slot& slot) {
+      if (!slot.reply_due.load(std::memory_order_acquire) || slot.deadline_ns == 0) return;
+      if (slot.deadline_ns > now_ns)
+        next = std::min(next, slot.deadline_ns);
+      else
+        expire_one(slot, now_ns, expire);
+    });
+    deadlines_.set_unlisted(next);
+  }
+
+  slot_table slots_;
+  waiter& waiter_;
+  deadline_queue deadlines_;
+  ready_queue due_;
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,209 @@
+// How pending calls settle, without a node that sends them.
+#include "core/call_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "core/idle_node.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr node_t peer_node = 3;
+
+const std::exception_ptr broken = std::make_exception_ptr(std::runtime_error("broken"));
+
+msg::handler_entry* some_function() {
+  static int any;
+  return reinterpret_cast<msg::handler_entry*>(&any);  // only whether there is one is looked at
+}
+
+struct call_table_test : ::testing::Test {
+  test::idle_node node;
+  call_table calls{nullptr, node.waits};
+  std::vector<call_slot*> used;
+
+  /// A call that was sent to the peer.
+  call_slot& pending(std::int64_t deadline_ns = 0) {
+    call_slot& slot = calls.claim();
+    slot.node = peer_node;
+    slot.function = some_function();
+    slot.deadline_ns = deadline_ns;
+    slot.state = slot_state::pending;
+    slot.reply_due = true;
+    if (deadline_ns != 0) calls.add_deadline(slot.id, deadline_ns);
+    used.push_back(&slot);
+    return slot;
+  }
+  /// No future outlives the table.
+  void TearDown() override {
+    for (call_slot* const slot : used) {
+      if (slot->state == slot_state::pending) calls.fail_unsent(*slot, broken);
+      if (slot->state == slot_state::failed) consume_failure(*slot);
+      if (slot->state == slot_state::value) calls.release(*slot);
+    }
+    while (calls.due().pop() != nullptr) {
+    }
+  }
+  /// What the future of a failed call does.
+  void consume_failure(call_slot& slot) {
+    EXPECT_EQ(slot.state, slot_state::failed);
+    slot_error(slot).~exception_ptr();
+    calls.release(slot);
+  }
+  /// What the deadline of a call does.
+  void expire(std::int64_t now_ns) {
+    calls.expire(now_ns, [&](call_slot& slot) { calls.fail(slot, broken); });
+  }
+};
+
+TEST_F(call_table_test, settles_a_call_by_its_reply) {
+  call_slot& slot = pending();
+  EXPECT_EQ(calls.take_reply(slot.id, peer_node), &slot);
+  calls.settle(slot, slot_state::value);
+  EXPECT_TRUE(slot.settled());
+  calls.release(slot);
+}
+
+TEST_F(call_table_test, takes_no_reply_that_is_not_due) {
+  call_slot& slot = pending();
+  const std::uint32_t id = slot.id;
+  EXPECT_THROW(static_cast<void>(calls.take_reply(id + 1, peer_node)), protocol_error) << "never sent";
+  EXPECT_THROW(static_cast<void>(calls.take_reply(id, peer_node + 1)), protocol_error) << "another node's";
+  EXPECT_THROW(static_cast<void>(calls.take_reply(0xffffffff, peer_node)), protocol_error) << "no call has this id";
+  EXPECT_EQ(calls.take_reply(id, peer_node), &slot);
+  calls.settle(slot, slot_state::value);
+  EXPECT_THROW(static_cast<void>(calls.take_reply(id, peer_node)), protocol_error) << "a second one";
+  calls.release(slot);
+  EXPECT_THROW(static_cast<void>(calls.take_reply(id, peer_node)), protocol_error) << "of a call that is over";
+}
+
+TEST_F(call_table_test, an_id_is_not_used_again_at_once) {
+  call_slot& slot = pending();
+  const std::uint32_t id = slot.id;
+  static_cast<void>(calls.take_reply(id, peer_node));
+  calls.settle(slot, slot_state::value);
+  calls.release(slot);
+  call_slot& next = pending();
+  EXPECT_EQ(&next, &slot);
+  EXPECT_NE(next.id, id);
+  EXPECT_EQ(calls.find(id), nullptr);
+}
+
+TEST_F(call_table_test, an_abandoned_call_is_over_with_its_reply) {
+  call_slot& slot = pending();
+  const std::uint32_t id = slot.id;
+  EXPECT_TRUE(calls.abandon(slot));
+  EXPECT_EQ(calls.take_reply(id, peer_node), nullptr);
+  EXPECT_EQ(calls.find(id), nullptr) << "its slot was given back";
+}
+
+TEST_F(call_table_test, a_settled_call_cannot_be_abandoned) {
+  call_slot& slot = pending();
+  static_cast<void>(calls.take_reply(slot.id, peer_node));
+  calls.settle(slot, slot_state::value);
+  EXPECT_FALSE(calls.abandon(slot));
+  calls.release(slot);
+}
+
+TEST_F(call_table_test, continuations_are_due_when_the_call_has_settled) {
+  call_slot& slot = pending();
+  continuation before{nullptr};
+  continuation after{nullptr};
+  EXPECT_FALSE(calls.attach(slot, &before));
+  EXPECT_TRUE(calls.due().empty());
+  calls.settle(slot, slot_state::value);
+  EXPECT_EQ(calls.due().pop(), &before);
+  EXPECT_TRUE(calls.attach(slot, &after));
+  EXPECT_EQ(calls.due().pop(), &after);
+  EXPECT_EQ(calls.due().pop(), nullptr);
+}
+
+TEST_F(call_table_test, a_call_fails_at_its_deadline_and_its_slot_waits_for_the_late_reply) {
+  call_slot& slot = pending(1000);
+  EXPECT_EQ(calls.next_deadline_ns(), 1000);
+  expire(999);
+  EXPECT_FALSE(slot.settled());
+  expire(1000);
+  const std::uint32_t id = slot.id;
+  consume_failure(slot);
+  EXPECT_EQ(calls.find(id), &slot) << "the late reply must not find another call";
+  EXPECT_EQ(calls.take_reply(id, peer_node), nullptr);
+  EXPECT_EQ(calls.find(id), nullptr);
+}
+
+TEST_F(call_table_test, a_late_reply_that_comes_before_the_future_is_read_frees_the_slot_as_usual) {
+  call_slot& slot = pending(1000);
+  expire(1000);
+  const std::uint32_t id = slot.id;
+  EXPECT_EQ(calls.take_reply(id, peer_node), nullptr);
+  consume_failure(slot);
+  EXPECT_EQ(calls.find(id), nullptr);
+}
+
+TEST_F(call_table_test, the_deadline_of_a_call_that_is_over_is_nobody_elses) {
+  call_slot& slot = pending(1000);
+  static_cast<void>(calls.take_reply(slot.id, peer_node));
+  calls.settle(slot, slot_state::value);
+  calls.release(slot);
+  call_slot& next = pending(5000);
+  expire(1000);
+  EXPECT_FALSE(next.settled());
+}
+
+TEST_F(call_table_test, what_a_lost_node_owes_fails_and_nothing_else) {
+  call_slot& owed = pending();
+  call_slot& forgotten = pending();
+  call_slot& elsewhere = pending();
+  elsewhere.node = peer_node + 1;
+  const std::uint32_t forgotten_id = forgotten.id;
+  ASSERT_TRUE(calls.abandon(forgotten));
+  calls.fail_all_of(peer_node, [](call_slot&) { return broken; });
+  consume_failure(owed);
+  EXPECT_EQ(calls.find(forgotten_id), nullptr);
+  EXPECT_FALSE(elsewhere.settled());
+}
+
+TEST_F(call_table_test, a_call_that_could_not_be_sent_fails_once) {
+  call_slot& slot = pending();
+  calls.fail_unsent(slot, broken);
+  EXPECT_FALSE(slot.reply_due);
+  calls.fail_unsent(slot, nullptr);  // its node was lost meanwhile: not again
+  EXPECT_NE(slot_error(slot), nullptr);
+  consume_failure(slot);
+}
+
+TEST_F(call_table_test, what_has_no_answer_for_want_of_memory_fails) {
+  call_slot& slot = pending();
+  call_slot& other = pending();
+  calls.mark_unanswered(slot.id);
+  calls.fail_unanswered(broken);
+  consume_failure(slot);
+  EXPECT_FALSE(other.settled());
+}
+
+TEST_F(call_table_test, at_the_end_everything_settles_that_the_error_is_for) {
+  call_slot& sent = pending();
+  call_slot& local = calls.claim_local(0);
+  calls.fail_pending([](call_slot& slot) { return slot.function == nullptr ? nullptr : broken; });
+  consume_failure(sent);
+  EXPECT_FALSE(local.settled());
+  calls.fail_pending([](call_slot&) { return broken; });
+  consume_failure(local);
+}
+
+TEST_F(call_table_test, who_settles_wakes_the_thread_that_waits) {
+  call_slot& slot = pending();
+  std::thread waits([&] { node.wait([&] { return slot.settled(); }); });
+  while (node.armed == 0) std::this_thread::yield();
+  node.waits.lock();
+  calls.settle(slot, slot_state::value);
+  node.waits.unlock();
+  waits.join();
+}
+
+}  // namespace
+}  // namespace ham::detail
