@@ -31,7 +31,7 @@ RULES = {
     "transport/common": {"vocabulary", "base", "transport contract"},
     "transport/*": {"vocabulary", "base", "transport contract", "transport/common"},
     "core": PUBLIC | {"base", "msg", "transport contract"},
-    "runtime": PUBLIC | {"base", "msg", "transport contract", "core"},
+    "runtime": PUBLIC | {"base", "msg", "transport contract", "transport/common", "core"},
     "composition root": PUBLIC | {"base", "msg", "transport contract", "core", "runtime", "transport/*"},
     "main": PUBLIC | {"runtime"},
     "src/*": PUBLIC,

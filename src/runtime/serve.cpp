@@ -4,17 +4,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +27,7 @@
 #include "runtime/links.hpp"
 #include "runtime/network_loader.hpp"
 #include "runtime/options.hpp"
+#include "transport/common/process_supervisor.hpp"
 
 namespace ham::detail {
 namespace {
@@ -101,33 +102,32 @@ void wait_and_serve(std::unique_ptr<transport::listener> at, base::unique_fd new
   serve_one(*host, security_of(), observer);
 }
 
-/// A process of the supervisor's, as the supervisor sees it.
-struct child {
-  pid_t pid = -1;
-  base::unique_fd news;  // job_event
-  base::unique_fd life;  // a pidfd; without one, the end of `news` stands for the end of the process
-  bool waiting = true;
-  bool killed = false;
-  std::int64_t kill_ns = base::never_ns;
-};
-
-class supervisor {
+/// The processes of the waiting one: one that waits for a host, and one for each job.
+class job_processes {
  public:
-  supervisor(std::unique_ptr<transport::listener> at, std::size_t jobs) : at_(std::move(at)), jobs_(jobs) {}
+  job_processes(std::unique_ptr<transport::listener> at, std::size_t jobs) : at_(std::move(at)), jobs_(jobs) {}
 
   /// Returns in children only.
   void run() {
     for (;;) {
       const bool one_waits =
-          std::any_of(children_.begin(), children_.end(), [](const child& one) { return one.waiting; });
+          std::any_of(children_.begin(), children_.end(), [](const auto& one) { return one.second.waiting; });
       const bool full = !one_waits && children_.size() >= jobs_;
       if (!full && std::exchange(refusing_, false)) at_->leave();
       if (!one_waits && !full && fork_one()) return;
-      look(full);
+      wait_for_events(full);
     }
   }
 
  private:
+  struct child {
+    base::unique_fd news;  // job_event
+    bool waiting = true;
+    bool host_gone = false;
+    bool limited = false;  // it is killed if it stays
+    bool killed = false;
+  };
+
   /// True in the child, when its job has ended.
   bool fork_one() {
     int news[2];
@@ -138,11 +138,13 @@ class supervisor {
     const pid_t pid = ::fork();
     if (pid < 0) return give_up_for_a_while("cannot start a process");
     if (pid != 0) {
-      children_.push_back({pid, std::move(out), open_pid(pid)});
+      supervisor_.adopt(pid, std::make_unique<transport::child_process>(base::process{pid, open_pid(pid)}));
+      children_[pid].news = std::move(out);
       return false;
     }
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(0);
+    supervisor_.detach_after_fork();
     children_.clear();
     try {
       wait_and_serve(std::move(at_), std::move(in));
@@ -162,31 +164,35 @@ class supervisor {
     return false;
   }
 
-  void look(bool full) {
+  void wait_for_events(bool full) {
     std::vector<pollfd> waiting;
-    for (const child& one : children_) {
+    std::vector<child*> whose;
+    for (auto& [pid, one] : children_) {
       waiting.push_back({one.news.get(), POLLIN, 0});
-      waiting.push_back({one.life.get(), POLLIN, 0});
+      whose.push_back(&one);
     }
-    std::int64_t next = base::never_ns;
-    for (const child& one : children_) next = std::min(next, one.kill_ns);
+    waiting.push_back({supervisor_.fd(), POLLIN, 0});
+    std::int64_t next = supervisor_.next_ns();
     if (full) {
       refusing_ = true;
       next = std::min(next, at_->refuse());
       waiting.push_back({at_->fd(), POLLIN, 0});
     }
-    if (waiting.empty() || ::poll(waiting.data(), waiting.size(), milliseconds_until(next)) < 0) return;
-    for (std::size_t i = children_.size(); i-- > 0;) {
-      child& one = children_[i];
-      bool ended = waiting[2 * i + 1].revents != 0;
-      if (waiting[2 * i].revents != 0) ended = !hear(one) || ended;
-      if (ended) {
-        reap(one);
-        children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
-      } else if (one.kill_ns <= base::now_ns()) {
-        one.kill_ns = base::never_ns;
-        one.killed = ::kill(one.pid, SIGKILL) == 0;
+    if (::poll(waiting.data(), waiting.size(), milliseconds_until(next)) < 0) return;
+    for (std::size_t i = 0; i < whose.size(); ++i) {
+      if (waiting[i].revents != 0) on_news(*whose[i]);
+    }
+    for (auto& [pid, one] : children_) {
+      if (one.host_gone && !std::exchange(one.limited, true)) supervisor_.kill_at(pid, base::now_ns() + grace_ns);
+    }
+    for (const transport::process_supervisor::event& what : supervisor_.turn()) {
+      const auto found = children_.find(static_cast<pid_t>(what.who));
+      if (what.what == transport::process_supervisor::event::kind::killed) {
+        found->second.killed = true;
+        continue;
       }
+      report_end(found->second, what.how);
+      children_.erase(found);
     }
   }
 
@@ -197,37 +203,32 @@ class supervisor {
     return static_cast<int>(std::min<std::int64_t>(left / 1'000'000 + 1, 3'600'000));
   }
 
-  /// False: the process has ended.
-  static bool hear(child& from) {
+  static void on_news(child& from) {
     char byte = 0;
     const ssize_t got = ::read(from.news.get(), &byte, 1);
-    if (got < 0 && errno == EINTR) return true;
+    if (got < 0 && errno == EINTR) return;
     if (got != 1) {
       from.news.reset();
-      return static_cast<bool>(from.life);
+      return;
     }
     from.waiting = false;
-    const bool first = from.kill_ns == base::never_ns && !from.killed;
-    if (static_cast<job_event>(byte) == job_event::host_gone && first) from.kill_ns = base::now_ns() + grace_ns;
-    return true;
+    if (static_cast<job_event>(byte) == job_event::host_gone) from.host_gone = true;
   }
 
-  static void reap(const child& one) {
-    int status = 0;
-    while (::waitpid(one.pid, &status, 0) < 0 && errno == EINTR) {
-    }
+  static void report_end(const child& one, const std::string& how) {
+    constexpr std::string_view by_signal = "was killed by signal ";
     if (one.killed) {
       std::fprintf(stderr, "ham: the process of a job was killed: 500 ms after its host had gone it was still there\n");
-    } else if (WIFSIGNALED(status)) {
-      std::fprintf(stderr, "ham: the process of a job was ended by signal %d (%s)\n", WTERMSIG(status),
-                   ::strsignal(WTERMSIG(status)));
+    } else if (how.starts_with(by_signal)) {
+      std::fprintf(stderr, "ham: the process of a job was ended by signal %s\n", how.c_str() + by_signal.size());
     }
     if (one.waiting) ::usleep(100'000);  // whatever ended it before it had a host will do so again
   }
 
   std::unique_ptr<transport::listener> at_;
   const std::size_t jobs_;
-  std::vector<child> children_;
+  transport::process_supervisor supervisor_;
+  std::map<pid_t, child> children_;
   bool refusing_ = false;
 };
 
@@ -255,7 +256,7 @@ void serve_hosts(const runtime_options& options) {
   std::unique_ptr<transport::listener> at = module.listen(how);
   how.key.reset();
   std::fprintf(stderr, "ham: waiting for hosts at %s\n", at->address().c_str());
-  supervisor(std::move(at), options.jobs).run();
+  job_processes(std::move(at), options.jobs).run();
 }
 
 }  // namespace ham::detail

@@ -19,7 +19,6 @@ namespace ham::transport {
 namespace {
 
 constexpr std::chrono::milliseconds patience_at_end{500};
-constexpr int look_again_ms = 200;  // a start that hangs is seen late rather than by a timer of its own
 
 }  // namespace
 
@@ -65,18 +64,18 @@ void child_keeper::start(const plan& what, std::span<const std::byte> welcome, s
 void child_keeper::end(node_t node, std::chrono::milliseconds patience) {
   if (pid(node) < 0) return;
   run([&] {
-    for (auto& one : children_) {
-      if (one->node != node || one->ended) continue;
-      one->leaving = true;
-      one->end_by = base::now_ns() + std::chrono::nanoseconds(patience).count();
-    }
+    child* const one = find(node);
+    if (one == nullptr) return;
+    one->leaving = true;
+    supervisor_.kill_at(node, base::now_ns() + std::chrono::nanoseconds(patience).count());
   });
 }
 
-std::int64_t child_keeper::pid(node_t node) const noexcept {
-  std::lock_guard guard(mutex_);
-  const auto found = pids_.find(node);
-  return found == pids_.end() ? -1 : found->second;
+child_keeper::child* child_keeper::find(node_t node) noexcept {
+  for (auto& one : children_) {
+    if (one->node == node && !one->ended) return one.get();
+  }
+  return nullptr;
 }
 
 void child_keeper::stop() noexcept {
@@ -129,57 +128,45 @@ void child_keeper::start_here(const plan& what, std::span<const std::byte> welco
   request.cpus = what.cpus;
   request.inherited_fd = theirs.get();
   request.extra_environment = {"HAM_TARGET=" + transport_ + ":" + std::to_string(theirs.get())};
-  one->process = base::start_process(request);
+  supervisor_.start(what.node, request);
+  if (start_limit_ns_ != 0) supervisor_.kill_at(what.node, base::now_ns() + start_limit_ns_);
   one->program = words(what.command);
-  one->end_by = start_limit_ns_ == 0 ? 0 : base::now_ns() + start_limit_ns_;
-  {
-    std::lock_guard guard(mutex_);
-    pids_[what.node] = one->process.pid;
-  }
   children_.push_back(std::move(one));
 }
 
 void child_keeper::wait_for_events() {
-  std::vector<pollfd> waiting{{command_event_.get(), POLLIN, 0}};
-  std::vector<std::pair<child*, bool>> whose;  // and whether it is the control socket
-  bool limited = false;
+  std::vector<pollfd> waiting{{command_event_.get(), POLLIN, 0}, {supervisor_.fd(), POLLIN, 0}};
+  std::vector<child*> whose;
   for (const auto& one : children_) {
-    if (one->ended) continue;
-    limited = limited || one->end_by != 0;
-    waiting.push_back({one->process.pid_fd.get(), POLLIN, 0});
-    whose.emplace_back(one.get(), false);
     if (!one->control) continue;
     waiting.push_back({one->control.get(), POLLIN, 0});
-    whose.emplace_back(one.get(), true);
+    whose.push_back(one.get());
   }
-  if (::poll(waiting.data(), waiting.size(), limited ? look_again_ms : -1) < 0) return;
+  const std::int64_t next = supervisor_.next_ns();
+  const std::int64_t left_ms = std::max<std::int64_t>(0, next - base::now_ns()) / 1'000'000 + 1;
+  const int timeout_ms = next == base::never_ns ? -1 : static_cast<int>(std::min<std::int64_t>(left_ms, 3'600'000));
+  if (::poll(waiting.data(), waiting.size(), timeout_ms) < 0) return;
   std::uint64_t ignored = 0;
   [[maybe_unused]] const ssize_t got = ::read(command_event_.get(), &ignored, sizeof ignored);
   // Words before the end: they say why.
-  for (const bool control : {true, false}) {
-    for (std::size_t i = 0; i < whose.size(); ++i) {
-      if (waiting[i + 1].revents == 0 || whose[i].second != control) continue;
-      if (control)
-        read_control(*whose[i].first);
-      else
-        reap(*whose[i].first, std::chrono::milliseconds(0));
-    }
+  for (std::size_t i = 0; i < whose.size(); ++i) {
+    if (waiting[i + 2].revents != 0) read_control(*whose[i]);
   }
-  if (limited) kill_late_ones();
-  drop_ended();
+  look_after_processes();
+  std::erase_if(children_, [](const auto& one) { return one->ended; });
 }
 
-void child_keeper::drop_ended() {
-  constexpr std::size_t most_remembered = 64;  // whose process ids are still told
-  for (const auto& one : children_) {
-    if (!one->ended) continue;
-    std::lock_guard guard(mutex_);
-    dropped_.push_back(one->node);
-    if (dropped_.size() <= most_remembered) continue;
-    pids_.erase(dropped_.front());
-    dropped_.pop_front();
+void child_keeper::look_after_processes() {
+  for (const process_supervisor::event& news : supervisor_.turn()) {
+    child* const one = find(static_cast<node_t>(news.who));
+    if (one == nullptr) continue;
+    if (news.what == process_supervisor::event::kind::ended) {
+      one->ended = true;
+      tell_end(*one, news.how);
+    } else if (!one->leaving && !one->has_joined) {
+      tell_end(*one, too_slow(start_limit_ns_));
+    }
   }
-  std::erase_if(children_, [](const auto& one) { return one->ended; });
 }
 
 void child_keeper::read_control(child& from) {
@@ -188,8 +175,10 @@ void child_keeper::read_control(child& from) {
   if (closed) {
     from.control.reset();
     // It most likely ends at this moment, and how it ends is worth more than that it hung up.
-    reap(from, from.has_joined ? std::chrono::milliseconds(0) : std::chrono::milliseconds(2000));
-    if (!from.ended) tell_end(from, "closed the connection");
+    const auto timeout = from.has_joined ? std::chrono::milliseconds(0) : std::chrono::milliseconds(2000);
+    const std::string how = supervisor_.wait(from.node, timeout);
+    from.ended = !how.empty();
+    tell_end(from, from.ended ? how : "closed the connection");
     return;
   }
   if (!message || message->from_other_user) return;
@@ -198,15 +187,7 @@ void child_keeper::read_control(child& from) {
   if (text.starts_with(declined)) from.last_words = text.substr(declined.size());
   if (text != joined) return;
   from.has_joined = true;
-  if (!from.leaving) from.end_by = 0;
-}
-
-void child_keeper::reap(child& one, std::chrono::milliseconds patience) {
-  if (one.ended) return;
-  const std::string how = base::wait_for_end(one.process, patience);
-  if (how.empty()) return;
-  one.ended = true;
-  tell_end(one, how);
+  if (!from.leaving) supervisor_.kill_at(from.node, base::never_ns);
 }
 
 void child_keeper::tell_end(child& one, const std::string& how) {
@@ -215,27 +196,9 @@ void child_keeper::tell_end(child& one, const std::string& how) {
   on_end_(one.node, one.has_joined ? "its process " + how : why_not_joined(one.program, how, one.last_words));
 }
 
-void child_keeper::kill_late_ones() {
-  const std::int64_t now = base::now_ns();
-  for (auto& one : children_) {
-    if (one->ended || one->end_by == 0 || now < one->end_by) continue;
-    base::kill_process(one->process);
-    one->end_by = 0;
-    if (one->leaving || one->has_joined) continue;
-    tell_end(*one, too_slow(start_limit_ns_));
-  }
-}
-
 void child_keeper::stop_children() {
-  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
   for (auto& one : children_) one->control.reset();
-  for (auto& one : children_) {
-    if (one->ended) continue;
-    const std::int64_t left_ms = std::max<std::int64_t>(0, (until - base::now_ns()) / 1'000'000);
-    if (!base::wait_for_end(one->process, std::chrono::milliseconds(left_ms)).empty()) continue;
-    base::kill_process(one->process);
-    static_cast<void>(base::wait_for_end(one->process, std::chrono::seconds(1)));
-  }
+  supervisor_.stop(patience_at_end);
 }
 
 }  // namespace ham::transport

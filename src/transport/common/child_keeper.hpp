@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -16,8 +15,8 @@
 #include <vector>
 
 #include "base/control_socket.hpp"
-#include "base/process.hpp"
 #include "ham/error.hpp"
+#include "transport/common/process_supervisor.hpp"
 
 namespace ham::transport {
 
@@ -45,18 +44,16 @@ class child_keeper {
   /// Sees to it that a child which was told to end does so within `patience`. Does not wait.
   void end(node_t node, std::chrono::milliseconds patience);
   /// -1: there is none.
-  [[nodiscard]] std::int64_t pid(node_t node) const noexcept;
+  [[nodiscard]] std::int64_t pid(node_t node) const noexcept { return supervisor_.pid(node); }
   /// Waits a little for all children, then ends them by force. May be called again.
   void stop() noexcept;
 
  private:
   struct child {
     node_t node = 0;
-    base::process process;
     base::unique_fd control;
-    std::string program;      // for people
-    std::string last_words;   // why it does not join
-    std::int64_t end_by = 0;  // base::now_ns() at which it is killed; 0: never
+    std::string program;     // for people
+    std::string last_words;  // why it does not join
     bool has_joined = false;
     bool leaving = false;
     bool told = false;
@@ -68,10 +65,9 @@ class child_keeper {
   void wait_for_events();
   void start_here(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds);
   void read_control(child& from);
-  void reap(child& one, std::chrono::milliseconds patience);
+  void look_after_processes();
   void tell_end(child& one, const std::string& how);
-  void kill_late_ones();
-  void drop_ended();
+  [[nodiscard]] child* find(node_t node) noexcept;
   void stop_children();
 
   const std::string transport_;
@@ -82,10 +78,9 @@ class child_keeper {
   mutable std::mutex mutex_;
   std::condition_variable done_;
   std::deque<std::function<void()>> tasks_;
-  std::map<node_t, std::int64_t> pids_;
-  std::deque<node_t> dropped_;  // the last ones that have ended
   bool stop_ = false;
 
+  process_supervisor supervisor_;                 // of the thread
   std::vector<std::unique_ptr<child>> children_;  // of the thread
   std::thread thread_;
 };

@@ -26,6 +26,40 @@ constexpr std::uint64_t line = one_sided_layout::line;
 
 }  // namespace
 
+/// VEO tells nobody of an end: the supervisor asks. mutex_ is held.
+class veo_host::supervised_engine final : public supervised_process {
+ public:
+  supervised_engine(const veo_host& host, engine_process& one) : host_(host), one_(one) {}
+
+  [[nodiscard]] std::int64_t pid() const noexcept override { return one_.pid; }
+  [[nodiscard]] int end_fd() const noexcept override { return -1; }
+  [[nodiscard]] std::string wait_for_end(std::chrono::milliseconds timeout) override {
+    const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(timeout).count();
+    while (!has_ended()) {
+      if (base::now_ns() >= until) return {};
+      base::sleep_ns(1'000'000);
+    }
+    return "has ended, or its ham_main";
+  }
+  /// What was killed counts as ended: to destroy a VEO process waits for all that runs in it.
+  void kill() noexcept override {
+    const std::int32_t pid = host_.pid_of(one_);
+    one_.unreachable = pid <= 0;
+    if (pid > 0) ::kill(pid, SIGKILL);
+    killed_ = true;
+  }
+
+ private:
+  [[nodiscard]] bool has_ended() const noexcept {
+    std::uint64_t result = 0;
+    return killed_ || host_.veo_.call_peek_result(one_.context, one_.request, &result) != command_unfinished;
+  }
+
+  const veo_host& host_;
+  engine_process& one_;
+  bool killed_ = false;
+};
+
 veo_host::veo_host(observer& to, polling_interval interval)
     : polled_transport(to, interval), veo_(libveo::get()), next_epoch_(static_cast<std::uint32_t>(base::now_ns())) {}
 
@@ -66,7 +100,8 @@ void veo_host::set_up(engine_process& made, const target_plan& plan, std::uint32
   call_ham_main(made, plan);
   {
     std::lock_guard guard(mutex_);
-    processes_[plan.node] = made;
+    engine_process& kept = processes_[plan.node] = made;
+    supervisor_.adopt(plan.node, std::make_unique<supervised_engine>(*this, kept));
     if (!watcher_.joinable()) watcher_ = base::start_thread([this] { watch(); });
   }
   adopt(std::move(endpoint));
@@ -91,30 +126,24 @@ void veo_host::call_ham_main(engine_process& made, const target_plan& plan) cons
   if (made.request == no_request) refuse(plan, "ham_main cannot be called", "see what the VEO library printed");
 }
 
-/// mutex_ is held.
-bool veo_host::look_whether_ended(engine_process& one) const noexcept {
-  std::uint64_t result = 0;
-  if (!one.ended) one.ended = veo_.call_peek_result(one.context, one.request, &result) != command_unfinished;
-  return one.ended;
-}
-
-/// VEO tells nobody of an end: this looks for it.
 void veo_host::watch() {
   std::unique_lock lock(mutex_);
   while (!stopped_.wait_for(lock, time_between_looks, [this] { return stop_; })) {
-    std::vector<node_t> gone;
+    std::vector<std::pair<node_t, std::string>> gone;
     std::vector<engine_process> dead;
+    for (process_supervisor::event& news : supervisor_.turn()) {
+      if (news.what != process_supervisor::event::kind::ended) continue;
+      engine_process& one = processes_.at(static_cast<node_t>(news.who));
+      one.ended = true;
+      if (!std::exchange(one.told, true)) gone.emplace_back(static_cast<node_t>(news.who), std::move(news.how));
+    }
     for (auto at = processes_.begin(); at != processes_.end();) {
-      auto& [node, one] = *at++;
-      if (!one.told && look_whether_ended(one)) {
-        one.told = true;
-        gone.push_back(node);
-      }
-      if (wants_burial(one)) dead.push_back(std::move(processes_.extract(node).mapped()));
+      const auto& [node, one] = *at++;
+      if (one.ended && one.forgotten) dead.push_back(std::move(processes_.extract(node).mapped()));
     }
     lock.unlock();
-    for (const node_t node : gone) observing().on_lost(node, "its process has ended, or its ham_main");
-    for (engine_process& one : dead) bury(one);
+    for (const auto& [node, how] : gone) observing().on_lost(node, "its process " + how);
+    for (engine_process& one : dead) destroy(one);
     lock.lock();
   }
 }
@@ -134,24 +163,11 @@ std::int64_t veo_host::peer_pid(node_t node) const noexcept {
   return pid > 0 ? pid : -1;
 }
 
-/// To destroy a VEO process waits for all that runs in it.
-void veo_host::bury(engine_process& one) const noexcept {
-  while (!look_whether_ended(one) && base::now_ns() < one.end_by) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  if (!one.ended) {
-    if (pid_of(one) <= 0) return;  // the library ends it with this process
-    ::kill(one.pid, SIGKILL);
-  }
+/// One that has not told who it is and does not end by itself is left to the library, which ends it with this process.
+void veo_host::destroy(engine_process& one) const noexcept {
+  if (one.unreachable) return;
   one.reach->end();
   veo_.proc_destroy(std::exchange(one.handle, nullptr));
-  one.ended = true;
-}
-
-/// mutex_ is held.
-bool veo_host::wants_burial(engine_process& one) const noexcept {
-  if (one.end_by == 0 && !one.forgotten) return false;
-  return look_whether_ended(one) || (one.end_by != 0 && base::now_ns() >= one.end_by);
 }
 
 void veo_host::end(node_t node, std::chrono::milliseconds patience) noexcept {
@@ -159,7 +175,8 @@ void veo_host::end(node_t node, std::chrono::milliseconds patience) noexcept {
   const auto found = processes_.find(node);
   if (found == processes_.end()) return;
   found->second.told = true;
-  found->second.end_by = base::now_ns() + std::chrono::nanoseconds(patience).count();
+  found->second.forgotten = true;
+  supervisor_.kill_at(node, base::now_ns() + std::chrono::nanoseconds(patience).count());
 }
 
 void veo_host::forgotten(node_t node) noexcept {
@@ -175,10 +192,9 @@ void veo_host::shutdown() noexcept {
   }
   if (watcher_.joinable()) watcher_.join();
   std::lock_guard guard(mutex_);
-  const std::int64_t end_by = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
+  supervisor_.stop(patience_at_end);
   for (auto& [node, one] : processes_) {
-    one.end_by = end_by;
-    if (one.handle != nullptr) bury(one);
+    if (one.handle != nullptr) destroy(one);
   }
 }
 

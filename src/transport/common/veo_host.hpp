@@ -11,6 +11,7 @@
 
 #include "transport/common/libveo.hpp"
 #include "transport/common/polled_transport.hpp"
+#include "transport/common/process_supervisor.hpp"
 #include "transport/common/reachability.hpp"
 #include "transport/common/veo_welcome.hpp"
 
@@ -32,8 +33,8 @@ struct engine_process {
   mutable std::int32_t pid = 0;  ///< 0: it has not told yet
   bool ended = false;
   bool told = false;
-  bool forgotten = false;   ///< nobody uses its endpoint: buried when it has ended
-  std::int64_t end_by = 0;  ///< base::now_ns() at which it is killed; 0: never
+  bool unreachable = false;  ///< was to be killed, and nobody knows which process it is
+  bool forgotten = false;    ///< nobody uses its endpoint, or it was told to end: destroyed when it has ended
 };
 
 class veo_host : public polled_transport {
@@ -65,15 +66,15 @@ class veo_host : public polled_transport {
  private:
   void set_up(engine_process& made, const target_plan& plan, std::uint32_t nodes);
   void call_ham_main(engine_process& made, const target_plan& plan) const;
-  [[nodiscard]] bool look_whether_ended(engine_process& one) const noexcept;
+  class supervised_engine;
   [[nodiscard]] std::int32_t pid_of(const engine_process& one) const noexcept;
-  void bury(engine_process& one) const noexcept;
-  [[nodiscard]] bool wants_burial(engine_process& one) const noexcept;
+  void destroy(engine_process& one) const noexcept;
   void watch();
 
   std::uint32_t next_epoch_;
   mutable std::mutex mutex_;
   std::map<node_t, engine_process> processes_;  // guarded by mutex_
+  process_supervisor supervisor_;               // guarded by mutex_
   bool stop_ = false;                           // guarded by mutex_
   std::condition_variable stopped_;
   std::thread watcher_;

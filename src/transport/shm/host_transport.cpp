@@ -24,6 +24,9 @@ namespace ham::transport::shm {
 namespace {
 
 constexpr std::chrono::milliseconds patience_at_end{500};
+// What the keeper's epoll says; the rest are nodes, whose control sockets they stand for.
+constexpr std::uint64_t command_tag = 0;
+constexpr std::uint64_t process_tag = UINT64_MAX;
 
 base::unique_fd make_event() {
   base::unique_fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -80,8 +83,10 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
     job_->set_awake(static_cast<node_t>(node), false);
     observing().on_died(static_cast<node_t>(node), "its process " + how_ended(static_cast<node_t>(node)));
   });
-  epoll_event interest{EPOLLIN, {.u64 = 0}};
+  epoll_event interest{EPOLLIN, {.u64 = command_tag}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, command_event_.get(), &interest);
+  interest.data.u64 = process_tag;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, supervisor_.fd(), &interest);
   keeper_ = base::start_thread([this] { keep(); });
 }
 
@@ -112,12 +117,6 @@ bool host_transport::crowded() const noexcept {
   return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
 }
 
-std::int64_t host_transport::peer_pid(node_t node) const noexcept {
-  std::lock_guard guard(mutex_);
-  const auto found = pids_.find(node);
-  return found == pids_.end() ? -1 : found->second;
-}
-
 void host_transport::keep() {
   for (;;) {
     wait_for_events();
@@ -138,7 +137,7 @@ void host_transport::run_commands() {
       child* const one = find(node);
       if (one == nullptr || one->ended) continue;
       one->leaving = true;
-      one->join_by = until;
+      supervisor_.kill_at(node, until);
     }
     for (const node_t node : std::exchange(forgotten_, {})) {
       if (child* const one = find(node)) one->forgotten = true;
@@ -197,12 +196,12 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   request.extra_environment = plan.environment;
   request.extra_environment.push_back("HAM_TARGET=shm:" + std::to_string(theirs.get()));
   job_->clear(plan.node);
-  one->process = base::start_process(request);
+  supervisor_.start(plan.node, request);
+  if (start_limit_ns_ != 0) supervisor_.kill_at(plan.node, base::now_ns() + start_limit_ns_);
   one->program = words(plan.command);
-  one->join_by = start_limit_ns_ == 0 ? 0 : base::now_ns() + start_limit_ns_;
   {
     std::lock_guard guard(mutex_);
-    pids_[plan.node] = one->process.pid;
+    nodes_.insert(plan.node);
     places_.insert(place_of(plan.node));
   }
   job_->set_awake(plan.node, true);
@@ -214,11 +213,8 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   adopt(std::move(connection));
   watch_->watch(job_->of(plan.node).alive, static_cast<std::uint64_t>(plan.node));
 
-  const auto number = static_cast<std::uint64_t>(plan.node) * 2;
-  epoll_event control_interest{EPOLLIN, {.u64 = number}};
-  epoll_event end_interest{EPOLLIN, {.u64 = number + 1}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, one->control.get(), &control_interest);
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, one->process.pid_fd.get(), &end_interest);
+  epoll_event interest{EPOLLIN, {.u64 = static_cast<std::uint64_t>(plan.node)}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, one->control.get(), &interest);
   children_.push_back(std::move(one));
 }
 
@@ -231,25 +227,34 @@ host_transport::child* host_transport::find(node_t node) noexcept {
 
 void host_transport::wait_for_events() {
   std::array<epoll_event, 32> events{};
-  // A start that hangs is seen late rather than by a timer of its own.
-  constexpr int look_again_ms = 200;
-  const bool limited =
-      std::any_of(children_.begin(), children_.end(), [](const auto& one) { return one->join_by != 0; });
-  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), limited ? look_again_ms : -1);
-  if (limited) give_up_late_ones();
+  const std::int64_t next = supervisor_.next_ns();
+  const std::int64_t left_ms = std::max<std::int64_t>(0, next - base::now_ns()) / 1'000'000 + 1;
+  const int timeout_ms = next == base::never_ns ? -1 : static_cast<int>(std::min<std::int64_t>(left_ms, 3'600'000));
+  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout_ms);
+  bool ends = next <= base::now_ns();
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t number = events[static_cast<std::size_t>(i)].data.u64;
-    if (number == 0) {
+    const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
+    ends = ends || tag == process_tag;
+    if (tag == process_tag) continue;
+    if (tag == command_tag) {
       std::uint64_t ignored = 0;
       [[maybe_unused]] const ssize_t got = ::read(command_event_.get(), &ignored, sizeof ignored);
       continue;
     }
-    child* one = find(static_cast<node_t>(number / 2));
-    if (one == nullptr || !one->control) continue;
-    if (number % 2 == 0)
-      read_control(*one);
-    else
-      reap(*one);
+    child* const one = find(static_cast<node_t>(tag));
+    if (one != nullptr && one->control) read_control(*one);
+  }
+  if (ends) look_after_processes();
+}
+
+void host_transport::look_after_processes() {
+  for (const process_supervisor::event& news : supervisor_.turn()) {
+    child* const one = find(static_cast<node_t>(news.who));
+    if (one == nullptr || one->ended) continue;
+    if (news.what == process_supervisor::event::kind::ended)
+      on_ended(*one, news.how);
+    else if (!one->leaving)
+      lose(*one, too_slow(start_limit_ns_));
   }
 }
 
@@ -273,7 +278,7 @@ void host_transport::read_control(child& from) {
   }
   if (text.kind == control_kind::joined) {
     from.joined = true;
-    from.join_by = 0;
+    if (!from.leaving) supervisor_.kill_at(from.node, base::never_ns);
   }
   if (text.kind != control_kind::connect) return;
   try {
@@ -289,12 +294,12 @@ void host_transport::hang_up(child& one) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.control.get(), nullptr);
   if (!one.joined) {
     // It most likely ends at this moment, and how it ends is worth more than that it hung up.
-    const std::string how = base::wait_for_end(one.process, std::chrono::seconds(2));
+    const std::string how = one.how_ended.empty() ? supervisor_.wait(one.node, std::chrono::seconds(2)) : one.how_ended;
     lose(one, how.empty() ? "closed the connection" : how);
     if (!how.empty()) bury(one);
     return;
   }
-  std::string how = base::end_of(one.process.pid, std::chrono::milliseconds(5));
+  std::string how = base::end_of(static_cast<pid_t>(peer_pid(one.node)), std::chrono::milliseconds(5));
   if (how.empty()) how = base::holder_died(job_->of(one.node).alive) ? "died" : "closed the connection";
   tell_end(one, how);
 }
@@ -315,7 +320,6 @@ void host_transport::lose(child& one, const std::string& how) {
     tell_end(one, how);
     return;
   }
-  one.join_by = 0;
   observing().on_lost(one.node, why_not_joined(one.program, how, one.last_words));
 }
 
@@ -332,19 +336,6 @@ std::string host_transport::how_ended(node_t node) {
   if (how.starts_with(killed) && memory_kills_.any_more())
     how += ", most likely by the kernel, which was out of memory";
   return how;
-}
-
-void host_transport::give_up_late_ones() {
-  const std::int64_t now = base::now_ns();
-  for (auto& one : children_) {
-    if (one->join_by == 0 || now < one->join_by) continue;
-    base::kill_process(one->process);
-    if (one->leaving) {
-      one->join_by = 0;
-      continue;
-    }
-    lose(*one, too_slow(start_limit_ns_));
-  }
 }
 
 void host_transport::refuse(child& asker, node_t peer) {
@@ -378,11 +369,10 @@ void host_transport::introduce(node_t first, node_t second) {
   if (!both_told) refuse(*one, second);
 }
 
-void host_transport::reap(child& one) {
+void host_transport::on_ended(child& one, const std::string& how) {
+  one.how_ended = how;
   if (!one.joined && !one.hung_up) read_control(one);  // it may have said why
   if (one.ended) return;
-  const std::string how = base::wait_for_end(one.process, std::chrono::milliseconds(0));
-  if (how.empty()) return;
   lose(one, how);
   bury(one);
 }
@@ -390,10 +380,8 @@ void host_transport::reap(child& one) {
 /// Its process is gone, everyone knows: a host that goes on starting others must not keep its memory and descriptors.
 void host_transport::bury(child& one) {
   one.ended = true;
-  one.join_by = 0;
   one.memory->abandon();
   one.heap.reset();
-  one.process.pid_fd.reset();
   one.control.reset();
 }
 
@@ -405,11 +393,7 @@ void host_transport::drop_ended() {
     std::erase_if(introduced_, [&](const auto& two) { return two.first == one->node || two.second == one->node; });
     std::lock_guard guard(mutex_);
     places_.erase(place_of(one->node));
-    dropped_.push_back(one->node);
-    if (dropped_.size() > 64) {
-      pids_.erase(dropped_.front());
-      dropped_.pop_front();
-    }
+    nodes_.erase(one->node);
   }
   std::erase_if(children_, over);
 }
@@ -424,7 +408,7 @@ void host_transport::forget(endpoint& with) noexcept {
   if (watch_ != nullptr) watch_->unwatch(static_cast<std::uint64_t>(with.peer()));
   try {
     std::lock_guard guard(mutex_);
-    if (!pids_.contains(with.peer())) return;  // another transport's
+    if (!nodes_.contains(with.peer())) return;  // another transport's
     forgotten_.push_back(with.peer());
   } catch (const std::bad_alloc&) {
     return;  // its descriptors stay
@@ -434,16 +418,8 @@ void host_transport::forget(endpoint& with) noexcept {
 }
 
 void host_transport::stop_children() {
-  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(patience_at_end).count();
   for (auto& one : children_) one->control.reset();
-  for (auto& one : children_) {
-    if (one->ended) continue;
-    const std::int64_t left_ms = std::max<std::int64_t>(0, (until - base::now_ns()) / 1'000'000);
-    if (!base::wait_for_end(one->process, std::chrono::milliseconds(left_ms)).empty()) continue;
-    base::kill_process(one->process);
-    // A big process takes a while to give its memory back; its end is certain, so a second is enough to reap it.
-    one->ended = !base::wait_for_end(one->process, std::chrono::seconds(1)).empty();
-  }
+  supervisor_.stop(patience_at_end);
 }
 
 void host_transport::shutdown() noexcept {

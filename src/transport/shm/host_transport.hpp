@@ -4,8 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
-#include <map>
 #include <set>
 #include <string>
 #include <thread>
@@ -13,9 +11,9 @@
 #include <vector>
 
 #include "base/control_socket.hpp"
-#include "base/process.hpp"
 #include "base/process_end.hpp"
 #include "transport/common/mapped_memory.hpp"
+#include "transport/common/process_supervisor.hpp"
 #include "transport/common/ring_transport.hpp"
 #include "transport/shm/job.hpp"
 
@@ -49,7 +47,7 @@ class host_transport final : public ring_transport {
   }
   /// Where a node, this one or a target that is or will be started, is to wake up; negative: anywhere. Any thread.
   void set_home_core(node_t node, int core) noexcept { job_->of(node).home.store(core + 1, std::memory_order_relaxed); }
-  [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override;
+  [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return supervisor_.pid(node); }
   void forget(endpoint& with) noexcept override;
   void shutdown() noexcept override;
   /// Whether a process has the place of `node`, also one that was removed and has not ended yet.
@@ -61,16 +59,15 @@ class host_transport final : public ring_transport {
  private:
   struct child {
     node_t node = 0;
-    base::process process;
     base::unique_fd control;
     base::unique_fd heap;
     base::unique_fd event;  // stays: its endpoint rings it
     std::shared_ptr<mapped_memory> memory;
-    std::string program;       // what was started, for people
-    std::string last_words;    // why it does not join
-    std::int64_t join_by = 0;  // base::now_ns(); 0: it has joined, or may take its time
+    std::string program;     // what was started, for people
+    std::string last_words;  // why it does not join
+    std::string how_ended;   // empty: it has not
     bool joined = false;
-    bool leaving = false;  // killed at join_by if it is still there
+    bool leaving = false;
     bool ended = false;
     bool hung_up = false;
     bool forgotten = false;  // its endpoint is used no more
@@ -86,12 +83,12 @@ class host_transport final : public ring_transport {
   void bury(child& one);
   void introduce(node_t first, node_t second);
   void refuse(child& asker, node_t peer);
-  void reap(child& one);
+  void look_after_processes();
+  void on_ended(child& one, const std::string& how);
   void hang_up(child& one);
   void lose(child& one, const std::string& how);
   void tell_end(const child& one, const std::string& how);
   [[nodiscard]] std::string how_ended(node_t node);
-  void give_up_late_ones();
   void stop_children();
   [[nodiscard]] child* find(node_t node) noexcept;
   base::mapping make_pair(base::unique_fd& file, std::uint32_t& epoch);
@@ -110,14 +107,14 @@ class host_transport final : public ring_transport {
   std::vector<std::pair<node_t, std::int64_t>> ending_;  // who, and until when; guarded by mutex_
   std::vector<node_t> forgotten_;                        // guarded by mutex_
   std::set<std::size_t> places_;                         // of children; guarded by mutex_
-  std::deque<node_t> dropped_;                           // the last ones, whose pids_ are still told
   std::uint32_t plan_nodes_ = 0;
   bool started_ = true;
   std::string start_error_;
   bool stop_ = false;
-  std::map<node_t, std::int64_t> pids_;
+  std::set<node_t> nodes_;  // of children; guarded by mutex_
   base::memory_kills memory_kills_;
 
+  process_supervisor supervisor_;                 // keeper thread only
   std::vector<std::unique_ptr<child>> children_;  // keeper thread only
   std::int64_t start_limit_ns_;
   std::set<std::pair<node_t, node_t>> introduced_;
