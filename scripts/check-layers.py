@@ -2,8 +2,8 @@
 """Checks who includes whom (ARCHITECTURE.md): check-layers.py [ROOT] | --self-test
 
 Every #include of include/, src/, tools/, examples/, benchmarks/ and python/ is resolved to a room of the house and held
-against RULES. Besides, installed headers and the library proper include no header of a third party. Prints one line per
-violation and ends with 1 if there is any.
+against RULES. Besides, installed headers and the library proper include no header of a third party, and of include/ and
+src/ only the files of settings read the environment. Prints one line per violation and ends with 1 if there is any.
 """
 import pathlib
 import re
@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+GETENV = re.compile(r"\b(secure_)?getenv\b")
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cu", ".cuh"}
 TREES = ("include", "src", "tools", "examples", "benchmarks", "python")
 
@@ -43,6 +44,9 @@ VENDOR_ROOMS = {f"transport/{name}" for name in ("tcp", "mpi", "ucx", "veo", "ve
 
 # The one installed header that cannot do without: its functions take MPI's communicators.
 VENDOR_HEADERS = {("include/ham/mpix_kernel.h", "mpi.h")}
+
+# Who reads the environment: the library, libveo with its helper, and MPI kernels, which stand on no room of the library.
+SETTINGS_FILES = {"src/base/settings.cpp", "src/veo/settings.cpp", "src/mpix/settings.hpp"}
 
 SYSTEM_FOLDERS = ("sys/", "linux/", "asm/", "netinet/", "arpa/", "net/")
 SYSTEM_HEADERS = {
@@ -125,6 +129,17 @@ def check_include(root, source, name):
     return None
 
 
+def check_line(root, source, line):
+    """The violation that a line is, or None."""
+    match = INCLUDE.match(line)
+    if match:
+        return check_include(root, source, match.group(2))
+    path = source.relative_to(root)
+    if path.parts[0] in ("include", "src") and GETENV.search(line) and path.as_posix() not in SETTINGS_FILES:
+        return "reads the environment: base/settings.hpp is the place for that"
+    return None
+
+
 def check(root):
     """All violations below a root, as lines of text; and the number of files read."""
     root = root.resolve()
@@ -137,8 +152,7 @@ def check(root):
             count += 1
             lines = source.read_text(encoding="utf-8").splitlines()
             for number, line in enumerate(lines, start=1):
-                match = INCLUDE.match(line)
-                problem = match and check_include(root, source, match.group(2))
+                problem = check_line(root, source, line)
                 if problem:
                     violations.append(f"{source.relative_to(root).as_posix()}:{number}: {problem}")
     return violations, count
@@ -190,6 +204,18 @@ GOOD = [
     ("tools/ham-bench/a.cpp", "CLI/CLI.hpp"),
     ("tools/ham-bench/a.cpp", "ham/offload/o.hpp"),
 ]
+BAD_LINES = [
+    ("src/runtime/a.cpp", 'if (std::getenv("HOME") != nullptr) return;'),
+    ("src/transport/tcp/a.cpp", '::secure_getenv("HOME")'),
+    ("include/ham/a.hpp", 'getenv("HOME")'),
+    ("src/mpix/a.cpp", 'getenv("HOME")'),
+]
+GOOD_LINES = [
+    ("src/base/settings.cpp", 'std::getenv("HOME")'),
+    ("src/veo/settings.cpp", 'std::getenv("HOME")'),
+    ("tools/a.cpp", 'std::getenv("HOME")'),
+    ("src/runtime/a.cpp", "::setenv(name, value, 1); forgetenv();"),
+]
 TARGETS = [
     "src/base/b.hpp", "src/msg/m.hpp", "src/transport/transport.hpp", "src/transport/common/c.hpp",
     "src/transport/shm/s.hpp", "src/core/c.hpp", "src/runtime/r.hpp", "include/ham/error.hpp", "include/ham/msg/pub.hpp",
@@ -200,20 +226,22 @@ TARGETS = [
 def self_test():
     """Builds a house for every case and sees whether the check says what it should."""
     failures = 0
-    for cases, expected in ((BAD, 1), (GOOD, 0)):
-        for path, name in cases:
+    including = lambda cases: [(path, f'#include "{name}"') for path, name in cases]
+    groups = ((including(BAD) + BAD_LINES, 1), (including(GOOD) + GOOD_LINES, 0))
+    for cases, expected in groups:
+        for path, line in cases:
             with tempfile.TemporaryDirectory() as folder:
                 root = pathlib.Path(folder)
                 for target in TARGETS:
                     (root / target).parent.mkdir(parents=True, exist_ok=True)
                     (root / target).write_text("#pragma once\n")
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
-                (root / path).write_text(f'#include "{name}"\n')
+                (root / path).write_text(line + "\n")
                 found, _ = check(root)
             if len(found) != expected:
                 failures += 1
-                print(f"{path} including {name}: expected {expected} violation(s), found {found}")
-    print(f"self-test: {len(BAD) + len(GOOD)} cases, {failures} failures")
+                print(f"{path} with {line}: expected {expected} violation(s), found {found}")
+    print(f"self-test: {sum(len(cases) for cases, _ in groups)} cases, {failures} failures")
     return 1 if failures else 0
 
 

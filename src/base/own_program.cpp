@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "base/unique_fd.hpp"
 
 namespace ham::base {
@@ -121,7 +122,7 @@ bool own_program_has_library() noexcept {
   const link_map* first = own;
   while (first->l_prev != nullptr) first = first->l_prev;
   if (own == first) return true;
-  const char* const preloaded = std::getenv("LD_PRELOAD");
+  const char* const preloaded = foreign_variable("LD_PRELOAD");
   if (preloaded != nullptr && std::string_view(preloaded).find(last_part(own->l_name)) != std::string_view::npos) {
     return true;
   }
@@ -174,7 +175,7 @@ namespace {
 /// A target's argv[0] is for lists of processes. The program gets the path of its file there instead, before main sees
 /// it: the C library gives constructors the arguments.
 void give_target_its_path(int count, char** arguments, char**) {
-  if (count < 1 || arguments == nullptr || arguments[0] == nullptr || std::getenv("HAM_TARGET") == nullptr) return;
+  if (count < 1 || arguments == nullptr || arguments[0] == nullptr || !in_environment(setting::target)) return;
   const std::string_view name = arguments[0];
   const std::size_t mark = name.rfind(target_mark);
   if (mark == std::string_view::npos || mark + target_mark.size() == name.size()) return;

@@ -4,8 +4,6 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
-
 #include "ham/error.hpp"
 
 namespace ham::base {
@@ -27,13 +25,6 @@ void refuse_if_privileged(const std::string& what) {
       ", but this program has privileges that its caller lacks (setuid, setgid or file capabilities) and takes "
       "no names of code, programs, keys or machines from its caller; unset it, or start the program without "
       "privileges");
-}
-
-const char* trusted_variable(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return nullptr;
-  refuse_if_privileged(std::string(name) + " is set");
-  return text;
 }
 
 bool only_root_can_replace(const std::string& path) {

@@ -12,10 +12,6 @@ namespace ham::base {
 /// Throws ham::config_error in a privileged program; `what` is what it must not do: "HAM_MODULE_PATH is set".
 void refuse_if_privileged(const std::string& what);
 
-/// The value of a variable of the environment that names code, programs, keys or machines; nullptr: not set, or empty.
-/// Throws ham::config_error if it is set in a privileged program.
-[[nodiscard]] const char* trusted_variable(const char* name);
-
 /// Whether nobody but root can put another file in the place of this one: it and all folders above belong to root, and
 /// nobody else may write to them. `path` must have no symbolic links in it (realpath(3)).
 [[nodiscard]] bool only_root_can_replace(const std::string& path);

@@ -19,6 +19,7 @@
 #include "base/process_end.hpp"
 #include "base/program_file.hpp"
 #include "base/refused_call.hpp"
+#include "base/settings.hpp"
 #include "ham/error.hpp"
 
 namespace ham::base {
@@ -40,7 +41,19 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-std::vector<std::string> environment_with(const std::vector<std::string>& extra) {
+/// What the program of this process has set holds for those that it starts as well, unless it says otherwise for one.
+std::vector<std::string> with_settings(std::vector<std::string> extra) {
+  for (const program_setting& one : program_settings()) {
+    const setting_info& about = info_of(one.which);
+    const std::string name = std::string(about.variable) + "=";
+    const bool said = std::any_of(extra.begin(), extra.end(), [&](const auto& text) { return text.starts_with(name); });
+    if (!about.trusted && !said) extra.push_back(name + one.text);
+  }
+  return extra;
+}
+
+std::vector<std::string> environment_with(const std::vector<std::string>& said) {
+  const std::vector<std::string> extra = with_settings(said);
   std::vector<std::string> result = extra;
   if (environ == nullptr) return result;  // after clearenv()
   for (char** one = environ; *one != nullptr; ++one) {

@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
-#include "base/privileges.hpp"
+#include "base/settings.hpp"
 #include "base/unique_fd.hpp"
 #include "ham/error.hpp"
 
@@ -46,7 +45,7 @@ std::string find_program(const std::string& name) {
     if (found != usable::yes) throw config_error("cannot start '" + name + "' (" + reason(found) + ")");
     return name;
   }
-  const char* const path = privileged() ? nullptr : std::getenv("PATH");  // a caller's PATH is not to be trusted
+  const char* const path = foreign_variable_unless_privileged("PATH");  // a caller's PATH is not to be trusted
   std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
   usable best = usable::absent;
   for (;;) {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <iterator>
 #include <system_error>
 
-#include "base/numbers.hpp"
+#include "base/settings.hpp"
 #include "base/thread.hpp"
+#include "ham/error.hpp"
 #include "msg/pool_thread.hpp"
 
 namespace ham::msg {
@@ -21,8 +21,10 @@ constexpr std::chrono::seconds spare_lasts{1};  // without a job
 constinit thread_local unsigned waits = 0;
 
 std::size_t default_threads() {
-  if (const char* text = std::getenv("HAM_POOL_THREADS"); text != nullptr) {
-    if (const auto number = base::parse_whole(text, 1, 4096)) return static_cast<std::size_t>(*number);
+  try {
+    if (const auto number = base::number_of(base::setting::pool_threads)) return static_cast<std::size_t>(*number);
+  } catch (const config_error&) {
+    // The start of a runtime says what is wrong with it.
   }
   return std::max<std::size_t>(1, std::thread::hardware_concurrency());
 }

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "base/own_program.hpp"
-#include "base/privileges.hpp"
+#include "base/settings.hpp"
 #include "base/thread.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/group_loader.hpp"
@@ -29,8 +29,6 @@ namespace {
 namespace shm = transport::shm;
 namespace emulated = transport::emulated;
 namespace loopback = transport::loopback;
-
-constexpr const char* target_variable = "HAM_TARGET";
 
 void pin_this_process(int core) {
   cpu_set_t set;
@@ -157,7 +155,7 @@ runtime_parts::~runtime_parts() {
   if (ends_mpi && had_ranks) finish_group_module();
 }
 
-bool is_target_process() { return std::getenv(target_variable) != nullptr; }
+bool is_target_process() { return base::in_environment(base::setting::target); }
 
 namespace {
 
@@ -205,9 +203,8 @@ void run_emulated_target(int control_fd, bool plain_output) {
 void run_target(bool plain_output) {
   // Whoever sets it has this process call what they like. A privileged host's own targets are no exception: they cannot
   // tell it from its caller.
-  const char* const set = base::trusted_variable(target_variable);
-  const std::string text = set == nullptr ? "" : set;
-  ::unsetenv(target_variable);  // what this process starts is no target
+  const std::string text = base::text_of(base::setting::target);
+  ::unsetenv(base::info_of(base::setting::target).variable);  // what this process starts is no target
   if (text.starts_with("shm:"))
     run_shm_target(std::atoi(text.c_str() + 4), plain_output);
   else if (text.starts_with("emulated:"))

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/privileges.hpp"
+#include "base/settings.hpp"
 
 namespace ham::detail {
 
@@ -21,7 +22,7 @@ namespace {
 /// The application as a library for Vector Engines: HAM_VEO_APPLICATION, or beside this program under its name with
 /// ".ve.so" behind it.
 std::string application_library() {
-  if (const char* const named = base::trusted_variable("HAM_VEO_APPLICATION")) return named;
+  if (std::string named = base::text_of(base::setting::veo_application); !named.empty()) return named;
   std::array<char, PATH_MAX> program{};
   if (::readlink("/proc/self/exe", program.data(), program.size() - 1) <= 0) {
     throw config_error("cannot read the name of this program; name the application's library in HAM_VEO_APPLICATION");

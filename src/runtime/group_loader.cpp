@@ -13,16 +13,15 @@
 #include <vector>
 
 #include "base/privileges.hpp"
+#include "base/settings.hpp"
 #include "runtime/module_file.hpp"
 
 namespace ham::detail {
 namespace {
 
-constexpr const char* rank_variable = "HAM_MPI_RANK_PID";
-
 constinit std::atomic<transport::group_module*> loaded{nullptr};
 
-bool is_set(const char* name) noexcept { return std::getenv(name) != nullptr; }
+bool is_set(const char* name) noexcept { return base::foreign_variable(name) != nullptr; }
 
 /// The MPI whose functions this program has already; may be asked before MPI_Init.
 std::string linked_mpi() {
@@ -60,8 +59,8 @@ void expect_same(std::string_view wanted, std::string_view linked) {
 
 transport::group_module* open_best() {
   std::string known = linked_mpi();
-  const char* const wanted = base::trusted_variable("HAM_MPI_MODULE");
-  if (wanted != nullptr) {
+  const std::string wanted = base::text_of(base::setting::mpi_module);
+  if (!wanted.empty()) {
     expect_same(wanted, known);
     return open_named(wanted);
   }
@@ -77,8 +76,8 @@ transport::group_module* open_best() {
 }  // namespace
 
 bool started_by_mpi() noexcept {
-  const char* const rank = std::getenv(rank_variable);
-  if (rank != nullptr && std::atoi(rank) != ::getpid()) return false;  // a rank started this process for itself
+  const std::string rank = base::text_of(base::setting::mpi_rank_pid);
+  if (!rank.empty() && std::atoi(rank.c_str()) != ::getpid()) return false;  // a rank started this process for itself
   return is_set("OMPI_COMM_WORLD_RANK") || is_set("PMIX_RANK") || (is_set("PMI_RANK") && is_set("PMI_SIZE"));
 }
 
@@ -89,12 +88,13 @@ transport::group_module& load_group_module() {
     base::refuse_if_privileged("MPI is asked for, and MPI itself takes names of code from the environment");
     loaded = open_best();
   }
+  loaded.load()->use_settings(base::program_settings());
   return *loaded;
 }
 
 std::unique_ptr<transport::process_group> join_all_ranks(const void* communicator) {
   auto group = load_group_module().join(communicator);
-  ::setenv(rank_variable, std::to_string(::getpid()).c_str(), 1);
+  ::setenv(base::info_of(base::setting::mpi_rank_pid).variable, std::to_string(::getpid()).c_str(), 1);
   return group;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/privileges.hpp"
 #include "base/program_file.hpp"
+#include "base/settings.hpp"
 
 namespace ham::detail {
 namespace {
@@ -22,10 +23,9 @@ std::string folder_of(const std::string& file) { return file.substr(0, file.rfin
 
 /// The folders of HAM_MODULE_PATH. A relative one would be another one after a chdir.
 std::vector<std::string> named_folders() {
-  const char* const path = base::trusted_variable("HAM_MODULE_PATH");
+  const std::string all = base::text_of(base::setting::module_path);
   std::vector<std::string> result;
-  if (path == nullptr) return result;
-  const std::string all = path;
+  if (all.empty()) return result;
   for (std::size_t begin = 0; begin <= all.size();) {
     const std::size_t end = std::min(all.find(':', begin), all.size());
     const std::string folder = all.substr(begin, end - begin);

@@ -1,7 +1,6 @@
 // The --ham-* options and what the environment says instead.
 #include "runtime/options.hpp"
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,11 +9,13 @@
 
 #include "base/numbers.hpp"
 #include "base/privileges.hpp"
+#include "base/settings.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/manifest.hpp"
 #include "runtime/group_loader.hpp"
 #include "runtime/key_file.hpp"
 #include "runtime/node_list.hpp"
+#include "runtime/option_settings.hpp"
 #include "transport/fragments.hpp"
 #include "transport/network.hpp"
 
@@ -86,20 +87,31 @@ void expect_harmless(const std::string& nodes, const char* from) {
   }
 }
 
-/// Empty if it is not set.
-std::string_view variable(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? std::string_view() : text;
+/// Options that read, make or open what the caller says; those that are settings say so in their table.
+bool names_files_or_machines(const std::string& option) {
+  return option.starts_with("--ham-make-key") || option.starts_with("--ham-serve");
 }
 
-/// Options that read, make or open what the caller says.
-bool names_files_or_machines(const std::string& option) {
-  return option.starts_with("--ham-key") || option.starts_with("--ham-make-key") || option.starts_with("--ham-serve");
+/// Whether argv[at] is an option that sets a setting; then it is taken.
+bool take_if_setting(runtime_options& options, std::optional<bool>& progress_thread, int argc, char** argv, int& at) {
+  for (const base::setting_info& one : base::all_settings()) {
+    const std::string name = base::option_of(one);
+    const std::string given = argv[at] == nullptr ? "" : argv[at];
+    const char* const text = name.empty() ? nullptr : option_value(name.c_str(), argc, argv, at);
+    if (text == nullptr) continue;
+    if (one.trusted) base::refuse_if_privileged("the option " + given + " is given");
+    if (one.id == base::setting::nodes) expect_harmless(text, "--ham-nodes=");
+    take_setting(options, one.id, text, name);
+    if (one.id == base::setting::progress_thread) progress_thread = options.progress_thread;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 void take_options(int& argc, char**& argv, runtime_options& options) {
+  std::optional<bool> progress_thread;  // of the command line: false is more than the member's false
   int kept = 0;
   for (int at = 0; at < argc; ++at) {
     if (at == 0 || std::strncmp(argv[at], "--ham-", 6) != 0) {
@@ -107,7 +119,9 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
       continue;
     }
     if (std::strcmp(argv[at], "--ham-help") == 0) {
-      std::fputs(help_text, stdout);
+      std::printf(
+          "%s\nEvery setting is an option and a variable of the environment, which gives way to the option:\n%s",
+          help_text, base::settings_help().c_str());
       std::exit(0);
     }
     if (std::strcmp(argv[at], "--ham-list-handlers") == 0) {
@@ -120,14 +134,8 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
     }
     const std::string option = argv[at];
     if (names_files_or_machines(option)) base::refuse_if_privileged("the option " + option + " is given");
-    if (const char* nodes = option_value("--ham-nodes", argc, argv, at)) {
-      expect_harmless(nodes, "--ham-nodes=");
-      options.nodes = nodes;
-    } else if (const char* cores = option_value("--ham-cpu-affinity", argc, argv, at))
-      options.cpu_affinity = cores;
-    else if (const char* file = option_value("--ham-key", argc, argv, at))
-      options.key = file;
-    else if (const char* fresh = option_value("--ham-make-key", argc, argv, at)) {
+    if (take_if_setting(options, progress_thread, argc, argv, at)) continue;
+    if (const char* fresh = option_value("--ham-make-key", argc, argv, at)) {
       make_key_file(fresh);
       std::exit(0);
     } else if (const char* address = option_value("--ham-serve", argc, argv, at))
@@ -140,80 +148,41 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
   argc = kept;
   argv[kept] = nullptr;
   fill_from_environment(options);
+  if (progress_thread) options.progress_thread = *progress_thread;
 }
 
 void fill_from_environment(runtime_options& options) {
-  const auto fill = [](std::string& value, const char* text) {
-    if (value.empty() && text != nullptr) value = text;
-  };
+  using base::setting;
+  use_settings(options);
   if (options.nodes.empty()) {
-    fill(options.nodes, std::getenv("HAM_NODES"));
+    options.nodes = base::text_of(setting::nodes);
     expect_harmless(options.nodes, "HAM_NODES=");
   }
-  fill(options.cpu_affinity, std::getenv("HAM_CPU_AFFINITY"));
-  fill(options.key, base::trusted_variable("HAM_KEY"));
+  if (options.cpu_affinity.empty()) options.cpu_affinity = base::text_of(setting::cpu_affinity);
+  if (std::string key = base::text_of(setting::key); options.key.empty()) options.key = std::move(key);
   if (options.nodes.empty() && started_by_mpi()) options.nodes = "mpi";
   if (options.nodes.empty()) options.nodes = options.default_nodes.empty() ? "shm:1" : options.default_nodes;
-  const std::string_view progress = variable("HAM_PROGRESS_THREAD");
-  if (progress == "1") options.progress_thread = true;
-  if (!progress.empty() && progress != "0" && progress != "1")
-    throw config_error("HAM_PROGRESS_THREAD=" + std::string(progress) + " is neither 0 nor 1");
-  // Read by the pool itself, later and on every node; the host says at once what is wrong with it.
-  if (const std::string_view threads = variable("HAM_POOL_THREADS"); !threads.empty())
-    static_cast<void>(number_between(threads, 1, 4096, "HAM_POOL_THREADS="));
-  static_cast<void>(close_timeout_ns());  // read later, where nobody can be told of mistakes
+  if (base::number_of(setting::progress_thread) == 1) options.progress_thread = true;
 }
 
 tcp_security security_of() {
-  const char* const text = base::trusted_variable("HAM_TCP_SECURITY");
-  if (text == nullptr || std::strcmp(text, "on") == 0) return tcp_security::on;
-  if (std::strcmp(text, "off") == 0) return tcp_security::off;
-  if (std::strcmp(text, "force-off") == 0) return tcp_security::forced_off;
-  throw config_error(std::string("HAM_TCP_SECURITY=") + text +
-                     " is not understood; on is the default, off does without keys and encryption on loopback "
-                     "addresses, force-off everywhere");
+  switch (base::number_of(base::setting::tcp_security).value_or(0)) {
+    case 1: return tcp_security::off;
+    case 2: return tcp_security::forced_off;
+    default: return tcp_security::on;
+  }
 }
 
 std::size_t message_limit() {
-  const char* const text = std::getenv("HAM_MAX_MESSAGE");
-  if (text == nullptr || *text == '\0') return transport::usual_message_limit;
-  std::string_view digits = text;
-  unsigned shift = 0;
-  for (const auto& [unit, bits] : {std::pair{'K', 10U}, std::pair{'M', 20U}, std::pair{'G', 30U}}) {
-    if (digits.back() == unit) shift = bits;
-  }
-  if (shift != 0) digits.remove_suffix(1);
-  constexpr std::uint64_t least = std::uint64_t{2} << 20;  // a piece of put and get always fits
-  constexpr std::uint64_t most = std::uint64_t{1} << 40;
-  std::uint64_t number = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool good = error == std::errc{} && stop == digits.data() + digits.size() && number <= most >> shift &&
-                    number << shift >= least;
-  if (!good) {
-    throw config_error(std::string("HAM_MAX_MESSAGE=") + text +
-                       " is not understood; a number of bytes from 2M to 1024G is meant, K, M or G may follow it");
-  }
-  return static_cast<std::size_t>(number << shift);
+  const auto bytes = base::number_of(base::setting::max_message);
+  return bytes ? static_cast<std::size_t>(*bytes) : transport::usual_message_limit;
 }
 
 std::chrono::milliseconds tcp_timeout() {
-  const char* const text = std::getenv("HAM_TCP_TIMEOUT");
-  if (text == nullptr || *text == '\0') return transport::network_options{}.timeout;
-  const double seconds = base::parse_decimal(text).value_or(0);
-  if (!(seconds >= 0.1 && seconds <= 3600)) {
-    throw config_error(std::string("HAM_TCP_TIMEOUT=") + text + " is no number of seconds from 0.1 to 3600");
-  }
-  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  const auto time_ns = base::number_of(base::setting::tcp_timeout);
+  return time_ns ? std::chrono::milliseconds(*time_ns / 1'000'000) : transport::network_options{}.timeout;
 }
 
-std::optional<std::int64_t> close_timeout_ns() {
-  const char* const text = std::getenv("HAM_CLOSE_TIMEOUT");
-  if (text == nullptr || *text == '\0') return std::nullopt;
-  const double seconds = base::parse_decimal(text).value_or(0);
-  if (!(seconds >= 0.1 && seconds <= 1e6)) {
-    throw config_error(std::string("HAM_CLOSE_TIMEOUT=") + text + " is no number of seconds from 0.1 to 1000000");
-  }
-  return static_cast<std::int64_t>(seconds * 1e9);
-}
+std::optional<std::int64_t> close_timeout_ns() { return base::number_of(base::setting::close_timeout); }
 
 }  // namespace ham::detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/heap.hpp"
+#include "base/settings.hpp"
 #include "transport/transport.hpp"
 
 namespace ham::transport {
@@ -32,6 +33,9 @@ class group_module {
   [[nodiscard]] virtual const char* name() const noexcept = 0;
   /// The vendor's name and version, for people. Before and after its runtime is up.
   [[nodiscard]] virtual std::string version() const = 0;
+  /// What the program says of the settings of this process, for the module's own copy of base/settings. Before each of
+  /// what follows.
+  virtual void use_settings(std::vector<base::program_setting> said) = 0;
   /// The group of all processes that were started with this one, or of the vendor's handle at `communicator`. Returns
   /// when all have called it.
   [[nodiscard]] virtual std::unique_ptr<process_group> join(const void* communicator) = 0;
@@ -46,7 +50,7 @@ class group_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t group_interface = 1;
+inline constexpr std::uint32_t group_interface = 2;
 
 /// The function that a module exports under the name "ham_group_module". nullptr: another interface than asked for.
 using group_module_entry = group_module* (*)(std::uint32_t interface_version);

@@ -17,12 +17,6 @@ namespace {
 TEST(privileges, this_program_has_none) {
   EXPECT_FALSE(privileged());
   EXPECT_NO_THROW(refuse_if_privileged("this"));
-  ::setenv("HAM_TEST_TRUSTED", "value", 1);
-  EXPECT_STREQ(trusted_variable("HAM_TEST_TRUSTED"), "value");
-  ::setenv("HAM_TEST_TRUSTED", "", 1);
-  EXPECT_EQ(trusted_variable("HAM_TEST_TRUSTED"), nullptr);
-  ::unsetenv("HAM_TEST_TRUSTED");
-  EXPECT_EQ(trusted_variable("HAM_TEST_TRUSTED"), nullptr);
 }
 
 TEST(privileges, a_file_is_root_s_own_only_with_all_folders_above) {

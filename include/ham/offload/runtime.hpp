@@ -1,7 +1,9 @@
 // The runtime as an object: explicit start and end of a job.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "ham/error.hpp"
@@ -17,25 +19,44 @@ struct communicator_handle {
 };
 }  // namespace detail
 
-/// Settings of a runtime. What is empty or unset is taken from the environment (HAM_NODES, ...), then from the default.
+/// Settings of a runtime. Each is also an option of the command line and a variable of the environment: `tcp_timeout`
+/// is
+/// --ham-tcp-timeout and HAM_TCP_TIMEOUT. The command line comes first, then what is set here, then the environment,
+/// then the default. docs/configuration.md lists values and defaults. Throws ham::config_error at the start for what
+/// cannot be used.
 struct runtime_options {
-  std::string nodes;  ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; "none": add_node later; default "shm:1"
+  std::string nodes{};  ///< "shm:2", "loopback:3", "shm:1@1,shm:1"; "none": add_node later; default "shm:1"
   /// What stands in for "shm:1" as the default, where neither `nodes` nor HAM_NODES says anything: "shm:4".
-  std::string default_nodes;
+  std::string default_nodes{};
   /// Where host and targets of this machine run. "auto", the default: each waits for calls on a core of its own while
   /// there are enough; nothing is bound. "none": as the system decides. "0,1,2": node 0, 1, ... are bound to these
   /// cores.
-  std::string cpu_affinity;
+  std::string cpu_affinity{};
   /// A thread of the library executes arriving calls while the host computes; also with HAM_PROGRESS_THREAD=1.
   bool progress_thread = false;
   /// Key that other machines have to show: a file, or "fd:NUMBER"; also --ham-key and HAM_KEY.
-  std::string key;
-  std::string serve;            ///< wait for hosts at this address instead of being one: "ADDR:PORT", --ham-serve
+  std::string key{};
+  std::string serve{};          ///< wait for hosts at this address instead of being one: "ADDR:PORT", --ham-serve
   std::size_t jobs = 1;         ///< hosts served at once, --ham-jobs
   bool one_sided = true;        ///< false: put and get always travel in messages (tests)
   std::size_t max_message = 0;  ///< longest message that is taken, in bytes; 0: HAM_MAX_MESSAGE
   /// In a target started here: stdout and stderr stay as they are. Else each line leaves in one piece.
   bool plain_output = false;
+
+  // Of the whole process, and of the targets that it starts: what the runtime says that was started last.
+
+  std::string tcp_security{};  ///< "on", "off" or "force-off"; empty: HAM_TCP_SECURITY
+  std::string module_path{};   ///< absolute folders, separated by colons, that modules are looked for in first
+  std::string mpi_module{};    ///< "openmpi", "mpich" or the file of a module
+  std::optional<std::chrono::microseconds> mpi_pause{};   ///< longest pause between two polls of MPI; 0: none
+  std::optional<std::chrono::seconds> mpi_end_timeout{};  ///< for ranks that still execute something at the end; 0: any
+  std::optional<bool> mpi_map{};                          ///< whether memory of ranks on one machine is mapped
+  std::size_t pool_threads = 0;                           ///< of the pool behind `pooled`; 0: HAM_POOL_THREADS
+  std::optional<std::chrono::milliseconds> tcp_timeout{};    ///< after which a peer out of reach is lost
+  std::optional<std::chrono::milliseconds> close_timeout{};  ///< after which destructors of handles give a node up
+  std::optional<std::chrono::seconds> start_timeout{};       ///< for a started process to join; 0: no limit
+  std::string veo_library{};                                 ///< the VEO library of veo and vedma targets
+  std::string veo_application{};                             ///< the application as a library for Vector Engines
 };
 
 /// A job: this process as host and the targets it starts. Leaving its scope ends the targets.

@@ -4,12 +4,11 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <span>
 #include <utility>
 
-#include "base/numbers.hpp"
 #include "base/refused_call.hpp"
+#include "base/settings.hpp"
 
 namespace ham::transport {
 namespace {
@@ -41,13 +40,7 @@ void decline(int control_fd, const std::string& why) {
   throw config_error(why);
 }
 
-std::int64_t start_limit_ns() {
-  const char* const text = std::getenv("HAM_START_TIMEOUT");
-  if (text == nullptr || *text == '\0') return 60 * second_ns;
-  if (const auto seconds = base::parse_whole(text, 0, 1'000'000)) return *seconds * second_ns;
-  throw config_error(std::string("HAM_START_TIMEOUT=") + text +
-                     " is no number of seconds from 0 (no limit) to 1000000");
-}
+std::int64_t start_limit_ns() { return base::number_of(base::setting::start_timeout).value_or(60) * second_ns; }
 
 std::string words(const std::vector<std::string>& command) {
   std::string text;

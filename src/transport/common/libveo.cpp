@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "base/privileges.hpp"
 #include "base/program_file.hpp"
+#include "base/settings.hpp"
 #include "ham/error.hpp"
 
 namespace ham::transport::veo {
@@ -27,8 +27,8 @@ libveo load() {
         "cannot load a VEO library (this program was linked with -static, and the library would bring a second C "
         "library into it); link dynamically");
   }
-  const char* const named = base::trusted_variable("HAM_VEO_LIBRARY");
-  const std::string file = named == nullptr ? "libveo.so.1" : named;
+  const std::string named = base::text_of(base::setting::veo_library);
+  const std::string file = named.empty() ? "libveo.so.1" : named;
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();

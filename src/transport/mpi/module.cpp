@@ -3,8 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
-#include "base/numbers.hpp"
+#include "base/settings.hpp"
 #include "ham/error.hpp"
 #include "transport/mpi/mpi_group.hpp"
 #include "transport/mpi/spawning.hpp"
@@ -12,28 +13,18 @@
 namespace ham::transport::mpi {
 namespace {
 
-/// A number from the environment, or `usual`; `words` names the one text that stands for 0.
-std::int64_t number_from(const char* name, std::int64_t usual, const char* word, std::int64_t most) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return usual;
-  if (std::strcmp(text, word) == 0) return 0;
-  if (const auto number = base::parse_whole(text, 1, most)) return *number;
-  throw config_error(std::string(name) + "=" + text + " is neither " + word + " nor a number from 1 to " +
-                     std::to_string(most));
-}
-
 transport_options options_for(node_t first) {
   transport_options how;
   how.first = first;
-  how.longest_pause_ns = 1000 * number_from("HAM_MPI_PAUSE", 2000, "spin", 1'000'000);
-  how.end_timeout_ns = 1'000'000'000 * number_from("HAM_MPI_END_TIMEOUT", 60, "never", 1'000'000);
+  how.longest_pause_ns = 1000 * base::number_of(base::setting::mpi_pause).value_or(2000);
+  how.end_timeout_ns = 1'000'000'000 * base::number_of(base::setting::mpi_end_timeout).value_or(60);
   return how;
 }
 
 /// How many processes the launcher says that it has started with this one; 0: it does not say.
 int launched_processes() {
   for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-    if (const char* const count = std::getenv(name)) return std::atoi(count);
+    if (const char* const count = base::foreign_variable(name)) return std::atoi(count);
   }
   return 0;
 }
@@ -64,6 +55,8 @@ class mpi_module final : public group_module {
       first.replace(at, mpich_word.size(), " ");
     return first;
   }
+
+  void use_settings(std::vector<base::program_setting> said) override { base::use_program_settings(std::move(said)); }
 
   [[nodiscard]] std::unique_ptr<process_group> join(const void* communicator) override {
     const transport_options how = options_for(1);

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "base/process.hpp"
+#include "base/settings.hpp"
 #include "transport/common/mapped_memory.hpp"
 
 namespace ham::transport::mpi {
@@ -35,8 +35,7 @@ base::unique_fd open_of(std::int64_t pid, std::int64_t file, std::int64_t id) {
 
 /// Equal where process ids mean the same. HAM_MPI_MAP=0 makes it different for each process.
 std::string machine_id() {
-  const char* const map = std::getenv("HAM_MPI_MAP");
-  if (map != nullptr && std::strcmp(map, "0") == 0) return "alone " + std::to_string(::getpid());
+  if (base::number_of(base::setting::mpi_map).value_or(1) == 0) return "alone " + std::to_string(::getpid());
   std::string text(36, '?');
   if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
     text.resize(std::fread(text.data(), 1, text.size(), file));

@@ -1,7 +1,7 @@
 // One version, one cipher, external pre-shared keys with an ephemeral exchange: no certificates, tickets or early data.
 #include <openssl/err.h>
-#include <stdlib.h>
 
+#include "base/settings.hpp"
 #include "transport/tcp/tls_cipher.hpp"
 #include "transport/tcp/tls_context_parts.hpp"
 
@@ -35,7 +35,9 @@ tls_context::tls_context(tls_role role, const secret_key& key, const char* ident
   parts_->key = key;
   parts_->identity = identity;
   parts_->role = role;
-  if (const std::string why = why_log_refused(OpenSSL_version_num(), ::secure_getenv("SSLKEYLOGFILE")); !why.empty()) {
+  if (const std::string why =
+          why_log_refused(OpenSSL_version_num(), base::foreign_variable_unless_privileged("SSLKEYLOGFILE"));
+      !why.empty()) {
     throw config_error("secure connections cannot be made (" + why + "); unset SSLKEYLOGFILE");
   }
   SSL_CTX* const context = SSL_CTX_new(role == tls_role::client ? TLS_client_method() : TLS_server_method());

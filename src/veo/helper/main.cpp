@@ -11,6 +11,7 @@
 #include "crash.hpp"
 #include "ham/offload/detail/standard_descriptors.hpp"
 #include "helper.hpp"
+#include "settings.hpp"
 
 namespace {
 
@@ -24,7 +25,7 @@ void make_room_for_kernels() {
 }
 
 bool has_work(int argc, char** argv) {
-  if (std::getenv("HAM_TARGET") != nullptr) return true;
+  if (ham::veo::has_variable("HAM_TARGET")) return true;
   return std::any_of(argv, argv + argc, [](const char* one) { return std::strncmp(one, "--ham-", 6) == 0; });
 }
 
@@ -42,7 +43,7 @@ int main(int argc, char** argv) {
   make_room_for_kernels();
   // Arguments from the host that has started this process have no limit but memory. Hosts of other machines have the
   // usual one.
-  if (std::getenv("HAM_TARGET") != nullptr) ::setenv("HAM_MAX_MESSAGE", "1024G", 0);
+  if (ham::veo::has_variable("HAM_TARGET")) ::setenv("HAM_MAX_MESSAGE", "1024G", 0);
   ham::veo::catch_faults();
   ham::veo::this_helper() = new ham::veo::helper;
   try {

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
+
+#include "settings.hpp"
 
 namespace ham::veo {
 namespace {
-const bool tracing = std::getenv("VEO_LOG_DEBUG") != nullptr;
+const bool tracing = has_variable("VEO_LOG_DEBUG");
 }  // namespace
 
 void say(const std::string& text) noexcept {

@@ -2,35 +2,18 @@
 #include "start.hpp"
 
 #include <dlfcn.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <string_view>
 
+#include "settings.hpp"
 #include "ve_offload.h"
 
 namespace ham::veo {
 namespace {
-
-const char* variable(const char* name) noexcept {
-  const char* const text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? nullptr : text;
-}
-
-/// A variable that names programs, code or machines.
-const char* trusted_variable(const char* name) {
-  const char* const text = variable(name);
-  if (text != nullptr && ::getauxval(AT_SECURE) != 0) {
-    throw config_error(std::string(name) +
-                       " is set, but this program has privileges that its caller lacks (setuid, setgid or file "
-                       "capabilities) and takes no names of programs, code or machines from its caller; unset it");
-  }
-  return text;
-}
 
 std::optional<int> number_in(std::string_view text) noexcept {
   int number = 0;
