@@ -12,10 +12,11 @@
 
 #include "ham/msg/codec_core.hpp"
 #include "ham/msg/layout.hpp"
+#include "ham/msg/member_list.hpp"
 
 namespace ham::msg::detail {
 
-inline constexpr std::size_t most_described_members = 24;
+inline constexpr std::size_t most_described_members = max_listed_members;
 
 /// Stands for a member of any type where only it is asked whether something compiles.
 template <class Whole>
@@ -211,8 +212,7 @@ class object_members {
   bool first_ = true;
 };
 
-// Every member gets a name, which only a declaration can give: one case for each number of members. Integers may be
-// bit-fields, which have no address.
+// Integers may be bit-fields, which have no address: members are handled by name.
 #define HAM_OBJECT_MEMBER(NAME)                                                           \
   if constexpr (!std::is_integral_v<decltype(NAME)> && !std::is_enum_v<decltype(NAME)>) { \
     out.at<decltype(NAME)>(std::addressof(NAME));                                         \
@@ -222,132 +222,20 @@ class object_members {
     NAME = static_cast<std::remove_cv_t<decltype(NAME)>>(all_bits());                     \
     out.bits<std::remove_cv_t<decltype(NAME)>>();                                         \
   }
-#define HAM_OBJECT_MEMBERS(COUNT, NAMES, ...) \
-  if constexpr (Count == COUNT) {             \
-    auto& [HAM_OBJECT_NAMES NAMES] = object;  \
-    __VA_ARGS__                               \
+#define HAM_OBJECT_MEMBERS(COUNT)                 \
+  if constexpr (Count == COUNT) {                 \
+    auto& [HAM_MEMBER_NAMES(COUNT)] = object;     \
+    HAM_FOR_EACH_MEMBER(COUNT, HAM_OBJECT_MEMBER) \
   }
-#define HAM_OBJECT_NAMES(...) __VA_ARGS__
 
 template <class Object, std::size_t Count>
 void append_members(std::string& to) {
   alignas(Object) std::byte storage[sizeof(Object)] = {};
   Object& object = *std::launder(reinterpret_cast<Object*>(storage));
   object_members out(to, storage, sizeof(Object));
-  HAM_OBJECT_MEMBERS(1, (m0), HAM_OBJECT_MEMBER(m0))
-  HAM_OBJECT_MEMBERS(2, (m0, m1), HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1))
-  HAM_OBJECT_MEMBERS(3, (m0, m1, m2), HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2))
-  HAM_OBJECT_MEMBERS(4, (m0, m1, m2, m3),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3))
-  HAM_OBJECT_MEMBERS(5, (m0, m1, m2, m3, m4),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4))
-  HAM_OBJECT_MEMBERS(6, (m0, m1, m2, m3, m4, m5),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5))
-  HAM_OBJECT_MEMBERS(7, (m0, m1, m2, m3, m4, m5, m6),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6))
-  HAM_OBJECT_MEMBERS(8, (m0, m1, m2, m3, m4, m5, m6, m7),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7))
-  HAM_OBJECT_MEMBERS(9, (m0, m1, m2, m3, m4, m5, m6, m7, m8),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8))
-  HAM_OBJECT_MEMBERS(10, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9))
-  HAM_OBJECT_MEMBERS(11, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10))
-  HAM_OBJECT_MEMBERS(12, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11))
-  HAM_OBJECT_MEMBERS(13, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
-                                 HAM_OBJECT_MEMBER(m12))
-  HAM_OBJECT_MEMBERS(14, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
-                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13))
-  HAM_OBJECT_MEMBERS(15, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
-                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14))
-  HAM_OBJECT_MEMBERS(16, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
-                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
-                                     HAM_OBJECT_MEMBER(m15))
-  HAM_OBJECT_MEMBERS(17, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
-                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
-                                     HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16))
-  HAM_OBJECT_MEMBERS(18, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
-                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
-                                     HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17))
-  HAM_OBJECT_MEMBERS(19, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
-                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
-                                     HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
-                                         HAM_OBJECT_MEMBER(m18))
-  HAM_OBJECT_MEMBERS(20, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19),
-                     HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3)
-                         HAM_OBJECT_MEMBER(m4) HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7)
-                             HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9) HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11)
-                                 HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13) HAM_OBJECT_MEMBER(m14)
-                                     HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
-                                         HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19))
-  HAM_OBJECT_MEMBERS(
-      21, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20),
-      HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3) HAM_OBJECT_MEMBER(m4)
-          HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7) HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9)
-              HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11) HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13)
-                  HAM_OBJECT_MEMBER(m14) HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
-                      HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19) HAM_OBJECT_MEMBER(m20))
-  HAM_OBJECT_MEMBERS(
-      22, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21),
-      HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3) HAM_OBJECT_MEMBER(m4)
-          HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7) HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9)
-              HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11) HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13)
-                  HAM_OBJECT_MEMBER(m14) HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
-                      HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19) HAM_OBJECT_MEMBER(m20) HAM_OBJECT_MEMBER(m21))
-  HAM_OBJECT_MEMBERS(
-      23, (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22),
-      HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3) HAM_OBJECT_MEMBER(m4)
-          HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7) HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9)
-              HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11) HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13)
-                  HAM_OBJECT_MEMBER(m14) HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
-                      HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19) HAM_OBJECT_MEMBER(m20) HAM_OBJECT_MEMBER(m21)
-                          HAM_OBJECT_MEMBER(m22))
-  HAM_OBJECT_MEMBERS(
-      24,
-      (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23),
-      HAM_OBJECT_MEMBER(m0) HAM_OBJECT_MEMBER(m1) HAM_OBJECT_MEMBER(m2) HAM_OBJECT_MEMBER(m3) HAM_OBJECT_MEMBER(m4)
-          HAM_OBJECT_MEMBER(m5) HAM_OBJECT_MEMBER(m6) HAM_OBJECT_MEMBER(m7) HAM_OBJECT_MEMBER(m8) HAM_OBJECT_MEMBER(m9)
-              HAM_OBJECT_MEMBER(m10) HAM_OBJECT_MEMBER(m11) HAM_OBJECT_MEMBER(m12) HAM_OBJECT_MEMBER(m13)
-                  HAM_OBJECT_MEMBER(m14) HAM_OBJECT_MEMBER(m15) HAM_OBJECT_MEMBER(m16) HAM_OBJECT_MEMBER(m17)
-                      HAM_OBJECT_MEMBER(m18) HAM_OBJECT_MEMBER(m19) HAM_OBJECT_MEMBER(m20) HAM_OBJECT_MEMBER(m21)
-                          HAM_OBJECT_MEMBER(m22) HAM_OBJECT_MEMBER(m23))
+  HAM_FOR_EACH_MEMBER_COUNT(HAM_OBJECT_MEMBERS)
 }
 
-#undef HAM_OBJECT_NAMES
 #undef HAM_OBJECT_MEMBERS
 #undef HAM_OBJECT_MEMBER
 
