@@ -1,4 +1,6 @@
 // The one-sided ring by itself: how many journeys a message costs, order, back-pressure, and a peer that lies.
+#include "transport/common/one_sided_endpoint.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -7,9 +9,6 @@
 #include <vector>
 
 #include "transport/common/local_access.hpp"
-#include "transport/common/one_sided_endpoint.hpp"
-#include "transport/emulated/link.hpp"
-#include "transport/emulated/medium.hpp"
 
 namespace ham::transport {
 namespace {
@@ -244,48 +243,6 @@ TEST(one_sided, any_words_in_its_memory_break_nothing) {
       EXPECT_LE(at->taken(), at->sent());
     }
   }
-}
-
-// ---- the emulated link's time
-
-TEST(emulated_medium, settings) {
-  const emulated::medium usual = emulated::parse_medium("");
-  EXPECT_TRUE(usual.by == emulated::initiator::target && usual.read_ns == 1200 && usual.posted == 1);
-  const emulated::medium other =
-      emulated::parse_medium("initiator=host/posted=no/read=5/write=7/setup=9/to=0.5/from=2");
-  EXPECT_TRUE(other.by == emulated::initiator::host && other.posted == 0 && other.read_ns == 5 && other.write_ns == 7);
-  EXPECT_TRUE(other.setup_ns == 9 && other.to_target_gib_s == 0.5 && other.to_host_gib_s == 2);
-  for (const char* wrong : {"read", "read=", "read=-1", "read=1us", "read=9999999999", "to=0", "to=nan", "initiator=me",
-                            "posted=maybe", "speed=1", "read=1//write=2", "/"}) {
-    EXPECT_THROW(static_cast<void>(emulated::parse_medium(wrong)), config_error) << wrong;
-  }
-  emulated::medium insane = usual;
-  EXPECT_TRUE(insane.sane());
-  insane.read_ns = -1;
-  EXPECT_FALSE(insane.sane());
-}
-
-TEST(emulated_medium, what_is_written_is_not_there_at_once_and_reads_take_their_time) {
-  const one_sided_layout layout{4, 8192};
-  std::unique_ptr<std::byte[], void (*)(std::byte*)> memory(
-      new (std::align_val_t{64}) std::byte[emulated::segment::bytes(layout)](),
-      [](std::byte* it) { ::operator delete[](it, std::align_val_t{64}); });
-  const emulated::segment there{memory.get(), layout};
-  const emulated::medium slow = emulated::parse_medium("read=2000000/write=50000000");
-  emulated::far_access far(there, std::make_shared<emulated::wire>(slow));
-  emulated::near_access near(there);
-  const std::int64_t begin = base::now_ns();
-  far.write_word(8, 42);
-  const bool at_once = near.read_word(8) == 42;
-  if (base::now_ns() - begin < 50'000'000) {
-    EXPECT_FALSE(at_once);
-  }
-  while (near.read_word(8) != 42) ASSERT_LT(base::now_ns() - begin, 20'000'000'000);
-  EXPECT_GE(base::now_ns() - begin, 50'000'000);
-  near.write_word(16, 43);
-  const std::int64_t reading = base::now_ns();
-  EXPECT_EQ(far.read_word(16), 43U);
-  EXPECT_GE(base::now_ns() - reading, 2'000'000);
 }
 
 }  // namespace

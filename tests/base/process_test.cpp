@@ -1,0 +1,92 @@
+// Child processes: start, environment, end.
+#include "base/process.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "base/control_socket.hpp"
+#include "base/memory_file.hpp"
+#include "ham/error.hpp"
+
+namespace ham::base {
+namespace {
+
+using namespace std::chrono_literals;
+
+process_request shell(const std::string& script) {
+  process_request request;
+  request.command = {"sh", "-c", script};
+  return request;
+}
+
+TEST(process, ends_with_a_text) {
+  EXPECT_NE(wait_for_end(start_process(shell("exit 0")), 20s).find("0"), std::string::npos);
+  EXPECT_NE(wait_for_end(start_process(shell("exit 7")), 20s).find("7"), std::string::npos);
+  const std::string killed = wait_for_end(start_process(shell("kill -SEGV $$")), 20s);
+  EXPECT_NE(killed.find("signal 11"), std::string::npos) << killed;
+}
+
+TEST(process, still_runs_and_is_killed) {
+  const process child = start_process(shell("exec sleep 100"));
+  EXPECT_EQ(wait_for_end(child, 1ms), "");
+  kill_process(child);
+  EXPECT_NE(wait_for_end(child, 20s).find("signal 9"), std::string::npos);
+  kill_process(child);
+  EXPECT_NE(::kill(child.pid, 0), 0) << "it was reaped";
+}
+
+TEST(process, gets_environment_cores_and_one_descriptor) {
+  auto [mine, theirs] = make_control_pair();
+  const unique_fd private_file = make_memory_file("test", 1);
+  ::setenv("HAM_TEST_REPLACED", "old", 1);
+  process_request request = shell("test \"$HAM_TEST_ADDED$HAM_TEST_REPLACED\" = addednew && test -e /proc/self/fd/" +
+                                  std::to_string(theirs.get()) + " && test ! -e /proc/self/fd/" +
+                                  std::to_string(private_file.get()) + " && test \"$(nproc)\" = 1");
+  request.extra_environment = {"HAM_TEST_ADDED=added", "HAM_TEST_REPLACED=new"};
+  request.inherited_fd = theirs.get();
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  ASSERT_EQ(::sched_getaffinity(0, sizeof cpus, &cpus), 0);
+  int core = 0;
+  while (!CPU_ISSET(core, &cpus)) ++core;
+  request.cpus = {core};
+  EXPECT_NE(wait_for_end(start_process(request), 20s).find(" 0"), std::string::npos);
+  EXPECT_NE(::fcntl(theirs.get(), F_GETFD) & FD_CLOEXEC, 0) << "here it is closed on exec again";
+  ::unsetenv("HAM_TEST_REPLACED");
+}
+
+TEST(process, that_does_not_exist) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer makes a fork of vfork: the child cannot say why it failed";
+#endif
+  process_request request;
+  request.command = {"/no/such/program"};
+  try {
+    (void)start_process(request);
+    FAIL();
+  } catch (const config_error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("/no/such/program"), std::string::npos) << problem.what();
+  }
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
+}
+
+TEST(process, dies_with_the_thread_that_started_it) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer makes a fork of vfork: the thread may end before the child is tied to it";
+#endif
+  process child;
+  std::thread([&] { child = start_process(shell("exec sleep 100")); }).join();
+  EXPECT_NE(wait_for_end(child, 20s).find("signal 9"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ham::base
