@@ -31,7 +31,7 @@ help:
 	@echo "make fuzz           FUZZ_RUNS=$(FUZZ_RUNS) executions of every fuzzer, or of some (FUZZ=\"engine codecs\")"
 	@echo "make cross ISA=...  cross build of everything for aarch64, riscv64, ppc64le or s390x; installs what it takes"
 	@echo "make install        install below PREFIX=$(PREFIX)"
-	@echo "make check          tests, layer check, which units have tests, format check"
+	@echo "make check          tests, layer check, which units have tests, words, format check"
 	@echo "make tidy           clang-tidy over the sources"
 	@echo "make format         format all sources in place"
 	@echo "make clean          remove build/"
@@ -94,6 +94,7 @@ check: test
 	@scripts/install-deps.sh check
 	@scripts/check-layers.py
 	@scripts/check-tests.py
+	@scripts/check-words.py
 	@scripts/check-format.sh
 
 tidy: build

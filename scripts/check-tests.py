@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that tests mirror sources: check-tests.py [--list] [ROOT] | --self-test
 
-A unit is what one name stands for in one folder of src/: x.cpp, x.hpp, or both. Its test is tests/<same folder>/x_test.cpp.
+A unit is what one name stands for in one folder of src/: x.cpp, x.hpp, or both. Its test is tests/<same folder>/x_test.cpp, or,
+where what it implements is declared in include/ham/offload/x.hpp, tests/offload/x_test.cpp.
 A header that only declares is no unit. EXCEPTIONS need no test of their own; of the others at most MAX_UNTESTED may be
 without one, a number that is only ever lowered. Tests of the folders in MIRRORED must belong to a unit, of src/ or of
 include/ham/, or be among BEHAVIOUR. Prints what is wrong and ends with 1 if anything is; --list prints the units without
@@ -21,6 +22,9 @@ EXCEPTIONS = {
     "src/mpix/main/kernel_host": "a main: started by tests/mpix/spawn",
     "src/veo/helper/main": "a main: the helper that every test of tests/veo starts",
     "src/veo/kernel_side/stubs": "functions that do nothing, for kernels to link",
+    "src/runtime/address_check": "works through the linker: tests/multiprocess/address_check_test.cpp",
+    "src/runtime/forks": "is about other processes: tests/multiprocess/fork_test.cpp",
+    "src/runtime/output": "is about what targets print: tests/multiprocess/output_test.cpp",
     "src/transport/mpi/module": "the one function that a module exports: loaded by every test of tests/mpi",
     "src/transport/tcp/module": "the one function that a module exports: loaded by tests/conformance",
     "src/transport/tcp/static_module": "an initialiser of fully static programs: tests/consumer/tcp_static.cpp",
@@ -30,6 +34,9 @@ EXCEPTIONS = {
 
 # Folders whose tests are held against units; what is below them, too.
 MIRRORED = ("base", "msg", "core", "job", "compose", "runtime", "transport")
+
+# Folders that implement include/ham/offload/.
+BEHIND_THE_API = ("core", "job", "compose", "runtime")
 
 # Test -> behaviour of several units together that it is about.
 BEHAVIOUR = {
@@ -63,6 +70,14 @@ def test_of(unit):
     return pathlib.Path("tests", *unit.parts[1:-1], unit.name + "_test.cpp")
 
 
+def has_test(root, unit):
+    if (root / test_of(unit)).is_file():
+        return True
+    declared = root / "include/ham/offload" / (unit.name + ".hpp")
+    public = unit.parts[1] in BEHIND_THE_API and declared.is_file()
+    return public and (root / "tests/offload" / (unit.name + "_test.cpp")).is_file()
+
+
 def strange_tests(root):
     """Tests in mirrored folders that belong to no unit."""
     strange = []
@@ -85,7 +100,7 @@ def check(root, exceptions=None, max_untested=None):
     max_untested = MAX_UNTESTED if max_untested is None else max_untested
     units = units_of(root)
     wanted = {unit for unit in units if unit.as_posix() not in exceptions}
-    untested = sorted(unit for unit in wanted if not (root / test_of(unit)).is_file())
+    untested = sorted(unit for unit in wanted if not has_test(root, unit))
     wrong = []
     if len(untested) > max_untested:
         wrong.append(f"{len(untested)} units have no test of their name, {max_untested} may be without: give new ones "
@@ -94,7 +109,7 @@ def check(root, exceptions=None, max_untested=None):
         unit = pathlib.Path(name)
         if unit not in units:
             wrong.append(f"{name}: an exception for no unit; take it out of EXCEPTIONS")
-        elif (root / test_of(unit)).is_file():
+        elif has_test(root, unit):
             wrong.append(f"{name}: has a test now; take it out of EXCEPTIONS")
     wrong += [f"{test}: no unit has this name; name it after one, or add it to BEHAVIOUR" for test in strange_tests(root)]
     wrong += [f"{test}: is not there; take it out of BEHAVIOUR" for test in sorted(BEHAVIOUR)
@@ -120,6 +135,8 @@ def self_test():
         (["src/base/words.hpp"], {}, 0, 0, 0),
         (["include/ham/msg/a.hpp", "tests/msg/a_test.cpp"], {}, 0, 0, 0),
         (["tests/multiprocess/a_test.cpp"], {}, 0, 0, 0),
+        (["src/runtime/a.cpp", "include/ham/offload/a.hpp", "tests/offload/a_test.cpp"], {}, 0, 0, 0),
+        (["src/runtime/a.cpp", "tests/offload/a_test.cpp"], {}, 0, 1, 1),
     ]
     failures = 0
     for files, exceptions, most, wrongs, missing in cases:
