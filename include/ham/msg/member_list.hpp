@@ -43,12 +43,8 @@ inline constexpr std::size_t max_listed_members = 24;
 #define HAM_FOR_EACH_MEMBER(COUNT, DO) DO(m0) HAM_MEMBERS_AFTER_FIRST_##COUNT(DO)
 
 // DO(1) DO(2) ... DO(24)
-#define HAM_FOR_EACH_MEMBER_COUNT(DO)                                                                                 \
-  DO(1)                                                                                                               \
-  DO(2)                                                                                                               \
-  DO(3)                                                                                                               \
-  DO(4)                                                                                                               \
-  DO(5)                                                                                                               \
-  DO(6)                                                                                                               \
-  DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15) DO(16) DO(17) DO(18) DO(19) DO(20) DO(21) DO(22) DO(23) \
-      DO(24)
+// clang-format off
+#define HAM_FOR_EACH_MEMBER_COUNT(DO)                                           \
+  DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12)    \
+  DO(13) DO(14) DO(15) DO(16) DO(17) DO(18) DO(19) DO(20) DO(21) DO(22) DO(23) DO(24)
+// clang-format on

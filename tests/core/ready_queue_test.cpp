@@ -1,5 +1,5 @@
 // Continuations come out in the order in which they went in, whoever takes them.
-#include "runtime/ready_queue.hpp"
+#include "core/ready_queue.hpp"
 
 #include <gtest/gtest.h>
 
