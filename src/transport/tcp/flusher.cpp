@@ -65,8 +65,7 @@ void flusher::run() {
             : what == found::something_owed && quiet >= quiet_naps ? quiet_naps
                                                                    : quiet + 1;
     if (quiet < quiet_naps) {
-      const timespec time = as_time(short_nap_ns);
-      ::nanosleep(&time, nullptr);
+      base::sleep_ns(short_nap_ns);
     } else if (quiet < quiet_rounds) {
       lie_down(napping);
     } else {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -82,7 +81,7 @@ class patient_socket {
   void watch(short event, std::int64_t begin) const noexcept {
     pollfd looked_at{socket_, event, 0};
     while (::poll(&looked_at, 1, 0) <= 0 && base::now_ns() - begin < spin_ns_) {
-      ::sched_yield();  // with more threads than cores, the one that is waited for may want this one
+      base::yield();  // with more threads than cores, the one that is waited for may want this one
     }
   }
 
