@@ -20,8 +20,8 @@ struct backoff_schedule {
   std::int64_t max_sleep_ns = 0;   ///< each sleep is twice as long as the one before, up to this; 0: all alike
 };
 
-/// One wait of one thread: `backoff<{.spins = 100}> pause; while (!attempt()) pause.wait();`. Its state is one number,
-/// which costs nothing where the first attempt usually succeeds.
+/// One wait of one thread: `backoff<backoff_schedule{.spins = 100}> pause; while (!attempt()) pause.wait();`. Its state
+/// is one number, which costs nothing where the first attempt usually succeeds.
 template <backoff_schedule Schedule>
 class backoff {
  public:

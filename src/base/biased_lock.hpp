@@ -54,7 +54,7 @@ class biased_lock {
 
  private:
   [[gnu::noinline]] void wait() noexcept {
-    for (backoff<{.spins = 200}> pause; !try_lock();) pause.wait();
+    for (backoff<backoff_schedule{.spins = 200}> pause; !try_lock();) pause.wait();
   }
 
   [[gnu::noinline]] bool try_lock_shared_mode() noexcept {

@@ -20,7 +20,7 @@ constexpr std::int64_t max_park_beside_standby_ns = 100'000;  // what a call wai
 
 void waiter::lock_contended() noexcept {
   lock_waiters_.fetch_add(1);  // nobody goes to sleep with it now
-  for (base::backoff<{.spins = 100}> pause; !receiving_.try_lock();) {
+  for (base::backoff<base::backoff_schedule{.spins = 100}> pause; !receiving_.try_lock();) {
     if (sleeping_.load(std::memory_order_acquire)) wake();
     pause.wait();
   }

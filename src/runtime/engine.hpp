@@ -228,7 +228,7 @@ class engine final : public transport::observer, private waiting_node, private s
   };
   static constexpr unsigned most_depth = 512;
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
-  using room_wait = base::backoff<{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
+  using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
   static constexpr unsigned longest_warmth = 512;  // looks at a transport behind the first after it had something
 
   peer_hold peer_for(node_t node);

@@ -22,17 +22,17 @@ std::string rounds(Wait& wait, int count) {
 }
 
 TEST(backoff, spins_then_yields_then_sleeps) {
-  backoff<{.spins = 2, .yields = 3, .sleep_ns = 1}> wait;
+  backoff<backoff_schedule{.spins = 2, .yields = 3, .sleep_ns = 1}> wait;
   EXPECT_EQ(rounds(wait, 8), "ssyyyzzz");
 }
 
 TEST(backoff, without_a_limit_of_yields_it_never_sleeps) {
-  backoff<{.spins = 1}> wait;
+  backoff<backoff_schedule{.spins = 1}> wait;
   EXPECT_EQ(rounds(wait, 1000), "s" + std::string(999, 'y'));
 }
 
 TEST(backoff, begins_anew_after_reset) {
-  backoff<{.spins = 1, .yields = 0, .sleep_ns = 10, .max_sleep_ns = 40}> wait;
+  backoff<backoff_schedule{.spins = 1, .yields = 0, .sleep_ns = 10, .max_sleep_ns = 40}> wait;
   EXPECT_EQ(rounds(wait, 2), "sz");
   EXPECT_EQ(wait.next_sleep_ns(), 20);
   wait.reset();
@@ -41,7 +41,7 @@ TEST(backoff, begins_anew_after_reset) {
 }
 
 TEST(backoff, sleeps_grow_up_to_their_limit) {
-  backoff<{.spins = 1, .yields = 1, .sleep_ns = 100, .max_sleep_ns = 350}> wait;
+  backoff<backoff_schedule{.spins = 1, .yields = 1, .sleep_ns = 100, .max_sleep_ns = 350}> wait;
   EXPECT_EQ(rounds(wait, 2), "sy");
   std::vector<std::int64_t> lengths;
   for (int i = 0; i < 5; ++i) {
@@ -52,7 +52,7 @@ TEST(backoff, sleeps_grow_up_to_their_limit) {
 }
 
 TEST(backoff, sleeps_are_alike_without_a_longest_one) {
-  backoff<{.spins = 0, .yields = 0, .sleep_ns = 100}> wait;
+  backoff<backoff_schedule{.spins = 0, .yields = 0, .sleep_ns = 100}> wait;
   for (int i = 0; i < 40; ++i) {
     EXPECT_EQ(wait.next_sleep_ns(), 100);
     wait.wait();
@@ -60,7 +60,7 @@ TEST(backoff, sleeps_are_alike_without_a_longest_one) {
 }
 
 TEST(backoff, skips_spins_where_they_would_take_the_core_of_the_other) {
-  backoff<{.spins = 5, .yields = 1, .sleep_ns = 1}> wait;
+  backoff<backoff_schedule{.spins = 5, .yields = 1, .sleep_ns = 1}> wait;
   EXPECT_EQ(rounds(wait, 1), "s");
   wait.skip_spins();
   EXPECT_EQ(rounds(wait, 2), "yz");
@@ -71,7 +71,7 @@ TEST(backoff, skips_spins_where_they_would_take_the_core_of_the_other) {
 }
 
 TEST(backoff, a_sleep_takes_at_least_its_time) {
-  backoff<{.spins = 0, .yields = 0, .sleep_ns = 2'000'000}> wait;
+  backoff<backoff_schedule{.spins = 0, .yields = 0, .sleep_ns = 2'000'000}> wait;
   const std::int64_t before = ham::base::now_ns();
   wait.wait();
   EXPECT_GE(ham::base::now_ns() - before, 2'000'000);
