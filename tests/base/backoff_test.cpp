@@ -8,6 +8,7 @@
 namespace {
 
 using ham::base::backoff;
+using ham::base::backoff_schedule;
 
 /// What the first rounds of a wait are: one letter each.
 template <class Wait>
