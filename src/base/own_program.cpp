@@ -190,7 +190,8 @@ void give_target_its_path(int count, char** arguments, char**) {
   program_invocation_short_name = std::strrchr(path.data(), '/') + 1;
 }
 // Not as an attribute: link-time optimisation puts all constructors into one, which has no arguments.
-[[gnu::section(".init_array"), gnu::used]] void (*const path_giver)(int, char**, char**) = &give_target_its_path;
+// Not const: the compilers' own entries of that section can be written, and may be in the same unit.
+[[gnu::section(".init_array"), gnu::used]] void (*path_giver)(int, char**, char**) = &give_target_its_path;
 #endif
 
 }  // namespace
