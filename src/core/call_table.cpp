@@ -94,13 +94,8 @@ void call_table::drop_reply(call_slot& slot) noexcept {
 
 void call_table::fail_unanswered(const std::exception_ptr& why) noexcept {
   slots_.for_each([&](call_slot& slot) {
-    if (!slot.unanswered.exchange(false) || !slot.reply_due.load(std::memory_order_acquire)) return;
-    if (slot.orphan || slot.state.load(std::memory_order_relaxed) != slot_state::pending) {
-      drop_reply(slot);
-    } else {
-      slot.reply_due = false;
-      fail(slot, why);
-    }
+    if (slot.unanswered.exchange(false) && slot.reply_due.load(std::memory_order_acquire))
+      fail_awaited(slot, [&](call_slot&) { return why; });
   });
 }
 

@@ -81,13 +81,7 @@ class call_table {
   void fail_all_of(node_t node, Why why) noexcept {
     slots_.for_each([&](call_slot& slot) {
       // Other threads claim, fill and release slots of other nodes meanwhile.
-      if (!slot.reply_due.load(std::memory_order_acquire) || slot.node != node) return;
-      if (slot.orphan || slot.state.load() != slot_state::pending) {
-        drop_reply(slot);
-      } else {
-        slot.reply_due = false;
-        fail(slot, why(slot));
-      }
+      if (slot.reply_due.load(std::memory_order_acquire) && slot.node == node) fail_awaited(slot, why);
     });
   }
   /// Fails what was marked as unanswered.
@@ -121,6 +115,16 @@ class call_table {
   [[noreturn]] static void throw_full();
   [[noreturn]] static void throw_no_call();
   void drop_reply(call_slot& slot) noexcept;
+  /// The reply that is due never comes.
+  template <class Why>
+  void fail_awaited(call_slot& slot, Why&& why) noexcept {
+    if (slot.orphan || slot.state.load() != slot_state::pending) {
+      drop_reply(slot);
+    } else {
+      slot.reply_due = false;
+      fail(slot, why(slot));
+    }
+  }
   template <class Expire>
   static void expire_one(call_slot& slot, std::int64_t now_ns, Expire expire) noexcept {
     if (slot.state.load() != slot_state::pending) return;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 #include "base/own_program.hpp"
 #include "base/unique_fd.hpp"
 #include "ham/msg/thread_pool.hpp"
@@ -123,8 +124,7 @@ class job_processes {
   struct child {
     base::unique_fd news;  // job_event
     bool waiting = true;
-    bool host_gone = false;
-    bool limited = false;  // it is killed if it stays
+    bool host_gone = false;  // it is killed if it stays
     bool killed = false;
   };
 
@@ -166,10 +166,10 @@ class job_processes {
 
   void wait_for_events(bool full) {
     std::vector<pollfd> waiting;
-    std::vector<child*> whose;
-    for (auto& [pid, one] : children_) {
+    std::vector<pid_t> whose;
+    for (const auto& [pid, one] : children_) {
       waiting.push_back({one.news.get(), POLLIN, 0});
-      whose.push_back(&one);
+      whose.push_back(pid);
     }
     waiting.push_back({supervisor_.fd(), POLLIN, 0});
     std::int64_t next = supervisor_.next_ns();
@@ -178,12 +178,9 @@ class job_processes {
       next = std::min(next, at_->refuse());
       waiting.push_back({at_->fd(), POLLIN, 0});
     }
-    if (::poll(waiting.data(), waiting.size(), milliseconds_until(next)) < 0) return;
+    if (::poll(waiting.data(), waiting.size(), base::milliseconds_until(next)) < 0) return;
     for (std::size_t i = 0; i < whose.size(); ++i) {
-      if (waiting[i].revents != 0) on_news(*whose[i]);
-    }
-    for (auto& [pid, one] : children_) {
-      if (one.host_gone && !std::exchange(one.limited, true)) supervisor_.kill_at(pid, base::now_ns() + grace_ns);
+      if (waiting[i].revents != 0) on_news(whose[i]);
     }
     for (const transport::process_supervisor::event& what : supervisor_.turn()) {
       const auto found = children_.find(static_cast<pid_t>(what.who));
@@ -196,14 +193,8 @@ class job_processes {
     }
   }
 
-  /// For poll(): -1 is without end.
-  static int milliseconds_until(std::int64_t time_ns) noexcept {
-    if (time_ns == base::never_ns) return -1;
-    const std::int64_t left = std::max<std::int64_t>(0, time_ns - base::now_ns());
-    return static_cast<int>(std::min<std::int64_t>(left / 1'000'000 + 1, 3'600'000));
-  }
-
-  static void on_news(child& from) {
+  void on_news(pid_t pid) {
+    child& from = children_.at(pid);
     char byte = 0;
     const ssize_t got = ::read(from.news.get(), &byte, 1);
     if (got < 0 && errno == EINTR) return;
@@ -212,7 +203,8 @@ class job_processes {
       return;
     }
     from.waiting = false;
-    if (static_cast<job_event>(byte) == job_event::host_gone) from.host_gone = true;
+    if (static_cast<job_event>(byte) != job_event::host_gone || std::exchange(from.host_gone, true)) return;
+    supervisor_.kill_at(pid, base::now_ns() + grace_ns);
   }
 
   static void report_end(const child& one, const std::string& how) {

@@ -9,6 +9,7 @@
 
 #include "ham/error.hpp"
 #include "ham/msg/thread_pool.hpp"
+#include "runtime/command_line.hpp"
 #include "runtime/options.hpp"
 
 namespace ham::detail {
@@ -27,13 +28,7 @@ class option_settings : public testing::Test {
   }
   static void take(runtime_options& options, std::vector<std::string> words) {
     words.insert(words.begin(), "app");
-    std::vector<char*> pointers;
-    for (auto& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    int argc = static_cast<int>(words.size());
-    char** argv = pointers.data();
-    take_options(argc, argv, options);
-    EXPECT_EQ(argc, 1);
+    EXPECT_EQ(test::take_options_from(words, options).size(), 1U);
   }
 };
 
@@ -56,6 +51,14 @@ constexpr sample samples[] = {{setting::tcp_security, "off", "force-off"},
                               {setting::veo_library, "liba.so", "libb.so"},
                               {setting::veo_application, "/a.so", "/b.so"}};
 
+void expect_now(setting which, const char* value) {
+  const base::setting_info& about = base::info_of(which);
+  EXPECT_EQ(base::number_of(which), base::parse_setting(which, value, "here")) << about.variable;
+  if (about.kind == base::setting_kind::text) {
+    EXPECT_EQ(base::text_of(which), value) << about.variable;
+  }
+}
+
 TEST_F(option_settings, the_program_goes_before_the_environment) {
   for (const sample& each : samples) {
     const base::setting_info& about = base::info_of(each.which);
@@ -64,10 +67,7 @@ TEST_F(option_settings, the_program_goes_before_the_environment) {
     take_setting(options, each.which, each.one, "here");
     ::setenv(about.variable, each.other, 1);
     use_settings(options);
-    EXPECT_EQ(base::number_of(each.which), base::parse_setting(each.which, each.one, "here")) << about.variable;
-    if (about.kind == base::setting_kind::text) {
-      EXPECT_EQ(base::text_of(each.which), each.one) << about.variable;
-    }
+    expect_now(each.which, each.one);
     use_settings({});
     EXPECT_EQ(base::text_of(each.which), each.other) << about.variable << ": nobody says anything now";
     ::unsetenv(about.variable);
@@ -81,10 +81,7 @@ TEST_F(option_settings, the_command_line_goes_before_the_program) {
     options.nodes = "none";
     take_setting(options, each.which, each.one, "here");
     take(options, {base::option_of(about) + "=" + each.other});
-    EXPECT_EQ(base::number_of(each.which), base::parse_setting(each.which, each.other, "here")) << about.variable;
-    if (about.kind == base::setting_kind::text) {
-      EXPECT_EQ(base::text_of(each.which), each.other) << about.variable;
-    }
+    expect_now(each.which, each.other);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "ham/error.hpp"
+#include "runtime/command_line.hpp"
 
 namespace ham::detail {
 namespace {
@@ -19,15 +20,8 @@ class command_line_options : public testing::Test {
   void TearDown() override { SetUp(); }
 
   /// Takes the options out of `words`; what is left of them.
-  std::vector<std::string> take(std::vector<std::string> words) {
-    std::vector<char*> pointers;
-    for (auto& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    int argc = static_cast<int>(words.size());
-    char** argv = pointers.data();
-    take_options(argc, argv, options);
-    EXPECT_EQ(argv[argc], nullptr);
-    return {argv, argv + argc};
+  std::vector<std::string> take(const std::vector<std::string>& words) {
+    return test::take_options_from(words, options);
   }
   runtime_options options;
 };

@@ -8,7 +8,7 @@
 #include <future>
 
 #include "base/clock.hpp"
-#include "transport/tcp/event_fds.hpp"
+#include "base/event_fds.hpp"
 
 namespace ham::transport::tcp {
 namespace {
@@ -36,7 +36,7 @@ class event_source final : public io_thread::source {
  public:
   explicit event_source(int event) : event_(event) {}
   void on_events(std::uint32_t events) override {
-    drain_event(event_);
+    base::drain_event(event_);
     happened.set_value(events);
   }
   std::promise<std::uint32_t> happened;
@@ -68,11 +68,11 @@ TEST_F(io_threads, runs_what_is_posted_in_order_on_itself) {
 }
 
 TEST_F(io_threads, hands_events_to_their_source) {
-  const base::unique_fd event = make_event();
+  const base::unique_fd event = base::make_event();
   event_source source(event.get());
   io_.watch(event.get(), EPOLLIN, &source);
   io_.start(work_);
-  signal_event(event.get());
+  base::signal_event(event.get());
   EXPECT_EQ(source.happened.get_future().get(), static_cast<std::uint32_t>(EPOLLIN));
 }
 
@@ -93,12 +93,6 @@ TEST_F(io_threads, ends_when_a_turn_says_so) {
 TEST(io_thread, need_not_be_started) {
   io_thread never;
   never.join();
-}
-
-TEST(milliseconds, never_end_early) {
-  EXPECT_EQ(milliseconds_until(base::never_ns), -1);
-  EXPECT_EQ(milliseconds_until(0), 1);
-  EXPECT_GE(milliseconds_until(base::now_ns() + 10'000'000'000), 1);
 }
 
 }  // namespace

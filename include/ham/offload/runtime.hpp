@@ -19,7 +19,7 @@ struct communicator_handle {
 };
 }  // namespace detail
 
-/// Settings of a runtime. Each is also an option of the command line and a variable of the environment: `tcp_timeout`
+/// Settings of a runtime. Each is also an option of the command line and a variable of the environment; `tcp_timeout`
 /// is
 /// --ham-tcp-timeout and HAM_TCP_TIMEOUT. The command line comes first, then what is set here, then the environment,
 /// then the default. docs/configuration.md lists values and defaults. Throws ham::config_error at the start for what

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 #include "base/own_program.hpp"
 #include "base/refused_call.hpp"
 #include "base/thread.hpp"
@@ -26,11 +27,7 @@ child_keeper::child_keeper(std::string transport, end_handler on_end)
     : transport_(std::move(transport)),
       on_end_(std::move(on_end)),
       start_limit_ns_(start_limit_ns()),
-      command_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!command_event_) {
-    throw config_error("cannot make an event descriptor" +
-                       base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
-  }
+      command_event_(base::make_event()) {
   thread_ = base::start_thread([this] { keep(); });
 }
 
@@ -51,8 +48,7 @@ void child_keeper::run(std::function<void()> task) {
     done = true;
     done_.notify_all();
   });
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+  base::signal_event(command_event_.get());
   done_.wait(lock, [&] { return done; });
   if (problem) std::rethrow_exception(problem);
 }
@@ -84,8 +80,7 @@ void child_keeper::stop() noexcept {
     if (stop_) return;
     stop_ = true;
   }
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+  base::signal_event(command_event_.get());
   thread_.join();
 }
 
@@ -142,12 +137,8 @@ void child_keeper::wait_for_events() {
     waiting.push_back({one->control.get(), POLLIN, 0});
     whose.push_back(one.get());
   }
-  const std::int64_t next = supervisor_.next_ns();
-  const std::int64_t left_ms = std::max<std::int64_t>(0, next - base::now_ns()) / 1'000'000 + 1;
-  const int timeout_ms = next == base::never_ns ? -1 : static_cast<int>(std::min<std::int64_t>(left_ms, 3'600'000));
-  if (::poll(waiting.data(), waiting.size(), timeout_ms) < 0) return;
-  std::uint64_t ignored = 0;
-  [[maybe_unused]] const ssize_t got = ::read(command_event_.get(), &ignored, sizeof ignored);
+  if (::poll(waiting.data(), waiting.size(), base::milliseconds_until(supervisor_.next_ns())) < 0) return;
+  base::drain_event(command_event_.get());
   // Words before the end: they say why.
   for (std::size_t i = 0; i < whose.size(); ++i) {
     if (waiting[i + 2].revents != 0) read_control(*whose[i]);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 
 namespace ham::transport {
 namespace {
@@ -163,13 +164,9 @@ bool polled_transport::arm() {
 void polled_transport::disarm() noexcept {
   const itimerspec never{};
   ::timerfd_settime(timer_.get(), 0, &never, nullptr);  // which takes back what it has told
-  std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(event_.get(), &count, sizeof count);
+  base::drain_event(event_.get());
 }
 
-void polled_transport::wake() noexcept {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof one);
-}
+void polled_transport::wake() noexcept { base::signal_event(event_.get()); }
 
 }  // namespace ham::transport

@@ -4,9 +4,11 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
@@ -21,12 +23,7 @@ constexpr std::chrono::milliseconds at_once{0};
 
 }  // namespace
 
-process_supervisor::process_supervisor() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (!epoll_) {
-    throw config_error("cannot make an epoll descriptor" +
-                       base::refused_call("epoll_create1", "raise the limit of open files (ulimit -n)"));
-  }
-}
+process_supervisor::process_supervisor() : epoll_(base::make_epoll()) {}
 
 void process_supervisor::start(id who, const base::process_request& what) {
   adopt(who, std::make_unique<child_process>(base::start_process(what)));
@@ -34,7 +31,7 @@ void process_supervisor::start(id who, const base::process_request& what) {
 
 void process_supervisor::adopt(id who, std::unique_ptr<supervised_process> one) {
   if (one->end_fd() >= 0) {
-    epoll_event interest{EPOLLIN, {.u64 = 0}};
+    epoll_event interest{EPOLLIN, {.u64 = static_cast<std::uint64_t>(who)}};
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, one->end_fd(), &interest);
   }
   {
@@ -53,7 +50,7 @@ std::string process_supervisor::reap(place at, std::chrono::milliseconds timeout
   std::string how = at->second.process->wait_for_end(timeout);
   if (how.empty()) return how;
   const id who = at->first;
-  if (const int fd = at->second.process->end_fd(); fd >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  if (const int fd = at->second.process->end_fd(); fd >= 0) base::unwatch(epoll_.get(), fd);
   running_.erase(at);
   std::lock_guard guard(mutex_);
   ended_.push_back(who);
@@ -85,12 +82,24 @@ std::int64_t process_supervisor::next_ns() const noexcept {
   return asks ? std::min(next, base::now_ns() + poll_ns) : next;
 }
 
+/// Those that epoll names, those that must be asked, and those whose time is over.
+std::set<process_supervisor::id> process_supervisor::due(std::int64_t now) const {
+  std::set<id> found;
+  std::array<epoll_event, 64> ended{};  // there may be more: fd() stays readable
+  const int count = ::epoll_wait(epoll_.get(), ended.data(), static_cast<int>(ended.size()), 0);
+  for (int i = 0; i < count; ++i) found.insert(static_cast<id>(ended[static_cast<std::size_t>(i)].data.u64));
+  for (const auto& [who, one] : running_) {
+    if (one.process->end_fd() < 0 || one.kill_ns <= now) found.insert(who);
+  }
+  return found;
+}
+
 std::vector<process_supervisor::event> process_supervisor::turn() {
   std::vector<event> events;
   const std::int64_t now = base::now_ns();
-  for (auto next = running_.begin(); next != running_.end();) {
-    const auto at = next++;
-    const id who = at->first;
+  for (const id who : due(now)) {
+    const auto at = running_.find(who);
+    if (at == running_.end()) continue;
     const bool late = at->second.kill_ns <= now;
     if (std::string how = reap(at, at_once); !how.empty()) {
       events.push_back({event::kind::ended, who, std::move(how)});

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,7 @@ class process_supervisor {
   };
   using place = std::map<id, record>::iterator;
 
+  [[nodiscard]] std::set<id> due(std::int64_t now) const;
   std::string reap(place at, std::chrono::milliseconds timeout);
 
   base::unique_fd epoll_;

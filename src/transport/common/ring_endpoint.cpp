@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/event_fds.hpp"
 #include "base/home_core.hpp"
 
 namespace ham::transport {
@@ -11,9 +12,7 @@ void ring_endpoint::wake_peer() noexcept {
   const std::uint32_t sleep = ring_bell(*peer_bell_.page, self_);
   if (sleep == 0) return;
   woken_.store(true, std::memory_order_relaxed);
-  const std::uint64_t one = 1;
-  // Fails only if the counter is full or the peer is gone; either way there is nobody left to wake.
-  [[maybe_unused]] const ssize_t written = ::write(peer_bell_.event_fd, &one, sizeof one);
+  base::signal_event(peer_bell_.event_fd);  // in vain only if the counter is full or the peer is gone
   woken(*peer_bell_.page, sleep);
   base::home_core::go_home();  // the kernel may have put the one beside the other
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 
 namespace ham::transport {
 
@@ -203,14 +204,12 @@ bool ring_transport::arm() {
 void ring_transport::disarm() noexcept {
   bell_.sleeping.store(0, std::memory_order_relaxed);
   asleep(false);
-  std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(event_fd_, &count, sizeof count);
+  base::drain_event(event_fd_);
 }
 
 void ring_transport::wake() noexcept {
   bell_.attention.store(1, std::memory_order_seq_cst);
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event_fd_, &one, sizeof one);
+  base::signal_event(event_fd_);
 }
 
 }  // namespace ham::transport

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/control_socket.hpp"
+#include "base/event_fds.hpp"
 #include "base/thread.hpp"
 #include "transport/common/child_keeper.hpp"
 #include "transport/common/joining.hpp"
@@ -85,8 +86,7 @@ void target_transport::keep() {
 
 void target_transport::shutdown() noexcept {
   if (leaving_.exchange(true)) return;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(stop_event_.get(), &one, sizeof one);
+  base::signal_event(stop_event_.get());
   if (keeper_.joinable()) keeper_.join();
 }
 

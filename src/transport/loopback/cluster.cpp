@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/event_fds.hpp"
 #include "base/refused_call.hpp"
 #include "transport/common/heap_access.hpp"
 
@@ -43,11 +44,7 @@ std::byte* align(std::byte* memory) noexcept {
 
 cluster::cluster(std::size_t nodes) : seats_(nodes) {
   for (seat& one : seats_) {
-    one.event = base::unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!one.event) {
-      throw config_error("cannot make an event descriptor" +
-                         base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
-    }
+    one.event = base::make_event();
   }
 }
 

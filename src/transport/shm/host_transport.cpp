@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 #include "base/own_program.hpp"
 #include "base/refused_call.hpp"
 #include "base/thread.hpp"
@@ -27,15 +28,6 @@ constexpr std::chrono::milliseconds patience_at_end{500};
 // What the keeper's epoll says; the rest are nodes, whose control sockets they stand for.
 constexpr std::uint64_t command_tag = 0;
 constexpr std::uint64_t process_tag = UINT64_MAX;
-
-base::unique_fd make_event() {
-  base::unique_fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!fd) {
-    throw config_error("cannot make an event descriptor" +
-                       base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
-  }
-  return fd;
-}
 
 base::unique_fd duplicate(int fd) {
   base::unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
@@ -61,7 +53,7 @@ std::unique_ptr<host_transport> host_transport::make(int heap_fd, observer& to) 
   base::unique_fd job_file = base::make_memory_file("ham-job", sizeof(job_segment));
   base::mapping job_memory(job_file.get(), sizeof(job_segment));
   return std::unique_ptr<host_transport>(
-      new host_transport(std::move(job_file), std::move(job_memory), make_event(), heap_fd, to));
+      new host_transport(std::move(job_file), std::move(job_memory), base::make_event(), heap_fd, to));
 }
 
 host_transport::host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd,
@@ -74,7 +66,7 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
       heap_fd_(heap_fd),
       next_epoch_(random_word()),
       start_limit_ns_(start_limit_ns()),
-      command_event_(make_event()),
+      command_event_(base::make_event()),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   job_->magic = job_segment::magic_value;
   job_->cores = base::usable_cores();
@@ -98,8 +90,7 @@ void host_transport::start(std::vector<target_plan> plans, std::uint32_t nodes) 
   plans_ = std::move(plans);
   plan_nodes_ = nodes;
   started_ = false;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+  base::signal_event(command_event_.get());
   done_.wait(lock, [&] { return started_; });
   if (!start_error_.empty()) throw config_error(start_error_);
 }
@@ -109,8 +100,7 @@ void host_transport::end(node_t node, std::chrono::milliseconds patience) {
     std::lock_guard guard(mutex_);
     ending_.emplace_back(node, base::now_ns() + std::chrono::nanoseconds(patience).count());
   }
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+  base::signal_event(command_event_.get());
 }
 
 bool host_transport::crowded() const noexcept {
@@ -167,7 +157,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   auto one = std::make_unique<child>();
   one->node = plan.node;
   one->heap = base::heap::make_file();
-  one->event = make_event();
+  one->event = base::make_event();
   auto [mine, theirs] = base::make_control_pair();
   one->control = std::move(mine);
 
@@ -228,17 +218,14 @@ host_transport::child* host_transport::find(node_t node) noexcept {
 void host_transport::wait_for_events() {
   std::array<epoll_event, 32> events{};
   const std::int64_t next = supervisor_.next_ns();
-  const std::int64_t left_ms = std::max<std::int64_t>(0, next - base::now_ns()) / 1'000'000 + 1;
-  const int timeout_ms = next == base::never_ns ? -1 : static_cast<int>(std::min<std::int64_t>(left_ms, 3'600'000));
-  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout_ms);
+  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), base::milliseconds_until(next));
   bool ends = next <= base::now_ns();
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
     ends = ends || tag == process_tag;
     if (tag == process_tag) continue;
     if (tag == command_tag) {
-      std::uint64_t ignored = 0;
-      [[maybe_unused]] const ssize_t got = ::read(command_event_.get(), &ignored, sizeof ignored);
+      base::drain_event(command_event_.get());
       continue;
     }
     child* const one = find(static_cast<node_t>(tag));
@@ -413,8 +400,7 @@ void host_transport::forget(endpoint& with) noexcept {
   } catch (const std::bad_alloc&) {
     return;  // its descriptors stay
   }
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+  base::signal_event(command_event_.get());
 }
 
 void host_transport::stop_children() {
@@ -428,8 +414,7 @@ void host_transport::shutdown() noexcept {
     if (stop_) return;
     stop_ = true;
   }
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(command_event_.get(), &one, sizeof one);
+  base::signal_event(command_event_.get());
   keeper_.join();
   watch_.reset();
 }

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/event_fds.hpp"
 #include "base/process.hpp"
 #include "base/process_end.hpp"
 #include "base/thread.hpp"
@@ -210,8 +211,7 @@ void target_transport::meet(const base::control_message& message) {
 
 void target_transport::shutdown() noexcept {
   if (leaving_.exchange(true)) return;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(stop_event_.get(), &one, sizeof one);
+  base::signal_event(stop_event_.get());
   if (keeper_.joinable()) keeper_.join();
   watch_.reset();
   job_->set_awake(self_, false);

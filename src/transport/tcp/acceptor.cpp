@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 #include "transport/tcp/socket.hpp"
 
 namespace ham::transport::tcp {
@@ -28,8 +29,7 @@ int acceptor::fd() {
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_) throw config_error("cannot wait for connections; raise the limit of open files (ulimit -n)");
   owner_ = ::getpid();
-  epoll_event interest{EPOLLIN, {.ptr = nullptr}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listening_.get(), &interest);
+  base::watch(epoll_.get(), listening_.get(), EPOLLIN, nullptr);
   return epoll_.get();
 }
 
@@ -63,8 +63,7 @@ void acceptor::accept_some() {
     if (!socket) {
       const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
       retry_ns_ = exhausted ? base::now_ns() + pause_ns : 0;
-      epoll_event interest{exhausted ? 0U : static_cast<std::uint32_t>(EPOLLIN), {.ptr = nullptr}};
-      ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listening_.get(), &interest);
+      base::change_watch(epoll_.get(), listening_.get(), exhausted ? 0U : EPOLLIN, nullptr);
       return;
     }
     if (half_open_.size() == max_half_open) drop_one();
@@ -83,8 +82,8 @@ void acceptor::drop_one() {
 
 void acceptor::watch_for(half_open& who, short events) {
   if (who.registered == events) return;
-  epoll_event interest{static_cast<std::uint32_t>(events), {.ptr = &who}};
-  ::epoll_ctl(epoll_.get(), who.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, who.shaking.socket(), &interest);
+  (who.registered == 0 ? base::watch : base::change_watch)(epoll_.get(), who.shaking.socket(),
+                                                           static_cast<std::uint32_t>(events), &who);
   who.registered = events;
 }
 
@@ -94,7 +93,7 @@ bool acceptor::serve(place who, const std::function<void(connection, const hello
     case handshake::status::failed: return true;
     case handshake::status::greeted: break;
   }
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, who->shaking.socket(), nullptr);
+  base::unwatch(epoll_.get(), who->shaking.socket());
   greeted(who->shaking.take(), who->shaking.theirs());
   return true;
 }

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 #include "base/thread.hpp"
-#include "transport/tcp/event_fds.hpp"
 #include "transport/tcp/socket.hpp"
 
 namespace ham::transport::tcp {
@@ -61,8 +61,8 @@ struct connector::attempt {
 };
 
 connector::connector(const limits& how, client& of)
-    : limits_(how), client_(of), epoll_(make_epoll()), event_(make_event()) {
-  watch(epoll_.get(), event_.get(), EPOLLIN, nullptr);
+    : limits_(how), client_(of), epoll_(base::make_epoll()), event_(base::make_event()) {
+  base::watch(epoll_.get(), event_.get(), EPOLLIN, nullptr);
 }
 
 connector::~connector() { stop(); }
@@ -109,11 +109,11 @@ void connector::hand_over(std::unique_ptr<attempt> resolved) {
     std::lock_guard guard(mutex_);
     resolved_.push_back(std::move(resolved));
   }
-  signal_event(event_.get());
+  base::signal_event(event_.get());
 }
 
 void connector::take_resolved() {
-  drain_event(event_.get());
+  base::drain_event(event_.get());
   std::vector<std::unique_ptr<attempt>> fresh;
   {
     std::lock_guard guard(mutex_);
@@ -187,7 +187,7 @@ void connector::try_next(attempt& which) {
     if (!socket) continue;
     which.shaking.emplace(std::move(socket), which.to.key,
                           client_.hello_for(which.to.peer, which.to.what, to.is_loopback()));
-    watch(epoll_.get(), which.shaking->socket(), EPOLLOUT, &which);
+    base::watch(epoll_.get(), which.shaking->socket(), EPOLLOUT, &which);
     return;
   }
   give_up(which, which.trouble);
@@ -197,7 +197,7 @@ void connector::advance(attempt& which) {
   if (!which.shaking) return;
   switch (which.shaking->step()) {
     case handshake::status::pending:
-      change_watch(epoll_.get(), which.shaking->socket(), events_of(which.shaking->wants()), &which);
+      base::change_watch(epoll_.get(), which.shaking->socket(), events_of(which.shaking->wants()), &which);
       return;
     case handshake::status::failed:
       which.crossed = which.shaking->answer().answer == verdict::crossed;
@@ -228,7 +228,7 @@ bool connector::comes_again(attempt& which) {
 
 void connector::arrive(attempt& which) {
   connection with = which.shaking->take();
-  unwatch(epoll_.get(), with.socket());
+  base::unwatch(epoll_.get(), with.socket());
   const welcome answer = which.shaking->answer();
   const destination to = std::move(which.to);
   attempts_.erase(&which);

@@ -5,15 +5,17 @@
 
 #include <utility>
 
+#include "base/event_fds.hpp"
 #include "base/thread.hpp"
-#include "transport/tcp/event_fds.hpp"
 
 namespace ham::transport::tcp {
 namespace {
 constexpr int max_events = 64;
 }  // namespace
 
-io_thread::io_thread() : epoll_(make_epoll()), event_(make_event()) { watch(event_.get(), EPOLLIN, nullptr); }
+io_thread::io_thread() : epoll_(base::make_epoll()), event_(base::make_event()) {
+  watch(event_.get(), EPOLLIN, nullptr);
+}
 
 void io_thread::start(work& what) {
   thread_ = base::start_thread([this, &what] { run(what); });
@@ -31,14 +33,14 @@ void io_thread::post(std::function<void()> what) {
   wake();
 }
 
-void io_thread::wake() noexcept { signal_event(event_.get()); }
+void io_thread::wake() noexcept { base::signal_event(event_.get()); }
 
-void io_thread::watch(int fd, std::uint32_t events, source* to) noexcept { tcp::watch(epoll_.get(), fd, events, to); }
+void io_thread::watch(int fd, std::uint32_t events, source* to) noexcept { base::watch(epoll_.get(), fd, events, to); }
 
-void io_thread::unwatch(int fd) noexcept { tcp::unwatch(epoll_.get(), fd); }
+void io_thread::unwatch(int fd) noexcept { base::unwatch(epoll_.get(), fd); }
 
 void io_thread::run_posted() {
-  drain_event(event_.get());
+  base::drain_event(event_.get());
   std::vector<std::function<void()>> now;
   {
     std::lock_guard guard(mutex_);
@@ -52,7 +54,7 @@ void io_thread::run(work& what) {
     run_posted();
     if (!what.turn()) return;
     epoll_event events[max_events];
-    const int count = ::epoll_wait(epoll_.get(), events, max_events, milliseconds_until(what.next_ns()));
+    const int count = ::epoll_wait(epoll_.get(), events, max_events, base::milliseconds_until(what.next_ns()));
     for (int i = 0; i < count; ++i) {
       if (events[i].data.ptr != nullptr) static_cast<source*>(events[i].data.ptr)->on_events(events[i].events);
     }

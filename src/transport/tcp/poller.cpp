@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "transport/tcp/event_fds.hpp"
+#include "base/event_fds.hpp"
 
 namespace ham::transport::tcp {
 namespace {
@@ -18,8 +18,8 @@ constexpr int max_ready = 64;
 
 }  // namespace
 
-poller::poller() : sockets_(make_epoll()), event_(make_event()) {
-  watch(sockets_.get(), event_.get(), EPOLLIN, nullptr);
+poller::poller() : sockets_(base::make_epoll()), event_(base::make_event()) {
+  base::watch(sockets_.get(), event_.get(), EPOLLIN, nullptr);
 }
 
 void poller::add(tcp_endpoint& fresh) {
@@ -139,9 +139,9 @@ bool poller::arm() {
 
 void poller::disarm() noexcept {
   polls_ = polls_of_hot - 1;  // the next poll is of all
-  drain_event(event_.get());
+  base::drain_event(event_.get());
 }
 
-void poller::wake() noexcept { signal_event(event_.get()); }
+void poller::wake() noexcept { base::signal_event(event_.get()); }
 
 }  // namespace ham::transport::tcp

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "base/clock.hpp"
+#include "base/event_fds.hpp"
 #include "transport/tcp/socket.hpp"
 #include "transport/tcp/tcp_network.hpp"
 
@@ -70,10 +71,8 @@ std::unique_ptr<arrival> tcp_listener::wait() {
     }
   };
   while (result == nullptr) {
-    const std::int64_t next = acceptor_.next_ns();
-    const std::int64_t left = next == base::never_ns ? -1 : std::max<std::int64_t>(0, next - base::now_ns());
     pollfd waiting{acceptor_.fd(), POLLIN, 0};
-    ::poll(&waiting, 1, left < 0 ? -1 : static_cast<int>(left / 1'000'000 + 1));
+    ::poll(&waiting, 1, base::milliseconds_until(acceptor_.next_ns()));
     acceptor_.turn(greeted);
   }
   acceptor_.hang_up();  // they come again, to a process that waits

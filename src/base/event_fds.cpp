@@ -1,5 +1,5 @@
 // System calls, and what to say when they are refused.
-#include "transport/tcp/event_fds.hpp"
+#include "base/event_fds.hpp"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -11,22 +11,22 @@
 #include "base/refused_call.hpp"
 #include "ham/error.hpp"
 
-namespace ham::transport::tcp {
+namespace ham::base {
 
-base::unique_fd make_epoll() {
-  base::unique_fd made(::epoll_create1(EPOLL_CLOEXEC));
+unique_fd make_epoll() {
+  unique_fd made(::epoll_create1(EPOLL_CLOEXEC));
   if (!made) {
     throw config_error("cannot make an epoll descriptor" +
-                       base::refused_call("epoll_create1", "raise the limit of open files (ulimit -n)"));
+                       refused_call("epoll_create1", "raise the limit of open files (ulimit -n)"));
   }
   return made;
 }
 
-base::unique_fd make_event() {
-  base::unique_fd made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+unique_fd make_event() {
+  unique_fd made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!made) {
     throw config_error("cannot make an event descriptor" +
-                       base::refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
+                       refused_call("eventfd2", "raise the limit of open files (ulimit -n)"));
   }
   return made;
 }
@@ -54,9 +54,9 @@ void change_watch(int epoll, int fd, std::uint32_t events, void* tag) noexcept {
 void unwatch(int epoll, int fd) noexcept { ::epoll_ctl(epoll, EPOLL_CTL_DEL, fd, nullptr); }
 
 int milliseconds_until(std::int64_t time_ns) noexcept {
-  if (time_ns == base::never_ns) return -1;
-  const std::int64_t left_ns = std::max<std::int64_t>(0, time_ns - base::now_ns());
+  if (time_ns == never_ns) return -1;
+  const std::int64_t left_ns = std::max<std::int64_t>(0, time_ns - now_ns());
   return static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, 3'600'000));
 }
 
-}  // namespace ham::transport::tcp
+}  // namespace ham::base

@@ -1,11 +1,11 @@
-// Epoll and event descriptors, as the threads of this transport use them.
+// Epoll and event descriptors, as threads that wait for several things use them.
 #pragma once
 
 #include <cstdint>
 
 #include "base/unique_fd.hpp"
 
-namespace ham::transport::tcp {
+namespace ham::base {
 
 /// Both throw ham::config_error.
 [[nodiscard]] base::unique_fd make_epoll();
@@ -23,4 +23,4 @@ void unwatch(int epoll, int fd) noexcept;
 /// How long epoll_wait or poll may sleep until `time_ns` of base::now_ns(); -1: without end.
 [[nodiscard]] int milliseconds_until(std::int64_t time_ns) noexcept;
 
-}  // namespace ham::transport::tcp
+}  // namespace ham::base
