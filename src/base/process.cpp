@@ -25,6 +25,10 @@
 namespace ham::base {
 namespace {
 
+int wait_status_of(const siginfo_t& seen) noexcept {
+  return seen.si_code == CLD_EXITED ? (seen.si_status & 0xff) << 8 : seen.si_status & 0x7f;
+}
+
 /// Read before anything pins this process to one of them.
 const unsigned cores_at_start = [] {
   cpu_set_t cpus;
@@ -159,6 +163,7 @@ process start_process(const process_request& what) {
   }
   process child;
   child.pid = pid;
+  child.end = what.end;
   child.pid_fd = unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!child.pid_fd && (errno == EMFILE || errno == ENFILE)) {
     ::kill(pid, SIGKILL);
@@ -174,6 +179,11 @@ std::string wait_for_end(const process& child, std::chrono::milliseconds patienc
   while (child.pid_fd && (ready = ::poll(&waiting, 1, static_cast<int>(patience.count()))) < 0 && errno == EINTR) {
   }
   if (ready <= 0) return {};
+  if (child.end != nullptr) {
+    siginfo_t seen{};
+    const int looked = ::waitid(P_PID, static_cast<id_t>(child.pid), &seen, WEXITED | WNOWAIT | WNOHANG);
+    if (looked == 0 && seen.si_pid != 0) child.end->tell(wait_status_of(seen));
+  }
   int status = 0;
   const pid_t got = ::waitpid(child.pid, &status, child.pid_fd ? 0 : WNOHANG);
   if (got == 0) return {};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process_end.hpp"
 #include "base/unique_fd.hpp"
 
 namespace ham::base {
@@ -17,11 +18,13 @@ struct process_request {
   int inherited_fd = -1;                       ///< stays open in the child under the same number
   std::vector<int> cpus;                       ///< cores the child may run on; empty: as the parent
   std::string shown_name = {};                 ///< argv[0]; empty: the command's first word
+  end_record* end = nullptr;                   ///< told before the child is reaped; lives as long as `process`
 };
 
 struct process {
   pid_t pid = -1;
   unique_fd pid_fd;
+  end_record* end = nullptr;
 };
 
 /// Starts a child that the kernel kills when the calling thread ends (so call it from a thread that lives as long as

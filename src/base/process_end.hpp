@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -15,6 +16,23 @@ namespace ham::base {
 /// The same of a process of this user on this machine that has begun to end, whoever its parent is; it is not reaped.
 /// Empty if that is not known within `timeout`.
 [[nodiscard]] std::string end_of(pid_t pid, std::chrono::microseconds timeout);
+
+/// How a process ended, in memory that other processes read: written before it is reaped, after which /proc tells
+/// nobody any more. All bits zero: not known.
+class end_record {
+ public:
+  void tell(int wait_status) noexcept { word_.store(wait_status | known, std::memory_order_release); }
+  void clear() noexcept { word_.store(0, std::memory_order_relaxed); }
+  /// As describe_end(); empty: not known.
+  [[nodiscard]] std::string told() const {
+    const std::int32_t word = word_.load(std::memory_order_acquire);
+    return (word & known) != 0 ? describe_end(word & ~known) : std::string();
+  }
+
+ private:
+  static constexpr std::int32_t known = 1 << 30;
+  std::atomic<std::int32_t> word_;
+};
 
 /// Counts what the kernel kills for want of memory: in the control group of this process if there is one, else on the
 /// machine.

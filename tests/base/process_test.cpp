@@ -44,6 +44,30 @@ TEST(process, still_runs_and_is_killed) {
   EXPECT_NE(::kill(child.pid, 0), 0) << "it was reaped";
 }
 
+TEST(process, has_its_end_recorded_before_it_is_reaped) {
+  const auto recorded = [](const std::string& script) {
+    end_record end{};
+    process_request request = shell(script);
+    request.end = &end;
+    const process child = start_process(request);
+    EXPECT_EQ(end.told(), "");
+    std::string seen_when_reaped;
+    std::thread watcher([&] {
+      while (::kill(child.pid, 0) == 0) std::this_thread::yield();
+      seen_when_reaped = end.told();
+    });
+    const std::string how = wait_for_end(child, 20s);
+    EXPECT_EQ(end.told(), how);
+    watcher.join();
+    EXPECT_EQ(seen_when_reaped, how);
+    return how;
+  };
+  for (int i = 0; i < 20 && !HasFailure(); ++i) EXPECT_EQ(recorded("exit 7"), "exited with status 7");
+  EXPECT_EQ(recorded("exit 0"), "exited with status 0");
+  EXPECT_EQ(recorded("kill -KILL $$"), "was killed by signal 9 (Killed)");
+  EXPECT_EQ(recorded("kill -SEGV $$"), "was killed by signal 11 (Segmentation fault)");
+}
+
 TEST(process, gets_environment_cores_and_one_descriptor) {
   auto [mine, theirs] = make_control_pair();
   const unique_fd private_file = make_memory_file("test", 1);

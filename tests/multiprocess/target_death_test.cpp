@@ -17,6 +17,10 @@ void work_forever() {
   while (forever) {
   }
 }
+void tell_and_work_forever(buffer_ptr<int> begun) {
+  __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
+  work_forever();
+}
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 void leave(int status) { ::_exit(status); }
 void leave_in_order(int status) { std::exit(status); }
@@ -152,8 +156,14 @@ TEST(target_death, a_host_that_goes_on_keeps_no_memory_of_the_dead) {
 TEST(target_death, outcome_tells_what_may_be_repeated) {
   runtime rt(nodes("shm:1"));
   const pid_t pid = offload::sync(1, fn<&my_pid>);
-  auto running = offload::async(1, fn<&work_forever>);
-  EXPECT_FALSE(running.wait_for(20ms));
+  offload::buffer<int> begun(1, 1);
+  int there = 0;
+  offload::put_sync(&there, begun.ptr(), 1);
+  auto running = offload::async(1, fn<&tell_and_work_forever>, begun.ptr());
+  EXPECT_TRUE(eventually([&] {
+    offload::get_sync(begun.ptr(), &there, 1);
+    return there == 1;
+  }));
   auto queued = offload::async(1, fn<&echo>, 1);
   ::kill(pid, SIGKILL);
   try {

@@ -186,6 +186,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   request.extra_environment = plan.environment;
   request.extra_environment.push_back("HAM_TARGET=shm:" + std::to_string(theirs.get()));
   job_->clear(plan.node);
+  request.end = &job_->of(plan.node).end;
   supervisor_.start(plan.node, request);
   if (start_limit_ns_ != 0) supervisor_.kill_at(plan.node, base::now_ns() + start_limit_ns_);
   one->program = words(plan.command);
@@ -286,7 +287,7 @@ void host_transport::hang_up(child& one) {
     if (!how.empty()) bury(one);
     return;
   }
-  std::string how = base::end_of(static_cast<pid_t>(peer_pid(one.node)), std::chrono::milliseconds(5));
+  std::string how = job_->of(one.node).how_ended(static_cast<pid_t>(peer_pid(one.node)));
   if (how.empty()) how = base::holder_died(job_->of(one.node).alive) ? "died" : "closed the connection";
   tell_end(one, how);
 }
@@ -312,12 +313,8 @@ void host_transport::lose(child& one, const std::string& how) {
 
 /// Of a process that has just died: in time for its futures. A wrapper in front of it may live on.
 std::string host_transport::how_ended(node_t node) {
-  constexpr std::chrono::milliseconds timeout{5};
   constexpr std::string_view killed = "was killed by signal 9";
-  const auto started = static_cast<pid_t>(peer_pid(node));
-  const pid_t said = job_->of(node).pid.load(std::memory_order_relaxed);
-  std::string how = said > 0 && said != started ? base::end_of(said, timeout) : std::string();
-  if (how.empty() && started > 0) how = base::end_of(started, timeout);
+  std::string how = job_->of(node).how_ended(static_cast<pid_t>(peer_pid(node)));
   if (how.empty()) return "died";
   std::lock_guard guard(mutex_);
   if (how.starts_with(killed) && memory_kills_.any_more())

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "base/life_word.hpp"
 #include "base/memory_file.hpp"
+#include "base/process_end.hpp"
 #include "transport/common/bell.hpp"
 
 namespace ham::transport::shm {
@@ -17,6 +19,17 @@ struct job_node {
   std::atomic<std::uint32_t> awake;
   std::atomic<std::int32_t> pid;   ///< as the node sees itself; 0: it has not said
   std::atomic<std::int32_t> home;  ///< the core to wake up on, and 1; 0: any
+  base::end_record end;            ///< of the process that was started, which may be a wrapper around the node's
+
+  /// How the node's process has just ended: as the kernel says, or whoever reaped it. `started` is 0 where that process
+  /// is not known. Empty: nobody says.
+  [[nodiscard]] std::string how_ended(pid_t started) const {
+    constexpr std::chrono::milliseconds timeout{5};
+    const pid_t said = pid.load(std::memory_order_relaxed);
+    std::string how = said > 0 && said != started ? base::end_of(said, timeout) : std::string();
+    if (how.empty() && started > 0) how = base::end_of(started, timeout);
+    return how.empty() ? end.told() : how;
+  }
 };
 
 struct job_segment {
@@ -39,6 +52,7 @@ struct job_segment {
     job_node& place = of(node);
     place.alive.store(0, std::memory_order_relaxed);
     place.pid.store(0, std::memory_order_relaxed);
+    place.end.clear();
     place.ring_me.attention.store(0, std::memory_order_relaxed);
     place.ring_me.sleeping.store(0, std::memory_order_relaxed);
     place.ring_me.orders_senders.store(0, std::memory_order_relaxed);  // the new one says so itself
@@ -50,6 +64,7 @@ struct job_segment {
 static_assert(sizeof(job_node) == sizeof(bell) + line_bytes && alignof(job_node) == line_bytes);
 static_assert(offsetof(job_node, alive) == sizeof(bell) && offsetof(job_node, awake) == sizeof(bell) + 4);
 static_assert(offsetof(job_node, home) == sizeof(bell) + 12);
+static_assert(offsetof(job_node, end) == sizeof(bell) + 16);
 static_assert(offsetof(job_segment, cores) == 4 && offsetof(job_segment, awake) == line_bytes);
 static_assert(offsetof(job_segment, nodes) == 2 * line_bytes);
 static_assert(sizeof(job_segment) == 2 * line_bytes + most_nodes * sizeof(job_node));

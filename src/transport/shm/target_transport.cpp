@@ -103,8 +103,7 @@ target_transport::target_transport(invitation from, base::mapping job_memory, ob
       stop_event_(::eventfd(0, EFD_CLOEXEC)) {
   watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive, [this](std::uint64_t node) {
     if (node == 0 && !leaving_.load()) end_with_host();
-    const pid_t pid = job_->of(static_cast<node_t>(node)).pid.load(std::memory_order_relaxed);
-    const std::string how = pid > 0 ? base::end_of(pid, std::chrono::milliseconds(5)) : std::string();
+    const std::string how = job_->of(static_cast<node_t>(node)).how_ended(0);
     observing().on_died(static_cast<node_t>(node), "its process " + (how.empty() ? "died" : how));
   });
   watch_->watch(job_->nodes[0].alive, 0);
