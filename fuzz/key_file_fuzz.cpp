@@ -1,6 +1,6 @@
 // Key files: 64 hexadecimal digits, or an error that does not show what is in the file.
 // fuzz: -max_len=300
-#include "runtime/key_file.hpp"
+#include "job/key_file.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,9 +1,12 @@
 // HAM_NODES, lists of cores and addresses.
 // fuzz: -max_len=256 -dict=DIR/node_list.dict
-#include "runtime/node_list.hpp"
+#include "job/node_list.hpp"
 
+#include "base/core_list.hpp"
+#include "compose/transports.hpp"
 #include "ham/error.hpp"
 #include "input.hpp"
+#include "transport/network_address.hpp"
 
 using namespace ham;
 using namespace ham::detail;
@@ -14,21 +17,14 @@ void check_cores(const std::vector<int>& cores) {
   for (const int core : cores) fuzz::require(core >= 0 && core < 4096, "a core that cannot be");
 }
 
-constexpr std::string_view transports[] = {"exec", "tcp",   "shm", "loopback", "emulated",
-                                           "veo",  "vedma", "mpi", "parent"};
-
 void nodes(std::string_view text) {
   std::size_t total = 0;
-  for (const node_group& one : parse_nodes(text)) {
+  for (const target_group& one : parse_nodes(text)) {
     total += one.count;
-    check_cores(one.cpus);
-    const bool exec = one.transport == "exec";
-    const bool tcp = one.transport == "tcp";
-    fuzz::require(std::ranges::find(transports, one.transport) != std::end(transports), "another transport");
-    fuzz::require(exec == !one.command.empty() && tcp == !one.address.empty(), "another kind of group");
-    fuzz::require(one.settings.empty() || one.transport == "emulated", "settings of what has none");
-    if (tcp) fuzz::require(split_address(one.address).second != 0, "no address");
-    for (const std::string& word : one.command) fuzz::require(word.find('\0') == std::string::npos, "a zero byte");
+    check_cores(one.cores);
+    fuzz::require(one.by != nullptr && find_transport(one.by->name()) == one.by, "another transport");
+    for (const std::string& word : one.program.command)
+      fuzz::require(word.find('\0') == std::string::npos, "a zero byte");
   }
   fuzz::require(total <= 4000, "more targets than there may be");
 }
@@ -39,13 +35,15 @@ HAM_FUZZ(from) {
   const std::string_view text = from.text();
   for (const char separator : {',', '+'}) {
     try {
-      check_cores(parse_cores(text, separator));
+      check_cores(base::parse_cores(text, separator));
     } catch (const config_error&) {
       continue;
     }
   }
-  const auto [host, port] = split_address(text);
-  fuzz::require(host.empty() == (port == 0), "half an address");
+  if (const auto at = transport::network_address::parse(text)) {
+    fuzz::require(!at->host.empty() && at->port != 0, "half an address");
+    fuzz::require(transport::network_address::parse(at->text()) == at, "an address that changes when it is written");
+  }
   try {
     nodes(text);
   } catch (const config_error&) {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "input.hpp"
-#include "runtime/links.hpp"
+#include "job/node_directory.hpp"
 
 using namespace ham;
 using namespace ham::detail;
@@ -37,9 +37,9 @@ class seat {
       node_.reset();
       node_.emplace(self_, 4, std::make_unique<base::heap>(base::heap::make_file()));
     }
-    links whole(*node_, {});
-    whole.use_network(network_);
-    node_->locked([&] { whole.hear(from, text); });
+    node_directory directory(*node_, {});
+    directory.use_network(network_);
+    node_->locked([&] { directory.on_notice(from, text); });
   }
 
  private:

@@ -2,8 +2,9 @@
 """Checks who includes whom (ARCHITECTURE.md): check-layers.py [ROOT] | --self-test
 
 Every #include of include/, src/, tools/, examples/, benchmarks/ and python/ is resolved to a room of the house and held
-against RULES. Besides, installed headers and the library proper include no header of a third party, and of include/ and
-src/ only the files of settings read the environment. Prints one line per violation and ends with 1 if there is any.
+against RULES. Besides, installed headers and the library proper include no header of a third party; of include/ and src/
+only the files of settings read the environment; and the rooms of NAMELESS_ROOMS have no transport's name as text. Prints
+one line per violation and ends with 1 if there is any.
 """
 import pathlib
 import re
@@ -32,8 +33,9 @@ RULES = {
     "transport/common": {"vocabulary", "base", "transport contract"},
     "transport/*": {"vocabulary", "base", "transport contract", "transport/common"},
     "core": PUBLIC | {"base", "msg", "transport contract"},
-    "runtime": PUBLIC | {"base", "msg", "transport contract", "transport/common", "core"},
-    "composition root": PUBLIC | {"base", "msg", "transport contract", "core", "runtime", "transport/*"},
+    "compose": {"vocabulary", "transport contract"},
+    "job": PUBLIC | {"base", "msg", "transport contract", "transport/common", "compose", "core", "runtime"},
+    "runtime": PUBLIC | {"base", "msg", "transport contract", "compose", "core", "job"},
     "main": PUBLIC | {"runtime"},
     "src/*": PUBLIC,
     "program": PUBLIC,
@@ -47,6 +49,10 @@ VENDOR_HEADERS = {("include/ham/mpix_kernel.h", "mpi.h")}
 
 # Who reads the environment: the library, libveo with its helper, and MPI kernels, which stand on no room of the library.
 SETTINGS_FILES = {"src/base/settings.cpp", "src/veo/settings.cpp", "src/mpix/settings.hpp"}
+
+# How a factory says what its transport is called. These rooms do not have such a name as text.
+NAMELESS_ROOMS = {"base", "msg", "core", "job", "compose", "runtime", "main"}
+FACTORY_NAME = re.compile(r'\bname\(\) const noexcept (?:override|final) \{ return "(\w+)"; \}')
 
 SYSTEM_FOLDERS = ("sys/", "linux/", "asm/", "netinet/", "arpa/", "net/")
 SYSTEM_HEADERS = {
@@ -74,8 +80,6 @@ def room_of(path):
         return "program"
     if parts[1] == "transport":
         return f"transport/{parts[2]}" if len(parts) > 3 else "transport contract"
-    if parts[1] == "runtime" and parts[2].startswith("compose"):
-        return "composition root"
     return parts[1]
 
 
@@ -88,8 +92,6 @@ def allowed(room):
 
 def may_include(room, other):
     if room == other or other in allowed(room):
-        return True
-    if room == "runtime" and other == "composition root":
         return True
     return other.startswith("transport/") and "transport/*" in allowed(room)
 
@@ -129,7 +131,7 @@ def check_include(root, source, name):
     return None
 
 
-def check_line(root, source, line):
+def check_line(root, source, line, names):
     """The violation that a line is, or None."""
     match = INCLUDE.match(line)
     if match:
@@ -137,7 +139,26 @@ def check_line(root, source, line):
     path = source.relative_to(root)
     if path.parts[0] in ("include", "src") and GETENV.search(line) and path.as_posix() not in SETTINGS_FILES:
         return "reads the environment: base/settings.hpp is the place for that"
-    return None
+    return check_names(root, source, line, names)
+
+
+def transport_names(root):
+    """Names of all transports: what the factories below src/transport/ say."""
+    names = set()
+    for source in (root / "src" / "transport").rglob("factory*.cpp"):
+        names.update(FACTORY_NAME.findall(source.read_text(encoding="utf-8")))
+    for source in (root / "src" / "transport").rglob("*_factory.cpp"):
+        names.update(FACTORY_NAME.findall(source.read_text(encoding="utf-8")))
+    return sorted(names)
+
+
+def check_names(root, source, line, names):
+    """The violation that a transport's name in a line is, alone or as the begin of a group of HAM_NODES; or None."""
+    parts = source.relative_to(root).parts
+    if not names or parts[0] != "src" or parts[1] not in NAMELESS_ROOMS:
+        return None
+    match = re.search(f'"({"|".join(names)})(?:[:/][^"]*)?"', line.split("//")[0])
+    return f"has the name of the transport {match.group(1)}: ask the list of factories" if match else None
 
 
 def check(root):
@@ -145,6 +166,7 @@ def check(root):
     root = root.resolve()
     violations = []
     count = 0
+    names = transport_names(root)
     for tree in TREES:
         for source in sorted((root / tree).rglob("*")):
             if source.suffix not in SUFFIXES:
@@ -152,7 +174,7 @@ def check(root):
             count += 1
             lines = source.read_text(encoding="utf-8").splitlines()
             for number, line in enumerate(lines, start=1):
-                problem = check_line(root, source, line)
+                problem = check_line(root, source, line, names)
                 if problem:
                     violations.append(f"{source.relative_to(root).as_posix()}:{number}: {problem}")
     return violations, count
@@ -173,6 +195,9 @@ BAD = [
     ("src/core/a.cpp", "runtime/r.hpp"),
     ("src/core/a.cpp", "transport/shm/s.hpp"),
     ("src/transport/shm/a.cpp", "core/c.hpp"),
+    ("src/job/a.cpp", "transport/shm/s.hpp"),
+    ("src/compose/a.cpp", "transport/shm/s.hpp"),
+    ("src/compose/a.cpp", "runtime/r.hpp"),
     ("src/veo/a.cpp", "runtime/r.hpp"),
     ("include/ham/msg/a.hpp", "ham/offload/o.hpp"),
     ("include/ham/offload/a.hpp", "runtime/r.hpp"),
@@ -197,7 +222,6 @@ GOOD = [
     ("src/runtime/a.cpp", "core/c.hpp"),
     ("src/runtime/a.cpp", "msg/m.hpp"),
     ("src/runtime/a.cpp", "transport/transport.hpp"),
-    ("src/runtime/compose.cpp", "transport/shm/s.hpp"),
     ("include/ham/offload/a.hpp", "ham/msg/pub.hpp"),
     ("include/ham/offload/a.hpp", "coroutine"),
     ("include/ham/top.hpp", "ham/offload/o.hpp"),
@@ -215,6 +239,17 @@ GOOD_LINES = [
     ("src/veo/settings.cpp", 'std::getenv("HOME")'),
     ("tools/a.cpp", 'std::getenv("HOME")'),
     ("src/runtime/a.cpp", "::setenv(name, value, 1); forgetenv();"),
+]
+FACTORY = '  [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }'
+# Lines outside of src/transport/, and how many violations each is.
+NAMED = [
+    ('if (group.name() == "shm") start();', 1),
+    ('text.starts_with("shm:")', 1),
+    ('options.nodes = "shm:1";', 1),
+    ('#include <span>  // "shm"', 0),
+    ('start();  // as "shm" does', 0),
+    ('throw config_error("only shm:COUNT");', 0),
+    ('"shmem"', 0),
 ]
 TARGETS = [
     "src/base/b.hpp", "src/msg/m.hpp", "src/transport/transport.hpp", "src/transport/common/c.hpp",
@@ -241,7 +276,17 @@ def self_test():
             if len(found) != expected:
                 failures += 1
                 print(f"{path} with {line}: expected {expected} violation(s), found {found}")
-    print(f"self-test: {sum(len(cases) for cases, _ in groups)} cases, {failures} failures")
+    for line, expected in NAMED:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path, text in (("src/transport/shm/factory.cpp", FACTORY), ("src/job/a.cpp", line)):
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text + "\n")
+            found, _ = check(root)
+        if len(found) != expected:
+            failures += 1
+            print(f"{line}: expected {expected} violation(s), found {found}")
+    print(f"self-test: {sum(len(cases) for cases, _ in groups) + len(NAMED)} cases, {failures} failures")
     return 1 if failures else 0
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -15,6 +16,15 @@ namespace ham::base {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{} || stop != end || number < least || number > most) return std::nullopt;
+  return number;
+}
+
+/// A whole number at the begin of `text`, which it is taken from; nothing if there is none, or too large a one.
+[[nodiscard]] inline std::optional<std::size_t> take_number(std::string_view& text) noexcept {
+  std::size_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
   return number;
 }
 

@@ -10,11 +10,11 @@
 #include "base/numbers.hpp"
 #include "base/privileges.hpp"
 #include "base/settings.hpp"
+#include "compose/transports.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/manifest.hpp"
-#include "runtime/group_loader.hpp"
-#include "runtime/key_file.hpp"
-#include "runtime/node_list.hpp"
+#include "job/key_file.hpp"
+#include "job/node_list.hpp"
 #include "runtime/option_settings.hpp"
 #include "transport/fragments.hpp"
 #include "transport/network.hpp"
@@ -22,14 +22,14 @@
 namespace ham::detail {
 namespace {
 
-constexpr const char* help_text =
+constexpr const char* help_begin =
     R"(Options of HAM, for every program that uses it; they are removed from the command line:
-  --ham-nodes=LIST         targets, separated by commas: shm[:COUNT][@CORE[+CORE...]] (this program),
-                           exec:PROGRAM[*COUNT][@CORE[+CORE...]] (another build of it; words may stand in front, as in
-                           exec:qemu-aarch64-static ./app.aarch64), tcp://HOST:PORT[*COUNT], loopback[:COUNT],
-                           mpi (the ranks of this mpirun or srun; comes first); default mpi under an MPI launcher, else
-                           shm:1 (environment: HAM_NODES)
-  --ham-cpu-affinity=LIST  auto, the default: host and targets wake up on cores of their own while there are enough;
+  --ham-nodes=LIST         targets, separated by commas; default: the ranks of the launcher that started this process,
+                           else %s (environment: HAM_NODES)
+)";
+
+constexpr const char* help_rest =
+    R"(  --ham-cpu-affinity=LIST  auto, the default: host and targets wake up on cores of their own while there are enough;
                            none: as the system decides; or cores to bind node 0, 1, 2, ... to: numbers and ranges, 0,2-3
                            (environment: HAM_CPU_AFFINITY)
   --ham-key=FILE           key that tcp targets want to see, or that --ham-serve asks for; a file that only its owner can
@@ -41,6 +41,26 @@ constexpr const char* help_text =
   --ham-manifest           the same for programs such as ham-info, and end
   --ham-help               print this, and end
 )";
+
+/// What the transports say, those of launchers or the others.
+std::string default_nodes(bool launched) {
+  for (const transport::factory* const one : transports()) {
+    if ((one->as_launched() != nullptr) != launched) continue;
+    if (std::string nodes = one->default_nodes(); !nodes.empty()) return nodes;
+  }
+  return {};
+}
+
+void print_help() {
+  std::printf(help_begin, default_nodes(false).c_str());
+  for (const transport::factory* const one : transports()) {
+    const auto [syntax, meaning] = one->help();
+    if (syntax.empty()) continue;
+    std::printf("%27s%s\n%29s%s\n", "", std::string(syntax).c_str(), "", std::string(meaning).c_str());
+  }
+  std::printf("%s\nEvery setting is an option and a variable of the environment, which gives way to the option:\n%s",
+              help_rest, base::settings_help().c_str());
+}
 
 void list_handlers() {
   const msg::handler_table& table = msg::handler_table::local();
@@ -82,8 +102,8 @@ std::size_t number_between(std::string_view text, std::int64_t least, std::int64
 /// privileged program starts or reaches none for its caller.
 void expect_harmless(const std::string& nodes, const char* from) {
   if (nodes.empty() || !base::privileged()) return;
-  for (const node_group& group : parse_nodes(nodes)) {
-    if (group.transport != "shm" && group.transport != "loopback") base::refuse_if_privileged(from + nodes + " is set");
+  for (const target_group& group : parse_nodes(nodes)) {
+    if (!group.by->safe_for_privileged()) base::refuse_if_privileged(from + nodes + " is set");
   }
 }
 
@@ -119,9 +139,7 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
       continue;
     }
     if (std::strcmp(argv[at], "--ham-help") == 0) {
-      std::printf(
-          "%s\nEvery setting is an option and a variable of the environment, which gives way to the option:\n%s",
-          help_text, base::settings_help().c_str());
+      print_help();
       std::exit(0);
     }
     if (std::strcmp(argv[at], "--ham-list-handlers") == 0) {
@@ -160,8 +178,9 @@ void fill_from_environment(runtime_options& options) {
   }
   if (options.cpu_affinity.empty()) options.cpu_affinity = base::text_of(setting::cpu_affinity);
   if (std::string key = base::text_of(setting::key); options.key.empty()) options.key = std::move(key);
-  if (options.nodes.empty() && started_by_mpi()) options.nodes = "mpi";
-  if (options.nodes.empty()) options.nodes = options.default_nodes.empty() ? "shm:1" : options.default_nodes;
+  if (options.nodes.empty()) options.nodes = default_nodes(true);
+  if (options.nodes.empty()) options.nodes = options.default_nodes;
+  if (options.nodes.empty()) options.nodes = default_nodes(false);
   if (base::number_of(setting::progress_thread) == 1) options.progress_thread = true;
 }
 

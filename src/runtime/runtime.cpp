@@ -1,16 +1,19 @@
 // The runtime as users see it, and the explicit start in the style of MPI.
 #include "ham/offload/runtime.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
 #include "base/own_program.hpp"
 #include "base/thread.hpp"
-#include "runtime/compose.hpp"
+#include "compose/transports.hpp"
+#include "job/run_target.hpp"
+#include "job/serve.hpp"
+#include "job/start.hpp"
 #include "runtime/end_of_main.hpp"
 #include "runtime/options.hpp"
-#include "runtime/serve.hpp"
 #include "runtime/start.hpp"
 
 namespace ham {
@@ -25,7 +28,7 @@ std::unique_ptr<runtime_parts>& process_job() {
 /// A target executes calls here and does not come back.
 void leave_if_target(const runtime_options& options) {
   if (!is_target_process()) return;
-  run_target(options.plain_output);
+  run_target_process(options.plain_output);
   std::exit(0);
 }
 
@@ -99,11 +102,14 @@ runtime::runtime(runtime_options options) {
 }
 
 runtime::runtime(const detail::communicator_handle& ranks, runtime_options options) {
-  if (options.nodes.empty()) options.nodes = "mpi";
+  const auto of_ranks = [](const transport::factory* one) { return one->as_launched() != nullptr; };
+  const std::string ranks_name(
+      (*std::ranges::find_if(detail::transports(), of_ranks))->name());  // NOLINT: one is in the list
+  if (options.nodes.empty()) options.nodes = ranks_name;
   detail::fill_from_environment(options);
-  if (!options.nodes.starts_with("mpi")) {
+  if (!options.nodes.starts_with(ranks_name)) {
     throw config_error("the runtime of a communicator has its ranks as nodes: nodes=\"" + options.nodes +
-                       "\" must begin with mpi");
+                       "\" must begin with " + ranks_name);
   }
   parts_ = detail::start_job(options, {}, ranks.bytes).release();
 }
@@ -123,7 +129,7 @@ namespace offload {
 
 bool ham_init(int* argc, char*** argv) {
   if (ham::detail::is_target_process()) {
-    ham::detail::run_target();
+    ham::detail::run_target_process();
     return false;
   }
   int none = 0;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "conformance/subject.hpp"
-#include "runtime/group_loader.hpp"
+#include "transport/mpi/factory_module.hpp"
 #include "transport/process_group.hpp"
 
 namespace ham::transport::conformance {
@@ -13,7 +13,7 @@ namespace {
 /// What rank 0 says first to each rank of a new group.
 enum class beginning : std::uint32_t { obey = 1, end };
 
-std::unique_ptr<process_group> all_ranks() { return detail::load_group_module().join(nullptr); }
+std::unique_ptr<process_group> all_ranks() { return ham::transport::mpi::load_group_module().join(nullptr); }
 
 class mpi_subject final : public subject {
  public:
@@ -79,7 +79,7 @@ int run(int argc, char** argv) {
   } else {
     follow();
   }
-  detail::finish_group_module();
+  ham::transport::mpi::finish_group_module();
   return failed;
 }
 

@@ -2,7 +2,7 @@
 // link: ham::ham
 #include <sched.h>
 
-#include "runtime/placement.hpp"
+#include "job/placement.hpp"
 #include "support.hpp"
 
 using namespace ham;

@@ -74,7 +74,7 @@ std::string sharing(const std::vector<int>& cores, const char* index) {
   return text.empty() ? "unknown" : text;
 }
 
-// Cores that jobs have claimed for their nodes: sockets with abstract names, as src/runtime/placement.cpp makes them.
+// Cores that jobs have claimed for their nodes: sockets with abstract names, as src/job/placement.cpp makes them.
 std::set<int> claimed_cores() {
   constexpr const char* prefix = "@ham/core/";
   std::set<int> result;

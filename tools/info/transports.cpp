@@ -1,6 +1,8 @@
 // Transports and nodes by trial.
 #include "transports.hpp"
 
+#include <ham/offload/transports.hpp>
+
 #include <cstdlib>
 #include <exception>
 
@@ -10,22 +12,13 @@ namespace {
 
 void answer() {}
 
-/// A transport of HAM, and why this release cannot have it; empty: it is tried.
-struct known_transport {
+/// What people look for in vain.
+struct absent_transport {
   const char* name;
-  const char* missing;
+  const char* remark;
 };
-
-// Shared memory comes first: a process started as its target must become one at the first runtime that it makes.
-constexpr known_transport all[] = {
-    {"shm", ""},
-    {"loopback", ""},
-    {"emulated", ""},
-    {"tcp", ""},
-    {"mpi", ""},
+constexpr absent_transport absent[] = {
     {"ucx", "not part of this release; InfiniBand and RoCE are reached through mpi"},
-    {"veo", "not tried: it wants libveo.so.1 (HAM_VEO_LIBRARY) and the application built for a Vector Engine"},
-    {"vedma", "not tried: it wants what veo wants"},
     {"cuda", "not part of this release; functions on a target may use CUDA by themselves"},
 };
 
@@ -39,24 +32,18 @@ runtime_options options_for(std::string nodes) {
 
 std::vector<transport_state> try_transports() {
   std::vector<transport_state> result;
-  for (const known_transport& one : all) {
-    transport_state& state = result.emplace_back(transport_state{one.name, false, one.missing, {}});
-    if (!state.reason.empty()) continue;
-    if (state.name == "tcp" || state.name == "mpi") {  // to try them would take other processes
-      const module_state module = look_for_module(state.name);
-      state.available = module.available;
-      state.reason = module.remark;
-      state.version = module.version;
-      continue;
-    }
+  for (const transport_info& one : list_transports()) {
+    transport_state& state = result.emplace_back(transport_state{one.name, one.available, one.remark, one.version});
+    if (!state.available || one.trial.empty()) continue;
     try {
-      const runtime up(options_for(state.name + ":1"));
+      const runtime up(options_for(one.trial));
       offload::sync(1, fn<&answer>);
-      state.available = true;
     } catch (const std::exception& problem) {
+      state.available = false;
       state.reason = problem.what();
     }
   }
+  for (const absent_transport& one : absent) result.push_back({one.name, false, one.remark, {}});
   return result;
 }
 

@@ -1,0 +1,51 @@
+// The list of transports. A new one is one line here.
+#include "compose/transports.hpp"
+
+#include <algorithm>
+#include <array>
+
+// NAME stands for NAME_factory(), which the transport's folder defines. The first comes first in help and tools.
+#define HAM_TRANSPORTS(one) \
+  one(shm) one(exec) one(loopback) one(emulated) one(tcp) one(mpi) one(mpi_parent) one(veo) one(vedma)
+
+namespace ham::transport {
+
+#define HAM_DECLARE(name) const factory& name##_factory();
+HAM_TRANSPORTS(HAM_DECLARE)
+#undef HAM_DECLARE
+
+}  // namespace ham::transport
+
+namespace ham::detail {
+
+std::span<const transport::factory* const> transports() {
+#define HAM_LIST(name) &transport::name##_factory(),
+  static const std::array all{HAM_TRANSPORTS(HAM_LIST)};
+#undef HAM_LIST
+  return all;
+}
+
+const transport::factory* find_transport(std::string_view name) {
+  const auto found = std::ranges::find(transports(), name, &transport::factory::name);
+  return found == transports().end() ? nullptr : *found;
+}
+
+namespace {
+
+/// What every library has at least one of.
+template <class Is>
+const transport::factory& first(Is is) {
+  return **std::ranges::find_if(transports(), is);
+}
+
+}  // namespace
+
+const transport::factory& program_starter() {
+  return first([](const transport::factory* one) { return one->as_starting() != nullptr && one->starts_programs(); });
+}
+
+const transport::network_factory& network_transport() {
+  return *first([](const transport::factory* one) { return one->as_network() != nullptr; }).as_network();
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,82 @@
+// Keys, rounds of invitations, and addresses.
+#include "job/invited_targets.hpp"
+
+#include <algorithm>
+
+#include "job/key_file.hpp"
+#include "runtime/options.hpp"
+
+namespace ham::detail {
+namespace {
+
+const transport::network_address& server_of(const target_group& group) {
+  return static_cast<const transport::network_group&>(*group.settings).at;
+}
+
+}  // namespace
+
+std::string name_of_server(const target_group& group) {
+  return std::string(group.by->prefix()) + server_of(group).text();
+}
+
+/// The key that servers want to see, if there is to be security. Read once: an inherited descriptor gives it only once.
+std::optional<transport::secret_key> invited_targets::key_for(const target_group& group) {
+  if (security_of() != tcp_security::on) return std::nullopt;
+  if (const std::string why = group.by->as_network()->module().why_insecure(); !why.empty()) {
+    throw config_error("cannot reach " + name_of_server(group) + " with a key (" + why +
+                       "); HAM_TCP_SECURITY=off does without on loopback addresses");
+  }
+  if (key_from_.empty()) {
+    throw config_error("cannot reach " + name_of_server(group) +
+                       " (no key was given to show there); name the file that the waiting program was started with: "
+                       "--ham-key=FILE or HAM_KEY");
+  }
+  if (!key_) key_ = read_key(key_from_);
+  return key_;
+}
+
+void invited_targets::prepare(const std::vector<target_group>& groups) {
+  const auto first = std::find_if(groups.begin(), groups.end(), is_invited);
+  if (first != groups.end()) static_cast<void>(key_for(*first));
+}
+
+/// A process that waits takes one host after the other: its targets are invited in turn, those of different ones at
+/// once.
+void invited_targets::invite(const std::vector<target_group>& groups, node_t first,
+                             const std::function<void(node_t, const target_group&)>& await) {
+  std::size_t rounds = 0;
+  for (const target_group& group : groups) {
+    if (is_invited(group)) rounds = std::max(rounds, group.count);
+  }
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const auto each = [&](auto&& act) {
+      node_t number = first;
+      for (const target_group& group : groups) {
+        if (is_invited(group) && round < group.count) act(number + static_cast<node_t>(round), group);
+        number += static_cast<node_t>(group.count);
+      }
+    };
+    each([&](node_t number, const target_group& group) {
+      const auto key = key_for(group);
+      host_.locked([&] {
+        if (host_.expect(number)) directory_.network().invite(number, server_of(group).text(), key);
+      });
+    });
+    each(await);
+  }
+}
+
+/// A node that listens on all its addresses is reached on the one that the host used.
+void invited_targets::learn_address(node_t number, const target_group& group) {
+  std::string address = host_.address_of(number);
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return;  // it does not listen
+  const std::string host = address.substr(0, colon);
+  if (host == "0.0.0.0" || host == "[::]") {
+    const std::string reached = server_of(group).text();
+    address = reached.substr(0, reached.rfind(':')) + address.substr(colon);
+  }
+  directory_.set_address(number, address);
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,180 @@
+// Starting, adding and removing of targets.
+#include "job/membership.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/own_program.hpp"
+#include "compose/transports.hpp"
+
+namespace ham::detail {
+
+void membership::take(transport::process_group& group) {
+  const node_t first = group.first();
+  const node_t end = first + static_cast<node_t>(group.size()) - 1;
+  static_cast<void>(host_.grow_to(static_cast<std::size_t>(end)));
+  auto made = group.open(&host_.memory(), host_);
+  transport::transport& ranks = *made;
+  directory_.use_ranks(ranks, first, end);
+  host_.use(std::move(made));
+  host_.locked([&] {
+    for (node_t number = first; number < end; ++number) {
+      if (host_.expect(number)) ranks.connect(number);
+    }
+  });
+  for (node_t number = first; number < end; ++number) await(number, nullptr);
+}
+
+/// `group`: of a target that was invited.
+void membership::await(node_t number, const target_group* group) {
+  try {
+    host_.await_ready(number);
+  } catch (const node_failure& failure) {
+    const std::string what =
+        group != nullptr ? name_of_server(*group) + " cannot be reached as target " : "no start of target ";
+    throw config_error(what + std::to_string(number) + " (" + failure.what() + ")");
+  }
+}
+
+/// The first of `count` numbers in a row that no node has had, and whose places in tables and shared memory are free.
+node_t membership::free_numbers(std::size_t count) {
+  constexpr std::int64_t timeout_ns = 5 * peer_table::rest_ns;
+  const auto places = static_cast<node_t>(peer_table::most);
+  const std::int64_t until = base::now_ns() + timeout_ns;
+  for (bool resting = true; resting && count < peer_table::most;) {
+    resting = false;
+    auto first = static_cast<node_t>(host_.num_nodes());
+    const node_t last = first + 2 * places;
+    for (node_t at = first; first <= last; ++at) {
+      if (static_cast<std::size_t>(at - first) == count) return first;
+      const peer_table::place place = host_.place_of(at);
+      if (place == peer_table::place::free && !started_.has_place_of(at)) continue;
+      resting = resting || place != peer_table::place::taken;
+      first = at + 1;
+    }
+    if (base::now_ns() >= until) break;
+    base::sleep_ns(20'000'000);
+  }
+  throw config_error("cannot add " + std::to_string(count) + " nodes (a job has at most " +
+                     std::to_string(peer_table::most) + " at a time); remove others first, or add fewer at once");
+}
+
+node_t membership::start(const std::vector<target_group>& groups) {
+  std::lock_guard guard(one_at_a_time_);
+  invited_.prepare(groups);
+  std::size_t count = 0;
+  for (const target_group& group : groups) count += group.count;
+  const node_t first = count == 0 ? static_cast<node_t>(host_.num_nodes()) : free_numbers(count);
+  fresh_targets fresh;
+  for (const target_group& group : groups) {
+    for (std::size_t i = 0; i < group.count; ++i) {
+      fresh.emplace_back(first + static_cast<node_t>(fresh.size()), &group);
+    }
+  }
+  const std::size_t nodes = static_cast<std::size_t>(first) + fresh.size();
+  bool room = false;
+  host_.locked([&] {
+    room = host_.grow_to(nodes);
+    for (const auto& [number, group] : fresh) {  // who calls them before they are there waits
+      if (room && !is_invited(*group)) static_cast<void>(host_.expect(number));
+    }
+  });
+  if (!room) throw config_error("this job has used up the numbers that nodes can have; start another one");
+  start_all(groups, fresh, static_cast<std::uint32_t>(nodes));
+  for (const auto& [number, group] : fresh) {
+    if (is_invited(*group)) invited_.learn_address(number, *group);
+  }
+  if (directory_.knows_any() || first > 1) announce_to_all();
+  return first;
+}
+
+/// All of them, or none.
+void membership::start_all(const std::vector<target_group>& groups, const fresh_targets& fresh, std::uint32_t nodes) {
+  const auto await_group = [this](node_t number, const target_group& group) {
+    await(number, is_invited(group) ? &group : nullptr);
+  };
+  try {
+    started_.start(fresh, nodes);
+    if (!fresh.empty()) invited_.invite(groups, fresh.front().first, await_group);
+    for (const auto& [number, group] : fresh) await_group(number, *group);
+  } catch (...) {
+    for (const auto& [number, group] : fresh) {
+      host_.part_with(number, "another target of its group could not be started");
+      if (!is_invited(*group)) started_.end(number, std::chrono::milliseconds(500));
+    }
+    throw;
+  }
+}
+
+void membership::announce_to_all() {
+  for (const node_t number : host_.ready_nodes()) directory_.announce(number);
+}
+
+node_t membership::add(const std::string& group) { return add_groups(parse_nodes(group), started_.command()); }
+
+node_t membership::spawn(const std::string& group, const std::string& program) {
+  std::vector<target_group> groups = parse_nodes(group);
+  std::vector<std::string> command = started_.command();
+  command.front() = program;
+  for (target_group& one : groups) {
+    if (!one.by->starts_programs()) {
+      throw config_error("cannot start " + program + " as \"" + group +
+                         "\" (only shm:COUNT and mpi:COUNT start programs)");
+    }
+    one.program.command = {program};
+  }
+  return add_groups(std::move(groups), command);
+}
+
+node_t membership::add_groups(std::vector<target_group> groups, const std::vector<std::string>& command) {
+  for (const target_group& one : groups) {
+    const std::string name(one.by->name());
+    if (one.by->as_in_process() != nullptr)
+      throw config_error(name + " targets cannot be added to a job of other targets");
+    if (one.by->as_launched() != nullptr && !one.by->starts_programs())
+      throw config_error(name + " is for processes that spawn has started");
+  }
+  if (groups.empty()) throw config_error("there is no node to add in \"none\"");
+  node_t first = -1;
+  if (groups.front().by->as_launched() != nullptr) {
+    first = spawn_ranks(groups.front(), command);
+    groups.erase(groups.begin());
+  }
+  if (groups.empty()) return first;
+  const node_t next = start(groups);
+  return first < 0 ? next : first;
+}
+
+node_t membership::spawn_ranks(const target_group& group, const std::vector<std::string>& command) {
+  std::lock_guard guard(one_at_a_time_);
+  const node_t first = free_numbers(group.count);
+  std::vector<std::string> words = command;
+  if (words.front() == base::own_program_link)
+    words.front() = std::filesystem::read_symlink(words.front());  // not the launcher's own
+  take(*group.by->as_launched()->spawn(std::move(words), group.count, first));
+  announce_to_all();
+  return first;
+}
+
+node_t membership::add(const offload::target_program& program) {
+  if (program.command.empty()) throw config_error("a target needs a command to be started by");
+  target_group group(program_starter());
+  group.program = {program.command, program.environment, true};
+  group.cores = program.cores;
+  return start({group});
+}
+
+void membership::remove(node_t number, std::chrono::milliseconds patience) {
+  if (number == 0) throw config_error("the host cannot be removed; leave main to end the job");
+  std::lock_guard guard(one_at_a_time_);
+  host_.part_with(number, "it was removed from the job");
+  started_.end(number, patience);
+  directory_.forget_address(number);
+  host_.locked([&] {
+    if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(number);
+  });
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,54 @@
+// Who belongs to a job: the host starts, invites, takes in, adds and removes targets.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ham/offload/runtime.hpp"
+#include "job/invited_targets.hpp"
+#include "job/node_directory.hpp"
+#include "job/started_targets.hpp"
+#include "transport/launched_factory.hpp"
+
+namespace ham::detail {
+
+/// On the host; any thread.
+class membership {
+ public:
+  /// `host` and `directory` outlive this.
+  membership(engine& host, node_directory& directory, const runtime_options& options, target_defaults defaults)
+      : host_(host),
+        directory_(directory),
+        started_(host, std::move(defaults)),
+        invited_(host, directory, options.key) {}
+
+  /// The processes of `group` become targets; waits until they can be called. Throws ham::config_error.
+  void take(transport::process_group& group);
+  /// Starts or reaches the targets of `groups`, waits until they can be called, and tells all nodes of each other.
+  /// Gives the number of the first one. Throws ham::config_error; what had begun is ended then.
+  node_t start(const std::vector<target_group>& groups);
+
+  // ---- as ham::offload's functions of these names
+  node_t add(const std::string& group);
+  node_t add(const offload::target_program& program);
+  node_t spawn(const std::string& group, const std::string& program);
+  void remove(node_t node, std::chrono::milliseconds patience);
+
+ private:
+  node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command);
+  node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command);
+  [[nodiscard]] node_t free_numbers(std::size_t count);
+  void start_all(const std::vector<target_group>& groups, const fresh_targets& fresh, std::uint32_t nodes);
+  void announce_to_all();
+  void await(node_t node, const target_group* group);
+
+  engine& host_;
+  node_directory& directory_;
+  std::mutex one_at_a_time_;
+  started_targets started_;
+  invited_targets invited_;
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,209 @@
+// Announcements, introductions, and connections.
+#include "job/node_directory.hpp"
+
+#include <string.h>
+
+#include <array>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "compose/transports.hpp"
+#include "ham/msg/codec.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::int64_t connect_timeout_ns = 10'000'000'000;  // for a connection that another node has to make
+
+enum class notice : std::uint8_t {
+  announcement = 1,  ///< host to all: who listens where
+  meet,              ///< to the host: have `node` connect to me; from the host: connect to `node`
+};
+
+/// kind, node
+using meeting = std::tuple<std::uint8_t, node_t>;
+/// kind, number of nodes, secure, force_insecure, job key, addresses
+using announcement = std::tuple<std::uint8_t, std::uint32_t, bool, bool, std::array<std::uint8_t, 32>,
+                                std::vector<std::pair<node_t, std::string>>>;
+
+template <class T>
+std::vector<std::byte> pack(const T& value) {
+  std::vector<std::byte> bytes(msg::encoded_size(value));
+  msg::writer to(bytes.data(), bytes.size());
+  msg::encode(to, value);
+  return bytes;
+}
+
+/// Secrets in plain bytes, for as long as it must be.
+class wiped_at_end {
+ public:
+  explicit wiped_at_end(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
+  ~wiped_at_end() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
+  wiped_at_end(const wiped_at_end&) = delete;
+  wiped_at_end& operator=(const wiped_at_end&) = delete;
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+template <class T>
+T unpack(std::span<const std::byte> bytes) {
+  msg::reader from(bytes);
+  T value = msg::decode<T>(from);
+  from.expect_end();
+  return value;
+}
+
+}  // namespace
+
+std::int64_t node_directory::connect(node_t peer) {
+  if (only_ != nullptr) {
+    only_->connect(peer);
+    return base::never_ns;
+  }
+  if (transport::transport* const ranks = ranks_with(peer)) {
+    ranks->connect(peer);
+    return base::never_ns;
+  }
+  if (const auto address = address_of(peer)) {
+    node_.locked([&] { network().reach(peer, *address); });
+    return base::never_ns;
+  }
+  if (node_.self() == 0) {  // every node of the job is connected to the host from its start
+    node_.on_lost(peer, "it has left the job");
+    return base::never_ns;
+  }
+  if (local_ != nullptr) {
+    local_->connect(peer);
+    return base::never_ns;
+  }
+  if (has_ranks()) {
+    node_.on_lost(peer, "an MPI rank that is not the host reaches ranks only, not targets that the host has added");
+    return base::never_ns;
+  }
+  if (peer == 0 || !node_.ready(0)) {
+    node_.on_lost(peer, "nothing is known of where it is");
+    return base::never_ns;
+  }
+  node_.tell(0, pack(meeting{static_cast<std::uint8_t>(notice::meet), peer}));
+  return base::now_ns() + connect_timeout_ns;
+}
+
+void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
+  if (only_ != nullptr) return;
+  if (text.empty()) throw protocol_error("an empty notice");
+  switch (static_cast<notice>(text.front())) {
+    case notice::announcement:
+      if (from != 0) throw protocol_error("an announcement, which only the host makes");
+      on_announcement(text);
+      return;
+    case notice::meet: introduce(from, std::get<1>(unpack<meeting>(text))); return;
+  }
+  throw protocol_error("a notice of unknown kind " + std::to_string(static_cast<int>(text.front())));
+}
+
+void node_directory::on_announcement(std::span<const std::byte> text) {
+  auto [kind, nodes, secure, force_insecure, key, listeners] = unpack<announcement>(text);
+  const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
+  if (!node_.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
+  std::lock_guard guard(mutex_);
+  how_.secure = secure;
+  how_.force_insecure = force_insecure;
+  for (std::size_t i = 0; i < key.size(); ++i) how_.job_key[i] = std::byte{key[i]};
+  for (const auto& [node, address] : listeners) {
+    if (node != node_.self()) addresses_[node] = address;
+  }
+}
+
+/// The receiving lock is held.
+void node_directory::introduce(node_t from, node_t who) {
+  if (node_.self() == 0) {  // passed on
+    if (!node_.ready(who) || who == from || who == 0) return;
+    node_.tell(who, pack(meeting{static_cast<std::uint8_t>(notice::meet), from}));
+    return;
+  }
+  if (from != 0) throw protocol_error("a request to meet, which only the host passes on");
+  const auto address = address_of(who);
+  if (address && node_.expect(who)) network().reach(who, *address);
+}
+
+void node_directory::announce(node_t to) {
+  announcement text;
+  auto& key = std::get<4>(text);
+  const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
+  {
+    std::lock_guard guard(mutex_);
+    text = {static_cast<std::uint8_t>(notice::announcement),
+            static_cast<std::uint32_t>(node_.num_nodes()),
+            how_.secure,
+            how_.force_insecure,
+            {},
+            {addresses_.begin(), addresses_.end()}};
+    for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::to_integer<std::uint8_t>(how_.job_key[i]);
+  }
+  std::vector<std::byte> packed = pack(text);
+  const wiped_at_end packed_too{packed};
+  node_.tell(to, packed);
+}
+
+transport::network& node_directory::network() {
+  if (network_ != nullptr) return *network_;
+  transport::network_options options;
+  options.self = node_.self();
+  {
+    std::lock_guard guard(mutex_);
+    options.bind = how_.bind;
+    options.job_key = how_.job_key;
+    options.secure = how_.secure;
+    options.force_insecure = how_.force_insecure;
+    options.timeout = how_.timeout;
+  }
+  auto made = network_transport().module().open(options, &node_.memory(), node_);
+  network_ = made.get();
+  node_.adopt(std::move(made));
+  return *network_;
+}
+
+void node_directory::set_address(node_t node, const std::string& address) {
+  std::lock_guard guard(mutex_);
+  addresses_[node] = address;
+}
+
+void node_directory::forget_address(node_t node) {
+  std::lock_guard guard(mutex_);
+  addresses_.erase(node);
+}
+
+void node_directory::use_ranks(transport::transport& ranks, node_t first, node_t end) {
+  std::lock_guard guard(mutex_);
+  ranks_.push_back({&ranks, first, end});
+}
+
+bool node_directory::has_ranks() const {
+  std::lock_guard guard(mutex_);
+  return !ranks_.empty();
+}
+
+transport::transport* node_directory::ranks_with(node_t node) const {
+  std::lock_guard guard(mutex_);
+  for (const rank_range& one : ranks_) {
+    if ((node == 0 && node_.self() != 0) || (node >= one.first && node < one.end)) return one.by;
+  }
+  return nullptr;
+}
+
+bool node_directory::knows_any() const {
+  std::lock_guard guard(mutex_);
+  return !addresses_.empty();
+}
+
+std::optional<std::string> node_directory::address_of(node_t node) const {
+  std::lock_guard guard(mutex_);
+  const auto found = addresses_.find(node);
+  if (found == addresses_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,79 @@
+// How the nodes of a job find each other: the host tells all nodes who listens where.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "transport/network_factory.hpp"
+
+namespace ham::detail {
+
+/// How connections to other machines are made.
+struct network_settings {
+  std::string bind = "127.0.0.1";
+  transport::secret_key job_key;
+  bool secure = true;
+  bool force_insecure = false;
+  std::chrono::milliseconds timeout = transport::network_options{}.timeout;
+};
+
+/// One node's directory. Nodes that nobody has told an address of are left to the transport of this machine; a node
+/// that has none asks the host to be called back. Any thread, but where it says otherwise.
+class node_directory {
+ public:
+  /// `node` outlives this.
+  node_directory(engine& node, const network_settings& how) : node_(node), how_(how) {}
+
+  // ---- which transports reach whom; the engine owns them
+  /// `local` reaches the nodes of this machine.
+  void use_local(transport::transport& local) noexcept { local_ = &local; }
+  /// `only` reaches the host, and this node nobody else: what the host tells of others is not for it.
+  void use_only(transport::transport& only) noexcept { only_ = &only; }
+  /// For a node that was reached over `reached`.
+  void use_network(transport::network& reached) noexcept { network_ = &reached; }
+  /// `ranks` reaches the host and the nodes from `first` to before `end`.
+  void use_ranks(transport::transport& ranks, node_t first, node_t end);
+  [[nodiscard]] bool has_ranks() const;
+
+  // ---- what the engine asks (job.hpp)
+  std::int64_t connect(node_t peer);
+  void on_notice(node_t from, std::span<const std::byte> text);
+
+  // ---- who listens where, on the host
+  void set_address(node_t node, const std::string& address);
+  void forget_address(node_t node);
+  [[nodiscard]] bool knows_any() const;
+  /// Tells one node who listens where.
+  void announce(node_t to);
+  /// Opened when it is first needed. The receiving lock is held.
+  [[nodiscard]] transport::network& network();
+  /// nullptr: it has not been needed so far. The receiving lock is held.
+  [[nodiscard]] transport::network* network_if_open() noexcept { return network_; }
+
+ private:
+  struct rank_range {
+    transport::transport* by;
+    node_t first, end;
+  };
+  void on_announcement(std::span<const std::byte> text);
+  void introduce(node_t from, node_t who);
+  [[nodiscard]] std::optional<std::string> address_of(node_t node) const;
+  [[nodiscard]] transport::transport* ranks_with(node_t node) const;
+
+  engine& node_;
+  network_settings how_;
+  transport::transport* local_ = nullptr;
+  transport::transport* only_ = nullptr;
+  transport::network* network_ = nullptr;  // guarded by the receiving lock
+  mutable std::mutex mutex_;               // how_, ranks_ and addresses_
+  std::vector<rank_range> ranks_;
+  std::map<node_t, std::string> addresses_;
+};
+
+}  // namespace ham::detail

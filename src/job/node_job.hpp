@@ -1,0 +1,35 @@
+// What the engine of a node asks of its job, answered by the directory, and on the host by the membership.
+#pragma once
+
+#include "job/membership.hpp"
+#include "job/node_directory.hpp"
+#include "runtime/job.hpp"
+
+namespace ham::detail {
+
+/// Holds nothing itself; `members` is nullptr on a node that is not the host.
+class node_job final : public job {
+ public:
+  explicit node_job(node_directory& directory, membership* members = nullptr) noexcept
+      : directory_(directory), members_(members) {}
+
+  std::int64_t connect(node_t peer) override { return directory_.connect(peer); }
+  void hear(node_t from, std::span<const std::byte> text) override { directory_.on_notice(from, text); }
+  node_t add(const std::string& group) override { return members("adds").add(group); }
+  node_t add(const offload::target_program& program) override { return members("adds").add(program); }
+  node_t spawn(const std::string& group, const std::string& program) override {
+    return members("adds").spawn(group, program);
+  }
+  void remove(node_t node, std::chrono::milliseconds patience) override { members("removes").remove(node, patience); }
+
+ private:
+  [[nodiscard]] membership& members(const char* does) const {
+    if (members_ != nullptr) return *members_;
+    throw config_error(std::string("only the host, node 0, ") + does + " nodes; call it there");
+  }
+
+  node_directory& directory_;
+  membership* members_;
+};
+
+}  // namespace ham::detail

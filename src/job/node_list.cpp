@@ -1,0 +1,95 @@
+// Parsing of HAM_NODES.
+#include "job/node_list.hpp"
+
+#include <cctype>
+#include <string>
+
+#include "compose/transports.hpp"
+#include "ham/error.hpp"
+
+namespace ham::detail {
+namespace {
+
+using transport::factory;
+using transport::group_text;
+
+/// "A, B or C" of what `word_of` says of the transports that users may name.
+template <class WordOf>
+std::string alternatives(const char* between, const char* before_last, WordOf word_of) {
+  std::vector<std::string> words;
+  for (const factory* const one : transports()) {
+    const std::string_view word = word_of(*one);
+    if (!one->help().syntax.empty() && !word.empty()) words.emplace_back(word);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? before_last : between;
+    text += words[i];
+  }
+  return text;
+}
+
+std::string advice() {
+  return "write groups like " + alternatives(" or ", " or ", [](const factory& one) { return one.example(); }) +
+         ", separated by commas";
+}
+
+/// Behind a bare name something else than a letter follows.
+bool begins(std::string_view group, std::string_view prefix) {
+  if (!group.starts_with(prefix)) return false;
+  const bool bare = std::isalnum(static_cast<unsigned char>(prefix.back())) != 0;
+  return !bare || group.size() == prefix.size() ||
+         std::string_view(":/@").find(group[prefix.size()]) != std::string_view::npos;
+}
+
+target_group parse_group(group_text& text) {
+  for (const factory* const one : transports()) {
+    if (!begins(text.rest(), one->prefix())) continue;
+    text.skip(one->prefix().size());
+    return one->parse(text);
+  }
+  text.refuse("a group begins with " + alternatives(", ", " or ", [](const factory& one) { return one.prefix(); }));
+}
+
+/// The next comma that is not in quotes.
+std::size_t find_separator(std::string_view text) {
+  bool inside_quotes = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\'') inside_quotes = !inside_quotes;
+    if (text[i] == ',' && !inside_quotes) return i;
+  }
+  return std::string_view::npos;
+}
+
+void expect_good_company(const std::vector<target_group>& groups, const group_text& last) {
+  const factory& by = *groups.back().by;
+  if (by.as_launched() != nullptr && groups.size() > 1) {
+    last.refuse(std::string(by.name()) + " comes first: its ranks keep their numbers");
+  }
+  const factory& first = *groups.front().by;
+  if ((by.as_in_process() != nullptr) != (first.as_in_process() != nullptr)) {
+    const factory& alone = by.as_in_process() != nullptr ? by : first;
+    last.refuse(std::string(alone.name()) + " targets cannot be mixed with others");
+  }
+}
+
+}  // namespace
+
+std::vector<target_group> parse_nodes(std::string_view text) {
+  std::vector<target_group> groups;
+  if (text == "none") return groups;
+  std::size_t total = 0;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = find_separator(rest);
+    group_text group(text, rest.substr(0, comma), advice());
+    groups.push_back(parse_group(group));
+    total += groups.back().count;
+    if (total > transport::max_targets)
+      group.refuse("at most " + std::to_string(transport::max_targets) + " targets in all");
+    expect_good_company(groups, group);
+    if (comma == std::string_view::npos) return groups;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace ham::detail

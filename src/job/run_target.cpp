@@ -1,0 +1,123 @@
+// Targets: of a host on this machine, of a launcher, and on accelerators.
+#include "job/run_target.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/own_program.hpp"
+#include "base/settings.hpp"
+#include "compose/transports.hpp"
+#include "ham/msg/thread_pool.hpp"
+#include "job/node_job.hpp"
+#include "runtime/options.hpp"
+#include "runtime/output.hpp"
+#include "transport/starting.hpp"
+
+namespace ham::detail {
+
+void run_target(target_boot boot) {
+  if (boot.memory == nullptr) boot.memory = std::make_unique<base::heap>(base::heap::make_file());
+  engine target(boot.self, boot.nodes, std::move(boot.memory));
+  target.limit_messages(message_limit());
+  node_directory directory(target, boot.how);
+  node_job job(directory);
+  target.belong_to(&job);
+  target.use(boot.open(target, directory));
+  engine* const before = process_engine();
+  set_process_engine(&target);
+  boot.join();
+  target.serve();
+  boot.ended();
+  msg::thread_pool::process().shutdown();
+  target.leave();
+  set_process_engine(before);
+}
+
+namespace {
+
+enum class company : bool { machine, host_only };
+
+/// Of a target whose host has started it.
+target_boot boot_of(transport::target_side& side, company reaches) {
+  target_boot boot;
+  boot.self = side.self();
+  boot.nodes = side.nodes();
+  boot.memory = side.take_memory();
+  boot.open = [&side, reaches](engine& target, node_directory& directory) {
+    auto made = side.open(target);
+    if (reaches == company::host_only)
+      directory.use_only(*made);
+    else
+      directory.use_local(*made);
+    return made;
+  };
+  boot.join = [&side] { side.join(); };
+  return boot;
+}
+
+/// What HAM_TARGET=NAME:TEXT says.
+std::unique_ptr<transport::target_side> side_of(const std::string& set) {
+  const std::size_t colon = set.find(':');
+  const transport::factory* const by = colon == std::string::npos ? nullptr : find_transport(set.substr(0, colon));
+  std::unique_ptr<transport::target_side> side;
+  if (by != nullptr && by->as_starting() != nullptr) side = by->as_starting()->make_target(set.substr(colon + 1));
+  if (side == nullptr) {
+    throw config_error("HAM_TARGET=\"" + set + "\" is not what a host of this release sets; unset it");
+  }
+  return side;
+}
+
+/// Of the transport that called ham_main.
+std::unique_ptr<transport::target_side> called_side(std::uint64_t address) {
+  for (const transport::factory* const one : transports()) {
+    if (one->as_starting() == nullptr) continue;
+    if (auto side = one->as_starting()->make_called_target(address)) return side;
+  }
+  throw config_error(
+      "ham_main was told of a ring in a place unknown here; build host and target from the same release");
+}
+
+}  // namespace
+
+bool is_target_process() { return base::in_environment(base::setting::target); }
+
+void run_target_process(bool plain_output) {
+  // Whoever sets it has this process call what they like. A privileged host's own targets are no exception: they cannot
+  // tell it from its caller.
+  const std::string text = base::text_of(base::setting::target);
+  ::unsetenv(base::info_of(base::setting::target).variable);  // what this process starts is no target
+  const std::unique_ptr<transport::target_side> side = side_of(text);
+  base::name_this_target(side->self());
+  std::optional<line_output> output;
+  if (!plain_output) output.emplace();
+  target_boot boot = boot_of(*side, company::machine);
+  boot.how.timeout = tcp_timeout();
+  run_target(std::move(boot));
+}
+
+void run_called_target(std::uint64_t address) {
+  const std::unique_ptr<transport::target_side> side = called_side(address);
+  run_target(boot_of(*side, company::host_only));
+}
+
+void run_rank(std::unique_ptr<transport::process_group> group) {
+  const node_t first = group->first();
+  const node_t end = first + static_cast<node_t>(group->size()) - 1;
+  target_boot boot;
+  boot.self = group->self();
+  boot.nodes = static_cast<std::size_t>(end);
+  boot.how.timeout = tcp_timeout();
+  boot.open = [&group, first, end](engine& target, node_directory& directory) {
+    auto made = group->open(&target.memory(), target);
+    group.reset();
+    directory.use_ranks(*made, first, end);
+    return made;
+  };
+  run_target(std::move(boot));
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,163 @@
+// Which kind of job it is: processes, ranks, or threads of this process.
+#include "job/start.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "base/own_program.hpp"
+#include "base/thread.hpp"
+#include "compose/transports.hpp"
+#include "job/key_file.hpp"
+#include "job/node_list.hpp"
+#include "job/run_target.hpp"
+#include "runtime/options.hpp"
+#include "transport/in_process.hpp"
+
+namespace ham::detail {
+namespace {
+
+void pin_this_process(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+    throw config_error("cannot run the host on core " + std::to_string(core) + " (" + std::strerror(errno) +
+                       "); correct --ham-cpu-affinity or HAM_CPU_AFFINITY");
+  }
+}
+
+/// The hosts of this process's jobs; the one made last that still lives is the process's engine. Never destroyed: a
+/// library that ends its runtime may be unloaded after the destructors of this one have run.
+std::mutex hosts_mutex;
+auto& hosts = *new std::vector<engine*>;
+
+void enter(engine* host) {
+  std::lock_guard guard(hosts_mutex);
+  hosts.push_back(host);
+  set_process_engine(host);
+}
+
+void withdraw(engine* host) {
+  std::lock_guard guard(hosts_mutex);
+  std::erase(hosts, host);
+  set_process_engine(hosts.empty() ? nullptr : hosts.back());
+}
+
+network_settings settings_of_job() {
+  network_settings how;
+  const tcp_security security = security_of();
+  how.secure = security == tcp_security::on;
+  how.force_insecure = security == tcp_security::forced_off;
+  how.job_key = random_key();
+  how.timeout = tcp_timeout();
+  return how;
+}
+
+void start_processes(runtime_parts& parts, const runtime_options& options, std::vector<target_group> groups,
+                     target_defaults defaults, std::unique_ptr<transport::process_group> ranks) {
+  parts.host = std::make_unique<engine>(0, 1, std::make_unique<base::heap>(base::heap::make_file()));
+  parts.host->limit_messages(options.max_message != 0 ? options.max_message : message_limit());
+  parts.directory = std::make_unique<node_directory>(*parts.host, settings_of_job());
+  parts.members = std::make_unique<membership>(*parts.host, *parts.directory, options, std::move(defaults));
+  parts.job = std::make_unique<node_job>(*parts.directory, parts.members.get());
+  parts.host->belong_to(parts.job.get());
+  parts.host->set_one_sided(options.one_sided);
+  if (ranks != nullptr) {
+    parts.members->take(*ranks);
+    groups.erase(groups.begin());
+  }
+  if (!groups.empty()) parts.members->start(groups);
+}
+
+void finish_launchers() noexcept {
+  for (const transport::factory* const one : transports()) {
+    if (one->as_launched() != nullptr) one->as_launched()->finish();
+  }
+}
+
+void start_threads(runtime_parts& parts, const transport::in_process_factory& by, std::size_t nodes, bool one_sided) {
+  const auto job = by.make_job(nodes);
+  const auto seat = [&](node_t node) {
+    auto one = std::make_unique<engine>(node, nodes, std::make_unique<base::heap>(base::heap::make_file()));
+    one->set_one_sided(one_sided);
+    one->limit_messages(message_limit());
+    one->use(job->open(node, one_sided ? &one->memory() : nullptr, *one));
+    return one;
+  };
+  parts.host = seat(0);
+  for (std::size_t node = 1; node < nodes; ++node) parts.local_targets.push_back(seat(static_cast<node_t>(node)));
+  for (auto& target : parts.local_targets) {
+    parts.target_threads.push_back(base::start_thread([&target = *target] {
+      target.serve();
+      target.leave();
+    }));
+  }
+  for (std::size_t node = 1; node < nodes; ++node) parts.host->await_ready(static_cast<node_t>(node));
+}
+
+}  // namespace
+
+std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
+                                         const void* communicator) {
+  const std::vector<target_group> groups = parse_nodes(options.nodes);
+  placement_wish placement = parse_placement(options.cpu_affinity);
+  auto parts = std::make_unique<runtime_parts>();
+  const transport::launched_factory* const launcher = groups.empty() ? nullptr : groups.front().by->as_launched();
+  std::unique_ptr<transport::process_group> ranks;
+  if (launcher != nullptr) ranks = launcher->join(communicator);
+  parts->ends_launchers = communicator == nullptr;
+  if (ranks != nullptr && groups.front().count != 0 && groups.front().count + 1 != ranks->size()) {
+    throw config_error("HAM_NODES asks for " + std::to_string(groups.front().count) + " targets, MPI has started " +
+                       std::to_string(ranks->size()) + " ranks, host included; correct either, or write mpi alone");
+  }
+  if (ranks != nullptr && ranks->self() != 0) {
+    parts->self = ranks->self();
+    parts->nodes = ranks->size();
+    run_rank(std::move(ranks));
+    return parts;
+  }
+  if (!placement.cores.empty()) pin_this_process(placement.cores.front());
+  if (!groups.empty() && groups.front().by->as_in_process() != nullptr) {
+    std::size_t nodes = 1;
+    for (const target_group& group : groups) nodes += group.count;
+    start_threads(*parts, *groups.front().by->as_in_process(), nodes, options.one_sided);
+  } else {
+    if (command.empty()) command = {base::own_program_link};
+    if (ranks != nullptr) placement.automatic = false;  // where ranks run is the launcher's business
+    start_processes(*parts, options, groups, {std::move(command), std::move(placement)}, std::move(ranks));
+  }
+  if (options.progress_thread) parts->host->start_progress_thread();
+  enter(parts->host.get());
+  return parts;
+}
+
+runtime_parts::~runtime_parts() {
+  if (host == nullptr) {
+    if (ends_launchers && owner == ::getpid()) finish_launchers();
+    return;
+  }
+  if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
+    static_cast<void>(host.release());
+    static_cast<void>(job.release());
+    static_cast<void>(members.release());
+    static_cast<void>(directory.release());
+    for (auto& target : local_targets) static_cast<void>(target.release());
+    for (std::thread& one : target_threads) one.detach();
+    return;
+  }
+  withdraw(host.get());
+  host->leave();
+  for (auto& target : local_targets) target->end();
+  for (std::thread& one : target_threads) one.join();
+  local_targets.clear();
+  const bool had_ranks = directory != nullptr && directory->has_ranks();
+  host.reset();
+  if (ends_launchers && had_ranks) finish_launchers();
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,42 @@
+// A job: starts it on the host, and ends it.
+#pragma once
+
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ham/offload/runtime.hpp"
+#include "job/membership.hpp"
+#include "job/node_directory.hpp"
+#include "job/node_job.hpp"
+#include "runtime/engine.hpp"
+#include "transport/launched_factory.hpp"
+
+namespace ham::detail {
+
+/// A running job, seen from the host.
+struct runtime_parts {
+  ~runtime_parts();
+  const pid_t owner = ::getpid();
+  node_t self = 0;
+  std::size_t nodes = 0;        // of a rank that was a target, until its job ended; it has nothing of what follows
+  bool ends_launchers = false;  // the job began their runtimes
+  // nullptr if the targets are threads of this process:
+  std::unique_ptr<node_directory> directory;
+  std::unique_ptr<membership> members;
+  std::unique_ptr<node_job> job;
+  std::unique_ptr<engine> host;
+  std::vector<std::unique_ptr<engine>> local_targets;  // threads of this process
+  std::vector<std::thread> target_threads;
+};
+
+/// Starts the targets that `options` ask for. `command` is this program with its arguments. In a rank of MPI that is a
+/// target it executes calls until the host has ended; what it gives then has no engine. `communicator`: of the vendor's
+/// type, its ranks are the nodes; nullptr: all ranks.
+[[nodiscard]] std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
+                                                       const void* communicator = nullptr);
+
+}  // namespace ham::detail

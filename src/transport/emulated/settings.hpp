@@ -1,0 +1,14 @@
+// What a group of emulated targets says: the costs of their links.
+#pragma once
+
+#include "transport/emulated/medium.hpp"
+#include "transport/factory.hpp"
+
+namespace ham::transport::emulated {
+
+struct group_medium final : group_settings {
+  explicit group_medium(const medium& said) : costs(said) {}
+  const medium costs;
+};
+
+}  // namespace ham::transport::emulated

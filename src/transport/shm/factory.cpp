@@ -1,0 +1,100 @@
+// shm in HAM_NODES: shm[:COUNT][@CORES].
+#include <utility>
+
+#include "base/memory_file.hpp"
+#include "base/numbers.hpp"
+#include "transport/shm/factories.hpp"
+#include "transport/shm/host_transport.hpp"
+#include "transport/shm/target_transport.hpp"
+
+namespace ham::transport {
+namespace {
+
+class shm_host final : public host_side {
+ public:
+  explicit shm_host(shm::host_transport& carrier) noexcept : carrier_(carrier) {}
+
+  void start(const target_group&, std::vector<start_plan> plans, job_size job) override {
+    std::vector<shm::target_plan> all;
+    for (start_plan& one : plans) {
+      all.push_back({one.node, std::move(one.command), std::move(one.cores), std::move(one.environment)});
+    }
+    carrier_.start(std::move(all), job.nodes);
+  }
+  void end(node_t node, std::chrono::milliseconds patience) override { carrier_.end(node, patience); }
+  [[nodiscard]] bool has_place_of(node_t node) const override { return carrier_.has_place_of(node); }
+  void set_home_core(node_t node, int core) noexcept override { carrier_.set_home_core(node, core); }
+
+ private:
+  shm::host_transport& carrier_;
+};
+
+class shm_target final : public target_side {
+ public:
+  explicit shm_target(int control_fd) : invitation_(shm::invitation::accept(control_fd)) {}
+
+  [[nodiscard]] node_t self() const noexcept override { return self_; }
+  [[nodiscard]] std::size_t nodes() const noexcept override { return nodes_; }
+  [[nodiscard]] std::unique_ptr<base::heap> take_memory() override {
+    return std::make_unique<base::heap>(std::move(invitation_.own_heap));
+  }
+  [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
+    auto made = shm::target_transport::make(std::move(invitation_), to);
+    carrier_ = made.get();
+    return made;
+  }
+  void join() override { carrier_->join(); }
+
+ private:
+  shm::invitation invitation_;
+  const node_t self_ = invitation_.node;
+  const std::size_t nodes_ = invitation_.nodes;
+  shm::target_transport* carrier_ = nullptr;
+};
+
+class shm_transport final : public starting_factory {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
+  [[nodiscard]] std::string_view example() const noexcept override { return "shm:2 or shm:2@2+3"; }
+  [[nodiscard]] help_line help() const noexcept override {
+    return {"shm[:COUNT][@CORE[+CORE...]]", "this program, on this machine"};
+  }
+  [[nodiscard]] target_group parse(group_text& text) const override {
+    target_group group(*this, text.take_count());
+    group.cores = text.take_cores();
+    text.expect_end();
+    return group;
+  }
+  [[nodiscard]] availability probe() const override {
+    try {
+      static_cast<void>(base::make_memory_file("ham-probe", 4096));
+      return {};
+    } catch (const config_error& problem) {
+      return {false, problem.what(), {}};
+    }
+  }
+  [[nodiscard]] std::string trial() const override { return "shm:1"; }
+  [[nodiscard]] std::string default_nodes() const override { return "shm:1"; }
+  [[nodiscard]] bool starts_programs() const noexcept override { return true; }
+  [[nodiscard]] bool safe_for_privileged() const noexcept override { return true; }
+
+  [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
+  [[nodiscard]] bool places_nodes() const noexcept override { return true; }
+  [[nodiscard]] host_parts make_host(base::heap& memory, observer& to) const override {
+    auto carrier = shm::host_transport::make(memory.fd(), to);
+    auto side = std::make_unique<shm_host>(*carrier);
+    return {std::move(carrier), std::move(side)};
+  }
+  [[nodiscard]] std::unique_ptr<target_side> make_target(std::string_view told) const override {
+    return std::make_unique<shm_target>(static_cast<int>(base::parse_whole(told, 0, 1 << 30).value_or(-1)));
+  }
+};
+
+}  // namespace
+
+const factory& shm_factory() {
+  static const shm_transport one;
+  return one;
+}
+
+}  // namespace ham::transport

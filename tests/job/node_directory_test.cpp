@@ -1,0 +1,130 @@
+// Who is reached by which transport, and what nodes tell each other.
+#include "job/node_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "faults/hostile_world.hpp"
+#include "job/node_job.hpp"
+#include "job/played.hpp"
+
+namespace ham::detail {
+namespace {
+
+using namespace ham::test;
+using place = std::pair<node_t, std::string>;
+
+TEST(node_directory, leaves_a_node_that_reaches_only_the_host_to_its_transport) {
+  lone_node node(2, 4);
+  node_directory directory(*node, {});
+  silent_transport only;
+  directory.use_only(only);
+  directory.set_address(3, "host:1");
+  EXPECT_EQ(directory.connect(3), base::never_ns);
+  EXPECT_EQ(only.connected, (std::vector<node_t>{3}));
+  directory.on_notice(0, {});  // what others tell is not for it
+}
+
+TEST(node_directory, knows_the_transport_of_ranks) {
+  lone_node node(2, 8);
+  node_directory directory(*node, {});
+  silent_transport ranks;
+  silent_transport local;
+  directory.use_local(local);
+  EXPECT_FALSE(directory.has_ranks());
+  directory.use_ranks(ranks, 2, 5);
+  EXPECT_TRUE(directory.has_ranks());
+  for (const node_t peer : {0, 3, 4, 5, 6}) directory.connect(peer);
+  EXPECT_EQ(ranks.connected, (std::vector<node_t>{0, 3, 4}));
+  EXPECT_EQ(local.connected, (std::vector<node_t>{5, 6}));
+}
+
+TEST(node_directory, reaches_nodes_with_addresses_over_the_network) {
+  lone_node node(1, 4);
+  node_directory directory(*node, {});
+  silent_transport local;
+  silent_network network;
+  directory.use_local(local);
+  directory.use_network(network);
+  EXPECT_FALSE(directory.knows_any());
+  directory.set_address(2, "host:7000");
+  EXPECT_TRUE(directory.knows_any());
+  directory.connect(2);
+  directory.connect(3);
+  EXPECT_EQ(network.reached, (std::vector<place>{{2, "host:7000"}}));
+  EXPECT_EQ(local.connected, (std::vector<node_t>{3}));
+  directory.forget_address(2);
+  EXPECT_FALSE(directory.knows_any());
+  directory.connect(2);
+  EXPECT_EQ(local.connected, (std::vector<node_t>{3, 2}));
+}
+
+std::string loss_of(engine& node, node_t peer) {
+  try {
+    node.await_ready(peer);
+  } catch (const node_failure& lost) {
+    return lost.what();
+  }
+  return "none";
+}
+
+TEST(node_directory, says_of_whom_nothing_is_known) {
+  lone_node host(0, 3);
+  node_directory of_host(*host, {});
+  node_job job_of_host(of_host);
+  host->belong_to(&job_of_host);
+  EXPECT_NE(loss_of(*host, 1).find("it has left the job"), std::string::npos);
+
+  lone_node target(1, 3);
+  node_directory of_target(*target, {});
+  node_job job_of_target(of_target);
+  target->belong_to(&job_of_target);
+  EXPECT_NE(loss_of(*target, 2).find("nothing is known of where it is"), std::string::npos);
+}
+
+TEST(node_directory, tells_other_nodes_who_listens_where) {
+  quiet hushed;
+  world at_node_one;
+  network_settings how;
+  how.job_key[0] = std::byte{7};
+  node_directory teller(at_node_one.node(), how);
+  teller.set_address(2, "host:7002");
+  teller.set_address(3, "host:7003");
+  world::peer& two = at_node_one.friendly();
+  teller.announce(two.number);
+  at_node_one.step();
+  std::optional<std::pair<transport::frame_head, bytes>> heard;
+  while (auto next = two.receive()) {
+    if (next->first.kind == to_byte(wire_kind::notice)) heard = std::move(next);
+  }
+  ASSERT_TRUE(heard);
+
+  lone_node listener(2, 3);
+  node_directory directory(*listener, {});
+  silent_network network;
+  directory.use_network(network);
+  EXPECT_THROW(directory.on_notice(1, heard->second), protocol_error) << "only the host tells that";
+  directory.on_notice(0, heard->second);
+  EXPECT_EQ(listener->num_nodes(), at_node_one.node().num_nodes());
+  directory.connect(3);
+  EXPECT_EQ(network.reached, (std::vector<place>{{3, "host:7003"}}));
+  directory.forget_address(3);
+  EXPECT_FALSE(directory.knows_any()) << "a node needs no address of itself";
+}
+
+TEST(node_directory, refuses_damaged_notices) {
+  lone_node node(1, 4);
+  node_directory directory(*node, {});
+  silent_network network;
+  directory.use_network(network);
+  const auto hear = [&](node_t from, const bytes& text) { node->locked([&] { directory.on_notice(from, text); }); };
+  EXPECT_THROW(hear(0, {}), protocol_error);
+  EXPECT_THROW(hear(0, bytes{std::byte{9}}), protocol_error);
+  EXPECT_THROW(hear(0, bytes{std::byte{1}}), std::exception) << "an announcement of nothing";
+  EXPECT_THROW(hear(0, bytes{std::byte{2}, std::byte{3}}), std::exception) << "half a number";
+  EXPECT_EQ(node->num_nodes(), 4U);
+  EXPECT_TRUE(network.reached.empty());
+}
+
+}  // namespace
+}  // namespace ham::detail
