@@ -39,14 +39,14 @@ veo_proc_handle::veo_proc_handle(int ve_node, const std::string& command, int id
   node_ = started_here_ ? offload::add_node(helper_program(ve_node, command.empty() ? usual_helper() : command))
                         : offload::add_node(place);
   main_ = std::make_unique<veo_thr_ctxt>(*this, offload::destination(node_));
-  find_out_about_memory();
+  find_out_about_memory(!is_address(place));
 }
 
 /// Whether the process is of this machine and its addresses are those of the kernel (they are not under an emulator).
-void veo_proc_handle::find_out_about_memory() {
+void veo_proc_handle::find_out_about_memory(bool of_this_machine) {
   const offload::node_descriptor about = offload::get_node_descriptor(node_);
   pid_ = static_cast<pid_t>(about.pid());
-  if (about.transport() != "shm") return;
+  if (!of_this_machine) return;
   pid_fd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   if (pid_fd_ >= 0 && pid_fd_ <= STDERR_FILENO)  // the program was started without it
     ::close(std::exchange(pid_fd_, ::fcntl(pid_fd_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)));

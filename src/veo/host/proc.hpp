@@ -65,7 +65,7 @@ struct veo_proc_handle {
     std::unique_ptr<veo_thr_ctxt> self;
     ham::offload::context there;  // of all but the main one
   };
-  void find_out_about_memory();
+  void find_out_about_memory(bool of_this_machine);
   [[nodiscard]] bool transfer_far(veo_thr_ctxt& in, ham::veo::direction where, std::uint64_t remote, char* local,
                                   std::size_t bytes);
 

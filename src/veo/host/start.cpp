@@ -101,9 +101,19 @@ offload::target_program helper_program(int node, const std::string& command) {
   return program;
 }
 
+bool is_address(std::string_view place) noexcept {
+  const std::size_t colon = place.find(':');
+  return colon != place.npos && place.substr(colon).starts_with("://");
+}
+
 bool uses_other_machines() {
   const char* const text = trusted_variable("HAM_VEO_NODES");
-  return text != nullptr && std::strstr(text, "=tcp:") != nullptr;
+  if (text == nullptr) return false;
+  std::istringstream list(text);
+  for (std::string one; std::getline(list, one, ';');) {
+    if (is_address(std::string_view(one).substr(one.find('=') + 1))) return true;
+  }
+  return false;
 }
 
 std::string elsewhere(int node) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ham/offload.hpp"
@@ -23,5 +24,7 @@ namespace ham::veo {
 
 /// Where HAM_VEO_NODES ("0=tcp://10.0.0.7:7000;1=exec:...") says that helpers of a node are; empty: on this machine.
 [[nodiscard]] std::string elsewhere(int node);
+/// Whether such a place is an address at which a program waits, which may be of another machine.
+[[nodiscard]] bool is_address(std::string_view place) noexcept;
 
 }  // namespace ham::veo
