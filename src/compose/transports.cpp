@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 
+#include "transport/launched_factory.hpp"
+
 // NAME stands for NAME_factory(), which the transport's folder defines. The first comes first in help and tools.
 #define HAM_TRANSPORTS(one) \
-  one(shm) one(exec) one(loopback) one(emulated) one(tcp) one(mpi) one(mpi_parent) one(veo) one(vedma)
+  one(shm) one(exec) one(tcp) one(mpi) one(mpi_parent) one(emulated) one(veo) one(vedma) one(loopback)
 
 namespace ham::transport {
 
@@ -46,6 +48,10 @@ const transport::factory& program_starter() {
 
 const transport::network_factory& network_transport() {
   return *first([](const transport::factory* one) { return one->as_network() != nullptr; }).as_network();
+}
+
+const transport::launched_factory& launched_transport() {
+  return *first([](const transport::factory* one) { return one->as_launched() != nullptr; }).as_launched();
 }
 
 }  // namespace ham::detail

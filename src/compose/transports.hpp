@@ -16,5 +16,7 @@ namespace ham::detail {
 [[nodiscard]] const transport::factory& program_starter();
 /// The one by which nodes of different machines find each other.
 [[nodiscard]] const transport::network_factory& network_transport();
+/// The one whose nodes can be the ranks of a communicator that the application has made.
+[[nodiscard]] const transport::launched_factory& launched_transport();
 
 }  // namespace ham::detail

@@ -166,11 +166,11 @@ node_t membership::add(const offload::target_program& program) {
   return start({group});
 }
 
-void membership::remove(node_t number, std::chrono::milliseconds patience) {
+void membership::remove(node_t number, std::chrono::milliseconds timeout) {
   if (number == 0) throw config_error("the host cannot be removed; leave main to end the job");
   std::lock_guard guard(one_at_a_time_);
   host_.part_with(number, "it was removed from the job");
-  started_.end(number, patience);
+  started_.end(number, timeout);
   directory_.forget_address(number);
   host_.locked([&] {
     if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(number);

@@ -34,7 +34,7 @@ class membership {
   node_t add(const std::string& group);
   node_t add(const offload::target_program& program);
   node_t spawn(const std::string& group, const std::string& program);
-  void remove(node_t node, std::chrono::milliseconds patience);
+  void remove(node_t node, std::chrono::milliseconds timeout);
 
  private:
   node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command);

@@ -20,7 +20,7 @@ class node_job final : public job {
   node_t spawn(const std::string& group, const std::string& program) override {
     return members("adds").spawn(group, program);
   }
-  void remove(node_t node, std::chrono::milliseconds patience) override { members("removes").remove(node, patience); }
+  void remove(node_t node, std::chrono::milliseconds timeout) override { members("removes").remove(node, timeout); }
 
  private:
   [[nodiscard]] membership& members(const char* does) const {

@@ -117,8 +117,8 @@ void started_targets::place(const fresh_targets& fresh, transport::host_side& pl
   host_.live_at_home();
 }
 
-void started_targets::end(node_t node, std::chrono::milliseconds patience) {
-  for (const auto& [by, side] : sides_) side->end(node, patience);
+void started_targets::end(node_t node, std::chrono::milliseconds timeout) {
+  for (const auto& [by, side] : sides_) side->end(node, timeout);
 }
 
 bool started_targets::has_place_of(node_t node) const {

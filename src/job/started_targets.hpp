@@ -33,8 +33,8 @@ class started_targets {
   [[nodiscard]] const std::vector<std::string>& command() const noexcept { return defaults_.command; }
   /// Starts those of `fresh` that a host starts, in a job of `nodes` nodes. Throws ham::config_error.
   void start(const fresh_targets& fresh, std::uint32_t nodes);
-  /// Sees to it that a target which was told to end does so within `patience`. Does not wait.
-  void end(node_t node, std::chrono::milliseconds patience);
+  /// Sees to it that a target which was told to end does so within `timeout`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds timeout);
   /// Whether a process has the place of `node`, also one that was removed and has not ended yet.
   [[nodiscard]] bool has_place_of(node_t node) const;
 

@@ -1,7 +1,6 @@
 // The runtime as users see it, and the explicit start in the style of MPI.
 #include "ham/offload/runtime.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -102,9 +101,7 @@ runtime::runtime(runtime_options options) {
 }
 
 runtime::runtime(const detail::communicator_handle& ranks, runtime_options options) {
-  const auto of_ranks = [](const transport::factory* one) { return one->as_launched() != nullptr; };
-  const std::string ranks_name(
-      (*std::ranges::find_if(detail::transports(), of_ranks))->name());  // NOLINT: one is in the list
+  const std::string ranks_name(detail::launched_transport().name());
   if (options.nodes.empty()) options.nodes = ranks_name;
   detail::fill_from_environment(options);
   if (!options.nodes.starts_with(ranks_name)) {

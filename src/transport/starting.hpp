@@ -40,9 +40,9 @@ class host_side {
 
   /// Starts targets of `group`; observer::on_connected or on_lost follows for each. Throws ham::config_error.
   virtual void start(const target_group& group, std::vector<start_plan> plans, job_size job) = 0;
-  /// Sees to it that a target which was told to end does so within `patience`. Does nothing for other nodes. Does not
+  /// Sees to it that a target which was told to end does so within `timeout`. Does nothing for other nodes. Does not
   /// wait.
-  virtual void end(node_t node, std::chrono::milliseconds patience) = 0;
+  virtual void end(node_t node, std::chrono::milliseconds timeout) = 0;
   /// Whether a process has the place of `node`, also one that was removed and has not ended yet.
   [[nodiscard]] virtual bool has_place_of(node_t) const { return false; }
   /// Where a node, this one or a target that is or will be started, is to wake up; negative: anywhere. Any thread.

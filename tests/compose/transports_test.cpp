@@ -10,6 +10,8 @@
 
 #include "ham/error.hpp"
 #include "job/node_list.hpp"
+#include "transport/launched_factory.hpp"
+#include "transport/starting.hpp"
 
 namespace ham::detail {
 namespace {
@@ -71,6 +73,14 @@ TEST(transports, are_in_the_dictionary_of_the_fuzzer) {
   for (const factory* const one : transports()) {
     EXPECT_NE(words.find("\"" + std::string(one->prefix()) + "\""), std::string::npos) << one->name();
   }
+}
+
+TEST(transports, have_one_for_each_of_these_purposes) {
+  EXPECT_TRUE(program_starter().starts_programs());
+  EXPECT_NE(program_starter().as_starting(), nullptr);
+  EXPECT_EQ(network_transport().as_network(), &network_transport());
+  EXPECT_EQ(launched_transport().as_launched(), &launched_transport());
+  EXPECT_FALSE(launched_transport().help().syntax.empty()) << "users can name it";
 }
 
 TEST(transports, one_is_the_default) {

@@ -26,7 +26,7 @@ class veo_host_side final : public host_side {
  public:
   explicit veo_host_side(veo_host& carrier) noexcept : carrier_(carrier) {}
   void start(const target_group& group, std::vector<start_plan> plans, job_size job) override;
-  void end(node_t node, std::chrono::milliseconds patience) override { carrier_.end(node, patience); }
+  void end(node_t node, std::chrono::milliseconds timeout) override { carrier_.end(node, timeout); }
 
  private:
   veo_host& carrier_;

@@ -24,7 +24,7 @@ class emulated_host final : public host_side {
     }
     carrier_.start(all, job.nodes);
   }
-  void end(node_t node, std::chrono::milliseconds patience) override { carrier_.end(node, patience); }
+  void end(node_t node, std::chrono::milliseconds timeout) override { carrier_.end(node, timeout); }
 
  private:
   emulated::host_transport& carrier_;

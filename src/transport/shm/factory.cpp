@@ -21,7 +21,7 @@ class shm_host final : public host_side {
     }
     carrier_.start(std::move(all), job.nodes);
   }
-  void end(node_t node, std::chrono::milliseconds patience) override { carrier_.end(node, patience); }
+  void end(node_t node, std::chrono::milliseconds timeout) override { carrier_.end(node, timeout); }
   [[nodiscard]] bool has_place_of(node_t node) const override { return carrier_.has_place_of(node); }
   void set_home_core(node_t node, int core) noexcept override { carrier_.set_home_core(node, core); }
 
