@@ -57,7 +57,7 @@ class engine_order : public testing::Test {
   /// Waits for something that never comes.
   void wait_a_little(node_t peer) {
     auto never = offload::async(offload::within(peer, 5ms), fn<&answered>, 0);
-    EXPECT_FALSE(never.wait_for(1ms));
+    static_cast<void>(never.wait_for(1ms));  // true if this thread was held up until the deadline
     EXPECT_THROW(never.get(), deadline_exceeded);
   }
 
@@ -97,7 +97,7 @@ TEST_F(engine_order, nor_does_one_of_a_reply_behind_the_call) {
 offload::task<int> wait_in_a_coroutine(node_t peer) {
   const int value = co_await offload::async(peer, fn<&answered>, 1);
   begun.push_back(0);
-  EXPECT_FALSE(offload::async(offload::within(peer, 5ms), fn<&answered>, 0).wait_for(1ms));
+  static_cast<void>(offload::async(offload::within(peer, 5ms), fn<&answered>, 0).wait_for(1ms));
   co_return value;
 }
 
