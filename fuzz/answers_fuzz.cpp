@@ -52,7 +52,7 @@ class stage {
   world::peer& called(pending& calls) {
     if (world_ == nullptr || world_->full()) {
       world_.reset();
-      world_ = std::make_unique<world>(most_peers);
+      world_ = std::make_unique<world>(max_peers);
     }
     world::peer& result = world_->friendly();
     const detail::engine_scope scope(&world_->node());
@@ -81,7 +81,7 @@ class stage {
   [[nodiscard]] detail::engine& node() { return world_->node(); }
 
  private:
-  static constexpr std::size_t most_peers = 25;  // more take longer than a new node
+  static constexpr std::size_t max_peers = 25;  // more take longer than a new node
   std::unique_ptr<world> world_;
 };
 

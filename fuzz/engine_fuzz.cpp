@@ -87,7 +87,7 @@ bool retarget_piece(std::span<std::byte> payload) {
   return true;
 }
 
-constexpr std::size_t most_peers = 25;  // more take longer than a new node
+constexpr std::size_t max_peers = 25;  // more take longer than a new node
 
 /// The node, one friend who keeps the rules, and room for more peers.
 class stage {
@@ -96,7 +96,7 @@ class stage {
     if (world_ == nullptr || world_->full()) {
       if (world_ != nullptr) friend_is_served();
       world_.reset();
-      world_ = std::make_unique<world>(most_peers);
+      world_ = std::make_unique<world>(max_peers);
       friend_ = &world_->friendly();
     }
     return greeted ? world_->friendly() : world_->connect();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint8_t fragment_kind = 4;
 constexpr std::size_t limit = 4096;
-constexpr std::size_t most_pieces = 64;  // more take long and show nothing new
+constexpr std::size_t max_pieces = 64;  // more take long and show nothing new
 
 void hostile(fuzz::input& from) {
   assembler at(limit);
@@ -55,7 +55,7 @@ class narrow final : public endpoint {
   }
   void cancel() noexcept override {}
   void commit(const frame_head& head) noexcept override { sent.emplace_back(head, std::move(room_)); }
-  std::uint64_t taken() const noexcept override { return 0; }
+  std::uint64_t consumed() const noexcept override { return 0; }
   bool poll(frame&) noexcept override { return false; }
   void release() noexcept override {}
   endpoint_state state() const noexcept override { return endpoint_state::open; }
@@ -71,7 +71,7 @@ class narrow final : public endpoint {
 void honest(fuzz::input& from) {
   const std::size_t piece = std::size_t{1} + from.byte();
   const std::size_t most = sizeof(fragment_head) + piece;
-  const std::size_t size = from.number<std::uint16_t>() % std::min(limit, most_pieces * piece);
+  const std::size_t size = from.number<std::uint16_t>() % std::min(limit, max_pieces * piece);
   outbound message{{from.byte(), 7, 1}, std::vector<std::byte>(size), 3, 0};
   for (std::size_t i = 0; i < size; ++i) message.bytes[i] = static_cast<std::byte>(i * 7 + i / 256);
   const std::vector<std::byte> expected = message.bytes;

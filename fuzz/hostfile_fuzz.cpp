@@ -13,9 +13,9 @@ using namespace ham;
 namespace {
 
 void check(const std::vector<run::machine>& all) {
-  fuzz::require(!all.empty() && all.size() <= run::most_targets, "a number of machines that cannot be");
+  fuzz::require(!all.empty() && all.size() <= run::max_targets, "a number of machines that cannot be");
   for (const run::machine& one : all) {
-    fuzz::require(one.count >= 1 && one.count <= run::most_targets, "a number of targets that cannot be");
+    fuzz::require(one.count >= 1 && one.count <= run::max_targets, "a number of targets that cannot be");
     // It becomes a word of ssh's command line.
     fuzz::require(!one.name.empty() && one.name.front() != '-', "a name that is an option");
     for (const char c : one.name) {

@@ -13,13 +13,13 @@ using namespace ham::veo;
 
 namespace {
 
-constexpr std::size_t most_bytes = 4096;
+constexpr std::size_t max_bytes = 4096;
 
 /// What a kernel does: writes to all of its buffers. A word of an argument is the length of its buffer.
 void write_all(kernel_arguments& arguments, const std::vector<std::uint64_t>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!is_stack(arguments.kinds()[i])) continue;
-    fuzz::require(words[i] <= most_bytes, "a buffer beyond the limit");
+    fuzz::require(words[i] <= max_bytes, "a buffer beyond the limit");
     auto* const buffer = static_cast<unsigned char*>(*static_cast<void**>(arguments.places()[i]));
     fuzz::require(buffer != nullptr, "a buffer without an address");
     for (std::uint64_t at = 0; at < words[i]; ++at) {
@@ -36,7 +36,7 @@ HAM_FUZZ(from) {
   // Exactly as long as it is, so that a byte read behind it is found.
   const std::vector<std::byte> message(given.begin(), given.end());
   try {
-    kernel_arguments arguments(message, most_bytes);
+    kernel_arguments arguments(message, max_bytes);
     const std::size_t count = arguments.kinds().size();
     std::vector<std::uint64_t> words(count);
     if (count != 0) std::memcpy(words.data(), message.data() + padded(sizeof(call_head) + count), count * 8);

@@ -100,7 +100,7 @@ def manifests():
     seed("manifest", "policies", whole(here, entry(policies, "i4->i4")))
     seed("manifest", "key", whole(here, entry("ham::msg::call_tag<ham::msg::key_tag<(char)65,(char)66>>", "->i4")))
     seed("manifest", "brackets", whole(here, entry("<" * 300, ""), entry("(&" * 150, ""), entry(",std::less<" * 30, "")))
-    seed("manifest", "longest_name", whole(here, entry("x<," * 5461 + "x", "")))
+    seed("manifest", "max_name", whole(here, entry("x<," * 5461 + "x", "")))
     seed("manifest", "too_long_a_name", whole(here, entry("x" * 16385, "")))
     seed("manifest", "too_many", b"HAMM" + u8(1) + here + u32(0xFFFFFFFF))
 

@@ -32,7 +32,7 @@ class deaf_network final : public transport::network {
 class seat {
  public:
   explicit seat(node_t self) : self_(self) {}
-  void hear(node_t from, std::span<const std::byte> text) {
+  void on_notice(node_t from, std::span<const std::byte> text) {
     if (!node_ || node_->num_nodes() > 100) {
       node_.reset();
       node_.emplace(self_, 4, std::make_unique<base::heap>(base::heap::make_file()));
@@ -57,7 +57,7 @@ HAM_FUZZ(from) {
   while (!from.empty()) {
     const auto text = from.take(from.number<std::uint16_t>() % 256);
     try {
-      seats[who % 2].hear(sender, text);
+      seats[who % 2].on_notice(sender, text);
     } catch (const protocol_error&) {
       return;
     }

@@ -37,19 +37,19 @@ HAM_FUZZ(from) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return;
   const base::unique_fd stranger(ends[0]);
-  handshake guest(base::unique_fd(ends[1]), secure ? keyed() : nullptr);
+  handshake acceptor(base::unique_fd(ends[1]), secure ? keyed() : nullptr);
   const auto all = from.rest();
   handshake::status now = handshake::status::pending;
   for (auto left = all; now == handshake::status::pending && !left.empty();) {
     const auto some = left.first(std::min(piece, left.size()));
     if (::send(stranger.get(), some.data(), some.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(some.size())) break;
     left = left.subspan(some.size());
-    now = guest.step();
+    now = acceptor.step();
     std::array<std::byte, 4096> answer;  // NOLINT: not read
     while (::recv(stranger.get(), answer.data(), answer.size(), 0) > 0) {
     }
   }
-  fuzz::require(now != handshake::status::failed || !guest.why().empty(), "a reason");
+  fuzz::require(now != handshake::status::failed || !acceptor.why().empty(), "a reason");
   // The key is zeros, but a finished message would have to be made with it.
   fuzz::require((now == handshake::status::greeted) == (!secure && is_hello(all)), "a stranger who got in, or did not");
 }

@@ -14,8 +14,8 @@
 
 namespace ham::base {
 namespace {
-constexpr std::size_t most_fds = 16;
-constexpr std::size_t most_bytes = 4096;
+constexpr std::size_t max_fds = 16;
+constexpr std::size_t max_bytes = 4096;
 }  // namespace
 
 std::pair<unique_fd, unique_fd> make_control_pair() {
@@ -35,7 +35,7 @@ std::pair<unique_fd, unique_fd> make_control_pair() {
 
 bool send_control(int socket, std::span<const std::byte> message, std::span<const int> fds) noexcept {
   iovec part{const_cast<std::byte*>(message.data()), message.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * most_fds)> ancillary{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * max_fds)> ancillary{};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -57,9 +57,9 @@ bool send_control(int socket, std::span<const std::byte> message, std::span<cons
 
 std::optional<control_message> receive_control(int socket, bool wait, bool& closed) {
   control_message message;
-  message.bytes.resize(most_bytes);
+  message.bytes.resize(max_bytes);
   iovec part{message.bytes.data(), message.bytes.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * most_fds) + CMSG_SPACE(sizeof(ucred))> ancillary{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * max_fds) + CMSG_SPACE(sizeof(ucred))> ancillary{};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;

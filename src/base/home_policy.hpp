@@ -14,7 +14,7 @@ class home_policy {
   static constexpr std::int64_t late_ns = 500'000;            ///< mean delay of wake-ups that somebody else causes
   static constexpr unsigned wakes_judged = 8;                 ///< at a time
   static constexpr std::int64_t shortest_ns = 1'000'000'000;  ///< for which a node lets go
-  static constexpr std::int64_t longest_ns = 64 * shortest_ns;
+  static constexpr std::int64_t max_ns = 64 * shortest_ns;
 
   /// `cores`: all of the machine, as `running` below counts all of its threads.
   explicit home_policy(unsigned cores) noexcept : cores_(std::max(1U, cores)) {}
@@ -40,7 +40,7 @@ class home_policy {
     if (!late)
       pause_ns_ = shortest_ns;
     else if (running_ >= 0 && running_ <= cores_)
-      let_go(now, std::exchange(pause_ns_, std::min(2 * pause_ns_, longest_ns)));
+      let_go(now, std::exchange(pause_ns_, std::min(2 * pause_ns_, max_ns)));
   }
 
  private:

@@ -173,16 +173,16 @@ process start_process(const process_request& what) {
   return child;
 }
 
-std::string wait_for_end(const process& child, std::chrono::milliseconds patience) {
+std::string wait_for_end(const process& child, std::chrono::milliseconds timeout) {
   pollfd waiting{child.pid_fd.get(), POLLIN, 0};
   int ready = 1;
-  while (child.pid_fd && (ready = ::poll(&waiting, 1, static_cast<int>(patience.count()))) < 0 && errno == EINTR) {
+  while (child.pid_fd && (ready = ::poll(&waiting, 1, static_cast<int>(timeout.count()))) < 0 && errno == EINTR) {
   }
   if (ready <= 0) return {};
   if (child.end != nullptr) {
     siginfo_t seen{};
     const int looked = ::waitid(P_PID, static_cast<id_t>(child.pid), &seen, WEXITED | WNOWAIT | WNOHANG);
-    if (looked == 0 && seen.si_pid != 0) child.end->tell(wait_status_of(seen));
+    if (looked == 0 && seen.si_pid != 0) child.end->record(wait_status_of(seen));
   }
   int status = 0;
   const pid_t got = ::waitpid(child.pid, &status, child.pid_fd ? 0 : WNOHANG);

@@ -31,9 +31,9 @@ struct process {
 /// the children may). Throws ham::config_error with the reason.
 [[nodiscard]] process start_process(const process_request& what);
 
-/// Waits for the end of the child for at most `patience`; what describe_end says of it, or
+/// Waits for the end of the child for at most `timeout`; what describe_end says of it, or
 /// empty if it still runs. The child is reaped.
-[[nodiscard]] std::string wait_for_end(const process& child, std::chrono::milliseconds patience);
+[[nodiscard]] std::string wait_for_end(const process& child, std::chrono::milliseconds timeout);
 
 /// SIGKILL. Harmless if the child has ended.
 void kill_process(const process& child) noexcept;

@@ -21,10 +21,10 @@ namespace ham::base {
 /// nobody any more. All bits zero: not known.
 class end_record {
  public:
-  void tell(int wait_status) noexcept { word_.store(wait_status | known, std::memory_order_release); }
+  void record(int wait_status) noexcept { word_.store(wait_status | known, std::memory_order_release); }
   void clear() noexcept { word_.store(0, std::memory_order_relaxed); }
   /// As describe_end(); empty: not known.
-  [[nodiscard]] std::string told() const {
+  [[nodiscard]] std::string text() const {
     const std::int32_t word = word_.load(std::memory_order_acquire);
     return (word & known) != 0 ? describe_end(word & ~known) : std::string();
   }

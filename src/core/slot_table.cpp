@@ -5,7 +5,7 @@ namespace ham::detail {
 
 bool slot_table::grow() {
   // The very last id means "no reply" on the wire, so the last chunk is never used.
-  if (used_chunks_ + 1 >= most_chunks) return false;
+  if (used_chunks_ + 1 >= max_chunks) return false;
   auto* const part = new chunk;
   const auto first = static_cast<std::uint32_t>(used_chunks_ * chunk_slots);
   for (std::size_t i = chunk_slots; i-- > 0;) {

@@ -16,7 +16,7 @@ class slot_table {
   static constexpr unsigned index_bits = 20;
   static constexpr std::uint32_t index_mask = (1U << index_bits) - 1;
   static constexpr std::size_t chunk_slots = 1024;
-  static constexpr std::size_t most_chunks = (std::size_t{1} << index_bits) / chunk_slots;
+  static constexpr std::size_t max_chunks = (std::size_t{1} << index_bits) / chunk_slots;
 
   explicit slot_table(engine* owner) : owner_(owner) {}
   ~slot_table();
@@ -85,7 +85,7 @@ class slot_table {
   base::biased_lock lock_;
   call_slot* free_ = nullptr;
   std::size_t used_chunks_ = 0;
-  std::array<std::atomic<chunk*>, most_chunks> chunks_{};
+  std::array<std::atomic<chunk*>, max_chunks> chunks_{};
 };
 
 }  // namespace ham::detail

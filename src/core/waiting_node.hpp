@@ -13,7 +13,7 @@ class waiting_node {
   virtual ~waiting_node() = default;
 
   // ---- any thread
-  /// From time to time during a fruitless wait that began at `silent_since` (0: is to be set): does what is due by the
+  /// From time to time during a wait in vain that began at `silent_since` (0: is to be set): does what is due by the
   /// clock. Gives the time up to which the thread may sleep.
   virtual std::int64_t check_clock(std::int64_t now_ns, const call_slot* awaited, std::int64_t& silent_since) = 0;
   /// Whether the node that is to answer slept when the call was sent, so that the answer takes a wake-up longer.

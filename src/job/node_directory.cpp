@@ -87,7 +87,7 @@ std::int64_t node_directory::connect(node_t peer) {
     node_.on_lost(peer, "nothing is known of where it is");
     return base::never_ns;
   }
-  node_.tell(0, pack(meeting{static_cast<std::uint8_t>(notice::meet), peer}));
+  node_.send_notice(0, pack(meeting{static_cast<std::uint8_t>(notice::meet), peer}));
   return base::now_ns() + connect_timeout_ns;
 }
 
@@ -121,7 +121,7 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
 void node_directory::introduce(node_t from, node_t who) {
   if (node_.self() == 0) {  // passed on
     if (!node_.ready(who) || who == from || who == 0) return;
-    node_.tell(who, pack(meeting{static_cast<std::uint8_t>(notice::meet), from}));
+    node_.send_notice(who, pack(meeting{static_cast<std::uint8_t>(notice::meet), from}));
     return;
   }
   if (from != 0) throw protocol_error("a request to meet, which only the host passes on");
@@ -145,7 +145,7 @@ void node_directory::announce(node_t to) {
   }
   std::vector<std::byte> packed = pack(text);
   const wiped_at_end packed_too{packed};
-  node_.tell(to, packed);
+  node_.send_notice(to, packed);
 }
 
 transport::network& node_directory::network() {

@@ -14,7 +14,7 @@ class node_job final : public job {
       : directory_(directory), members_(members) {}
 
   std::int64_t connect(node_t peer) override { return directory_.connect(peer); }
-  void hear(node_t from, std::span<const std::byte> text) override { directory_.on_notice(from, text); }
+  void on_notice(node_t from, std::span<const std::byte> text) override { directory_.on_notice(from, text); }
   node_t add(const std::string& group) override { return members("adds").add(group); }
   node_t add(const offload::target_program& program) override { return members("adds").add(program); }
   node_t spawn(const std::string& group, const std::string& program) override {

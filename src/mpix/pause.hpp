@@ -15,7 +15,7 @@ class pause {
  public:
   /// To be called when a look found nothing.
   void operator()() {
-    const auto longest = settings::get().longest_pause;
+    const auto longest = settings::get().max_pause;
     const auto now = std::chrono::steady_clock::now();
     if (!waiting_) {
       waiting_ = true;

@@ -44,7 +44,7 @@ class name_reader {
       // Several policies of one function: the outermost one comes last.
       policies.insert(0, string(" [").append(policy) + "]");
       text = arguments[1];
-      if (policies.size() > longest_policies) break;
+      if (policies.size() > max_policies) break;
     }
     string result;
     if (template_arguments(text, "ham::fn_t", arguments) && arguments.size() == 2) {
@@ -138,7 +138,7 @@ class name_reader {
     return true;
   }
 
-  static constexpr std::size_t longest_policies = 256;
+  static constexpr std::size_t max_policies = 256;
 
   bracket_table brackets_;
   std::size_t steps_;

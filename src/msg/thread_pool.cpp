@@ -97,7 +97,7 @@ bool thread_pool::start_one_unlocked() noexcept {
 
 /// A job may run, and no thread has time for it because others wait: one more.
 void thread_pool::reinforce_unlocked() noexcept {
-  const bool spare = idle_ == 0 && waiting_ != 0 && !leaving_ && threads_.size() < size_ + most_spares;
+  const bool spare = idle_ == 0 && waiting_ != 0 && !leaving_ && threads_.size() < size_ + max_spares;
   if (spare && may_run_unlocked()) static_cast<void>(start_one_unlocked());
 }
 

@@ -6,7 +6,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/facts.hpp"
 
-std::size_t ham::detail::longest_message() { return current().message_limit(); }
+std::size_t ham::detail::max_message() { return current().message_limit(); }
 
 namespace ham::offload {
 
@@ -26,10 +26,10 @@ node_descriptor get_node_description(node_number node) { return get_node_descrip
 namespace {
 
 ham::detail::job& job_to_change() {
-  ham::detail::job* const whole = ham::detail::current().whole();
-  if (whole == nullptr)
+  ham::detail::job* const ours = ham::detail::current().its_job();
+  if (ours == nullptr)
     throw config_error("the nodes of this job cannot change (they live in one process); start it with other HAM_NODES");
-  return *whole;
+  return *ours;
 }
 
 }  // namespace
@@ -38,9 +38,9 @@ node_t add_node(const std::string& group) { return job_to_change().add(group); }
 node_t add_node(const target_program& program) { return job_to_change().add(program); }
 node_t spawn(const std::string& group, const std::string& program) { return job_to_change().spawn(group, program); }
 void remove_node(node_number node) { detail::remove_node(node, 500); }
-void detail::remove_node(node_t node, long double patience_ms) {
-  constexpr long double longest_ms = 1e12L;
-  const long double bounded = patience_ms < longest_ms ? patience_ms : longest_ms;
+void detail::remove_node(node_t node, long double timeout_ms) {
+  constexpr long double max_ms = 1e12L;
+  const long double bounded = timeout_ms < max_ms ? timeout_ms : max_ms;
   job_to_change().remove(node, std::chrono::milliseconds(static_cast<std::int64_t>(bounded)));
 }
 

@@ -11,16 +11,16 @@ namespace ham::detail {
 class backlog {
  public:
   /// More than honest nodes can have pending, which are bounded by their tables of pending calls.
-  static constexpr std::size_t most_messages = std::size_t{4} << 20;
+  static constexpr std::size_t max_messages = std::size_t{4} << 20;
 
-  void limit(std::size_t bytes) noexcept { most_bytes_ = bytes; }
-  [[nodiscard]] std::size_t most_bytes() const noexcept { return most_bytes_; }
+  void limit(std::size_t bytes) noexcept { max_bytes_ = bytes; }
+  [[nodiscard]] std::size_t max_bytes() const noexcept { return max_bytes_; }
 
   /// False: there is no room for a message of so many bytes.
   [[nodiscard]] bool take(std::size_t bytes) noexcept {
     const std::size_t all = bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     const std::size_t count = messages_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (all <= most_bytes_ && count <= most_messages) return true;
+    if (all <= max_bytes_ && count <= max_messages) return true;
     give(bytes);
     return false;
   }
@@ -35,11 +35,11 @@ class backlog {
 
  private:
   [[nodiscard]] bool over(std::size_t quarters) const noexcept {
-    return messages_.load(std::memory_order_seq_cst) > most_messages / 4 * quarters ||
-           bytes_.load(std::memory_order_relaxed) > most_bytes_ / 4 * quarters;
+    return messages_.load(std::memory_order_seq_cst) > max_messages / 4 * quarters ||
+           bytes_.load(std::memory_order_relaxed) > max_bytes_ / 4 * quarters;
   }
 
-  std::size_t most_bytes_ = SIZE_MAX;
+  std::size_t max_bytes_ = SIZE_MAX;
   std::atomic<std::size_t> bytes_{0};
   std::atomic<std::size_t> messages_{0};
 };

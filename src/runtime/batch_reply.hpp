@@ -67,7 +67,7 @@ struct batch_reply {
  private:
   /// The lock is held. Room for one result.
   void add(std::uint32_t call, std::size_t size, outgoing_reply& out) {
-    if (used_ + head_bytes + size > most_bytes()) send();
+    if (used_ + head_bytes + size > max_bytes()) send();
     const std::size_t end = used_ + head_bytes + size;
     if (end > bytes_.size()) [[unlikely]]
       bytes_.resize(std::max(end, 2 * bytes_.size()));
@@ -82,7 +82,7 @@ struct batch_reply {
     to.number(size_and_state);
   }
   /// Of one message.
-  [[nodiscard]] std::uint64_t most_bytes() const noexcept {
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept {
     return std::min<std::uint64_t>(to_.max_message, largest_result);
   }
   void send() noexcept {

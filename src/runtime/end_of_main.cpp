@@ -21,7 +21,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr std::chrono::milliseconds between_looks{20};
+constexpr std::chrono::milliseconds poll_interval{20};
 
 /// Name and state of a thread of this process.
 std::string name_of(const files::path& task) {
@@ -55,7 +55,7 @@ void end_with_the_others() {
   const base::signals_blocked guard;
   std::thread([] {
     ::prctl(PR_SET_NAME, base::library_thread_name);
-    do std::this_thread::sleep_for(between_looks);
+    do std::this_thread::sleep_for(poll_interval);
     while (!all_ended());
     std::exit(EXIT_SUCCESS);
   }).detach();

@@ -21,9 +21,9 @@ const msg::handler_table& all_handlers() {
   return msg::handler_table::local();
 }
 
-constexpr int most_frames = 64;            // handled under one hold of the receiving lock
-constexpr unsigned looks_skipped = 16;     // in place of which it gets one look when it has cooled
-constexpr unsigned looks_while_idle = 64;  // at the transport, before the rest is looked at again
+constexpr int max_frames = 64;             // handled under one hold of the receiving lock
+constexpr unsigned polls_skipped = 16;     // in place of which it gets one look when it has cooled
+constexpr unsigned polls_while_idle = 64;  // at the transport, before the rest is looked at again
 
 constinit std::atomic<std::uint64_t> next_serial{1};
 
@@ -72,7 +72,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   no_memory_ = std::make_exception_ptr(std::bad_alloc());
   me.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &me;
-  disown_in_forks(*this);
+  detach_in_forks(*this);
 }
 
 engine::~engine() {
@@ -85,7 +85,7 @@ engine::~engine() {
     progress_thread_.join();
   }
   contexts_.stop();
-  while (elsewhere_.load(std::memory_order_acquire) != 0) base::sleep_ns(100'000);
+  while (pooled_in_flight_.load(std::memory_order_acquire) != 0) base::sleep_ns(100'000);
   for (const auto& one : transports()) one->shutdown();
   settle_the_rest();
 }
@@ -115,8 +115,8 @@ void engine::use(std::unique_ptr<transport::transport> transport) {
 
 void engine::adopt(std::unique_ptr<transport::transport> transport) {
   const std::size_t at = transport_count_.load(std::memory_order_relaxed);
-  if (at == most_transports) {
-    throw config_error("a node uses at most " + std::to_string(most_transports) + " transports");
+  if (at == max_transports) {
+    throw config_error("a node uses at most " + std::to_string(max_transports) + " transports");
   }
   waiter_.watch(transport->wake_fd());
   transports_[at] = std::move(transport);
@@ -137,7 +137,7 @@ void engine::serve() {
   serving_.store(true, std::memory_order_release);
   live_at_home();
   wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
-  if (disowned_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
+  if (detached_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
 }
 
 void engine::leave() {
@@ -159,10 +159,10 @@ void engine::leave() {
 
 // ---- progress
 
-transport::endpoint* engine::next_frame(transport::frame& out, unsigned looks) {
+transport::endpoint* engine::next_frame(transport::frame& out, unsigned polls) {
   const std::size_t count = transport_count_.load(std::memory_order_relaxed);
   if (count != 0) [[likely]] {
-    if (transport::endpoint* from = transports_[0]->poll(out, looks)) return from;
+    if (transport::endpoint* from = transports_[0]->poll(out, polls)) return from;
     if (count > 1) [[unlikely]] {
       if (transport::endpoint* from = next_frame_elsewhere(out)) return from;
     }
@@ -172,15 +172,15 @@ transport::endpoint* engine::next_frame(transport::frame& out, unsigned looks) {
 
 /// To look at a socket is a system call: done at every turn only while there is something to be expected.
 transport::endpoint* engine::next_frame_elsewhere(transport::frame& out) {
-  if (warmth_ == 0 && ++skipped_ < looks_skipped) return nullptr;
+  if (hot_polls_left_ == 0 && ++skipped_ < polls_skipped) return nullptr;
   skipped_ = 0;
   for (const auto& one : transports().subspan(1)) {
     if (transport::endpoint* from = one->poll(out, 1)) {
-      warmth_ = longest_warmth;
+      hot_polls_left_ = max_hot_polls;
       return from;
     }
   }
-  if (warmth_ != 0) --warmth_;
+  if (hot_polls_left_ != 0) --hot_polls_left_;
   return nullptr;
 }
 
@@ -193,9 +193,9 @@ bool engine::progress(const call_slot* awaited) {
     flush_outboxes();
   if (deferred_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     any = run_deferred(awaited) || any;
-  for (int i = 0; i < most_frames && !continuation_due(); ++i) {
+  for (int i = 0; i < max_frames && !continuation_due(); ++i) {
     transport::frame frame;
-    transport::endpoint* const from = next_frame(frame, any ? 1 : looks_while_idle);
+    transport::endpoint* const from = next_frame(frame, any ? 1 : polls_while_idle);
     if (from == nullptr) break;
     receive(*from, frame);
     any = true;
@@ -282,7 +282,7 @@ bool engine::wait_in_pool(call_slot& slot, std::int64_t until_ns) {
 /// For a thread that waits: executes a queued job of its pool if no other thread will. False: another one does.
 bool engine::help_pool(msg::thread_pool::waiting& wait) {
   if (!wait.starved()) return false;
-  if (this_thread.depth >= most_depth) return true;
+  if (this_thread.depth >= max_depth) return true;
   ++this_thread.depth;
   static_cast<void>(wait.help());
   --this_thread.depth;

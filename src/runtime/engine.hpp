@@ -69,9 +69,9 @@ class engine final : public transport::observer, private waiting_node, private s
     peer* const who = peers_.claim(node);
     return who != nullptr && who->state.compare_exchange_strong(expected, peer_state::connecting);
   }
-  /// `whole` outlives the engine's last call.
-  void belong_to(job* whole) noexcept { job_ = whole; }
-  [[nodiscard]] job* whole() const noexcept { return job_; }
+  /// `owner` outlives the engine's last call.
+  void belong_to(job* owner) noexcept { job_ = owner; }
+  [[nodiscard]] job* its_job() const noexcept { return job_; }
   /// There are more nodes in the job.
   bool grow_to(std::size_t nodes) { return peers_.grow_to(nodes); }
   /// Whether a new node can have this number.
@@ -85,7 +85,7 @@ class engine final : public transport::observer, private waiting_node, private s
   /// What `node` has told of itself; empty: nothing.
   [[nodiscard]] std::string address_of(node_t node) const;
   /// Sends words to the job at another node.
-  void tell(node_t node, std::span<const std::byte> text) {
+  void send_notice(node_t node, std::span<const std::byte> text) {
     const peer_hold to = peer_of(node);
     reply_with(*to, no_reply, wire_kind::notice, text);
   }
@@ -105,7 +105,7 @@ class engine final : public transport::observer, private waiting_node, private s
   void leave();
   void start_progress_thread();
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
-  void disown() noexcept;
+  void detach_after_fork() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
   /// Longer messages are not taken. Before the first connection.
   void limit_messages(std::size_t bytes) noexcept {
@@ -142,7 +142,7 @@ class engine final : public transport::observer, private waiting_node, private s
   /// How many bytes of messages the node has consumed, as its endpoint counts them.
   [[nodiscard]] std::uint64_t consumed_by(const peer& who) {
     std::uint64_t position = 0;
-    locked([&] { position = who.to == nullptr ? 0 : who.to->taken(); });
+    locked([&] { position = who.to == nullptr ? 0 : who.to->consumed(); });
     return position;
   }
   /// Its process, if that is one of this machine; else negative.
@@ -156,7 +156,7 @@ class engine final : public transport::observer, private waiting_node, private s
   void begin_elsewhere(std::size_t bytes);
   void end_elsewhere(std::size_t bytes) noexcept {
     give_room(bytes);
-    elsewhere_.fetch_sub(1, std::memory_order_acq_rel);
+    pooled_in_flight_.fetch_sub(1, std::memory_order_acq_rel);
   }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -211,7 +211,7 @@ class engine final : public transport::observer, private waiting_node, private s
   /// What was set aside has begun.
   void give_room(std::size_t bytes) noexcept;
   /// The peer broke the rules: closes its endpoint. Any thread.
-  void condemn(peer& who, const std::string& why) noexcept;
+  void fail_peer(peer& who, const std::string& why) noexcept;
 
   // ---- transport::observer
   void on_connected(transport::endpoint& with) override;
@@ -226,10 +226,10 @@ class engine final : public transport::observer, private waiting_node, private s
     peer_end how = peer_end::connection_lost;
     std::string reason;
   };
-  static constexpr unsigned most_depth = 512;
+  static constexpr unsigned max_depth = 512;
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
-  static constexpr unsigned longest_warmth = 512;  // looks at a transport behind the first after it had something
+  static constexpr unsigned max_hot_polls = 512;  // looks at a transport behind the first after it had something
 
   peer_hold peer_for(node_t node);
   /// The peer, connected and greeted, with its `sending` lock. Throws ham::node_failure.
@@ -276,14 +276,14 @@ class engine final : public transport::observer, private waiting_node, private s
     if (!calls_.due().empty()) [[unlikely]]
       run_ready();
   }
-  bool run_ready() { return this_thread.depth < most_depth && run_continuations(SIZE_MAX); }
+  bool run_ready() { return this_thread.depth < max_depth && run_continuations(SIZE_MAX); }
   bool run_continuations(std::size_t most);
   void run_settled();
   /// What settled last has not gone on yet, and may on this thread: nothing else begins before.
   [[nodiscard]] bool continuation_due() const noexcept {
-    return !calls_.due().empty() && this_thread.depth < most_depth;
+    return !calls_.due().empty() && this_thread.depth < max_depth;
   }
-  transport::endpoint* next_frame(transport::frame& out, unsigned looks);
+  transport::endpoint* next_frame(transport::frame& out, unsigned polls);
   transport::endpoint* next_frame_elsewhere(transport::frame& out);
   [[nodiscard]] std::span<const std::unique_ptr<transport::transport>> transports() const noexcept {
     return {transports_.data(), transport_count_.load(std::memory_order_acquire)};
@@ -384,8 +384,8 @@ class engine final : public transport::observer, private waiting_node, private s
   const node_t self_;
   const std::uint64_t serial_;
   std::unique_ptr<base::heap> heap_;
-  static constexpr std::size_t most_transports = 16;
-  std::array<std::unique_ptr<transport::transport>, most_transports> transports_;
+  static constexpr std::size_t max_transports = 16;
+  std::array<std::unique_ptr<transport::transport>, max_transports> transports_;
   std::atomic<std::size_t> transport_count_{0};
   job* job_ = nullptr;
   std::string address_;
@@ -401,17 +401,18 @@ class engine final : public transport::observer, private waiting_node, private s
   const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind
   bool one_sided_ = true;
   std::size_t message_limit_ = transport::usual_message_limit;
-  bool disowned_ = false;
+  bool detached_ = false;
 
   waiter waiter_;  ///< and the receiving lock
   standby_receiver standby_;
   call_table calls_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
-  std::atomic<int> elsewhere_{0};
+  std::atomic<int> pooled_in_flight_{0};
 
   // Under the receiving lock.
-  unsigned warmth_ = 0;  ///< of the transports behind the first: looked at often for a while after they had something
+  unsigned hot_polls_left_ =
+      0;  ///< of the transports behind the first: looked at often for a while after they had something
   unsigned skipped_ = 0;
   std::atomic<std::size_t> deferred_{0};  ///< read by all
   std::vector<std::vector<std::byte>> spare_buffers_;

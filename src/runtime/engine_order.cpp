@@ -13,10 +13,10 @@
 namespace ham::detail {
 namespace {
 
-constexpr std::size_t most_at_once = 64;  // begun under one hold of the receiving lock
+constexpr std::size_t max_at_once = 64;  // begun under one hold of the receiving lock
 /// Nothing has arrived for so long at a thread that waits at the limit: what it waits for may wait for a call that it
 /// does not begin.
-constexpr std::int64_t longest_silence_ns = 1'000'000'000;
+constexpr std::int64_t max_silence_ns = 1'000'000'000;
 /// The same if it waits for something of its own node, which is at hand and loses nothing by beginning early; and for
 /// continuations, which cannot be refused, on the first levels beyond the limit.
 constexpr std::int64_t shortest_silence_ns = 1'000'000;
@@ -53,7 +53,7 @@ bool engine::run_deferred(const call_slot* awaited) {
   std::size_t begun = 0;
   for (peer* const one : peers_) {
     for (;;) {
-      const bool enough = begun == most_at_once || continuation_due() || (awaited != nullptr && awaited->settled());
+      const bool enough = begun == max_at_once || continuation_due() || (awaited != nullptr && awaited->settled());
       if (enough) return begun != 0;
       if (!run_first(*one)) break;
       ++begun;
@@ -64,7 +64,7 @@ bool engine::run_deferred(const call_slot* awaited) {
 
 /// Begins the oldest message of a peer that waits. False: none may begin on this thread now.
 bool engine::run_first(peer& from) {
-  if (this_thread.depth >= most_depth || must_wait(from) || !has_waiting(from)) return false;
+  if (this_thread.depth >= max_depth || must_wait(from) || !has_waiting(from)) return false;
   if (from.batch != nullptr && from.batch->left != 0) {
     const execution scope(*this, from);
     run_next(from, *from.batch);
@@ -77,7 +77,7 @@ bool engine::run_first(peer& from) {
 
 /// Whether a message that was set aside may begin on this thread.
 bool engine::has_runnable() const {
-  if (this_thread.depth >= most_depth) return false;
+  if (this_thread.depth >= max_depth) return false;
   for (const peer* one : peers_) {
     if (!must_wait(*one) && has_waiting(*one)) return true;
   }
@@ -118,21 +118,21 @@ void engine::at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& 
   if (first) silent_since = now;
   const std::int64_t silent = now - silent_since;
   const bool local = awaited == nullptr || awaited->function == nullptr;
-  const bool spare = this_thread.depth < most_depth + spare_depth;
-  if (!calls_.due().empty() && silent >= (local || spare ? shortest_silence_ns : longest_silence_ns)) {
+  const bool spare = this_thread.depth < max_depth + spare_depth;
+  if (!calls_.due().empty() && silent >= (local || spare ? shortest_silence_ns : max_silence_ns)) {
     silent_since = now;
     run_continuations(1);  // nobody could be told that it is refused
     return;
   }
   if (deferred_.load() == 0) return;
   const bool own = !local && awaited->node.load(std::memory_order_relaxed) == self_;
-  if (!(own && first) && silent < longest_silence_ns) return;
+  if (!(own && first) && silent < max_silence_ns) return;
   waiter_.lock();
   if (own && refuse_own(*awaited)) {
     // that was it
-  } else if (silent >= longest_silence_ns && (local || was_consumed(*awaited))) {
+  } else if (silent >= max_silence_ns && (local || was_consumed(*awaited))) {
     refuse_newest();
-    silent_since = now - longest_silence_ns + shortest_silence_ns;
+    silent_since = now - max_silence_ns + shortest_silence_ns;
   }
   waiter_.unlock();
 }
@@ -142,7 +142,7 @@ bool engine::was_consumed(const call_slot& awaited) const {
   const node_t node = awaited.node.load(std::memory_order_relaxed);
   if (!peers_.has(node)) return true;
   const peer& to = peers_[node];
-  return to.to == nullptr || to.to->taken() > awaited.position;
+  return to.to == nullptr || to.to->consumed() > awaited.position;
 }
 
 /// A call of this node to itself, for which this thread waits although only it could begin it.
@@ -153,7 +153,7 @@ bool engine::refuse_own(const call_slot& awaited) {
   });
   if (found == me.deferred.end() || must_wait(me)) return false;
   const stored_message message = take_deferred(me, found);
-  refuse_message(me, message.head, message.bytes, nested_too_deep(self_, most_depth));
+  refuse_message(me, message.head, message.bytes, nested_too_deep(self_, max_depth));
   return true;
 }
 
@@ -161,7 +161,7 @@ bool engine::refuse_own(const call_slot& awaited) {
 void engine::refuse_newest() {
   for (peer* const one : peers_) {
     if (must_wait(*one) || !has_waiting(*one)) continue;
-    const std::vector<std::byte> error = nested_too_deep(self_, most_depth);
+    const std::vector<std::byte> error = nested_too_deep(self_, max_depth);
     if (!one->deferred.empty()) {
       const stored_message message = take_deferred(*one, std::prev(one->deferred.end()));
       refuse_message(*one, message.head, message.bytes, error);

@@ -216,8 +216,8 @@ void engine::become_ready(peer& who) {
 
 // ---- loss
 
-void engine::condemn(peer& who, const std::string& why) noexcept {
-  if (who.node != self_ && who.condemned.exchange(true)) return;
+void engine::fail_peer(peer& who, const std::string& why) noexcept {
+  if (who.node != self_ && who.failed.exchange(true)) return;
   try {
     const std::string reason = "the connection was closed because it sent " + why;
     if (!leaving_.load()) std::fprintf(stderr, "ham: node %d: node %d: %s\n", self_, who.node, reason.c_str());
@@ -300,7 +300,7 @@ void engine::settle_lost(peer& who, const transport::endpoint* gone, peer_end ho
   if (how == peer_end::process_died && gone != nullptr) {
     // Threads of the dying process that still run on other cores pass through the kernel, and do not come back.
     base::heavy_fence();
-    taken = gone->taken();
+    taken = gone->consumed();
   }
   calls_.fail_all_of(who.node, [&](call_slot& slot) {
     const auto outcome = taken <= slot.position ? call_outcome::not_run : call_outcome::may_have_run;

@@ -25,7 +25,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
   if (from.user == nullptr) [[unlikely]]
     handle_events();
   peer* const who = static_cast<peer*>(from.user);
-  if (who == nullptr || who->condemned.load(std::memory_order_relaxed) ||
+  if (who == nullptr || who->failed.load(std::memory_order_relaxed) ||
       who->state.load(std::memory_order_relaxed) == peer_state::lost) [[unlikely]] {
     from.release();
     return;
@@ -51,7 +51,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
           const transport::frame_head head = frame.head;
           from.release();
           const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->waiting == 0 &&
-                               this_thread.depth < most_depth;
+                               this_thread.depth < max_depth;
           if (at_once && !must_wait(*who)) [[likely]] {
             count_executed(1);
             const msg::handler_entry& entry = callable_entry(head.key);
@@ -90,10 +90,10 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
     }
   } catch (const std::exception& problem) {
     from.release();  // harmless if it was released
-    condemn(*who, problem.what());
+    fail_peer(*who, problem.what());
   } catch (...) {
     from.release();
-    condemn(*who, "something that a codec refused");
+    fail_peer(*who, "something that a codec refused");
   }
 }
 
@@ -115,7 +115,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
                          encode_call_error("context " + std::to_string(context) + " is not open on node " +
                                            std::to_string(self_) + " (it was closed, or is another node's)"));
         }
-      } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= most_depth) [[unlikely]] {
+      } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= max_depth) [[unlikely]] {
         defer(from, head, payload);
       } else {
         execute(from, head, payload);
@@ -131,7 +131,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
     case wire_kind::manifest: receive_manifest(from, payload); return;
     case wire_kind::notice:
       if (!from.hello_seen || job_ == nullptr) throw protocol_error("a notice that was not to be expected");
-      job_->hear(from.node, payload);
+      job_->on_notice(from.node, payload);
       return;
     case wire_kind::flow: receive_flow(from, payload); return;
     case wire_kind::goodbye:
@@ -191,13 +191,13 @@ bool engine::set_aside(peer& from, const transport::frame_head& head, std::span<
 }
 
 std::string engine::backlog_full() const {
-  return "too many calls wait on node " + std::to_string(self_) + " (at most " + std::to_string(backlog_.most_bytes()) +
+  return "too many calls wait on node " + std::to_string(self_) + " (at most " + std::to_string(backlog_.max_bytes()) +
          " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first";
 }
 
 void engine::begin_elsewhere(std::size_t bytes) {
   if (!backlog_.take(bytes)) throw call_error(backlog_full());
-  elsewhere_.fetch_add(1, std::memory_order_acq_rel);
+  pooled_in_flight_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 /// Answers every call of a message with an error instead of running it.
@@ -388,11 +388,11 @@ void reply_exception(incoming_call& call) noexcept {
 
 void reject_call(incoming_call& call, const char* why) noexcept {
   try {
-    call.at->condemn(*static_cast<peer*>(call.from), "arguments of " +
-                                                         msg::handler_table::local().pretty_name(call.function->key()) +
-                                                         " that cannot be read: " + why);
+    call.at->fail_peer(*static_cast<peer*>(call.from),
+                       "arguments of " + msg::handler_table::local().pretty_name(call.function->key()) +
+                           " that cannot be read: " + why);
   } catch (const std::bad_alloc&) {
-    call.at->condemn(*static_cast<peer*>(call.from), "arguments that cannot be read");
+    call.at->fail_peer(*static_cast<peer*>(call.from), "arguments that cannot be read");
   }
   if (call.batch != nullptr) call.batch->fail(call.call, {});
 }

@@ -14,7 +14,7 @@ constexpr std::int64_t full_queue_pause_ns = 500'000;  // nobody says when a ful
 
 std::int64_t engine::check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) {
   if (now >= calls_.next_deadline_ns()) expire_deadlines(now);
-  if (this_thread.depth < most_depth) [[likely]]
+  if (this_thread.depth < max_depth) [[likely]]
     return base::never_ns;
   at_limit(awaited, now, silent_since);
   return now + limit_pause_ns;
@@ -33,7 +33,7 @@ bool engine::wakes_up(const call_slot& awaited) noexcept {
 
 bool engine::oversubscribed() const noexcept {
   const auto all = transports();
-  return std::any_of(all.begin(), all.end(), [](const auto& one) { return one->crowded(); });
+  return std::any_of(all.begin(), all.end(), [](const auto& one) { return one->oversubscribed(); });
 }
 
 int engine::home_core() const noexcept {
@@ -57,14 +57,14 @@ bool engine::arm() {
 
 void engine::disarm() noexcept {
   for (const auto& one : transports()) one->disarm();
-  warmth_ = longest_warmth;
+  hot_polls_left_ = max_hot_polls;
 }
 
 std::int64_t engine::next_wakeup_ns() const noexcept {
   std::int64_t wake_at = calls_.next_deadline_ns();
   if (outboxes_.load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
   for (const auto& one : transports()) {
-    const std::int64_t longest = one->longest_sleep_ns();
+    const std::int64_t longest = one->max_sleep_ns();
     if (longest != base::never_ns) wake_at = std::min(wake_at, base::now_ns() + longest);
   }
   return wake_at;

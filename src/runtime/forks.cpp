@@ -39,14 +39,14 @@ void after_fork_in_child() {
     set_process_engine(nullptr);
   }
   all().process = ::getpid();
-  for (engine* one : all().alive) one->disown();
+  for (engine* one : all().alive) one->detach_after_fork();
   all().alive.clear();
   all().mutex.unlock();
 }
 
 }  // namespace
 
-void disown_in_forks(engine& one) {
+void detach_in_forks(engine& one) {
   static const int registered = ::pthread_atfork(&before_fork, &after_fork_here, &after_fork_in_child);
   if (registered != 0) throw std::bad_alloc();
   std::lock_guard guard(all().mutex);
@@ -70,8 +70,8 @@ std::string why_forked_away() {
 }
 
 // Without memory there is nothing sensible left to do for the child.
-void engine::disown() noexcept {
-  disowned_ = true;
+void engine::detach_after_fork() noexcept {
+  detached_ = true;
   transport_count_.store(0);
   for (auto& one : transports_)
     static_cast<void>(one.release());  // its threads are not here, and its rings and processes are the parent's
@@ -84,7 +84,7 @@ void engine::disown() noexcept {
   outboxes_.store(0);
   has_events_.store(false);
   stop_.store(true);
-  self_endpoint_.disown();
+  self_endpoint_.detach_after_fork();
   for (peer* const one : peers_) {
     base::renew(one->sending);
     one->to = &no_endpoint::instance();

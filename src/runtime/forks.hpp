@@ -7,8 +7,8 @@ namespace ham::detail {
 
 class engine;
 
-/// In a child that this process forks from now on, engine::disown is called.
-void disown_in_forks(engine& one);
+/// In a child that this process forks from now on, engine::detach_after_fork is called.
+void detach_in_forks(engine& one);
 void forget(engine& one) noexcept;
 
 /// In a child that was forked while engines lived: why there is no runtime; empty otherwise.

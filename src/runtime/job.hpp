@@ -21,7 +21,7 @@ class job {
   virtual std::int64_t connect(node_t peer) = 0;
 
   /// Words from another node's job; `text` is not trusted: throws ham::protocol_error. The receiving lock is held.
-  virtual void hear(node_t from, std::span<const std::byte> text) = 0;
+  virtual void on_notice(node_t from, std::span<const std::byte> text) = 0;
 
   /// Adds the targets of a HAM_NODES group on the host and waits until they can be called; gives the first one's
   /// number. Throws ham::config_error.
@@ -29,8 +29,8 @@ class job {
   virtual node_t add(const offload::target_program& program) = 0;
   /// The same with another program.
   virtual node_t spawn(const std::string& group, const std::string& program) = 0;
-  /// Ends one target, or leaves it; it is killed if it is there after `patience`. Throws ham::config_error.
-  virtual void remove(node_t node, std::chrono::milliseconds patience) = 0;
+  /// Ends one target, or leaves it; it is killed if it is there after `timeout`. Throws ham::config_error.
+  virtual void remove(node_t node, std::chrono::milliseconds timeout) = 0;
 };
 
 }  // namespace ham::detail

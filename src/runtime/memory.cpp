@@ -51,9 +51,9 @@ void check_local(engine& at, raw_buffer what, std::size_t bytes) {
 /// Copies through the kernel, which answers a bad address with an error instead of a signal and moves less than 2
 /// GiB at once.
 void access_untracked(engine& at, raw_buffer what, void* local, std::size_t bytes, bool write) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  constexpr std::size_t max_bytes = std::size_t{1} << 30;
   for (std::size_t done = 0; done < bytes;) {
-    const std::size_t piece = std::min(most_bytes, bytes - done);
+    const std::size_t piece = std::min(max_bytes, bytes - done);
     const iovec mine{static_cast<std::byte*>(local) + done, piece};
     const iovec other{reinterpret_cast<void*>(static_cast<std::uintptr_t>(what.address + done)), piece};
     const ssize_t moved = write ? ::process_vm_writev(::getpid(), &mine, 1, &other, 1, 0)
@@ -86,9 +86,9 @@ void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
 
 // ---- nodes of other data layout
 
-/// The size of the numbers that must be turned round on the way to or from a node; 0: none. Throws for elements that
+/// The size of the numbers that must be swapped round on the way to or from a node; 0: none. Throws for elements that
 /// cannot cross.
-std::uint32_t to_turn(engine& at, node_t node, const element& of) {
+std::uint32_t swap_width(engine& at, node_t node, const element& of) {
   const ham::detail::peer_hold who = at.peer_of(node);
   const msg::translation* const other = who->translation.get();
   if (other == nullptr || other->same_structs()) return 0;
@@ -182,16 +182,16 @@ void warn_of_messages(node_t node, std::size_t bytes) {
 }
 
 /// put and get: by this process itself, by one access to the node's memory, or in messages, each of one piece. Numbers
-/// of `turned` bytes change their byte order on the way, which only messages do.
+/// of `swapped` bytes change their byte order on the way, which only messages do.
 template <class Here, class OneSided, class Piece>
-future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t bytes, std::uint32_t turned, Here here,
+future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t bytes, std::uint32_t swapped, Here here,
                       OneSided one_sided, Piece send_piece) {
   if (bytes == 0) return ready_or_failed(at, [] {});
   if (node == at.self()) return ready_or_failed(at, here);
   {
     const ham::detail::peer_hold who = at.peer_of(node);
     transport::remote_memory* const memory = at.memory_of(*who);
-    if (memory != nullptr && there.tag != 0 && turned == 0) {
+    if (memory != nullptr && there.tag != 0 && swapped == 0) {
       const transport::access_result result = one_sided(*memory);
       return ready_or_failed(at, [&] {
         if (result == transport::access_result::lost) at.fail_access(node);
@@ -253,16 +253,16 @@ void free_at_end(node_t node, raw_buffer what) noexcept {
 future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of) {
   at.count_put(bytes);
   const auto* source = static_cast<const std::byte*>(from);
-  const std::uint32_t turned = to_turn(at, node, of);
+  const std::uint32_t swapped = swap_width(at, node, of);
   return transfer(
-      at, node, to, bytes, turned, [&] { store_local(at, to, from, bytes); },
+      at, node, to, bytes, swapped, [&] { store_local(at, to, from, bytes); },
       [&](transport::remote_memory& memory) { return memory.put(to.address, to.tag, source, bytes); },
       [&](std::size_t done, std::size_t piece) {
         std::span<const std::byte> content(source + done, piece);
         std::vector<std::byte> copy;
-        if (turned != 0) {
+        if (swapped != 0) {
           copy.assign(content.begin(), content.end());
-          turn(copy.data(), piece, turned);
+          turn(copy.data(), piece, swapped);
           content = copy;
         }
         return async(node, fn<&store_here>, to.address + done, to.tag, content);
@@ -272,16 +272,16 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
 future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes, element of) {
   at.count_got(bytes);
   auto* target = static_cast<std::byte*>(to);
-  const std::uint32_t turned = to_turn(at, node, of);
+  const std::uint32_t swapped = swap_width(at, node, of);
   return transfer(
-      at, node, from, bytes, turned, [&] { load_local(at, from, to, bytes); },
+      at, node, from, bytes, swapped, [&] { load_local(at, from, to, bytes); },
       [&](transport::remote_memory& memory) { return memory.get(from.address, from.tag, target, bytes); },
       [&](std::size_t done, std::size_t piece) {
         return async(node, fn<&load_here>, from.address + done, from.tag, static_cast<std::uint64_t>(piece))
-            .then([place = target + done, piece, turned](const std::vector<std::byte>& data) {
+            .then([place = target + done, piece, swapped](const std::vector<std::byte>& data) {
               if (data.size() != piece) throw protocol_error("a get was answered with another size");
               std::memcpy(place, data.data(), piece);
-              turn(place, piece, turned);
+              turn(place, piece, swapped);
             });
       });
 }

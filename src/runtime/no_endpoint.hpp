@@ -16,7 +16,7 @@ class no_endpoint final : public transport::endpoint {
   [[nodiscard]] std::byte* reserve(std::size_t) noexcept override { return nullptr; }
   void cancel() noexcept override {}
   void commit(const transport::frame_head&) noexcept override {}
-  [[nodiscard]] std::uint64_t taken() const noexcept override { return 0; }
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return 0; }
   [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
   void release() noexcept override {}
   [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::broken; }

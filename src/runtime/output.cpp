@@ -57,14 +57,14 @@ class line_output::channel final : public std::streambuf {
   }
 
  private:
-  static constexpr std::size_t longest_line = 1 << 20;
+  static constexpr std::size_t max_line = 1 << 20;
 
   void add(std::string_view text) {
     std::lock_guard guard(mutex_);
     const std::size_t end = text.rfind('\n');
     if (end == std::string_view::npos) {
       line_ += text;
-      if (line_.size() > longest_line) {
+      if (line_.size() > max_line) {
         write_out(line_);
         line_.clear();
       }

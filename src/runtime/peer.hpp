@@ -102,7 +102,7 @@ struct peer {
   peer_place& place;
   base::biased_lock& sending;  ///< of the place; guards what is sent
   std::atomic<peer_state> state{peer_state::unknown};
-  std::atomic<bool> condemned{false};                ///< broke the rules: nothing more of it is looked at
+  std::atomic<bool> failed{false};                   ///< broke the rules: nothing more of it is looked at
   std::atomic<peer_end> unreported{peer_end::none};  ///< its end, for which there was no memory for an event
   /// Set before `greeting`; no_endpoint when it was lost. Followed under `sending` or the receiving lock only, under
   /// both of which it changes: the transport may destroy an endpoint that no peer has.

@@ -21,7 +21,7 @@ class self_endpoint final : public transport::endpoint {
 
   [[nodiscard]] std::size_t max_payload() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
-    if (queued_.load(std::memory_order_relaxed) >= most_queued) return nullptr;
+    if (queued_.load(std::memory_order_relaxed) >= max_queued) return nullptr;
     try {
       building_.assign(std::max(size, transport::readable_payload), std::byte{});
       make_entry();
@@ -39,7 +39,7 @@ class self_endpoint final : public transport::endpoint {
     queued_.fetch_add(1, std::memory_order_seq_cst);
     on_commit_();
   }
-  [[nodiscard]] std::uint64_t taken() const noexcept override { return 1; }
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return 1; }
 
   [[nodiscard]] std::size_t queued() const noexcept { return queued_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool empty() const noexcept { return queued_.load(std::memory_order_acquire) == 0; }
@@ -47,7 +47,7 @@ class self_endpoint final : public transport::endpoint {
     if (empty()) return false;
     std::lock_guard guard(mutex_);
     taken_ = std::move(messages_.front());
-    if (spare_.size() < most_spare)
+    if (spare_.size() < max_spare)
       spare_.splice(spare_.end(), messages_, messages_.begin());
     else
       messages_.pop_front();
@@ -61,11 +61,11 @@ class self_endpoint final : public transport::endpoint {
   [[nodiscard]] std::string reason() const override { return {}; }
   void close(const std::string&) noexcept override {}
   /// In a child after fork: what waits here is the parent's to execute.
-  void disown() noexcept { queued_.store(0); }
+  void detach_after_fork() noexcept { queued_.store(0); }
 
  private:
-  static constexpr std::size_t most_queued = 4096;
-  static constexpr std::size_t most_spare = 16;
+  static constexpr std::size_t max_queued = 4096;
+  static constexpr std::size_t max_spare = 16;
   struct message {
     transport::frame_head head;
     std::size_t size = 0;

@@ -74,7 +74,7 @@ class assembler {
     frame_head head;
     std::vector<std::byte> bytes;
   };
-  static constexpr std::size_t most_streams = 64;
+  static constexpr std::size_t max_streams = 64;
 
   void limit(std::size_t bytes) noexcept { limit_ = bytes; }
   /// Drops what is not whole.
@@ -92,7 +92,7 @@ class assembler {
     const auto bytes = piece.payload.subspan(sizeof head);
     if (head.total > limit_ || bytes.size() > limit_ - waiting_) throw_too_long(head.total);
     const auto [at, fresh] = streams_.try_emplace(piece.head.key);
-    if (streams_.size() > most_streams) throw protocol_error("too many long messages at once");
+    if (streams_.size() > max_streams) throw protocol_error("too many long messages at once");
     partial& whole = at->second;
     if (fresh) {
       whole.total = head.total;

@@ -74,9 +74,9 @@ class endpoint {
   /// Sends what was reserved.
   virtual void commit(const frame_head& head) noexcept = 0;
   /// End of what was sent so far, and of what the peer has taken, as positions in the stream. A frame that began at or
-  /// behind taken() has not been seen by the peer so far; if the peer's process has ended, it never will.
+  /// behind consumed() has not been seen by the peer so far; if the peer's process has ended, it never will.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
-  [[nodiscard]] virtual std::uint64_t taken() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t consumed() const noexcept = 0;
 
   /// Something will probably be sent soon: takes the cache lines of the next message away from the peer, which looks at
   /// them, while this side is still computing. A hint; any thread.
@@ -146,9 +146,9 @@ class transport {
   virtual void connect(node_t peer) = 0;
 
   // ---- receiving: one thread at a time
-  /// The next frame of any endpoint, or nullptr. Must be released before the next poll. Looks up to `looks` times where
+  /// The next frame of any endpoint, or nullptr. Must be released before the next poll. Looks up to `polls` times where
   /// looking is a matter of nanoseconds.
-  [[nodiscard]] virtual endpoint* poll(frame& out, unsigned looks) = 0;
+  [[nodiscard]] virtual endpoint* poll(frame& out, unsigned polls) = 0;
   /// Announces that the caller is about to sleep on wake_fd(). False: something has arrived, do not sleep.
   [[nodiscard]] virtual bool arm() = 0;
   /// The caller is awake again.
@@ -157,7 +157,7 @@ class transport {
   [[nodiscard]] virtual int wake_fd() const noexcept = 0;
   /// After arm(): how long the caller may sleep before it polls again, in nanoseconds, because wake_fd() may miss a
   /// frame.
-  [[nodiscard]] virtual std::int64_t longest_sleep_ns() const noexcept { return base::never_ns; }
+  [[nodiscard]] virtual std::int64_t max_sleep_ns() const noexcept { return base::never_ns; }
 
   /// The runtime has no more use for an endpoint, whichever transport it is of: it was closed, and no thread of the
   /// runtime looks at the object any more, except for the caller, until poll is called next: it may have a frame of it
@@ -168,7 +168,7 @@ class transport {
   /// Ends arm()'s sleep from any thread of this process.
   virtual void wake() noexcept = 0;
   /// True if more nodes want to run than there are cores: spinning would steal time from the peer that is awaited.
-  [[nodiscard]] virtual bool crowded() const noexcept { return false; }
+  [[nodiscard]] virtual bool oversubscribed() const noexcept { return false; }
   /// The core of this machine on which this node had best wake up; negative: any.
   [[nodiscard]] virtual int home_core() const noexcept { return -1; }
   /// Process id behind a node on this machine; negative where unknown.

@@ -19,7 +19,7 @@ enum class argument_kind : std::uint8_t { integer, real, single, stack_in, stack
   return kind == argument_kind::stack_inout || kind == argument_kind::stack_out;
 }
 
-inline constexpr std::size_t most_arguments = 4096;
+inline constexpr std::size_t max_arguments = 4096;
 
 /// What the kernel returns, numbered as in enum veo_ham_result.
 enum class result_kind : std::uint8_t { bits, i32, i16, i8, u32, u16, u8, real, single, count };

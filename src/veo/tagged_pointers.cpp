@@ -16,7 +16,7 @@ void* veo_get_hmem_addr(void* addr) {
   return is_tagged(addr) ? reinterpret_cast<void*>(address_in(addr)) : addr;  // NOLINT: an address of another process
 }
 
-int veo_get_max_proc_identifier(void) { return most_tagged_procs; }
+int veo_get_max_proc_identifier(void) { return max_tagged_procs; }
 
 int veo_get_proc_identifier_from_hmem(const void* addr) { return is_tagged(addr) ? identifier_in(addr) : -1; }
 

@@ -5,7 +5,7 @@
 
 namespace ham::veo {
 
-inline constexpr int most_tagged_procs = 16;
+inline constexpr int max_tagged_procs = 16;
 inline constexpr unsigned identifier_shift = 59;
 inline constexpr std::uint64_t ve_bit = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t identifier_bits = std::uint64_t{15} << identifier_shift;
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t identifier_bits = std::uint64_t{15} << identifier
 [[nodiscard]] inline int identifier_in(const void* pointer) noexcept {
   return static_cast<int>((bits_of(pointer) & identifier_bits) >> identifier_shift);
 }
-/// `identifier` is below most_tagged_procs.
+/// `identifier` is below max_tagged_procs.
 [[nodiscard]] inline void* tagged(std::uint64_t address, int identifier) noexcept {
   const std::uint64_t bits =
       (address & ~identifier_bits) | ve_bit | static_cast<std::uint64_t>(identifier) << identifier_shift;

@@ -28,7 +28,7 @@ void bind_to(int core) {
   EXPECT_EQ(::sched_setaffinity(0, sizeof set, &set), 0);
 }
 
-constexpr unsigned never_crowded = 1'000'000;
+constexpr unsigned never_oversubscribed = 1'000'000;
 
 /// What a machine with one usable core cannot show.
 class home : public testing::Test {
@@ -42,7 +42,7 @@ class home : public testing::Test {
 
 TEST_F(home, is_where_the_thread_sleeps_and_nothing_else) {
   std::thread([&] {
-    home_core core(never_crowded);
+    home_core core(never_oversubscribed);
     core.adopt_thread();
     {
       const home_core::asleep sleep(core, last);
@@ -59,7 +59,7 @@ TEST_F(home, is_where_the_thread_sleeps_and_nothing_else) {
 }
 
 TEST_F(home, is_one_thread_s) {
-  home_core core(never_crowded);
+  home_core core(never_oversubscribed);
   std::thread([&] { core.adopt_thread(); }).join();
   const home_core::asleep sleep(core, last);
   EXPECT_EQ(allowed(), all);
@@ -67,7 +67,7 @@ TEST_F(home, is_one_thread_s) {
 
 TEST_F(home, of_a_thread_that_is_bound_is_not_used) {
   std::thread([&] {
-    home_core core(never_crowded);
+    home_core core(never_oversubscribed);
     core.adopt_thread();
     bind_to(all.front());
     {
@@ -80,7 +80,7 @@ TEST_F(home, of_a_thread_that_is_bound_is_not_used) {
 
 TEST_F(home, gives_way_to_who_binds_the_sleeping_thread) {
   std::thread([&] {
-    home_core core(never_crowded);
+    home_core core(never_oversubscribed);
     core.adopt_thread();
     {
       const home_core::asleep sleep(core, last);
@@ -91,12 +91,12 @@ TEST_F(home, gives_way_to_who_binds_the_sleeping_thread) {
 }
 
 TEST_F(home, may_go_before_its_thread) {
-  auto core = std::make_unique<home_core>(never_crowded);
+  auto core = std::make_unique<home_core>(never_oversubscribed);
   core->adopt_thread();
   { const home_core::asleep sleep(*core, last); }
   std::thread([&] { core.reset(); }).join();
   home_core::go_home();
-  home_core next(never_crowded);
+  home_core next(never_oversubscribed);
   next.adopt_thread();
   {
     const home_core::asleep sleep(next, last);
@@ -108,7 +108,7 @@ TEST_F(home, may_go_before_its_thread) {
 TEST(home_core, that_does_not_exist_is_not_used) {
   std::thread([] {
     const std::vector<int> all = allowed();
-    home_core core(never_crowded);
+    home_core core(never_oversubscribed);
     core.adopt_thread();
     const home_core::asleep sleep(core, CPU_SETSIZE - 1);
     EXPECT_EQ(allowed(), all);

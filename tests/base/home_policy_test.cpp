@@ -39,7 +39,7 @@ TEST(home_policy, lets_go_of_a_machine_with_several_busy_processes_per_core_unti
   EXPECT_TRUE(policy.keeps(now));
 }
 
-TEST(home_policy, one_crowded_moment_is_none) {
+TEST(home_policy, one_oversubscribed_moment_is_none) {
   home_policy policy(2);
   policy.count_running(2, 0);
   policy.count_running(20, 1);

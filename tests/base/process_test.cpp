@@ -50,14 +50,14 @@ TEST(process, has_its_end_recorded_before_it_is_reaped) {
     process_request request = shell(script);
     request.end = &end;
     const process child = start_process(request);
-    EXPECT_EQ(end.told(), "");
+    EXPECT_EQ(end.text(), "");
     std::string seen_when_reaped;
     std::thread watcher([&] {
       while (::kill(child.pid, 0) == 0) std::this_thread::yield();
-      seen_when_reaped = end.told();
+      seen_when_reaped = end.text();
     });
     const std::string how = wait_for_end(child, 20s);
-    EXPECT_EQ(end.told(), how);
+    EXPECT_EQ(end.text(), how);
     watcher.join();
     EXPECT_EQ(seen_when_reaped, how);
     return how;

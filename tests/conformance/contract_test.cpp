@@ -163,13 +163,13 @@ TEST_P(contract, a_full_queue_says_so_and_goes_on) {
   }
   EXPECT_EQ(room, nullptr) << "ten million frames found room";
   EXPECT_GT(sent, 10U);
-  EXPECT_GT(to_->sent(), to_->taken());
+  EXPECT_GT(to_->sent(), to_->consumed());
   for (std::uint32_t i = 0; i < sent; ++i) {
     const auto got = receive();
     ASSERT_TRUE(got) << i << " of " << sent;
     ASSERT_EQ(got->head.call, i);
   }
-  EXPECT_EQ(to_->sent(), to_->taken());
+  EXPECT_EQ(to_->sent(), to_->consumed());
   expect_echo(100);
 }
 
@@ -313,9 +313,9 @@ TEST_P(contract, death_of_the_peer_is_told) {
   }
   EXPECT_FALSE(subject_->news().lost(subject_->peer()).front().empty());
   if (subject_->leaves_traces()) {
-    EXPECT_LE(to_->taken(), before) << "what it did not take is known to be so";
+    EXPECT_LE(to_->consumed(), before) << "what it did not take is known to be so";
   } else {
-    EXPECT_EQ(to_->taken(), to_->sent()) << "nothing is known: all of it may have been taken";
+    EXPECT_EQ(to_->consumed(), to_->sent()) << "nothing is known: all of it may have been taken";
   }
   frame nothing;
   EXPECT_FALSE(to_->poll(nothing));
@@ -326,7 +326,7 @@ TEST_P(contract, answers_of_a_dead_peer_can_still_be_read) {
   if (!subject_->leaves_traces()) GTEST_SKIP() << "they were in its memory";
   send(order::send_many, pack(100U, 40U));
   send(order::stop_for, pack(60000U));
-  while (to_->taken() != to_->sent()) std::this_thread::sleep_for(100us);
+  while (to_->consumed() != to_->sent()) std::this_thread::sleep_for(100us);
   subject_->kill_peer();
   const auto until = std::chrono::steady_clock::now() + 20s;
   while (subject_->news().lost(subject_->peer()).empty()) ASSERT_LT(std::chrono::steady_clock::now(), until);

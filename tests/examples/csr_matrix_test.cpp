@@ -33,7 +33,7 @@ TEST(csr_matrix, diagonal_is_zero_where_nothing_is_stored) {
   EXPECT_EQ(cg::diagonal(cg::make_csr(2, 2, entries)), (std::vector<double>{0.0, 3.0}));
 }
 
-void expect_partition(const cg::csr_matrix& matrix, std::size_t parts, std::uint64_t most_nonzeros) {
+void expect_partition(const cg::csr_matrix& matrix, std::size_t parts, std::uint64_t max_nonzeros) {
   const auto ranges = cg::partition_by_nonzeros(matrix, parts);
   ASSERT_FALSE(ranges.empty());
   EXPECT_LE(ranges.size(), parts);
@@ -42,7 +42,7 @@ void expect_partition(const cg::csr_matrix& matrix, std::size_t parts, std::uint
     EXPECT_EQ(range.first, next);
     EXPECT_LT(range.first, range.last);
     const auto begin = matrix.row_start[static_cast<std::size_t>(range.first)];
-    EXPECT_LE(matrix.row_start[static_cast<std::size_t>(range.last)] - begin, most_nonzeros);
+    EXPECT_LE(matrix.row_start[static_cast<std::size_t>(range.last)] - begin, max_nonzeros);
     next = range.last;
   }
   EXPECT_EQ(next, matrix.rows());

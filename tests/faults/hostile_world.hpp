@@ -102,9 +102,9 @@ class played_transport final : public wire::ring_transport {
 class world {
  public:
   /// With room for so many peers.
-  explicit world(std::size_t most_peers = 500)
-      : most_peers_(most_peers), node_(1, most_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
-    auto made = std::make_unique<played_transport>(node_, most_peers + 3);
+  explicit world(std::size_t max_peers = 500)
+      : max_peers_(max_peers), node_(1, max_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
+    auto made = std::make_unique<played_transport>(node_, max_peers + 3);
     transport_ = made.get();
     node_.use(std::move(made));
   }
@@ -144,7 +144,7 @@ class world {
     wire::ring_reader reader;
   };
 
-  [[nodiscard]] bool full() const { return peers_.size() == most_peers_; }
+  [[nodiscard]] bool full() const { return peers_.size() == max_peers_; }
 
   [[nodiscard]] peer& at(node_t number) { return *peers_[static_cast<std::size_t>(number - 2)]; }
 
@@ -191,7 +191,7 @@ class world {
     return all[index];
   }
 
-  std::size_t most_peers_;
+  std::size_t max_peers_;
   detail::engine node_;
   played_transport* transport_;
   std::vector<std::unique_ptr<peer>> peers_;

@@ -51,7 +51,7 @@ class ham_run_remote : public testing::Test {
     }
     return text;
   }
-  static std::size_t longest_hexadecimal(const std::string& text) {
+  static std::size_t max_hexadecimal(const std::string& text) {
     std::size_t longest = 0;
     std::size_t length = 0;
     for (const char c : text) {
@@ -206,7 +206,7 @@ TEST_F(ham_run_remote, the_key_is_in_no_list_of_processes) {
   ASSERT_FALSE(one.line("processes").empty()) << one.err();
   const std::string seen = all_processes_below(one.pid());
   ASSERT_TRUE(contains(seen, "--ham-key=fd:3") && contains(seen, "HAM_KEY=fd:")) << "not all of them were looked at";
-  EXPECT_EQ(longest_hexadecimal(seen), 63u) << "only what is in the variable";
+  EXPECT_EQ(max_hexadecimal(seen), 63u) << "only what is in the variable";
   ::kill(one.pid(), SIGTERM);
   one.wait();
 }

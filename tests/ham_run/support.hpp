@@ -30,8 +30,8 @@ inline const std::string application = HAM_APPLICATION;
 
 /// Waits until `done` or for very long; says which.
 template <class Done>
-[[nodiscard]] bool eventually(Done done, std::chrono::milliseconds patience = 30s) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+[[nodiscard]] bool eventually(Done done, std::chrono::milliseconds timeout = 30s) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
   while (!done()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(2ms);

@@ -117,11 +117,13 @@ TEST(node_directory, refuses_damaged_notices) {
   node_directory directory(*node, {});
   silent_network network;
   directory.use_network(network);
-  const auto hear = [&](node_t from, const bytes& text) { node->locked([&] { directory.on_notice(from, text); }); };
-  EXPECT_THROW(hear(0, {}), protocol_error);
-  EXPECT_THROW(hear(0, bytes{std::byte{9}}), protocol_error);
-  EXPECT_THROW(hear(0, bytes{std::byte{1}}), std::exception) << "an announcement of nothing";
-  EXPECT_THROW(hear(0, bytes{std::byte{2}, std::byte{3}}), std::exception) << "half a number";
+  const auto on_notice = [&](node_t from, const bytes& text) {
+    node->locked([&] { directory.on_notice(from, text); });
+  };
+  EXPECT_THROW(on_notice(0, {}), protocol_error);
+  EXPECT_THROW(on_notice(0, bytes{std::byte{9}}), protocol_error);
+  EXPECT_THROW(on_notice(0, bytes{std::byte{1}}), std::exception) << "an announcement of nothing";
+  EXPECT_THROW(on_notice(0, bytes{std::byte{2}, std::byte{3}}), std::exception) << "half a number";
   EXPECT_EQ(node->num_nodes(), 4U);
   EXPECT_TRUE(network.reached.empty());
 }

@@ -18,7 +18,7 @@ TEST(node_job, asks_the_directory_on_every_node) {
   node_job job(directory);
   job.connect(2);
   EXPECT_EQ(local.connected, (std::vector<node_t>{2}));
-  EXPECT_THROW(job.hear(0, {}), protocol_error);
+  EXPECT_THROW(job.on_notice(0, {}), protocol_error);
 }
 
 TEST(node_job, changes_membership_on_the_host_only) {

@@ -22,7 +22,7 @@ TEST(run_target, serves_until_it_is_over) {
     target = &made;
     EXPECT_EQ(made.self(), 2);
     EXPECT_EQ(made.num_nodes(), 5U);
-    EXPECT_NE(made.whole(), nullptr) << "it belongs to a job";
+    EXPECT_NE(made.its_job(), nullptr) << "it belongs to a job";
     steps.emplace_back("open");
     return std::make_unique<silent_transport>();
   };

@@ -32,7 +32,7 @@ TEST(start_job, may_begin_with_the_host_alone) {
   const auto parts = start_job(with("none"), {"./app"});
   EXPECT_EQ(parts->host->num_nodes(), 1U);
   ASSERT_NE(parts->members, nullptr) << "nodes can be added";
-  EXPECT_EQ(parts->host->whole(), parts->job.get());
+  EXPECT_EQ(parts->host->its_job(), parts->job.get());
 }
 
 TEST(start_job, the_last_one_that_lives_is_the_process_s) {

@@ -119,7 +119,7 @@ TEST(ThreadPool, OthersTakeThePlaceOfJobsThatWait) {
 TEST(ThreadPool, WaitingJobsHelpWhenThereCanBeNoMoreThreads) {
   thread_pool pool(1);
   std::atomic<int> done{0};
-  const int length = static_cast<int>(thread_pool::most_spares) + 50;
+  const int length = static_cast<int>(thread_pool::max_spares) + 50;
   submit_chain(pool, length, done);
   pool.shutdown();
   EXPECT_EQ(done, length);

@@ -9,10 +9,10 @@ using namespace ham::test;
 namespace {
 
 /// Has a pointer that nothing but its bytes shows: without a constexpr constructor there is no constant of it.
-class keeper {
+class holder {
  public:
-  keeper() noexcept {}
-  explicit keeper(const int* what) : what_(what) {}
+  holder() noexcept {}
+  explicit holder(const int* what) : what_(what) {}
   [[nodiscard]] bool empty() const { return before_ == 0.0 && what_ == nullptr; }
 
  private:
@@ -31,7 +31,7 @@ class gap {
   double large_ = 2.0;
 };
 
-bool is_empty(keeper one) { return one.empty(); }
+bool is_empty(holder one) { return one.empty(); }
 double sum_of(gap one) { return one.sum(); }
 
 int run_in_job(int (*scenario)()) {
@@ -43,7 +43,7 @@ int in_argument() {
   return run_in_job([] {
     const int local = 5;
     for (int i = 0; i < 2; ++i) {
-      if (offload::sync(1, fn<&is_empty>, keeper(&local))) return 1;
+      if (offload::sync(1, fn<&is_empty>, holder(&local))) return 1;
     }
     return 0;
   });
@@ -52,7 +52,7 @@ int in_argument() {
 int in_capture() {
   return run_in_job([] {
     const int local = 5;
-    const keeper one(&local);
+    const holder one(&local);
     return offload::sync(1, [one] { return one.empty(); }) ? 1 : 0;
   });
 }
@@ -61,7 +61,7 @@ int in_batch() {
   return run_in_job([] {
     const int local = 5;
     offload::batch together(1);
-    auto result = together.add(fn<&is_empty>, keeper(&local));
+    auto result = together.add(fn<&is_empty>, holder(&local));
     return result.get() ? 1 : 0;
   });
 }
@@ -69,8 +69,8 @@ int in_batch() {
 int nowhere() {
   return run_in_job([] {
     const int local = 5;
-    if (!offload::sync(1, fn<&is_empty>, keeper())) return 1;
-    if (offload::sync(0, fn<&is_empty>, keeper(&local))) return 2;  // its own node knows the address
+    if (!offload::sync(1, fn<&is_empty>, holder())) return 1;
+    if (offload::sync(0, fn<&is_empty>, holder(&local))) return 2;  // its own node knows the address
     return offload::sync(1, fn<&sum_of>, gap()) == 3.0 ? 0 : 3;
   });
 }
@@ -87,14 +87,14 @@ std::size_t times_said(const std::string& text) {
 }
 
 TEST(address_check, says_once_which_argument_holds_one) {
-  if (!detail::can_look_for_addresses<keeper>) GTEST_SKIP() << "this compiler cannot clear padding";
+  if (!detail::can_look_for_addresses<holder>) GTEST_SKIP() << "this compiler cannot clear padding";
   const std::string text = output_of("in_argument");
   EXPECT_EQ(times_said(text), 1U) << text;
-  EXPECT_NE(text.find("keeper in a call to node 1 holds, 8 bytes from its beginning"), std::string::npos) << text;
+  EXPECT_NE(text.find("holder in a call to node 1 holds, 8 bytes from its beginning"), std::string::npos) << text;
 }
 
 TEST(address_check, looks_into_captures_and_batches) {
-  if (!detail::can_look_for_addresses<keeper>) GTEST_SKIP() << "this compiler cannot clear padding";
+  if (!detail::can_look_for_addresses<holder>) GTEST_SKIP() << "this compiler cannot clear padding";
   EXPECT_EQ(times_said(output_of("in_capture")), 1U);
   EXPECT_EQ(times_said(output_of("in_batch")), 1U);
 }

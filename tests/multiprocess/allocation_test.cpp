@@ -46,7 +46,8 @@ namespace {
 unsigned long count() { return allocations.load(); }
 void nothing() {}
 
-/// Whether all other threads of this process sleep: a keeper of a transport has dealt with what it was told late.
+/// Whether all other threads of this process sleep: a control thread of a transport has dealt with what it was told
+/// late.
 bool others_sleep() {
   const std::string self = std::to_string(::gettid());
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

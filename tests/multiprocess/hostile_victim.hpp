@@ -41,10 +41,10 @@ class victim {
       return true;
     }
     void knock() { owner_->knock(number_); }
-    [[nodiscard]] std::optional<std::pair<wire::frame_head, bytes>> receive(std::chrono::milliseconds patience = 20s) {
+    [[nodiscard]] std::optional<std::pair<wire::frame_head, bytes>> receive(std::chrono::milliseconds timeout = 20s) {
       wire::frame frame;
       wire::ring_status status = wire::ring_status::empty;
-      const auto until = std::chrono::steady_clock::now() + patience;
+      const auto until = std::chrono::steady_clock::now() + timeout;
       for (int i = 0; (status = reader.poll(frame)) == wire::ring_status::empty; ++i) {
         if (i % 1000 == 999 && std::chrono::steady_clock::now() > until) return std::nullopt;
         if (i > 200) ::sched_yield();

@@ -64,7 +64,7 @@ TEST(placement, binds_nothing_of_the_application) {
 }
 
 /// The only core that `pid` may wake up on, seen while it sleeps; -1: it was never seen kept to one.
-int core_of_sleeper(pid_t pid, node_t node, std::chrono::milliseconds patience) {
+int core_of_sleeper(pid_t pid, node_t node, std::chrono::milliseconds timeout) {
   int core = -1;
   const bool seen = eventually(
       [&] {
@@ -74,7 +74,7 @@ int core_of_sleeper(pid_t pid, node_t node, std::chrono::milliseconds patience) 
         if (cores.size() == 1) core = cores.front();
         return core >= 0;
       },
-      patience);
+      timeout);
   return seen ? core : -1;
 }
 

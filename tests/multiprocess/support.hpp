@@ -52,8 +52,8 @@ using namespace std::chrono_literals;
 
 /// Waits until `done` or the time is over; says which.
 template <class Done>
-[[nodiscard]] bool eventually(Done done, std::chrono::milliseconds patience = 20s) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+[[nodiscard]] bool eventually(Done done, std::chrono::milliseconds timeout = 20s) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
   while (!done()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(200us);
@@ -113,15 +113,15 @@ class host_process {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  /// The next line of its output; empty at the end of it, or after `patience`.
-  [[nodiscard]] std::string line(std::chrono::milliseconds patience = 30s) {
+  /// The next line of its output; empty at the end of it, or after `timeout`.
+  [[nodiscard]] std::string line(std::chrono::milliseconds timeout = 30s) {
     for (;;) {
       if (const std::size_t end = text_.find('\n'); end != std::string::npos) {
         std::string result = text_.substr(0, end);
         text_.erase(0, end + 1);
         return result;
       }
-      if (!read_more(patience)) return std::exchange(text_, {});
+      if (!read_more(timeout)) return std::exchange(text_, {});
     }
   }
 
@@ -141,9 +141,9 @@ class host_process {
   }
 
  private:
-  bool read_more(std::chrono::milliseconds patience) {
+  bool read_more(std::chrono::milliseconds timeout) {
     pollfd waiting{out_, POLLIN, 0};
-    if (::poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) return false;
+    if (::poll(&waiting, 1, static_cast<int>(timeout.count())) <= 0) return false;
     char buffer[1 << 16];
     const ssize_t got = ::read(out_, buffer, sizeof buffer);
     if (got <= 0) return false;

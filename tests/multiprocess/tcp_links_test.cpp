@@ -70,7 +70,7 @@ class tcp_links : public testing::Test {
   }
 
   /// Seconds as text; for everybody who starts from now on.
-  static void patience(const char* seconds) { ::setenv("HAM_TCP_TIMEOUT", seconds, 1); }
+  static void set_timeout(const char* seconds) { ::setenv("HAM_TCP_TIMEOUT", seconds, 1); }
 
   /// What to call the target that waits on `machine` from now on.
   std::string serve_on(int machine) {
@@ -121,7 +121,7 @@ TEST_F(tcp_links, a_cut_is_noticed_and_a_new_connection_works_when_it_has_healed
 }
 
 TEST_F(tcp_links, how_long_it_takes_can_be_said) {
-  patience("0.8");
+  set_timeout("0.8");
   const runtime rt(to(serve_on(2)));
   auto waiting = offload::async(1, fn<&wait_long>);
   EXPECT_FALSE(waiting.wait_for(100ms));
@@ -130,13 +130,13 @@ TEST_F(tcp_links, how_long_it_takes_can_be_said) {
 }
 
 TEST_F(tcp_links, a_short_cut_loses_nothing) {
-  patience("30");
+  set_timeout("30");
   const runtime rt(to(serve_on(2)));
   EXPECT_EQ(offload::sync(1, fn<&count>), 1);
   all().pull(2);
   auto late = offload::async(1, fn<&count>);
   EXPECT_THROW((void)offload::sync(offload::within(1, 500ms), fn<&count>), deadline_exceeded);
-  EXPECT_FALSE(late.wait_for(4s)) << "longer than the usual patience";
+  EXPECT_FALSE(late.wait_for(4s)) << "longer than the usual timeout";
   all().plug(2);
   EXPECT_EQ(late.get(), 2);
   EXPECT_EQ(offload::sync(1, fn<&count>), 4) << "the call that came too late has run, its reply was dropped";

@@ -52,8 +52,8 @@ std::string message_of(What what) {
 
 /// Waits for a condition that another thread makes true.
 template <class Done>
-[[nodiscard]] bool eventually(Done done, std::chrono::milliseconds patience = 20s) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+[[nodiscard]] bool eventually(Done done, std::chrono::milliseconds timeout = 20s) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
   while (!done()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(100us);

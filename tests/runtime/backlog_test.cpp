@@ -9,7 +9,7 @@ namespace {
 TEST(backlog, is_bounded_in_bytes) {
   backlog waiting;
   waiting.limit(100);
-  EXPECT_EQ(waiting.most_bytes(), 100U);
+  EXPECT_EQ(waiting.max_bytes(), 100U);
   EXPECT_TRUE(waiting.take(60));
   EXPECT_FALSE(waiting.take(41));
   EXPECT_TRUE(waiting.take(40)) << "what was refused takes no room";
@@ -35,7 +35,7 @@ TEST(backlog, says_when_to_stop_and_later_when_to_go_on) {
 
 TEST(backlog, is_bounded_in_messages) {
   backlog waiting;
-  for (std::size_t i = 0; i < backlog::most_messages; ++i) ASSERT_TRUE(waiting.take(0)) << i;
+  for (std::size_t i = 0; i < backlog::max_messages; ++i) ASSERT_TRUE(waiting.take(0)) << i;
   EXPECT_TRUE(waiting.filling());
   EXPECT_FALSE(waiting.take(0));
   waiting.give(0);

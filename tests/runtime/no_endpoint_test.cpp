@@ -13,7 +13,7 @@ TEST(no_endpoint, takes_nothing_and_gives_nothing) {
   transport::frame frame;
   EXPECT_FALSE(nowhere.poll(frame));
   nowhere.commit({});
-  EXPECT_EQ(nowhere.taken(), 0U);
+  EXPECT_EQ(nowhere.consumed(), 0U);
   nowhere.close("again");
   EXPECT_EQ(nowhere.state(), transport::endpoint_state::broken);
 }

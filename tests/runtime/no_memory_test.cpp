@@ -127,13 +127,13 @@ TEST_F(no_memory, for_the_failure_of_a_node) {
   world::peer& living = world_.friendly();
   bool failed = true;
   for (long at = 0; failed; ++at) {
-    world::peer& dying = world_.friendly();
+    world::peer& lost = world_.friendly();
     std::vector<offload::future<int>> pending;
-    for (int i = 0; i < 3; ++i) pending.push_back(offload::async(number_of(dying), fn<&echo>, i));
+    for (int i = 0; i < 3; ++i) pending.push_back(offload::async(number_of(lost), fn<&echo>, i));
     const std::string reason = "its process died in a way that takes some words to describe";
     {
       failing now(at);
-      world_.node().on_died(number_of(dying), reason);
+      world_.node().on_died(number_of(lost), reason);
       world_.step();
       failed = now.failed();
     }
@@ -141,7 +141,7 @@ TEST_F(no_memory, for_the_failure_of_a_node) {
       ASSERT_TRUE(one.test()) << at;
       EXPECT_THROW((void)one.get(), node_failure);
     }
-    EXPECT_THROW((void)offload::async(number_of(dying), fn<&echo>, 1), node_failure);
+    EXPECT_THROW((void)offload::async(number_of(lost), fn<&echo>, 1), node_failure);
     ASSERT_NO_FATAL_FAILURE(expect_works(living)) << at;
   }
 }

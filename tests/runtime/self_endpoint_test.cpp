@@ -65,7 +65,7 @@ TEST_F(self_endpoint_test, has_an_end_and_then_room_again) {
 
 TEST_F(self_endpoint_test, is_empty_in_a_child) {
   ASSERT_TRUE(send("the parent's", 1));
-  at.disown();
+  at.detach_after_fork();
   EXPECT_TRUE(at.empty());
   EXPECT_EQ(receive(0), "nothing");
 }

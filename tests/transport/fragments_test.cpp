@@ -56,7 +56,7 @@ TEST(fragments, hostile_pieces) {
   EXPECT_THROW((void)second.add(piece_of(storage, 1, {100, 0, 1, 1}, 10)), protocol_error) << "the same piece again";
   assembler many;
   const auto open_all = [&] {
-    for (std::uint32_t stream = 0; stream <= assembler::most_streams; ++stream) {
+    for (std::uint32_t stream = 0; stream <= assembler::max_streams; ++stream) {
       (void)many.add(piece_of(storage, stream, {100, 0, 1, 1}, 10));
     }
   };

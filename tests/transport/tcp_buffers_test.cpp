@@ -82,9 +82,9 @@ TEST(tcp_send_queue, knows_what_the_peer_was_told) {
   EXPECT_EQ(queue.allowed(), first_allowance);
   ASSERT_NE(queue.reserve(0), nullptr);
   queue.commit({0, 1, 4, 0, 0, 10});
-  EXPECT_EQ(queue.told(), 0U) << "not before it has gone";
+  EXPECT_EQ(queue.acknowledged(), 0U) << "not before it has gone";
   queue.sent(1);
-  EXPECT_EQ(queue.told(), 10U);
+  EXPECT_EQ(queue.acknowledged(), 10U);
   EXPECT_EQ(queue.allowed(), 14U);
   queue.told(12, 0);
   EXPECT_EQ(queue.allowed(), 14U) << "what was allowed once stays allowed";

@@ -48,8 +48,8 @@ inline bytes pattern(std::size_t size) {
 }
 
 template <class Done>
-bool eventually(Done done, std::chrono::milliseconds patience = 20s) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+bool eventually(Done done, std::chrono::milliseconds timeout = 20s) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
   while (!done()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(200us);
@@ -69,8 +69,8 @@ struct seat {
     EXPECT_TRUE(news.lost(peer).empty()) << news.lost(peer).front();
     return to(peer);
   }
-  [[nodiscard]] std::string await_loss(node_t peer, std::chrono::milliseconds patience = 20s) const {
-    EXPECT_TRUE(eventually([&] { return !news.lost(peer).empty(); }, patience)) << "nobody said that it is lost";
+  [[nodiscard]] std::string await_loss(node_t peer, std::chrono::milliseconds timeout = 20s) const {
+    EXPECT_TRUE(eventually([&] { return !news.lost(peer).empty(); }, timeout)) << "nobody said that it is lost";
     return news.lost(peer).empty() ? std::string() : news.lost(peer).front();
   }
   void send(node_t peer, std::uint32_t key, const bytes& payload = {}) const {
@@ -80,7 +80,7 @@ struct seat {
     to(peer)->commit({key, 0, 1});
   }
   /// Key of the next frame, or nothing after a while.
-  [[nodiscard]] std::optional<std::uint32_t> receive(std::chrono::milliseconds patience = 20s) const {
+  [[nodiscard]] std::optional<std::uint32_t> receive(std::chrono::milliseconds timeout = 20s) const {
     std::optional<std::uint32_t> result;
     eventually(
         [&] {
@@ -91,7 +91,7 @@ struct seat {
           from->release();
           return true;
         },
-        patience);
+        timeout);
     return result;
   }
 };

@@ -13,12 +13,12 @@ namespace {
 
 class idle_owner final : public endpoint_owner {
  public:
-  void hurry() noexcept override {}
-  void nudge() noexcept override {}
+  void schedule_flush() noexcept override {}
+  void schedule_ack() noexcept override {}
   void lost(tcp_endpoint&, const std::string&) noexcept override { ++losses; }
   void broken(tcp_endpoint&, const std::string&) noexcept override {}
   void closed(tcp_endpoint&) noexcept override {}
-  void dried_up(tcp_endpoint& which) noexcept override {
+  void read_eof(tcp_endpoint& which) noexcept override {
     if (at != nullptr) at->mute(which);
   }
   void lane_wanted(tcp_endpoint&) noexcept override {}
@@ -149,7 +149,7 @@ TEST_F(pollers, find_nothing_of_a_forgotten_one) {
 
 TEST_F(pollers, report_a_loss_once) {
   connect(2);
-  there_[0]->bury();
+  there_[0]->close_stream();
   ASSERT_TRUE(eventually([&] {
     frame none;
     EXPECT_EQ(poller_.poll(none), nullptr);

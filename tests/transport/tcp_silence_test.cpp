@@ -84,7 +84,7 @@ TEST(tcp_silence, a_cut_link_is_noticed_with_a_call_under_way) {
     ASSERT_TRUE(set_loopback(false));
     one.host().send(1, 1);
     EXPECT_LT(time_until_loss(one.host(), 1), 6s);
-    EXPECT_EQ(one.host().to(1)->taken(), one.host().to(1)->sent()) << "nobody knows what became of it";
+    EXPECT_EQ(one.host().to(1)->consumed(), one.host().to(1)->sent()) << "nobody knows what became of it";
   });
 }
 

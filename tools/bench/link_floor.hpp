@@ -12,7 +12,7 @@
 
 namespace ham::bench {
 
-/// A PCIe link and who makes the journeys over it; as the emulated transport understands it.
+/// A PCIe link and who initiates the accesses over it; as the emulated transport understands it.
 struct link_model {
   bool host_initiated = false;
   bool posted = true;  ///< false: a write returns when it has arrived

@@ -57,8 +57,8 @@ bool is_asleep(pid_t pid) {
   return any;
 }
 
-bool wait_until_asleep(pid_t pid, std::chrono::milliseconds patience) {
-  const auto end = std::chrono::steady_clock::now() + patience;
+bool wait_until_asleep(pid_t pid, std::chrono::milliseconds timeout) {
+  const auto end = std::chrono::steady_clock::now() + timeout;
   while (!is_asleep(pid)) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(200));

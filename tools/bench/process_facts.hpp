@@ -22,8 +22,8 @@ namespace ham::bench {
 /// True when every thread of `pid` sleeps in the kernel.
 [[nodiscard]] bool is_asleep(pid_t pid);
 
-/// Waits until `pid` sleeps; false if it still runs after `patience`.
-[[nodiscard]] bool wait_until_asleep(pid_t pid, std::chrono::milliseconds patience);
+/// Waits until `pid` sleeps; false if it still runs after `timeout`.
+[[nodiscard]] bool wait_until_asleep(pid_t pid, std::chrono::milliseconds timeout);
 
 /// Starts this program again with `arguments`; `fd_as_three`, if not negative, becomes its descriptor 3.
 /// The caller waits for the process. Throws std::system_error.

@@ -22,7 +22,7 @@ std::vector<int> target_counts(int most) {
 }  // namespace
 
 report run_scale(const settings& how) {
-  const std::vector<int> counts = target_counts(how.most_targets > 0 ? how.most_targets : 200);
+  const std::vector<int> counts = target_counts(how.max_targets > 0 ? how.max_targets : 200);
   std::vector<paired_rounds> found(counts.size());
   report result{"scale", {}, {}, {}};
   for (int round = 0; round < how.repetitions; ++round) {

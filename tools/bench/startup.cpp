@@ -77,7 +77,7 @@ report run_startup(const settings& how) {
   pin_this_thread(how.all_cores);
   // A process that was started as a target must come to a runtime before it does anything else; it warms up as well.
   (void)start_and_end(how, 1);
-  const int most = how.most_targets > 0 ? how.most_targets : 128;
+  const int most = how.max_targets > 0 ? how.max_targets : 128;
   report result{"startup", {}, {}, {}};
   table times{
       "targets started, called once each and ended; floor: as many bare processes of this program started and ended",

@@ -63,11 +63,11 @@ burst call_from(std::size_t threads, const settings& how) {
 }  // namespace
 
 report run_threads(const settings& how) {
-  constexpr std::size_t most_threads = 4;
+  constexpr std::size_t max_threads = 4;
   session with(how);
-  std::vector<paired_rounds> found(most_threads);
+  std::vector<paired_rounds> found(max_threads);
   for (int round = 0; round < how.repetitions; ++round) {
-    for (std::size_t threads = 1; threads <= most_threads; ++threads) {
+    for (std::size_t threads = 1; threads <= max_threads; ++threads) {
       take_round(
           found[threads - 1], round, [&] { return with.bounce(); },
           [&] {
@@ -80,7 +80,7 @@ report run_threads(const settings& how) {
               {"threads", "million/s", "ns per call", "p50 ns", "p99 ns", "p99.9 ns", "floor ns", "ns per call / floor",
                "quartiles"},
               {}};
-  for (std::size_t threads = 1; threads <= most_threads; ++threads) {
+  for (std::size_t threads = 1; threads <= max_threads; ++threads) {
     paired_rounds& rounds = found[threads - 1];
     const comparison one = rounds.compared();
     std::vector<cell> row{count(threads), {1e3 / one.measured, 3}, {one.measured, 1}};

@@ -35,9 +35,9 @@ pid_t start(const std::vector<std::string>& command, int output_fd) {
 }
 
 // False when the time was over before the other end of the pipe was closed.
-bool read_all(int fd, int patience_ms, std::string& into) {
+bool read_all(int fd, int timeout_ms, std::string& into) {
   using clock = std::chrono::steady_clock;
-  const auto end = clock::now() + std::chrono::milliseconds(patience_ms);
+  const auto end = clock::now() + std::chrono::milliseconds(timeout_ms);
   char buffer[4096];
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
@@ -53,7 +53,7 @@ bool read_all(int fd, int patience_ms, std::string& into) {
 
 }  // namespace
 
-captured_run run_and_capture(const std::vector<std::string>& command, int patience_ms) {
+captured_run run_and_capture(const std::vector<std::string>& command, int timeout_ms) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("cannot make a pipe (") + std::strerror(errno) + ")");
@@ -67,7 +67,7 @@ captured_run run_and_capture(const std::vector<std::string>& command, int patien
     throw;
   }
   close(ends[1]);
-  result.timed_out = !read_all(ends[0], patience_ms, result.output);
+  result.timed_out = !read_all(ends[0], timeout_ms, result.output);
   if (result.timed_out) kill(pid, SIGKILL);
   close(ends[0]);
   int status = 0;

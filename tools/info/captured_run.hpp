@@ -13,8 +13,8 @@ struct captured_run {
   bool timed_out = false;
 };
 
-/// Runs `command` with an empty standard input until it ends or `patience_ms` are over; then it is killed.
+/// Runs `command` with an empty standard input until it ends or `timeout_ms` are over; then it is killed.
 /// Throws std::runtime_error if it cannot be started.
-[[nodiscard]] captured_run run_and_capture(const std::vector<std::string>& command, int patience_ms);
+[[nodiscard]] captured_run run_and_capture(const std::vector<std::string>& command, int timeout_ms);
 
 }  // namespace ham::info

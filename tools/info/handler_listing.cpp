@@ -41,9 +41,9 @@ std::string output_of(const listing_request& what, const char* option) {
   const bool has_folder = what.binary.find('/') != std::string::npos;
   command.push_back(has_folder ? what.binary : "./" + what.binary);
   command.emplace_back(option);
-  const captured_run run = run_and_capture(command, what.patience_ms);
+  const captured_run run = run_and_capture(command, what.timeout_ms);
   if (run.timed_out) {
-    throw std::runtime_error(what.binary + " did not answer within " + std::to_string(what.patience_ms / 1000) +
+    throw std::runtime_error(what.binary + " did not answer within " + std::to_string(what.timeout_ms / 1000) +
                              " s (is its HAM too old to know " + option + "?)");
   }
   if (run.exit_code != 0) {

@@ -21,7 +21,7 @@ struct handler_line {
 struct listing_request {
   std::string binary;
   std::vector<std::string> runner;  ///< program and arguments to run it under; empty: an emulator if it needs one
-  int patience_ms = 10'000;
+  int timeout_ms = 10'000;
 };
 
 /// Runs the binary with --ham-list-handlers, with which every HAM application prints its handlers and ends before its

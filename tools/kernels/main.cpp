@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr int most_kernels = 128;
+constexpr int max_kernels = 128;
 constexpr double bar = 5;
 
 struct options {
@@ -68,10 +68,10 @@ void end(MPI_Comm children) {
 class batch {
  public:
   batch()
-      : names_(most_kernels, name_),
-        counts_(most_kernels, 5),
-        arguments_(most_kernels, places_),
-        sizes_(most_kernels, sizes_of_one_) {}
+      : names_(max_kernels, name_),
+        counts_(max_kernels, 5),
+        arguments_(max_kernels, places_),
+        sizes_(max_kernels, sizes_of_one_) {}
 
   void call(int count, MPI_Comm children) {
     for (int i = 0; i < count; ++i) MPIX_Kernel_call(name_, 5, places_, sizes_of_one_, 0, comm, children);
@@ -208,8 +208,8 @@ int run(const options& how) {
   }
   options warm = how;
   warm.repetitions = 5;
-  measure(most_kernels, warm, children);
-  for (int count = 1; count <= most_kernels; count *= 2) {
+  measure(max_kernels, warm, children);
+  for (int count = 1; count <= max_kernels; count *= 2) {
     counts.push_back(count);
     all.push_back(measure(count, how, children));
   }
@@ -218,7 +218,7 @@ int run(const options& how) {
   if (rank == 0 && how.json) print_json(counts, all, spawn_us, how);
   if (rank == 0 && !how.json) {
     print_table(counts, all, spawn_us, how);
-    std::printf("\n%d calls / one call_multiple of %d: %.1f (bar: %.0f)%s\n", most_kernels, most_kernels, ratio, bar,
+    std::printf("\n%d calls / one call_multiple of %d: %.1f (bar: %.0f)%s\n", max_kernels, max_kernels, ratio, bar,
                 ratio >= bar ? "" : " MISSED");
   }
   return how.check && ratio < bar ? 1 : 0;

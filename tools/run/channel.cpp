@@ -14,7 +14,7 @@
 namespace ham::run {
 namespace {
 
-constexpr std::size_t most_lines_kept = 30;
+constexpr std::size_t max_lines_kept = 30;
 
 std::vector<std::string> srun_command(const std::vector<target_group>& groups) {
   std::string nodes;
@@ -69,7 +69,7 @@ channel::channel(const run_options& options, std::vector<target_group> groups, s
   } else {
     out.add_copy(std::move(output.read), STDOUT_FILENO, prefix_of(ends_.front()));
   }
-  out.add_lines(std::move(errors.read), [this](std::string_view line) { return hear(line); });
+  out.add_lines(std::move(errors.read), [this](std::string_view line) { return take_line(line); });
 }
 
 channel::~channel() {
@@ -110,7 +110,7 @@ void channel::learn(remote_end& from, std::string_view line) {
   }
 }
 
-bool channel::hear(std::string_view line) {
+bool channel::take_line(std::string_view line) {
   remote_end* const from = end_of(line);
   if (from != nullptr && !shown_) {
     learn(*from, line);
@@ -119,7 +119,7 @@ bool channel::hear(std::string_view line) {
   const std::string text = (from == nullptr ? "" : prefix_of(*from)) + std::string(line);
   if (shown_) return print_out(STDERR_FILENO, text + "\n");
   heard_.push_back(text);
-  if (heard_.size() > most_lines_kept) heard_.pop_front();
+  if (heard_.size() > max_lines_kept) heard_.pop_front();
   return true;
 }
 
@@ -167,7 +167,7 @@ void channel::signal(int number) const {
   if (!status_) ::kill(pid_, number);
 }
 
-bool channel::bury() {
+bool channel::reap() {
   int status = 0;
   if (status_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return false;
   status_ = status;

@@ -48,7 +48,7 @@ class channel {
   /// Ends the way there itself.
   void signal(int number) const;
   /// True once, when ssh or srun has ended.
-  bool bury();
+  bool reap();
   [[nodiscard]] std::optional<int> end_status() const { return status_; }
 
   bool loss_told = false;  ///< the user knows that it ended before the host did
@@ -59,7 +59,7 @@ class channel {
   [[nodiscard]] std::string output_so_far() const;
 
  private:
-  bool hear(std::string_view line);
+  bool take_line(std::string_view line);
   remote_end* end_of(std::string_view& line);
   void learn(remote_end& from, std::string_view line);
   void send(const std::string& text);

@@ -27,7 +27,7 @@ using clock = std::chrono::steady_clock;
 class copying {
  public:
   copying(const run_options& options, const copy_order& what, const std::function<void(int)>& look)
-      : what_(what), look_(look), patience_(options.timeout_s), printed_(::memfd_create("ham-copy", MFD_CLOEXEC)) {
+      : what_(what), look_(look), timeout_(options.timeout_s), printed_(::memfd_create("ham-copy", MFD_CLOEXEC)) {
     pipe_ends to = make_pipe();
     process_plan plan;
     plan.command = options.ssh;
@@ -83,8 +83,8 @@ class copying {
  private:
   void look() {
     look_(0);
-    if (clock::now() - moved_ > patience_) {
-      fail("nothing moved for " + std::to_string(patience_.count()) + " s, see --timeout");
+    if (clock::now() - moved_ > timeout_) {
+      fail("nothing moved for " + std::to_string(timeout_.count()) + " s, see --timeout");
     }
   }
 
@@ -98,7 +98,7 @@ class copying {
 
   const copy_order& what_;
   const std::function<void(int)>& look_;
-  std::chrono::seconds patience_;
+  std::chrono::seconds timeout_;
   descriptor printed_;
   pid_t pid_ = -1;
   descriptor in_;

@@ -17,6 +17,6 @@ struct copy_order {
 
 /// Copies a file through an ssh of its own. `look` is called again and again and may throw. Throws problem, also when
 /// nothing moves for the time that options allow.
-void copy_file(const run_options& options, const copy_order& what, const std::function<void(int patience_ms)>& look);
+void copy_file(const run_options& options, const copy_order& what, const std::function<void(int timeout_ms)>& look);
 
 }  // namespace ham::run

@@ -20,8 +20,8 @@ machine parse_line(const std::vector<std::string>& words) {
     throw problem("\"" + words.back() + "\" is left over; write NAME, NAME:COUNT or NAME slots=COUNT");
   }
   if (one.count != 1) throw problem("the count is there twice; write it after the colon or as slots=COUNT");
-  const long count = parse_number(std::string_view(second).substr(slots.size()), 1, most_targets);
-  if (count < 0) throw problem("slots= wants a number from 1 to " + std::to_string(most_targets));
+  const long count = parse_number(std::string_view(second).substr(slots.size()), 1, max_targets);
+  if (count < 0) throw problem("slots= wants a number from 1 to " + std::to_string(max_targets));
   one.count = static_cast<std::size_t>(count);
   return one;
 }
@@ -29,13 +29,12 @@ machine parse_line(const std::vector<std::string>& words) {
 }  // namespace
 
 std::vector<machine> parse_hostfile(std::istream& in, const std::string& file) {
-  constexpr std::size_t longest_line = 4096;
+  constexpr std::size_t max_line = 4096;
   std::vector<machine> result;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
     const std::string where = "hostfile " + file + ", line " + std::to_string(number) + ": ";
-    if (line.size() > longest_line)
-      throw problem(where + "longer than " + std::to_string(longest_line) + " characters");
+    if (line.size() > max_line) throw problem(where + "longer than " + std::to_string(max_line) + " characters");
     if (const std::size_t comment = line.find('#'); comment != std::string::npos) line.resize(comment);
     std::istringstream text(line);
     std::vector<std::string> words;
@@ -46,7 +45,7 @@ std::vector<machine> parse_hostfile(std::istream& in, const std::string& file) {
     } catch (const problem& what) {
       throw problem(where + what.what());
     }
-    if (result.size() > most_targets) throw problem(where + "more than " + std::to_string(most_targets) + " machines");
+    if (result.size() > max_targets) throw problem(where + "more than " + std::to_string(max_targets) + " machines");
   }
   if (in.bad()) throw problem("hostfile " + file + " cannot be read to its end (" + std::strerror(errno) + ")");
   if (result.empty()) throw problem("hostfile " + file + " names no machine; write one NAME or NAME:COUNT per line");

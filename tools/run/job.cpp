@@ -19,8 +19,8 @@
 namespace ham::run {
 namespace {
 
-constexpr std::chrono::seconds patience_at_end{10};
-constexpr std::chrono::seconds patience_after_term{2};
+constexpr std::chrono::seconds end_timeout{10};
+constexpr std::chrono::seconds term_timeout{2};
 
 }  // namespace
 
@@ -98,7 +98,7 @@ void job::copy_files() {
   for (auto& one : channels_) {
     const remote_end& end = one->ends().front();
     const auto copy = [&](const std::string& file, const std::string& as) {
-      copy_file(options_, {end.group.machine, end.folder, as, file}, [this](int patience_ms) { look(patience_ms); });
+      copy_file(options_, {end.group.machine, end.folder, as, file}, [this](int timeout_ms) { look(timeout_ms); });
     };
     copy(program_for(options_, end.met->isa), name);
     for (const file_for& more : options_.also_copied) {
@@ -174,10 +174,10 @@ void job::end_remote_ends() {
   const auto all_ended = [&] {
     return std::ranges::all_of(channels_, [](const auto& one) { return one->end_status().has_value(); });
   };
-  auto until = clock::now() + patience_at_end;
+  auto until = clock::now() + end_timeout;
   while (!all_ended() && clock::now() < until) look(100);
   for (auto& one : channels_) one->signal(SIGTERM);
-  until = clock::now() + patience_after_term;
+  until = clock::now() + term_timeout;
   while (!all_ended() && clock::now() < until) look(100);
 }
 
@@ -187,10 +187,10 @@ void job::drain_output() {
   while (!streams_.empty() && clock::now() < until) look(20);
 }
 
-void job::look(int patience_ms) {
-  streams_.wait(patience_ms, signals_.fd());
+void job::look(int timeout_ms) {
+  streams_.wait(timeout_ms, signals_.fd());
   while (const auto news = signals_.next()) deal_with(*news);
-  bury();
+  reap();
 }
 
 void job::deal_with(const signal_news& news) {
@@ -205,8 +205,8 @@ void job::deal_with(const signal_news& news) {
   if (!heard_already) ::kill(host_, news.number);
 }
 
-void job::bury() {
-  for (auto& one : channels_) one->bury();
+void job::reap() {
+  for (auto& one : channels_) one->reap();
   if (host_ > 0 && !host_has_ended_ && ::waitpid(host_, &host_status_, WNOHANG) == host_) host_has_ended_ = true;
 }
 

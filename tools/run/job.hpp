@@ -34,10 +34,10 @@ class job {
   void end_remote_ends();
   void drain_output();
 
-  /// Waits for anything up to `patience_ms`, and notes which processes have ended.
-  void look(int patience_ms);
+  /// Waits for anything up to `timeout_ms`, and notes which processes have ended.
+  void look(int timeout_ms);
   void deal_with(const signal_news& news);
-  void bury();
+  void reap();
 
   const run_options& options_;
   const std::vector<target_group> groups_;

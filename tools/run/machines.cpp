@@ -59,8 +59,8 @@ machine parse_machine(std::string_view text) {
   }
   check_name(text, result.name);
   if (counted) {
-    const long number = parse_number(count, 1, most_targets);
-    if (number < 0) refuse(text, "a count from 1 to " + std::to_string(most_targets) + " must follow the colon");
+    const long number = parse_number(count, 1, max_targets);
+    if (number < 0) refuse(text, "a count from 1 to " + std::to_string(max_targets) + " must follow the colon");
     result.count = static_cast<std::size_t>(number);
   }
   return result;

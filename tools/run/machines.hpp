@@ -16,7 +16,7 @@ struct machine {
   bool operator==(const machine&) const = default;
 };
 
-inline constexpr std::size_t most_targets = 4000;
+inline constexpr std::size_t max_targets = 4000;
 
 /// Reads "NAME[:COUNT]"; an IPv6 address is written in brackets if a count follows. Throws problem.
 [[nodiscard]] machine parse_machine(std::string_view text);

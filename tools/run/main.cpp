@@ -47,7 +47,7 @@ void describe(CLI::App& app, command_line& line) {
       "and others.");
   app.prefix_command();
   app.add_option("-n,--nodes", options.nodes, "nodes in all, the host included; default: all places of the machines")
-      ->check(CLI::Range(std::size_t{1}, most_targets + 1));
+      ->check(CLI::Range(std::size_t{1}, max_targets + 1));
   app.add_option("--hosts", line.hosts,
                  "machines of the targets: NAME[:COUNT],..., reached through ssh; localhost: here")
       ->check(names_something);

@@ -59,7 +59,7 @@ std::vector<target_group> plan_targets(const run_options& options, const std::st
       left -= count;
     }
   }
-  if (next - 1 > most_targets) throw problem("a job has at most " + std::to_string(most_targets) + " targets");
+  if (next - 1 > max_targets) throw problem("a job has at most " + std::to_string(max_targets) + " targets");
   return groups;
 }
 

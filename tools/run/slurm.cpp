@@ -8,7 +8,7 @@
 namespace ham::run {
 namespace {
 
-constexpr std::size_t most_nodes = 100'000;
+constexpr std::size_t max_nodes = 100'000;
 
 [[noreturn]] void refuse(std::string_view list, const std::string& why) {
   throw problem("cannot read \"" + std::string(list) + "\" (" + why +
@@ -40,7 +40,7 @@ std::vector<std::string> expand_ranges(std::string_view list, std::string_view r
     const long first = parse_number(low, 0, 999'999'999);
     const long last = dash == range.npos ? first : parse_number(range.substr(dash + 1), 0, 999'999'999);
     if (first < 0 || last < first) refuse(list, "\"" + std::string(range) + "\" is no range of numbers");
-    if (static_cast<std::size_t>(last - first) >= most_nodes - result.size()) refuse(list, "too many nodes");
+    if (static_cast<std::size_t>(last - first) >= max_nodes - result.size()) refuse(list, "too many nodes");
     for (long number = first; number <= last; ++number) {
       std::string digits = std::to_string(number);
       if (digits.size() < low.size()) digits.insert(0, low.size() - digits.size(), '0');
@@ -60,7 +60,7 @@ std::vector<std::string> expand_name(std::string_view list, std::string_view nam
     if (bracket == name.npos) break;
     const std::size_t end = name.find(']', bracket);
     const std::vector<std::string> numbers = expand_ranges(list, name.substr(bracket + 1, end - bracket - 1));
-    if (numbers.size() * result.size() > most_nodes) refuse(list, "too many nodes");
+    if (numbers.size() * result.size() > max_nodes) refuse(list, "too many nodes");
     std::vector<std::string> longer;
     for (const std::string& one : result) {
       for (const std::string& number : numbers) longer.push_back(one + number);
@@ -79,7 +79,7 @@ std::vector<std::string> expand_nodes(std::string_view list) {
     const std::size_t comma = find_separator(list, rest);
     for (std::string& name : expand_name(list, rest.substr(0, comma))) {
       if (name.empty()) refuse(list, "a name is missing");
-      if (result.size() >= most_nodes) refuse(list, "too many nodes");
+      if (result.size() >= max_nodes) refuse(list, "too many nodes");
       result.push_back(parse_machine(name).name);
       if (result.back() != name) refuse(list, "\"" + name + "\" is no name of a node");
     }
@@ -96,12 +96,12 @@ std::vector<std::size_t> expand_tasks(std::string_view list) {
     long times = 1;
     if (const std::size_t bracket = part.find("(x"); bracket != part.npos) {
       if (!part.ends_with(')')) refuse(list, "a bracket is not closed");
-      times = parse_number(part.substr(bracket + 2, part.size() - bracket - 3), 1, most_nodes);
+      times = parse_number(part.substr(bracket + 2, part.size() - bracket - 3), 1, max_nodes);
       part = part.substr(0, bracket);
     }
     const long tasks = parse_number(part, 1, 1'000'000);
     if (tasks < 0 || times < 0) refuse(list, "\"" + std::string(rest.substr(0, comma)) + "\" is no number of tasks");
-    if (static_cast<std::size_t>(times) > most_nodes - result.size()) refuse(list, "too many nodes");
+    if (static_cast<std::size_t>(times) > max_nodes - result.size()) refuse(list, "too many nodes");
     result.insert(result.end(), static_cast<std::size_t>(times), static_cast<std::size_t>(tasks));
     if (comma == rest.npos) return result;
     rest.remove_prefix(comma + 1);

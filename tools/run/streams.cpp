@@ -11,7 +11,7 @@
 namespace ham::run {
 namespace {
 
-constexpr std::size_t longest_line = 1 << 20;
+constexpr std::size_t max_line = 1 << 20;
 
 }  // namespace
 
@@ -43,11 +43,11 @@ void streams::add_copy(descriptor from, int to, const std::string& prefix) {
             [to, prefix](std::string_view line) { return print_out(to, prefix + std::string(line) + "\n"); });
 }
 
-void streams::wait(int patience_ms, int other) {
+void streams::wait(int timeout_ms, int other) {
   std::vector<pollfd> waiting;
   for (const stream& one : streams_) waiting.push_back({one.from.get(), POLLIN, 0});
   waiting.push_back({other, POLLIN, 0});  // -1 is passed over
-  if (::poll(waiting.data(), waiting.size(), patience_ms) <= 0) return;
+  if (::poll(waiting.data(), waiting.size(), timeout_ms) <= 0) return;
   std::size_t at = 0;
   for (auto one = streams_.begin(); one != streams_.end();) {
     const bool ready = waiting[at++].revents != 0;
@@ -74,7 +74,7 @@ bool streams::hand_on_lines(stream& one, std::string_view fresh) {
   for (;;) {
     const std::size_t end = fresh.find('\n');
     one.partial += fresh.substr(0, end);
-    if (end == fresh.npos && one.partial.size() < longest_line) return true;
+    if (end == fresh.npos && one.partial.size() < max_line) return true;
     if (!one.on_line(std::exchange(one.partial, {}))) return false;
     if (end == fresh.npos) return true;
     fresh.remove_prefix(end + 1);

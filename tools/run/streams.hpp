@@ -23,8 +23,8 @@ class streams {
   /// Copies `from` to `to` as it is, or line by line with `prefix` in front.
   void add_copy(descriptor from, int to, const std::string& prefix);
 
-  /// Waits up to `patience_ms` for something to happen here or at `other`, and deals with what happened here.
-  void wait(int patience_ms, int other = -1);
+  /// Waits up to `timeout_ms` for something to happen here or at `other`, and deals with what happened here.
+  void wait(int timeout_ms, int other = -1);
   [[nodiscard]] bool empty() const { return streams_.empty(); }
 
  private:

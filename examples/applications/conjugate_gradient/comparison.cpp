@@ -49,7 +49,7 @@ comparison compare_in_turns(linear_system& targets, std::size_t target_count, st
   constexpr double turn_seconds = 0.05;
   constexpr double enough_seconds = 2.0;
   constexpr int least_rounds = 5;
-  constexpr int most_rounds = 25;
+  constexpr int max_rounds = 25;
   local_system alone(matrix, inverse_diagonal, b);
   local_system threaded(matrix, inverse_diagonal, b, target_count);
   std::vector<contestant> all{{&targets, {}}, {&alone, {}}};
@@ -60,7 +60,7 @@ comparison compare_in_turns(linear_system& targets, std::size_t target_count, st
 
   comparison result;
   const auto start = clock::now();
-  while (result.rounds < least_rounds || (result.rounds < most_rounds && seconds_since(start) < enough_seconds)) {
+  while (result.rounds < least_rounds || (result.rounds < max_rounds && seconds_since(start) < enough_seconds)) {
     if (!cores.empty()) alone.use_cores({cores[static_cast<std::size_t>(result.rounds) % cores.size()]});
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[(i + static_cast<std::size_t>(result.rounds)) % all.size()].take_turn(length);

@@ -73,7 +73,7 @@ template <class Value, std::size_t... Index>
 constexpr bool takes_lvalues(std::index_sequence<Index...>) {
   return requires { Value{(static_cast<void>(Index), any_lvalue<Value>{})...}; };
 }
-template <class Value, std::size_t Count = most_described_members>
+template <class Value, std::size_t Count = max_described_members>
 constexpr bool takes_some_lvalues() {
   if constexpr (Count == 0)
     return false;
@@ -108,7 +108,7 @@ constexpr bool has_pointer_member() {
   } else if constexpr (takes_among<Value, any_pointer_member<Value>, count>()) {
     return true;
   } else {
-    return count == most_described_members && hides_pointer<Value>;
+    return count == max_described_members && hides_pointer<Value>;
   }
 }
 

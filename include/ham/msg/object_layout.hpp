@@ -16,7 +16,7 @@
 
 namespace ham::msg::detail {
 
-inline constexpr std::size_t most_described_members = max_listed_members;
+inline constexpr std::size_t max_described_members = max_listed_members;
 
 /// Stands for a member of any type where only it is asked whether something compiles.
 template <class Whole>
@@ -61,7 +61,7 @@ constexpr bool takes(std::index_sequence<Before...>) {
 }
 
 /// The largest number of initialisers that Object takes; array members count one for each element.
-template <class Object, std::size_t At = most_described_members>
+template <class Object, std::size_t At = max_described_members>
 constexpr std::size_t initialisers() {
   if constexpr (takes<Object>(std::make_index_sequence<At>())) {
     return At;

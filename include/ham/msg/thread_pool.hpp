@@ -21,7 +21,7 @@ namespace ham::msg {
 class thread_pool {
  public:
   /// Threads in place of waiting ones, at most. When that many wait, waiting ones execute queued jobs (help()).
-  static constexpr std::size_t most_spares = 256;
+  static constexpr std::size_t max_spares = 256;
 
   using job = pool_job;
 

@@ -55,9 +55,9 @@ template <class Number>
 inline Number load_little(const std::byte* from) noexcept {
   Number value;
   if constexpr (std::endian::native == std::endian::big) {
-    std::byte turned[sizeof(Number)];
-    for (std::size_t index = 0; index < sizeof(Number); ++index) turned[index] = from[sizeof(Number) - 1 - index];
-    std::memcpy(&value, turned, sizeof(Number));
+    std::byte swapped[sizeof(Number)];
+    for (std::size_t index = 0; index < sizeof(Number); ++index) swapped[index] = from[sizeof(Number) - 1 - index];
+    std::memcpy(&value, swapped, sizeof(Number));
   } else {
     std::memcpy(&value, from, sizeof(Number));
   }

@@ -83,17 +83,17 @@ struct target_program {
 node_t add_node(const target_program& program);
 
 namespace detail {
-void remove_node(node_t node, long double patience_ms);
+void remove_node(node_t node, long double timeout_ms);
 }
 
 /// Ends a target, or leaves it if it waits for hosts. Its pending calls fail with ham::node_failure, its number is not
 /// used again; what it held in other nodes is given back. On the host only; any thread; does not wait for its process
-/// to end, which is killed if it is there after `patience`, by default 500 ms. Throws ham::config_error,
+/// to end, which is killed if it is there after `timeout`, by default 500 ms. Throws ham::config_error,
 /// ham::call_error.
 void remove_node(node_number node);
 template <class Rep, class Period>
-void remove_node(node_number node, std::chrono::duration<Rep, Period> patience) {
-  detail::remove_node(node, static_cast<long double>(patience.count()) * Period::num * 1000 / Period::den);
+void remove_node(node_number node, std::chrono::duration<Rep, Period> timeout) {
+  detail::remove_node(node, static_cast<long double>(timeout.count()) * Period::num * 1000 / Period::den);
 }
 
 /// Counters of this node's runtime since its start. They can be asked for at another node, also of the other byte

@@ -12,7 +12,7 @@ namespace ham::mpix {
 namespace {
 
 // Sends of the size of a page leave at once; others go on while the parent is in MPI.
-constexpr int looks_after_send = 2;
+constexpr int polls_after_send = 2;
 
 MPIX_Kernel_status no_failure() {
   MPIX_Kernel_status status{};
@@ -87,7 +87,7 @@ int connection::call(int root, const kernel_calls* calls, std::uint32_t flags, b
     return calls == nullptr ? MPI_ERR_ARG : ended_ || collects ? MPI_SUCCESS : MPI_ERR_OTHER;
   }
   outbox_.send_batch(pack(kernels, header), 0, control_);
-  for (int i = 0; i < looks_after_send && !outbox_.progress(); ++i) continue;
+  for (int i = 0; i < polls_after_send && !outbox_.progress(); ++i) continue;
   return calls == nullptr ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 

@@ -17,7 +17,7 @@ using attribute = dwarf_attribute;
 using tag = dwarf_tag;
 
 constexpr int deepest = 32;  // levels of types in types; more is a loop
-constexpr std::size_t most_members = 4096;
+constexpr std::size_t max_members = 4096;
 
 type opaque(std::string name, std::string why, std::size_t size = 0) {
   type result;
@@ -238,7 +238,7 @@ class reader {
     if (what.kind == type_kind::pointer) why = "pointers: addresses of the caller mean nothing in a child";
     if (what.kind == type_kind::opaque) why = what.name + " in it (" + what.why + ")";
     if (what.kind == type_kind::nothing || count == 0) why = "a part of unknown size";
-    if (count > most_members || result.members.size() + count > most_members) why = "too many members";
+    if (count > max_members || result.members.size() + count > max_members) why = "too many members";
     if (!why.empty()) return;
     for (std::size_t i = 0; i < count; ++i) result.members.push_back({offset + i * what.size, what});
   }
@@ -258,7 +258,7 @@ class reader {
       const bool known =
           dimension.find(attribute::count) != nullptr || dimension.find(attribute::upper_bound) != nullptr;
       count *= known ? dimension.number(attribute::count, dimension.number(attribute::upper_bound) + 1) : 0;
-      if (count > most_members) count = most_members + 1;
+      if (count > max_members) count = max_members + 1;
     }
     return element_of(target, count, depth + 1);
   }

@@ -10,11 +10,11 @@
 
 namespace ham::transport {
 
-inline constexpr std::size_t most_nodes = 4096;
+inline constexpr std::size_t max_nodes = 4096;
 
 /// Where a node has its place in what is shared: numbers grow, and of those that have the same place one lives at most.
 [[nodiscard]] constexpr std::size_t place_of(node_t node) noexcept {
-  return static_cast<std::uint32_t>(node) % most_nodes;
+  return static_cast<std::uint32_t>(node) % max_nodes;
 }
 
 /// One per node, shared with all its peers. Fixed-width fields only.
@@ -25,9 +25,9 @@ struct bell {
   /// The owner forces order upon its senders before it sleeps (base::heavy_fence). While this is 0, they use a full
   /// fence between sending a frame and asking whether the owner polls.
   std::atomic<std::uint32_t> orders_senders;
-  alignas(line_bytes) std::atomic<std::uint64_t> bits[most_nodes / 64];  ///< by the place of the sender
+  alignas(line_bytes) std::atomic<std::uint64_t> bits[max_nodes / 64];  ///< by the place of the sender
 };
-static_assert(sizeof(bell) == 2 * line_bytes + most_nodes / 8 && alignof(bell) == line_bytes);
+static_assert(sizeof(bell) == 2 * line_bytes + max_nodes / 8 && alignof(bell) == line_bytes);
 static_assert(offsetof(bell, sleeping) == line_bytes && offsetof(bell, bits) == 2 * line_bytes);
 static_assert(offsetof(bell, orders_senders) == line_bytes + 4);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);

@@ -18,7 +18,7 @@ concept near_memory = bool(T::in_place) && requires(T& here, std::uint64_t at) {
   noexcept->std::same_as<std::byte*>;
 };
 
-/// The other side: each access is a journey over the medium. Messages are built in, and read into, memory that stage()
+/// The other side: each access goes over the medium. Messages are built in, and read into, memory that stage()
 /// gives: of this side, aligned to 64 bytes, kept as long as the access.
 template <class T>
 concept far_memory = !bool(T::in_place) && requires(T & there, std::size_t size) {

@@ -1,4 +1,4 @@
-// An endpoint over a one-sided ring; the same for the side that makes all journeys and for the one that makes none.
+// An endpoint over a one-sided ring; the same for the side that initiates all accesses and for the one that makes none.
 #pragma once
 
 #include <utility>
@@ -27,10 +27,10 @@ class one_sided_endpoint final : public polled_endpoint {
   void commit(const frame_head& head) noexcept override {
     sender_.commit(head);
     sent_ = sender_.sent();
-    stir();
+    set_active();
     next_room_.store(reinterpret_cast<std::uintptr_t>(sender_.buffer()), std::memory_order_relaxed);
   }
-  [[nodiscard]] std::uint64_t taken() const noexcept override { return sender_.taken(sent_); }
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return sender_.consumed(sent_); }
 
   [[nodiscard]] bool poll(frame& out) noexcept override {
     const ring_status status = receiver_.poll(out);

@@ -1,6 +1,6 @@
 // The memory of a one-sided ring: for each direction message buffers, their flags, and two counters.
 //
-// Paper 1, Fig. 5 and Fig. 8. The memory is at one side, the passive one; all journeys are made by the other.
+// Paper 1, Fig. 5 and Fig. 8. The memory is at one side, the passive one; all accesses are initiated by the other.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ struct one_sided_layout {
     return direction * direction_words() + index * 8U;
   }
   /// Messages whose bytes the receiver has, and will act upon.
-  [[nodiscard]] constexpr std::uint64_t taken(unsigned direction) const noexcept {
+  [[nodiscard]] constexpr std::uint64_t consumed(unsigned direction) const noexcept {
     return (direction + 1) * direction_words() - 2 * line;
   }
   /// Messages whose buffers may be written again.
@@ -87,14 +87,14 @@ struct one_sided_terms {
   one_sided_layout layout;
   std::uint32_t epoch = 0;  ///< differs per connection
   unsigned side = 0;        ///< the direction that this side sends in
-  bool tells_taken = true;  ///< the active side says of each message that it has it; false: a journey is too dear
+  bool tells_taken = true;  ///< the active side says of each message that it has it; false: a remote access is too dear
 };
 
 /// Makes zeroed memory a ring in which nothing has been sent. `store(offset, word)` writes.
 template <class Store>
 void initialise(const one_sided_layout& layout, Store store) {
   for (const unsigned direction : {0U, 1U}) {
-    store(layout.taken(direction), counted);
+    store(layout.consumed(direction), counted);
     store(layout.released(direction), counted);
   }
 }

@@ -39,7 +39,7 @@ class one_sided_receiver {
     out.payload = {message + sizeof head, flag.size};
     index_ = flag.next;
     ++position_;
-    tell_taken(head.credit);
+    acknowledge(head.credit);
     return ring_status::frame;
   }
 
@@ -70,17 +70,17 @@ class one_sided_receiver {
 
   /// `granted`: of our messages, how many the peer has looked at. The credit in others may never reach it: it may be
   /// waiting for room before it looks at anything.
-  void tell_taken(std::uint32_t granted) noexcept {
+  void acknowledge(std::uint32_t granted) noexcept {
     if constexpr (Access::in_place) {
-      there_.write_word(layout().taken(direction()), counted | position_);
+      there_.write_word(layout().consumed(direction()), counted | position_);
     } else {
       credits_.own.store(position_, std::memory_order_relaxed);
       if (!terms_.tells_taken) {
         learn_what_it_knows(granted - 1);
-        if (position_ - told_ < layout().buffers / 4) return;
+        if (position_ - acknowledged_ < layout().buffers / 4) return;
       }
-      told_ = position_;
-      there_.write_word(layout().taken(direction()), counted | position_);
+      acknowledged_ = position_;
+      there_.write_word(layout().consumed(direction()), counted | position_);
     }
   }
 
@@ -89,7 +89,7 @@ class one_sided_receiver {
   void learn_what_it_knows(std::uint32_t seen) noexcept {
     const std::uint64_t entry = credits_.carried[seen % layout().buffers].load(std::memory_order_relaxed);
     const auto behind = static_cast<std::uint32_t>(position_) - static_cast<std::uint32_t>(entry);
-    if (entry >> 32 == seen && behind <= position_ - told_) told_ = position_ - behind;
+    if (entry >> 32 == seen && behind <= position_ - acknowledged_) acknowledged_ = position_ - behind;
   }
 
   Access& there_;
@@ -97,7 +97,7 @@ class one_sided_receiver {
   credit_exchange& credits_;
   std::byte* stage_ = nullptr;  // of a far side
   std::uint64_t position_ = 0;
-  std::uint64_t told_ = 0;  // of these, how many the peer knows of
+  std::uint64_t acknowledged_ = 0;  // of these, how many the peer knows of
   std::uint32_t index_ = 0;
 };
 

@@ -23,7 +23,7 @@ struct credit_exchange {
   std::vector<std::atomic<std::uint64_t>> carried;
 };
 
-/// Fills buffers and sets flags. One thread at a time; taken() from any.
+/// Fills buffers and sets flags. One thread at a time; consumed() from any.
 template <memory_access Access>
 class one_sided_sender {
  public:
@@ -60,9 +60,9 @@ class one_sided_sender {
   [[nodiscard]] std::uint64_t sent() const noexcept { return position_; }
 
   /// Too large where it cannot be known.
-  [[nodiscard]] std::uint64_t taken(std::uint64_t sent) const noexcept {
+  [[nodiscard]] std::uint64_t consumed(std::uint64_t sent) const noexcept {
     if (Access::in_place && !terms_.tells_taken) return sent;
-    const std::uint64_t word = there_.read_word(layout().taken(terms_.side));
+    const std::uint64_t word = there_.read_word(layout().consumed(terms_.side));
     return (word & counted) == 0 ? sent : std::min(word & ~counted, sent);
   }
 
@@ -77,14 +77,14 @@ class one_sided_sender {
  private:
   [[nodiscard]] const one_sided_layout& layout() const noexcept { return terms_.layout; }
 
-  /// What was piggybacked is at hand; the counter may be a journey away.
+  /// What was piggybacked is at hand; the counter may be a remote access away.
   bool refresh() noexcept {
     const auto news = static_cast<std::uint32_t>(credits_.granted.load(std::memory_order_acquire) -
                                                  static_cast<std::uint32_t>(free_));
     if (news <= position_ - free_) free_ += news;  // a peer that lies gains nothing but its own confusion
     if (position_ - free_ < layout().buffers) return true;
     // An active receiver has its own copy of what it has taken.
-    const std::uint64_t counter = Access::in_place ? layout().taken(terms_.side) : layout().released(terms_.side);
+    const std::uint64_t counter = Access::in_place ? layout().consumed(terms_.side) : layout().released(terms_.side);
     const std::uint64_t word = there_.read_word(counter);
     if ((word & counted) != 0) free_ = std::clamp(word & ~counted, free_, position_);
     return position_ - free_ < layout().buffers;

@@ -19,15 +19,15 @@ class polled_endpoint : public owned_endpoint {
   /// The medium does not reach the peer any more.
   [[nodiscard]] virtual bool failed() const noexcept = 0;
   /// Whether something was sent since this was asked last: an answer may come.
-  [[nodiscard]] bool take_stirred() noexcept {
-    return stirred_.load(std::memory_order_relaxed) && stirred_.exchange(false, std::memory_order_relaxed);
+  [[nodiscard]] bool take_active() noexcept {
+    return active_.load(std::memory_order_relaxed) && active_.exchange(false, std::memory_order_relaxed);
   }
 
  protected:
-  void stir() noexcept { stirred_.store(true, std::memory_order_relaxed); }
+  void set_active() noexcept { active_.store(true, std::memory_order_relaxed); }
 
  private:
-  std::atomic<bool> stirred_{false};
+  std::atomic<bool> active_{false};
 };
 
 }  // namespace ham::transport

@@ -15,8 +15,8 @@
 namespace ham::transport {
 namespace {
 
-constexpr unsigned longest_streak = 64;             // of one peer, before the others get a look
-constexpr std::int64_t longest_gap_ns = 1'000'000;  // between arrivals that is waited for awake
+constexpr unsigned max_streak = 64;             // of one peer, before the others get a look
+constexpr std::int64_t max_gap_ns = 1'000'000;  // between arrivals that is waited for awake
 
 }  // namespace
 
@@ -40,13 +40,13 @@ void polled_transport::adopt(std::unique_ptr<polled_endpoint> endpoint) {
   polled_endpoint& one = *endpoint;
   one.medium = name();
   observer_.on_connected(one);
-  newcomers_.add(std::move(endpoint));
+  pending_.add(std::move(endpoint));
   wake();
 }
 
 void polled_transport::take_adopted() {
   leaving_.clear();
-  for (auto& one : newcomers_.take()) {
+  for (auto& one : pending_.take()) {
     if (one->state() != endpoint_state::open) {  // forgotten before it was taken in
       forgotten(one->peer());
       continue;
@@ -67,16 +67,16 @@ void polled_transport::forget(endpoint& with) noexcept {
   if (last_heard_ == &with) last_heard_ = nullptr;
   leaving_.push_back(std::move(*found));
   endpoints_.erase(found);
-  newcomers_.look();  // the next poll sees to it
+  pending_.look();  // the next poll sees to it
   forgotten(with.peer());
 }
 
-endpoint* polled_transport::poll(frame& out, unsigned looks) {
-  if (newcomers_.any()) [[unlikely]]
+endpoint* polled_transport::poll(frame& out, unsigned polls) {
+  if (pending_.any()) [[unlikely]]
     take_adopted();
   if (open_.empty()) return nullptr;
-  if (!looks_are_cheap()) looks = worth_a_look() ? 1 : 0;
-  for (; looks != 0 && !open_.empty(); --looks) {
+  if (!polls_are_cheap()) polls = worth_a_look() ? 1 : 0;
+  for (; polls != 0 && !open_.empty(); --polls) {
     if (endpoint* const found = look_around(out)) {
       note_arrival();
       return found;
@@ -87,31 +87,31 @@ endpoint* polled_transport::poll(frame& out, unsigned looks) {
 
 void polled_transport::note_arrival() {
   next_sleep_ = interval_.shortest;
-  drowsy_ = false;
+  backed_off_ = false;
   const std::int64_t now = base::now_ns();
   const std::int64_t gap = now - std::exchange(last_arrival_ns_, now);
-  usual_gap_ns_ = gap > longest_gap_ns ? usual_gap_ns_ / 2 : std::max(gap, usual_gap_ns_ - usual_gap_ns_ / 8);
+  usual_gap_ns_ = gap > max_gap_ns ? usual_gap_ns_ / 2 : std::max(gap, usual_gap_ns_ - usual_gap_ns_ / 8);
 }
 
-/// Who has slept the longest time and found nothing looks at each peer once more and sleeps again: journeys in vain are
-/// what an idle node would spend its time with.
+/// Who has slept the longest time and found nothing looks at each peer once more and sleeps again: remote accesses in
+/// vain are what an idle node would spend its time with.
 bool polled_transport::worth_a_look() {
-  if (!drowsy_) return true;
-  if (drowsy_looks_ < open_.size()) {
-    ++drowsy_looks_;
+  if (!backed_off_) return true;
+  if (polls_since_backed_off_ < open_.size()) {
+    ++polls_since_backed_off_;
     return true;
   }
-  bool stirred = false;
-  for (polled_endpoint* const one : open_) stirred = one->take_stirred() || stirred;
-  if (!stirred) return false;
-  drowsy_ = false;
+  bool active = false;
+  for (polled_endpoint* const one : open_) active = one->take_active() || active;
+  if (!active) return false;
+  backed_off_ = false;
   next_sleep_ = interval_.shortest;
   return true;
 }
 
 endpoint* polled_transport::look_around(frame& out) {
   if (open_.size() == 1) return look_at(*open_.front(), out);
-  if (last_heard_ != nullptr && ++streak_ < longest_streak) {
+  if (last_heard_ != nullptr && ++streak_ < max_streak) {
     if (endpoint* const found = look_at(*last_heard_, out)) return found;
   }
   streak_ = 0;
@@ -140,7 +140,7 @@ endpoint* polled_transport::look_at(polled_endpoint& one, frame& out) {
 }
 
 bool polled_transport::quiet() {
-  if (newcomers_.any()) return false;
+  if (pending_.any()) return false;
   return std::all_of(open_.begin(), open_.end(), [](const polled_endpoint* one) {
     return one->state() != endpoint_state::open || (one->empty() && !one->failed());
   });
@@ -149,14 +149,15 @@ bool polled_transport::quiet() {
 bool polled_transport::arm() {
   if (base::now_ns() - last_arrival_ns_ < usual_gap_ns_ + usual_gap_ns_ / 2) return false;
   if (!quiet()) {
-    drowsy_ = false;  // what has come since the last look must be found by the next one: nothing else ends the looking
+    backed_off_ =
+        false;  // what has come since the last look must be found by the next one: nothing else ends the looking
     return false;
   }
   const auto ns = next_sleep_.count();
   const itimerspec once{{}, {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)}};
   ::timerfd_settime(timer_.get(), 0, &once, nullptr);
-  drowsy_ = next_sleep_ == interval_.longest;
-  drowsy_looks_ = 0;
+  backed_off_ = next_sleep_ == interval_.longest;
+  polls_since_backed_off_ = 0;
   next_sleep_ = std::min(next_sleep_ * 2, interval_.longest);
   return true;
 }

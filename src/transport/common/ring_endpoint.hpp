@@ -60,7 +60,7 @@ class ring_endpoint final : public owned_endpoint {
     if (writer_.receiver_armed()) [[unlikely]]
       wake_peer();
   }
-  [[nodiscard]] std::uint64_t taken() const noexcept override { return writer_.taken(); }
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return writer_.consumed(); }
 
   [[nodiscard]] bool poll(frame& out) noexcept override {
     const ring_status status = reader_.poll(out);
@@ -79,7 +79,7 @@ class ring_endpoint final : public owned_endpoint {
   // ---- for ring_transport, under the receiving lock
   [[nodiscard]] ring_reader& reader() noexcept { return reader_; }
   [[nodiscard]] bool malformed() const noexcept { return malformed_; }
-  enum class attention : std::uint8_t { cold, limbo, hot };
+  enum class attention : std::uint8_t { cold, arming, hot };
   attention watched = attention::cold;
   std::uint64_t last_hit = 0;
 

@@ -18,11 +18,11 @@ class ring_reader {
     return head_at(position_)->stamp.load(std::memory_order_acquire) != stamp_of(position_, lines_log2_);
   }
 
-  /// Looks for the next frame up to `looks` times, as tightly as can be. True if it is there.
-  [[nodiscard]] bool spin(unsigned looks) const noexcept {
+  /// Looks for the next frame up to `polls` times, as tightly as can be. True if it is there.
+  [[nodiscard]] bool spin(unsigned polls) const noexcept {
     const std::atomic<std::uint32_t>& stamp = head_at(position_)->stamp;
     const std::uint32_t expected = stamp_of(position_, lines_log2_);
-    for (; looks != 0; --looks) {
+    for (; polls != 0; --polls) {
       if (stamp.load(std::memory_order_acquire) == expected) return true;
     }
     return false;

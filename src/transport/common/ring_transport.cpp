@@ -21,31 +21,31 @@ void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
   ring_endpoint& one = *endpoint;
   one.medium = name();
   observer_.on_connected(one);
-  newcomers_.add(std::move(endpoint));
+  pending_.add(std::move(endpoint));
   wake();
 }
 
-endpoint* ring_transport::poll(frame& out, unsigned looks) {
+endpoint* ring_transport::poll(frame& out, unsigned polls) {
   if (bell_.attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
     answer_bell();
-  if (hot_.size() == 1 && limbo_.empty()) [[likely]] {
+  if (hot_.size() == 1 && arming_.empty()) [[likely]] {
     ring_endpoint& only = *hot_.front();
-    return only.reader().spin(looks) ? look_at(only, out) : nullptr;
+    return only.reader().spin(polls) ? look_at(only, out) : nullptr;
   }
-  if (hot_.empty() && limbo_.empty()) return nullptr;
-  for (; looks != 0; --looks) {
+  if (hot_.empty() && arming_.empty()) return nullptr;
+  for (; polls != 0; --polls) {
     if (endpoint* found = look_around(out)) return found;
   }
   return nullptr;
 }
 
-/// One look at each hot ring and at one in limbo.
+/// One look at each hot ring and at one that is arming.
 endpoint* ring_transport::look_around(frame& out) {
   if (streak_ >= 64) {  // the others get their turn, also those that have not rung the bell
     streak_ = 0;
     ++cursor_;
-    for (std::size_t i = 0; i < limbo_.size(); ++i) {
-      if (endpoint* found = look_at_limbo(out)) return found;
+    for (std::size_t i = 0; i < arming_.size(); ++i) {
+      if (endpoint* found = poll_arming(out)) return found;
     }
   }
   const std::size_t count = hot_.size();
@@ -59,7 +59,7 @@ endpoint* ring_transport::look_around(frame& out) {
     }
     if (hot_.size() != count) return nullptr;  // a broken one was dropped
   }
-  return limbo_.empty() ? nullptr : look_at_limbo(out);
+  return arming_.empty() ? nullptr : poll_arming(out);
 }
 
 endpoint* ring_transport::look_at(ring_endpoint& one, frame& out) {
@@ -72,9 +72,9 @@ endpoint* ring_transport::look_at(ring_endpoint& one, frame& out) {
   return nullptr;
 }
 
-endpoint* ring_transport::look_at_limbo(frame& out) {
-  if (++limbo_cursor_ >= limbo_.size()) limbo_cursor_ = 0;
-  ring_endpoint& one = *limbo_[limbo_cursor_];
+endpoint* ring_transport::poll_arming(frame& out) {
+  if (++arming_cursor_ >= arming_.size()) arming_cursor_ = 0;
+  ring_endpoint& one = *arming_[arming_cursor_];
   if (one.reader().empty()) return nullptr;
   promote(one);
   return look_at(one, out);
@@ -83,7 +83,7 @@ endpoint* ring_transport::look_at_limbo(frame& out) {
 void ring_transport::answer_bell() {
   bell_.attention.exchange(0, std::memory_order_seq_cst);
   leaving_.clear();
-  if (newcomers_.any()) take_in_newcomers();
+  if (pending_.any()) adopt_pending();
   const std::size_t words = (by_place_.size() + 63) / 64;
   for (std::size_t word = 0; word < words; ++word) {
     if (bell_.bits[word].load(std::memory_order_relaxed) == 0) continue;
@@ -95,8 +95,8 @@ void ring_transport::answer_bell() {
   }
 }
 
-void ring_transport::take_in_newcomers() {
-  for (auto& one : newcomers_.take()) {
+void ring_transport::adopt_pending() {
+  for (auto& one : pending_.take()) {
     if (one->state() != endpoint_state::open) {  // forgotten before it was taken in
       leaving_.push_back(std::move(one));
       continue;
@@ -118,7 +118,7 @@ void ring_transport::forget(endpoint& with) noexcept {
   ring_endpoint& one = **found;
   if (const auto memory = one.memory()) memory->abandon();
   std::erase(hot_, &one);
-  std::erase(limbo_, &one);
+  std::erase(arming_, &one);
   one.watched = attention::cold;
   if (by_place_[place_of(one.peer())] == &one) by_place_[place_of(one.peer())] = nullptr;
   leaving_.push_back(std::move(*found));
@@ -128,12 +128,12 @@ void ring_transport::forget(endpoint& with) noexcept {
 
 void ring_transport::promote(ring_endpoint& one) {
   if (one.watched == attention::hot || one.state() != endpoint_state::open) return;
-  if (one.watched == attention::limbo) std::erase(limbo_, &one);
+  if (one.watched == attention::arming) std::erase(arming_, &one);
   one.watched = attention::hot;
   one.last_hit = ++hits_;
   one.reader().arm(false);
   hot_.push_back(&one);
-  if (hot_.size() > most_hot) cool_oldest();
+  if (hot_.size() > max_hot) cool_oldest();
 }
 
 void ring_transport::cool_oldest() {
@@ -142,9 +142,9 @@ void ring_transport::cool_oldest() {
   ring_endpoint& one = **oldest;
   hot_.erase(oldest);
   one.reader().arm(true);
-  one.watched = attention::limbo;
-  limbo_.push_back(&one);
-  if (limbo_.size() > limbo_limit_) settle_limbo();
+  one.watched = attention::arming;
+  arming_.push_back(&one);
+  if (arming_.size() > arming_limit_) settle_arming();
 }
 
 /// Whether every frame that was sent before a ring was armed can be seen now.
@@ -155,24 +155,24 @@ bool ring_transport::order_senders() noexcept {
   return false;
 }
 
-std::int64_t ring_transport::longest_sleep_ns() const noexcept { return lost_order_ ? 1'000'000 : base::never_ns; }
+std::int64_t ring_transport::max_sleep_ns() const noexcept { return lost_order_ ? 1'000'000 : base::never_ns; }
 
-void ring_transport::settle_limbo() {
+void ring_transport::settle_arming() {
   if (!order_senders()) {
-    limbo_limit_ = limbo_.size() + most_limbo;
+    arming_limit_ = arming_.size() + max_arming;
     return;
   }
-  std::erase_if(limbo_, [](ring_endpoint* one) {
+  std::erase_if(arming_, [](ring_endpoint* one) {
     if (!one->reader().empty()) return false;  // has something: stays where it is looked at in turn
     one->watched = attention::cold;
     return true;
   });
-  limbo_limit_ = limbo_.size() + most_limbo;
+  arming_limit_ = arming_.size() + max_arming;
 }
 
 void ring_transport::drop(ring_endpoint& one) {
   std::erase(hot_, &one);
-  std::erase(limbo_, &one);
+  std::erase(arming_, &one);
   one.watched = attention::cold;
   if (one.state() != endpoint_state::open) return;
   one.close("it sent bytes that break the wire format");
@@ -187,17 +187,17 @@ bool ring_transport::arm() {
   order_senders();
   bool quiet = bell_.attention.load(std::memory_order_seq_cst) == 0;
   for (ring_endpoint* one : hot_) quiet = quiet && one->reader().empty();
-  for (ring_endpoint* one : limbo_) quiet = quiet && one->reader().empty();
+  for (ring_endpoint* one : arming_) quiet = quiet && one->reader().empty();
   if (!quiet) {
     for (ring_endpoint* one : hot_) one->reader().arm(false);
     disarm();
     return false;
   }
   for (ring_endpoint* one : hot_) one->watched = attention::cold;
-  for (ring_endpoint* one : limbo_) one->watched = attention::cold;
+  for (ring_endpoint* one : arming_) one->watched = attention::cold;
   hot_.clear();
-  limbo_.clear();
-  limbo_limit_ = most_limbo;
+  arming_.clear();
+  arming_limit_ = max_arming;
   return true;
 }
 

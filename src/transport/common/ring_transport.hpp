@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "transport/common/newcomers.hpp"
+#include "transport/common/pending_endpoints.hpp"
 #include "transport/common/ring_endpoint.hpp"
 
 namespace ham::transport {
@@ -17,11 +17,11 @@ class ring_transport : public transport {
   /// `own` and `event_fd` belong to the derived class's node and outlive this object.
   ring_transport(bell& own, int event_fd, observer& to);
 
-  [[nodiscard]] endpoint* poll(frame& out, unsigned looks) override;
+  [[nodiscard]] endpoint* poll(frame& out, unsigned polls) override;
   [[nodiscard]] bool arm() override;
   void disarm() noexcept override;
   [[nodiscard]] int wake_fd() const noexcept override { return event_fd_; }
-  [[nodiscard]] std::int64_t longest_sleep_ns() const noexcept override;
+  [[nodiscard]] std::int64_t max_sleep_ns() const noexcept override;
   void wake() noexcept override;
   void forget(endpoint& with) noexcept override;
 
@@ -33,17 +33,17 @@ class ring_transport : public transport {
   virtual void asleep(bool) noexcept {}
 
  private:
-  static constexpr std::size_t most_hot = 8;
-  static constexpr std::size_t most_limbo = 32;
+  static constexpr std::size_t max_hot = 8;
+  static constexpr std::size_t max_arming = 32;
 
   void answer_bell();
-  void take_in_newcomers();
+  void adopt_pending();
   void promote(ring_endpoint& one);
   void cool_oldest();
-  void settle_limbo();
+  void settle_arming();
   endpoint* look_around(frame& out);
   endpoint* look_at(ring_endpoint& one, frame& out);
-  endpoint* look_at_limbo(frame& out);
+  endpoint* poll_arming(frame& out);
   void drop(ring_endpoint& one);
   bool order_senders() noexcept;
 
@@ -51,15 +51,15 @@ class ring_transport : public transport {
   int event_fd_;
   observer& observer_;
 
-  newcomers<ring_endpoint> newcomers_;
+  pending_endpoints<ring_endpoint> pending_;
   std::vector<std::unique_ptr<ring_endpoint>> endpoints_;
   std::vector<ring_endpoint*> by_place_;
   std::vector<std::unique_ptr<ring_endpoint>> leaving_;  // forgotten since the last poll
   std::vector<ring_endpoint*> hot_;
-  std::vector<ring_endpoint*> limbo_;  // armed, but a sender may not have seen it yet: still looked at now and then
+  std::vector<ring_endpoint*> arming_;  // armed, but a sender may not have seen it yet: still looked at now and then
   std::size_t cursor_ = 0;
-  std::size_t limbo_cursor_ = 0;
-  std::size_t limbo_limit_ = most_limbo;  // more than this many are settled together with one fence
+  std::size_t arming_cursor_ = 0;
+  std::size_t arming_limit_ = max_arming;  // more than this many are settled together with one fence
   unsigned streak_ = 0;
   std::uint64_t hits_ = 0;
   std::uint32_t sleeps_ = 0;

@@ -59,7 +59,7 @@ class ring_writer {
   [[nodiscard]] const std::byte* next() const noexcept { return line(position_); }
   [[nodiscard]] bool receiver_armed() const noexcept { return control_->armed.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return position_; }
-  [[nodiscard]] std::uint64_t taken() const noexcept { return control_->taken.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t consumed() const noexcept { return control_->taken.load(std::memory_order_acquire); }
 
  private:
   [[nodiscard]] std::uint64_t capacity() const noexcept { return std::uint64_t{1} << lines_log2_; }

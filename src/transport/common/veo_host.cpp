@@ -15,8 +15,8 @@
 namespace ham::transport::veo {
 namespace {
 
-constexpr std::chrono::milliseconds patience_at_end{500};
-constexpr std::chrono::milliseconds time_between_looks{10};
+constexpr std::chrono::milliseconds end_timeout{500};
+constexpr std::chrono::milliseconds poll_interval{10};
 constexpr std::uint64_t line = one_sided_layout::line;
 
 [[noreturn]] void refuse(const target_plan& plan, const std::string& what, const std::string& advice) {
@@ -128,7 +128,7 @@ void veo_host::call_ham_main(engine_process& made, const target_plan& plan) cons
 
 void veo_host::watch() {
   std::unique_lock lock(mutex_);
-  while (!stopped_.wait_for(lock, time_between_looks, [this] { return stop_; })) {
+  while (!stopped_.wait_for(lock, poll_interval, [this] { return stop_; })) {
     std::vector<std::pair<node_t, std::string>> gone;
     std::vector<engine_process> dead;
     for (process_supervisor::event& news : supervisor_.turn()) {
@@ -170,13 +170,13 @@ void veo_host::destroy(engine_process& one) const noexcept {
   veo_.proc_destroy(std::exchange(one.handle, nullptr));
 }
 
-void veo_host::end(node_t node, std::chrono::milliseconds patience) noexcept {
+void veo_host::end(node_t node, std::chrono::milliseconds timeout) noexcept {
   std::lock_guard guard(mutex_);
   const auto found = processes_.find(node);
   if (found == processes_.end()) return;
   found->second.told = true;
   found->second.forgotten = true;
-  supervisor_.kill_at(node, base::now_ns() + std::chrono::nanoseconds(patience).count());
+  supervisor_.kill_at(node, base::now_ns() + std::chrono::nanoseconds(timeout).count());
 }
 
 void veo_host::forgotten(node_t node) noexcept {
@@ -192,7 +192,7 @@ void veo_host::shutdown() noexcept {
   }
   if (watcher_.joinable()) watcher_.join();
   std::lock_guard guard(mutex_);
-  supervisor_.stop(patience_at_end);
+  supervisor_.stop(end_timeout);
   for (auto& [node, one] : processes_) {
     if (one.handle != nullptr) destroy(one);
   }

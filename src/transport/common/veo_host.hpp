@@ -41,8 +41,8 @@ class veo_host : public polled_transport {
  public:
   /// Starts one target of a job of `nodes` nodes. Blocks until its ham_main has been called. Throws ham::config_error.
   void start(const target_plan& plan, std::uint32_t nodes);
-  /// Sees to it that a target which was told to end does so within `patience`. Does not wait.
-  void end(node_t node, std::chrono::milliseconds patience) noexcept;
+  /// Sees to it that a target which was told to end does so within `timeout`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds timeout) noexcept;
 
   void connect(node_t) override {}  // every target is connected to the host from its start
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override;

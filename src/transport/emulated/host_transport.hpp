@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "transport/common/child_keeper.hpp"
+#include "transport/common/target_supervisor.hpp"
 #include "transport/emulated/link_transport.hpp"
 
 namespace ham::transport::emulated {
 
 struct target_plan {
-  child_keeper::plan process;
+  target_supervisor::plan process;
   medium costs;
   std::uint32_t running = 2;  ///< nodes of the job that live, with this one
 };
@@ -23,8 +23,8 @@ class host_transport final : public link_transport {
 
   /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
   void start(const std::vector<target_plan>& plans, std::uint32_t nodes);
-  /// Sees to it that a target which was told to end does so within `patience`. Does not wait.
-  void end(node_t node, std::chrono::milliseconds patience) { children_.end(node, patience); }
+  /// Sees to it that a target which was told to end does so within `timeout`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds timeout) { children_.end(node, timeout); }
 
   void connect(node_t) override {}  // every target is connected to the host from its start
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return children_.pid(node); }
@@ -38,7 +38,7 @@ class host_transport final : public link_transport {
 
   int heap_fd_;
   std::uint32_t next_epoch_;
-  child_keeper children_;
+  target_supervisor children_;
 };
 
 }  // namespace ham::transport::emulated

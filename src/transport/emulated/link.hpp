@@ -1,4 +1,4 @@
-// The emulated link: plain shared memory in which every journey takes the time that it would take over PCIe.
+// The emulated link: plain shared memory in which every remote access takes the time that it would take over PCIe.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class wire {
         out_ns_per_byte_(ns_per_byte(of.by == initiator::host ? of.to_target_gib_s : of.to_host_gib_s)),
         in_ns_per_byte_(ns_per_byte(of.by == initiator::host ? of.to_host_gib_s : of.to_target_gib_s)) {}
 
-  /// Lets `look` happen at its time and returns at the end of the journey.
+  /// Lets `look` happen at its time and returns at the end of the remote access.
   template <class Look>
   void read(std::size_t size, std::int64_t setup_ns, Look look) noexcept {
     const std::int64_t begin = base::now_ns() + setup_ns;
@@ -78,7 +78,7 @@ class wire {
   std::atomic<std::int64_t> free_at_{0};
 };
 
-/// The initiator's way to the ring: every access is a journey.
+/// The initiator's way to the ring: every access goes over the link.
 class far_access : public ordinary_stages {
  public:
   static constexpr bool in_place = false;

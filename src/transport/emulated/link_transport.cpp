@@ -14,8 +14,8 @@ void link_transport::add(node_t peer, const welcome& said, unsigned side, base::
   const auto kept = std::make_shared<base::mapping>(std::move(memory));
   const segment here{kept->data(), said.layout};
   const one_sided_terms terms = terms_of(said, side);
-  const bool makes_journeys = (said.costs.by == initiator::host) == (side == host_side);
-  if (!makes_journeys) {
+  const bool is_initiator = (said.costs.by == initiator::host) == (side == host_side);
+  if (!is_initiator) {
     auto one = std::make_unique<one_sided_endpoint<near_access>>(peer, terms, here);
     one->keep(kept);
     adopt(std::move(one));

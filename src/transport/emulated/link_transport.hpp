@@ -13,7 +13,9 @@ namespace ham::transport::emulated {
 class link_transport : public polled_transport {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "emulated"; }
-  [[nodiscard]] bool crowded() const noexcept override { return running_.load(std::memory_order_relaxed) > cores_; }
+  [[nodiscard]] bool oversubscribed() const noexcept override {
+    return running_.load(std::memory_order_relaxed) > cores_;
+  }
 
  protected:
   explicit link_transport(observer& to) : polled_transport(to, {}) {}
@@ -23,12 +25,12 @@ class link_transport : public polled_transport {
   /// So many nodes want to run on this machine.
   void expect_running(std::uint32_t nodes) noexcept { running_.store(nodes); }
   void expect_one_less() noexcept { running_.fetch_sub(1); }
-  [[nodiscard]] bool looks_are_cheap() const noexcept override { return cheap_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool polls_are_cheap() const noexcept override { return cheap_.load(std::memory_order_relaxed); }
 
  private:
   const unsigned cores_ = base::usable_cores();
   std::atomic<unsigned> running_{2};
-  std::atomic<bool> cheap_{true};  // until there is a link on which this side makes the journeys
+  std::atomic<bool> cheap_{true};  // until there is a link on which this side initiates the accesses
 };
 
 }  // namespace ham::transport::emulated

@@ -9,7 +9,7 @@
 namespace ham::transport::emulated {
 namespace {
 
-constexpr std::int64_t longest_ns = 1'000'000'000;
+constexpr std::int64_t max_ns = 1'000'000'000;
 
 [[noreturn]] void refuse(std::string_view setting, const std::string& why) {
   throw config_error("cannot use \"" + std::string(setting) + "\" of an emulated link (" + why +
@@ -17,7 +17,7 @@ constexpr std::int64_t longest_ns = 1'000'000'000;
 }
 
 std::int64_t nanoseconds(std::string_view setting, std::string_view value) {
-  if (const auto result = base::parse_whole(value, 0, longest_ns)) return *result;
+  if (const auto result = base::parse_whole(value, 0, max_ns)) return *result;
   refuse(setting, "nanoseconds from 0 to 1000000000 are expected");
 }
 
@@ -60,7 +60,7 @@ void apply(medium& to, std::string_view setting) {
 }  // namespace
 
 bool medium::sane() const noexcept {
-  const auto time = [](std::int64_t ns) { return ns >= 0 && ns <= longest_ns; };
+  const auto time = [](std::int64_t ns) { return ns >= 0 && ns <= max_ns; };
   const auto rate = [](double gib_s) { return gib_s >= 0.0001 && gib_s <= 100'000; };
   return by <= initiator::host && posted <= 1 && time(read_ns) && time(write_ns) && time(setup_ns) &&
          rate(to_target_gib_s) && rate(to_host_gib_s);

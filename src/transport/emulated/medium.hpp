@@ -1,4 +1,4 @@
-// What an emulated PCIe link costs, and which side makes the journeys over it.
+// What an emulated PCIe link costs, and which side initiates the accesses over it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One-sided access to the peer's heap over the emulated link, for the side that can begin journeys.
+// One-sided access to the peer's heap over the emulated link, for the side that can initiate accesses.
 #pragma once
 
 #include <cstring>

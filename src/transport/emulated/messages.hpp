@@ -24,7 +24,7 @@ struct welcome {
 inline constexpr unsigned host_side = 0;
 inline constexpr unsigned target_side = 1;
 
-/// How the ring is used over such a link: while a write is a journey that is waited for, there is none only to say that
+/// How the ring is used over such a link: while a write over the link is waited for, there is none only to say that
 /// a message was taken.
 [[nodiscard]] inline one_sided_terms terms_of(const welcome& said, unsigned side) noexcept {
   return {said.layout, said.epoch, side, said.costs.posted != 0};

@@ -13,14 +13,14 @@
 #include "base/control_socket.hpp"
 #include "base/event_fds.hpp"
 #include "base/thread.hpp"
-#include "transport/common/child_keeper.hpp"
 #include "transport/common/joining.hpp"
+#include "transport/common/target_supervisor.hpp"
 #include "transport/emulated/segment.hpp"
 
 namespace ham::transport::emulated {
 namespace {
 
-constexpr int patience_after_host_ms = 500;
+constexpr int after_host_timeout_ms = 500;
 
 }  // namespace
 
@@ -61,15 +61,15 @@ void target_transport::join() {
   const welcome& said = invitation_.said;
   base::mapping memory(invitation_.segment_file.get(), segment::bytes(said.layout));
   add(0, said, target_side, std::move(memory), std::move(invitation_.host_heap));
-  base::send_control(invitation_.control.get(), std::as_bytes(std::span(child_keeper::joined)), {});
-  keeper_ = base::start_thread([this] { keep(); });
+  base::send_control(invitation_.control.get(), std::as_bytes(std::span(target_supervisor::joined)), {});
+  control_thread_ = base::start_thread([this] { control_loop(); });
 }
 
 void target_transport::connect(node_t peer) {
   observing().on_lost(peer, "a target at the end of an emulated link reaches its host only");
 }
 
-void target_transport::keep() {
+void target_transport::control_loop() {
   pollfd waiting[2] = {{invitation_.control.get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}};
   for (;;) {
     if (::poll(waiting, 2, -1) < 0) continue;
@@ -79,7 +79,7 @@ void target_transport::keep() {
     if (!closed) continue;
     if (!leaving_.load()) observing().on_lost(0, "the host closed the connection");
     // Busy or not: the work has lost its owner, and nothing of it is in a file system.
-    if (::poll(&waiting[1], 1, patience_after_host_ms) == 0) ::_exit(0);
+    if (::poll(&waiting[1], 1, after_host_timeout_ms) == 0) ::_exit(0);
     return;
   }
 }
@@ -87,7 +87,7 @@ void target_transport::keep() {
 void target_transport::shutdown() noexcept {
   if (leaving_.exchange(true)) return;
   base::signal_event(stop_event_.get());
-  if (keeper_.joinable()) keeper_.join();
+  if (control_thread_.joinable()) control_thread_.join();
 }
 
 }  // namespace ham::transport::emulated

@@ -30,12 +30,12 @@ class target_transport final : public link_transport {
   void shutdown() noexcept override;
 
  private:
-  void keep();
+  void control_loop();
 
   invitation invitation_;
   std::atomic<bool> leaving_{false};
   base::unique_fd stop_event_;
-  std::thread keeper_;
+  std::thread control_thread_;
 };
 
 }  // namespace ham::transport::emulated

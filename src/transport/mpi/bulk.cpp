@@ -12,13 +12,13 @@
 namespace ham::transport::mpi {
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // MPI counts in int
+constexpr std::size_t max_at_once = std::size_t{1} << 30;  // MPI counts in int
 
 /// The parts of one transfer. MPI keeps those of one tag in order.
 std::vector<MPI_Request> move(std::span<std::byte> bytes, int rank, int tag, MPI_Comm among, bool send) {
   std::vector<MPI_Request> parts;
-  for (std::size_t at = 0; at < bytes.size(); at += most_at_once) {
-    const int size = static_cast<int>(std::min(most_at_once, bytes.size() - at));
+  for (std::size_t at = 0; at < bytes.size(); at += max_at_once) {
+    const int size = static_cast<int>(std::min(max_at_once, bytes.size() - at));
     MPI_Request& one = parts.emplace_back(MPI_REQUEST_NULL);
     if (send)
       MPI_Isend(bytes.data() + at, size, MPI_BYTE, rank, tag, among, &one);
@@ -94,7 +94,7 @@ bool bulk::serve() noexcept {
       ++one;
       continue;
     }
-    if (one->tell_at_end) tell(one->rank, one->id, access_result::done);
+    if (one->tell_at_end) send_control(one->rank, one->id, access_result::done);
     one = under_way_.erase(one);
   }
   busy_.store(!under_way_.empty(), std::memory_order_relaxed);
@@ -117,10 +117,10 @@ void bulk::begin(const request& asked, int rank) {
     const auto id = static_cast<std::uint32_t>(asked.id);
     under_way_.push_back({rank, id, put, move({place, asked.size}, rank, data_tag(id), among_, !put)});
   }
-  tell(rank, static_cast<std::uint32_t>(asked.id), result);
+  send_control(rank, static_cast<std::uint32_t>(asked.id), result);
 }
 
-void bulk::tell(int rank, std::uint32_t id, access_result result) noexcept {
+void bulk::send_control(int rank, std::uint32_t id, access_result result) noexcept {
   const answer text{static_cast<std::byte>(result)};
   MPI_Send(&text, sizeof text, MPI_BYTE, rank, answer_tag(id), among_);
 }

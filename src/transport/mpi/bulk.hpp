@@ -41,7 +41,7 @@ class bulk {
   struct served;
 
   void begin(const request& asked, int rank);
-  void tell(int rank, std::uint32_t id, access_result result) noexcept;
+  void send_control(int rank, std::uint32_t id, access_result result) noexcept;
   template <class Done>
   bool wait(Done done, const std::atomic<bool>& lost);
 

@@ -16,7 +16,7 @@ namespace {
 transport_options options_for(node_t first) {
   transport_options how;
   how.first = first;
-  how.longest_pause_ns = 1000 * base::number_of(base::setting::mpi_pause).value_or(2000);
+  how.max_pause_ns = 1000 * base::number_of(base::setting::mpi_pause).value_or(2000);
   how.end_timeout_ns = 1'000'000'000 * base::number_of(base::setting::mpi_end_timeout).value_or(60);
   return how;
 }
@@ -80,7 +80,7 @@ class mpi_module final : public group_module {
   [[nodiscard]] std::unique_ptr<process_group> join_parent() override {
     session_.begin();
     node_t first = 1;
-    const MPI_Comm own = meet_parent(first);
+    const MPI_Comm own = connect_parent(first);
     return std::make_unique<mpi_group>(session_, own, options_for(first));
   }
 

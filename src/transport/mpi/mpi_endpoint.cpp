@@ -7,7 +7,7 @@ namespace ham::transport::mpi {
 namespace {
 
 // A quarter of what the sender may have under way.
-constexpr std::uint32_t tell_after_frames = send_ring::most_frames / 4;
+constexpr std::uint32_t tell_after_frames = send_ring::max_frames / 4;
 constexpr std::size_t tell_after_bytes = send_ring::memory_bytes / 4;
 
 }  // namespace
@@ -25,14 +25,14 @@ std::byte* mpi_endpoint::reserve(std::size_t size) noexcept {
   do {
     const auto passing = gate_.pass();
     reserved_ = ring_.reserve(sizeof(frame_format) + size, may_call);
-  } while (reserved_ == nullptr && may_call && owner_.hear_credit(*this));
+  } while (reserved_ == nullptr && may_call && owner_.receive_credit(*this));
   return reserved_ == nullptr ? nullptr : reserved_ + sizeof(frame_format);
 }
 
 void mpi_endpoint::commit(const frame_head& head) noexcept {
   if (reserved_ == nullptr || state_.load(std::memory_order_relaxed) != endpoint_state::open) return;
   const std::uint32_t got = got_.load(std::memory_order_relaxed);
-  told_.store(got, std::memory_order_relaxed);
+  acknowledged_.store(got, std::memory_order_relaxed);
   store_head(std::exchange(reserved_, nullptr), head, got);
   {
     const auto lock = sending();
@@ -53,23 +53,23 @@ bool mpi_endpoint::flushed() noexcept {
 }
 
 void mpi_endpoint::count(std::size_t size) noexcept {
-  const std::uint32_t told = told_.load(std::memory_order_relaxed);
-  if (told != seen_told_) {
-    seen_told_ = told;
+  const std::uint32_t told = acknowledged_.load(std::memory_order_relaxed);
+  if (told != seen_acknowledged_) {
+    seen_acknowledged_ = told;
     untold_bytes_ = 0;
   }
   untold_bytes_ += size;
   got_.store(got_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-bool mpi_endpoint::owes_credit() const noexcept {
-  return got_.load(std::memory_order_relaxed) - told_.load(std::memory_order_relaxed) >= tell_after_frames ||
+bool mpi_endpoint::credit_due() const noexcept {
+  return got_.load(std::memory_order_relaxed) - acknowledged_.load(std::memory_order_relaxed) >= tell_after_frames ||
          untold_bytes_ >= tell_after_bytes;
 }
 
-std::uint32_t mpi_endpoint::position_to_tell() noexcept {
+std::uint32_t mpi_endpoint::position_to_acknowledge() noexcept {
   const std::uint32_t got = got_.load(std::memory_order_relaxed);
-  told_.store(got, std::memory_order_relaxed);
+  acknowledged_.store(got, std::memory_order_relaxed);
   untold_bytes_ = 0;
   return got;
 }

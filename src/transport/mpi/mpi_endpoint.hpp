@@ -21,7 +21,7 @@ class endpoint_owner {
   /// A frame is built and is to be sent. Any thread.
   virtual void send(mpi_endpoint& on) noexcept = 0;
   /// Looks for what the peer says that it has taken. True if it did. The sending thread, if it may call MPI.
-  [[nodiscard]] virtual bool hear_credit(mpi_endpoint& of) noexcept = 0;
+  [[nodiscard]] virtual bool receive_credit(mpi_endpoint& of) noexcept = 0;
   /// Only the next frame of one endpoint; the receiving thread.
   [[nodiscard]] virtual bool poll_one(mpi_endpoint& of, frame& out) noexcept = 0;
   virtual void release(mpi_endpoint& of) noexcept = 0;
@@ -39,9 +39,9 @@ class mpi_endpoint final : public endpoint {
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override;
   void cancel() noexcept override {}
   void commit(const frame_head& head) noexcept override;
-  [[nodiscard]] std::uint64_t taken() const noexcept override {
+  [[nodiscard]] std::uint64_t consumed() const noexcept override {
     // Of what was under way at the end nobody knows whether it was taken.
-    return state() == endpoint_state::open ? ring_.taken() : ring_.built();
+    return state() == endpoint_state::open ? ring_.consumed() : ring_.built();
   }
   [[nodiscard]] bool poll(frame& out) noexcept override { return owner_.poll_one(*this, out); }
   void release() noexcept override { owner_.release(*this); }
@@ -62,10 +62,10 @@ class mpi_endpoint final : public endpoint {
   /// A frame of this rank is handed out; counts it. The receiving thread, as all that follow.
   void count(std::size_t size) noexcept;
   /// Whether the rank waits to hear what was taken; then the position to say, and it counts as said.
-  [[nodiscard]] bool owes_credit() const noexcept;
-  [[nodiscard]] std::uint32_t position_to_tell() noexcept;
+  [[nodiscard]] bool credit_due() const noexcept;
+  [[nodiscard]] std::uint32_t position_to_acknowledge() noexcept;
   /// False: nonsense. Any thread.
-  [[nodiscard]] bool hear_taken(std::uint32_t position) noexcept { return ring_.take(position); }
+  [[nodiscard]] bool on_acknowledged(std::uint32_t position) noexcept { return ring_.take(position); }
 
  private:
   [[nodiscard]] std::unique_lock<std::mutex> sending() noexcept;
@@ -78,9 +78,9 @@ class mpi_endpoint final : public endpoint {
   std::byte* reserved_ = nullptr;
   std::shared_ptr<remote_memory> memory_;
 
-  std::atomic<std::uint32_t> got_{0};   ///< frames handed out
-  std::atomic<std::uint32_t> told_{0};  ///< of which the rank has heard
-  std::uint32_t seen_told_ = 0;
+  std::atomic<std::uint32_t> got_{0};           ///< frames handed out
+  std::atomic<std::uint32_t> acknowledged_{0};  ///< of which the rank has heard
+  std::uint32_t seen_acknowledged_ = 0;
   std::size_t untold_bytes_ = 0;
 
   std::atomic<bool> gone_{false};

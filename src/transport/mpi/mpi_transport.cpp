@@ -9,8 +9,8 @@
 namespace ham::transport::mpi {
 namespace {
 
-constexpr unsigned looks_per_bulk = 8;   // that find nothing, for one at requests of bulk data
-constexpr unsigned looks_per_look = 16;  // that the runtime wants, for one of ours, which takes longer
+constexpr unsigned polls_per_bulk = 8;   // that find nothing, for one at requests of bulk data
+constexpr unsigned polls_per_poll = 16;  // that the runtime wants, for one of ours, which takes longer
 
 int heap_file(const base::heap* memory) noexcept { return memory == nullptr ? -1 : memory->fd(); }
 
@@ -23,7 +23,7 @@ mpi_transport::mpi_transport(session& in, MPI_Comm own, const transport_options&
       how_(how),
       observer_(to),
       neighbours_(own, heap_file(memory)),
-      timer_(how.longest_pause_ns) {
+      timer_(how.max_pause_ns) {
   MPI_Comm_rank(own_, &self_);
   MPI_Comm_size(own_, &size_);
   endpoints_ = std::vector<std::atomic<mpi_endpoint*>>(static_cast<std::size_t>(size_));
@@ -52,11 +52,11 @@ void mpi_transport::connect(node_t peer) {
   if (rank < 0 || rank == self_)
     observer_.on_lost(peer, "it is no rank of this node's communicator");
   else
-    meet(rank);
+    introduce(rank);
 }
 
 /// The endpoint of a rank; made when either side first has something to say.
-mpi_endpoint& mpi_transport::meet(int rank) {
+mpi_endpoint& mpi_transport::introduce(int rank) {
   std::atomic<mpi_endpoint*>& place = endpoints_[static_cast<std::size_t>(rank)];
   if (mpi_endpoint* const known = place.load(std::memory_order_acquire)) return *known;
   std::lock_guard guard(mutex_);
@@ -113,17 +113,17 @@ void mpi_transport::push_all() noexcept {
   }
 }
 
-bool mpi_transport::hear_credit(mpi_endpoint& of) noexcept {
+bool mpi_transport::receive_credit(mpi_endpoint& of) noexcept {
   const auto passing = gate_.pass();
   int there = 0;
   MPI_Iprobe(of.rank(), credit_tag, own_, &there, MPI_STATUS_IGNORE);
   if (there == 0) return false;
   std::array<std::byte, sizeof(frame_format)> text{};
   MPI_Recv(text.data(), static_cast<int>(text.size()), MPI_BYTE, of.rank(), credit_tag, own_, MPI_STATUS_IGNORE);
-  return of.hear_taken(load_head(text.data()).taken);
+  return of.on_acknowledged(load_head(text.data()).taken);
 }
 
-void mpi_transport::tell(int rank, int tag, control what, std::uint32_t position) noexcept {
+void mpi_transport::send_control(int rank, int tag, control what, std::uint32_t position) noexcept {
   std::lock_guard guard(controls_mutex_);
   const auto passing = gate_.pass();
   while (!controls_.empty()) {
@@ -138,7 +138,7 @@ void mpi_transport::tell(int rank, int tag, control what, std::uint32_t position
 
 // ---- receiving
 
-endpoint* mpi_transport::poll(frame& out, unsigned looks) {
+endpoint* mpi_transport::poll(frame& out, unsigned polls) {
   if (!stash_.empty()) [[unlikely]] {
     const stored_frame& oldest = stash_.front();
     from_stash_ = true;
@@ -149,10 +149,10 @@ endpoint* mpi_transport::poll(frame& out, unsigned looks) {
     return nullptr;
   if (unsent_.load(std::memory_order_relaxed)) [[unlikely]]
     push_all();
-  for (unsigned done = 0;; done += looks_per_look) {
+  for (unsigned done = 0;; done += polls_per_poll) {
     if (mpi_endpoint* const from = next(out)) return hand_out(*from, out);
-    if (bulk_ && ++fruitless_ % looks_per_bulk == 0) bulk_->serve();
-    if (done + looks_per_look >= looks) return nullptr;
+    if (bulk_ && ++empty_polls_ % polls_per_bulk == 0) bulk_->serve();
+    if (done + polls_per_poll >= polls) return nullptr;
   }
 }
 
@@ -170,19 +170,19 @@ mpi_endpoint* mpi_transport::next(frame& out) {
 }
 
 mpi_endpoint* mpi_transport::accept(frame& out) {
-  mpi_endpoint& from = meet(ring_->rank());
+  mpi_endpoint& from = introduce(ring_->rank());
   const std::span<const std::byte> bytes = ring_->bytes();
   if (bytes.size() < sizeof(frame_format)) [[unlikely]] {
     fail(from, "it sent a message that is no frame, too short or too long");
     return nullptr;
   }
   const frame_format head = load_head(bytes.data());
-  if (!from.hear_taken(head.taken)) [[unlikely]] {
+  if (!from.on_acknowledged(head.taken)) [[unlikely]] {
     fail(from, "it says that it has taken more than it was sent");
     return nullptr;
   }
   if (head.kind >= static_cast<std::uint8_t>(control::credit)) {
-    hear(from, static_cast<control>(head.kind));
+    on_control(from, static_cast<control>(head.kind));
     return nullptr;
   }
   if (from.state() != endpoint_state::open) [[unlikely]]
@@ -195,7 +195,7 @@ mpi_endpoint* mpi_transport::accept(frame& out) {
   return &from;
 }
 
-void mpi_transport::hear(mpi_endpoint& from, control what) {
+void mpi_transport::on_control(mpi_endpoint& from, control what) {
   switch (what) {
     case control::credit: break;  // those have a tag of their own
     case control::ended:
@@ -223,7 +223,7 @@ void mpi_transport::release(mpi_endpoint& of) noexcept {
     const auto passing = gate_.pass();
     ring_->release();
   }
-  if (of.owes_credit()) tell(of.rank(), credit_tag, control::credit, of.position_to_tell());
+  if (of.credit_due()) send_control(of.rank(), credit_tag, control::credit, of.position_to_acknowledge());
 }
 
 /// MPI gives frames of all ranks in one order: those of others are kept for poll().
@@ -257,7 +257,7 @@ bool mpi_transport::poll_one(mpi_endpoint& of, frame& out) noexcept {
 // ---- sleeping
 
 bool mpi_transport::arm() {
-  if (how_.longest_pause_ns == 0 || !stash_.empty() || !ring_) return false;
+  if (how_.max_pause_ns == 0 || !stash_.empty() || !ring_) return false;
   if (gate_.open_to_me()) {
     push_all();
     const auto passing = gate_.pass();

@@ -23,9 +23,9 @@
 namespace ham::transport::mpi {
 
 struct transport_options {
-  node_t first = 1;                   ///< node number of rank 1
-  std::int64_t longest_pause_ns = 0;  ///< between two looks while asleep; 0: never sleeps
-  std::int64_t end_timeout_ns = 0;    ///< for which rank 0 waits for the others at the end; 0: for ever
+  node_t first = 1;                 ///< node number of rank 1
+  std::int64_t max_pause_ns = 0;    ///< between two polls while asleep; 0: never sleeps
+  std::int64_t end_timeout_ns = 0;  ///< for which rank 0 waits for the others at the end; 0: for ever
 };
 
 class mpi_transport final : public transport, private endpoint_owner {
@@ -36,12 +36,12 @@ class mpi_transport final : public transport, private endpoint_owner {
 
   [[nodiscard]] const char* name() const noexcept override { return "mpi"; }
   void connect(node_t peer) override;
-  [[nodiscard]] endpoint* poll(frame& out, unsigned looks) override;
+  [[nodiscard]] endpoint* poll(frame& out, unsigned polls) override;
   [[nodiscard]] bool arm() override;
   void disarm() noexcept override;
   [[nodiscard]] int wake_fd() const noexcept override { return timer_.fd(); }
   void wake() noexcept override { timer_.wake(); }
-  [[nodiscard]] bool crowded() const noexcept override { return neighbours_.crowded(); }
+  [[nodiscard]] bool oversubscribed() const noexcept override { return neighbours_.oversubscribed(); }
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override;
   void shutdown() noexcept override;
 
@@ -59,17 +59,17 @@ class mpi_transport final : public transport, private endpoint_owner {
 
   // ---- endpoint_owner
   void send(mpi_endpoint& on) noexcept override;
-  [[nodiscard]] bool hear_credit(mpi_endpoint& of) noexcept override;
+  [[nodiscard]] bool receive_credit(mpi_endpoint& of) noexcept override;
   [[nodiscard]] bool poll_one(mpi_endpoint& of, frame& out) noexcept override;
   void release(mpi_endpoint& of) noexcept override;
 
   [[nodiscard]] node_t node_of(int rank) const noexcept { return rank == 0 ? 0 : first_ + rank - 1; }
   [[nodiscard]] int rank_of(node_t node) const noexcept;
-  mpi_endpoint& meet(int rank);
+  mpi_endpoint& introduce(int rank);
   [[nodiscard]] mpi_endpoint* next(frame& out);
   [[nodiscard]] mpi_endpoint* accept(frame& out);
-  void hear(mpi_endpoint& from, control what);
-  void tell(int rank, int tag, control what, std::uint32_t position) noexcept;
+  void on_control(mpi_endpoint& from, control what);
+  void send_control(int rank, int tag, control what, std::uint32_t position) noexcept;
   bool told() noexcept;
   mpi_endpoint* hand_out(mpi_endpoint& from, const frame& what) noexcept;
   void fail(mpi_endpoint& with, const std::string& why);
@@ -98,7 +98,7 @@ class mpi_transport final : public transport, private endpoint_owner {
   // Receiving.
   std::optional<receive_ring> ring_;
   mpi_endpoint* handed_out_ = nullptr;
-  unsigned fruitless_ = 0;
+  unsigned empty_polls_ = 0;
   bool from_stash_ = false;
   std::deque<stored_frame> stash_;  // of others, found while one endpoint was drained
   std::vector<bool> ended_;         // ranks that will send no more

@@ -9,8 +9,8 @@
 namespace ham::transport::mpi {
 namespace {
 
-/// Between looks while others take their time: short at first.
-class patience {
+/// Between polls while others take their time: short at first.
+class round_pause {
  public:
   void wait() noexcept {
     if (++rounds_ < 200) return;
@@ -29,12 +29,12 @@ void mpi_transport::shutdown() noexcept {
   push_all();
   for (int rank = 0; rank < size_; ++rank) {
     const bool met = endpoints_[static_cast<std::size_t>(rank)].load() != nullptr;
-    if (rank != self_ && (met || self_ == 0)) tell(rank, frame_tag, control::ended, 0);
+    if (rank != self_ && (met || self_ == 0)) send_control(rank, frame_tag, control::ended, 0);
   }
   flush();
   await_all();
   for (const auto& one : owned_) {
-    while (hear_credit(*one)) {
+    while (receive_credit(*one)) {
     }
   }
   ring_.reset();
@@ -67,7 +67,7 @@ void mpi_transport::drain() noexcept {
 }
 
 void mpi_transport::flush() noexcept {
-  patience until_sent;
+  round_pause until_sent;
   for (bool all = false; !all; until_sent.wait()) {
     drain();
     all = told();
@@ -88,7 +88,7 @@ void mpi_transport::await_all() noexcept {
     if (MPI_Ibarrier(own_, &barrier) != MPI_SUCCESS) return;
   }
   const std::int64_t since = base::now_ns();
-  patience until_there;
+  round_pause until_there;
   for (int done = 0;; until_there.wait()) {
     drain();
     {

@@ -30,7 +30,7 @@ class neighbours {
 
   void set_awake(bool on) noexcept;
   /// More ranks of this machine want to run than it has cores.
-  [[nodiscard]] bool crowded() const noexcept {
+  [[nodiscard]] bool oversubscribed() const noexcept {
     return awake_ != nullptr && awake_->load(std::memory_order_relaxed) > cores_;
   }
 

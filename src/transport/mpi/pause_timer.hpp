@@ -1,4 +1,4 @@
-// Sleep between looks at something that wakes nobody: pauses that grow while nothing comes.
+// Sleep between polls at something that wakes nobody: pauses that grow while nothing comes.
 #pragma once
 
 #include <sys/timerfd.h>
@@ -13,17 +13,17 @@ namespace ham::transport::mpi {
 
 class pause_timer {
  public:
-  /// Pauses of at most `longest_ns`.
-  explicit pause_timer(std::int64_t longest_ns)
-      : longest_ns_(longest_ns), fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+  /// Pauses of at most `max_ns`.
+  explicit pause_timer(std::int64_t max_ns)
+      : max_ns_(max_ns), fd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   /// Something came: the next pause is a short one.
   void reset() noexcept { next_ns_ = shortest_ns; }
   /// Makes fd() readable when the next pause is over.
   void start() noexcept {
-    const std::int64_t now = std::min(next_ns_, longest_ns_);
-    next_ns_ = std::min(2 * now, longest_ns_);
+    const std::int64_t now = std::min(next_ns_, max_ns_);
+    next_ns_ = std::min(2 * now, max_ns_);
     set(now);
     if (woken_.exchange(false)) set(1);
   }
@@ -42,7 +42,7 @@ class pause_timer {
     ::timerfd_settime(fd_.get(), 0, &when, nullptr);
   }
 
-  const std::int64_t longest_ns_;
+  const std::int64_t max_ns_;
   std::int64_t next_ns_ = shortest_ns;
   base::unique_fd fd_;
   std::atomic<bool> woken_{false};

@@ -10,7 +10,7 @@ namespace {
 // Three lines more than a frame: otherwise all slots would begin in the same set of the cache.
 constexpr std::size_t stride = largest_frame + 192;
 // While frames arrive in a row, posting waits for this many: it is done in the shadow of a look that finds nothing.
-constexpr std::size_t most_released = 8;
+constexpr std::size_t max_released = 8;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void receive_ring::release() noexcept {
   if (!there_) return;
   there_ = false;
   head_ = (head_ + 1) % count;
-  if (++released_ >= most_released) post_again();
+  if (++released_ >= max_released) post_again();
 }
 
 void receive_ring::post_again() noexcept {

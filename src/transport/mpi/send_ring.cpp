@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t largest_sent_at_once = 256;
 
-constexpr std::size_t whole_lines(std::size_t size) noexcept {
+constexpr std::size_t round_to_lines(std::size_t size) noexcept {
   return (size + base::cache_line_bytes - 1) / base::cache_line_bytes * base::cache_line_bytes;
 }
 
@@ -19,13 +19,13 @@ send_ring::send_ring() : memory_(new std::byte[memory_bytes + base::cache_line_b
 
 bool send_ring::fits(std::uint64_t begin, std::size_t room) noexcept {
   if (freed_ == built()) return true;
-  return built() - freed_ < most_frames && begin + room - slot(freed_).begin <= memory_bytes;
+  return built() - freed_ < max_frames && begin + room - slot(freed_).begin <= memory_bytes;
 }
 
 std::byte* send_ring::reserve(std::size_t size, bool may_test) noexcept {
-  if (may_test && freed_ != taken()) reclaim();
+  if (may_test && freed_ != consumed()) reclaim();
   if (freed_ == built()) end_ = 0;  // calls in turns stay in the same cache lines
-  const std::size_t room = whole_lines(size);
+  const std::size_t room = round_to_lines(size);
   const std::size_t to_edge = memory_bytes - end_ % memory_bytes;
   const std::uint64_t begin = room <= to_edge ? end_ : end_ + to_edge;
   if (!fits(begin, room)) return nullptr;
@@ -37,7 +37,7 @@ std::byte* send_ring::reserve(std::size_t size, bool may_test) noexcept {
 
 void send_ring::build() noexcept {
   const frame_slot& next = slot(built());
-  end_ = next.begin + whole_lines(next.size);
+  end_ = next.begin + round_to_lines(next.size);
   built_.store(built() + 1, std::memory_order_relaxed);
 }
 
@@ -48,7 +48,7 @@ int send_ring::send(int rank, MPI_Comm among) noexcept {
     frame_slot& next = slot(sent_);
     const std::byte* const bytes = memory_.get() + next.begin % memory_bytes;
     const auto size = static_cast<int>(next.size);
-    const int error = next.size <= largest_sent_at_once && taken() == sent_
+    const int error = next.size <= largest_sent_at_once && consumed() == sent_
                           ? MPI_Send(bytes, size, MPI_BYTE, rank, frame_tag, among)
                           : MPI_Isend(bytes, size, MPI_BYTE, rank, frame_tag, among, &next.request);
     if (error != MPI_SUCCESS) return error;
@@ -57,7 +57,7 @@ int send_ring::send(int rank, MPI_Comm among) noexcept {
 }
 
 void send_ring::reclaim() noexcept {
-  for (const std::uint64_t until = taken(); freed_ != until; ++freed_) {
+  for (const std::uint64_t until = consumed(); freed_ != until; ++freed_) {
     int done = 0;
     if (slot(freed_).request == MPI_REQUEST_NULL) continue;
     if (MPI_Test(&slot(freed_).request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) return;

@@ -11,10 +11,10 @@
 
 namespace ham::transport::mpi {
 
-/// One thread at a time, but for taken(). Positions count frames.
+/// One thread at a time, but for consumed(). Positions count frames.
 class send_ring {
  public:
-  static constexpr std::size_t most_frames = 256;
+  static constexpr std::size_t max_frames = 256;
   static constexpr std::size_t memory_bytes = std::size_t{1} << 20;
 
   send_ring();
@@ -30,7 +30,7 @@ class send_ring {
   [[nodiscard]] bool flushed() noexcept;
 
   [[nodiscard]] std::uint64_t built() const noexcept { return built_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t taken() const noexcept { return taken_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t consumed() const noexcept { return taken_.load(std::memory_order_acquire); }
   /// The rank has taken so many frames, the lower 32 bits. False: it has not been sent so many. Any thread.
   [[nodiscard]] bool take(std::uint32_t position) noexcept;
 
@@ -40,11 +40,11 @@ class send_ring {
     std::uint64_t begin = 0;  ///< in the endless sequence of bytes that runs round the memory
     std::uint32_t size = 0;
   };
-  [[nodiscard]] frame_slot& slot(std::uint64_t position) noexcept { return slots_[position % most_frames]; }
+  [[nodiscard]] frame_slot& slot(std::uint64_t position) noexcept { return slots_[position % max_frames]; }
   [[nodiscard]] bool fits(std::uint64_t begin, std::size_t room) noexcept;
 
   std::unique_ptr<std::byte[]> memory_;
-  std::array<frame_slot, most_frames> slots_;
+  std::array<frame_slot, max_frames> slots_;
   std::uint64_t freed_ = 0;
   std::uint64_t sent_ = 0;
   std::atomic<std::uint64_t> built_{0};

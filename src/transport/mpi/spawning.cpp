@@ -37,7 +37,7 @@ MPI_Comm spawn_processes(const std::vector<std::string>& command, std::size_t co
   return merge(between, 0, first);
 }
 
-MPI_Comm meet_parent(node_t& first) {
+MPI_Comm connect_parent(node_t& first) {
   MPI_Comm parent = MPI_COMM_NULL;
   MPI_Comm_get_parent(&parent);
   if (parent == MPI_COMM_NULL) throw config_error("this process was not started by offload::spawn");

@@ -1,4 +1,4 @@
-// Starting, introducing and burying targets. All of it happens on the keeper thread, which the children are tied to:
+// Starting, introducing and reaping targets. All of it happens on the control thread, which the children are tied to:
 // the kernel kills them when it ends.
 #include "transport/shm/host_transport.hpp"
 
@@ -24,8 +24,8 @@
 namespace ham::transport::shm {
 namespace {
 
-constexpr std::chrono::milliseconds patience_at_end{500};
-// What the keeper's epoll says; the rest are nodes, whose control sockets they stand for.
+constexpr std::chrono::milliseconds end_timeout{500};
+// What the control thread's epoll says; the rest are nodes, whose control sockets they stand for.
 constexpr std::uint64_t command_tag = 0;
 constexpr std::uint64_t process_tag = UINT64_MAX;
 
@@ -79,7 +79,7 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, command_event_.get(), &interest);
   interest.data.u64 = process_tag;
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, supervisor_.fd(), &interest);
-  keeper_ = base::start_thread([this] { keep(); });
+  control_thread_ = base::start_thread([this] { control_loop(); });
 }
 
 host_transport::~host_transport() { shutdown(); }
@@ -95,19 +95,19 @@ void host_transport::start(std::vector<target_plan> plans, std::uint32_t nodes) 
   if (!start_error_.empty()) throw config_error(start_error_);
 }
 
-void host_transport::end(node_t node, std::chrono::milliseconds patience) {
+void host_transport::end(node_t node, std::chrono::milliseconds timeout) {
   {
     std::lock_guard guard(mutex_);
-    ending_.emplace_back(node, base::now_ns() + std::chrono::nanoseconds(patience).count());
+    ending_.emplace_back(node, base::now_ns() + std::chrono::nanoseconds(timeout).count());
   }
   base::signal_event(command_event_.get());
 }
 
-bool host_transport::crowded() const noexcept {
+bool host_transport::oversubscribed() const noexcept {
   return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
 }
 
-void host_transport::keep() {
+void host_transport::control_loop() {
   for (;;) {
     wait_for_events();
     std::unique_lock lock(mutex_);
@@ -284,17 +284,17 @@ void host_transport::hang_up(child& one) {
     // It most likely ends at this moment, and how it ends is worth more than that it hung up.
     const std::string how = one.how_ended.empty() ? supervisor_.wait(one.node, std::chrono::seconds(2)) : one.how_ended;
     lose(one, how.empty() ? "closed the connection" : how);
-    if (!how.empty()) bury(one);
+    if (!how.empty()) release(one);
     return;
   }
   std::string how = job_->of(one.node).how_ended(static_cast<pid_t>(peer_pid(one.node)));
   if (how.empty()) how = base::holder_died(job_->of(one.node).alive) ? "died" : "closed the connection";
-  tell_end(one, how);
+  report_end(one, how);
 }
 
 /// The process that was started may be a wrapper around the target. The kernel marks the target's life word before it
 /// closes its sockets.
-void host_transport::tell_end(const child& one, const std::string& how) {
+void host_transport::report_end(const child& one, const std::string& how) {
   if (base::holder_died(job_->of(one.node).alive))
     observing().on_died(one.node, "its process " + how);
   else
@@ -305,7 +305,7 @@ void host_transport::tell_end(const child& one, const std::string& how) {
 void host_transport::lose(child& one, const std::string& how) {
   job_->set_awake(one.node, false);
   if (one.joined) {
-    tell_end(one, how);
+    report_end(one, how);
     return;
   }
   observing().on_lost(one.node, why_not_joined(one.program, how, one.last_words));
@@ -358,11 +358,11 @@ void host_transport::on_ended(child& one, const std::string& how) {
   if (!one.joined && !one.hung_up) read_control(one);  // it may have said why
   if (one.ended) return;
   lose(one, how);
-  bury(one);
+  release(one);
 }
 
 /// Its process is gone, everyone knows: a host that goes on starting others must not keep its memory and descriptors.
-void host_transport::bury(child& one) {
+void host_transport::release(child& one) {
   one.ended = true;
   one.memory->abandon();
   one.heap.reset();
@@ -402,7 +402,7 @@ void host_transport::forget(endpoint& with) noexcept {
 
 void host_transport::stop_children() {
   for (auto& one : children_) one->control.reset();
-  supervisor_.stop(patience_at_end);
+  supervisor_.stop(end_timeout);
 }
 
 void host_transport::shutdown() noexcept {
@@ -412,7 +412,7 @@ void host_transport::shutdown() noexcept {
     stop_ = true;
   }
   base::signal_event(command_event_.get());
-  keeper_.join();
+  control_thread_.join();
   watch_.reset();
 }
 

@@ -35,13 +35,13 @@ class host_transport final : public ring_transport {
 
   /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
   void start(std::vector<target_plan> plans, std::uint32_t nodes);
-  /// Sees to it that a target which was told to end does so within `patience`. Does not wait.
-  void end(node_t node, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
+  /// Sees to it that a target which was told to end does so within `timeout`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds timeout = std::chrono::milliseconds(500));
 
   [[nodiscard]] const char* name() const noexcept override { return "shm"; }
   /// Every target is connected to the host from its start: there is no other.
   void connect(node_t peer) override { observing().on_lost(peer, "it has left the job"); }
-  [[nodiscard]] bool crowded() const noexcept override;
+  [[nodiscard]] bool oversubscribed() const noexcept override;
   [[nodiscard]] int home_core() const noexcept override {
     return job_->nodes[0].home.load(std::memory_order_relaxed) - 1;
   }
@@ -75,19 +75,19 @@ class host_transport final : public ring_transport {
 
   host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd, observer& to);
 
-  void keep();  // the keeper thread
+  void control_loop();  // the control thread
   void start_one(const target_plan& plan, std::uint32_t nodes);
   void run_commands();
   void wait_for_events();
   void read_control(child& from);
-  void bury(child& one);
+  void release(child& one);
   void introduce(node_t first, node_t second);
   void refuse(child& asker, node_t peer);
   void look_after_processes();
   void on_ended(child& one, const std::string& how);
   void hang_up(child& one);
   void lose(child& one, const std::string& how);
-  void tell_end(const child& one, const std::string& how);
+  void report_end(const child& one, const std::string& how);
   [[nodiscard]] std::string how_ended(node_t node);
   void stop_children();
   [[nodiscard]] child* find(node_t node) noexcept;
@@ -114,14 +114,14 @@ class host_transport final : public ring_transport {
   std::set<node_t> nodes_;  // of children; guarded by mutex_
   base::memory_kills memory_kills_;
 
-  process_supervisor supervisor_;                 // keeper thread only
-  std::vector<std::unique_ptr<child>> children_;  // keeper thread only
+  process_supervisor supervisor_;                 // control thread only
+  std::vector<std::unique_ptr<child>> children_;  // control thread only
   std::int64_t start_limit_ns_;
   std::set<std::pair<node_t, node_t>> introduced_;
   base::unique_fd command_event_;
   base::unique_fd epoll_;
   std::unique_ptr<base::life_watch> watch_;
-  std::thread keeper_;
+  std::thread control_thread_;
 };
 
 }  // namespace ham::transport::shm

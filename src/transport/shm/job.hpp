@@ -28,7 +28,7 @@ struct job_node {
     const pid_t said = pid.load(std::memory_order_relaxed);
     std::string how = said > 0 && said != started ? base::end_of(said, timeout) : std::string();
     if (how.empty() && started > 0) how = base::end_of(started, timeout);
-    return how.empty() ? end.told() : how;
+    return how.empty() ? end.text() : how;
   }
 };
 
@@ -37,7 +37,7 @@ struct job_segment {
   std::uint32_t magic;
   std::uint32_t cores;
   alignas(line_bytes) std::atomic<std::int32_t> awake;  ///< nodes that are not asleep
-  job_node nodes[most_nodes];
+  job_node nodes[max_nodes];
 
   /// Counts a node in or out; idempotent per node.
   void set_awake(node_t node, bool on) noexcept {
@@ -67,6 +67,6 @@ static_assert(offsetof(job_node, home) == sizeof(bell) + 12);
 static_assert(offsetof(job_node, end) == sizeof(bell) + 16);
 static_assert(offsetof(job_segment, cores) == 4 && offsetof(job_segment, awake) == line_bytes);
 static_assert(offsetof(job_segment, nodes) == 2 * line_bytes);
-static_assert(sizeof(job_segment) == 2 * line_bytes + most_nodes * sizeof(job_node));
+static_assert(sizeof(job_segment) == 2 * line_bytes + max_nodes * sizeof(job_node));
 
 }  // namespace ham::transport::shm

@@ -22,7 +22,7 @@
 namespace ham::transport::shm {
 namespace {
 
-constexpr int patience_after_host_ms = 500;
+constexpr int after_host_timeout_ms = 500;
 
 /// Only a process of the same user may have started us.
 void check_credentials(int socket) {
@@ -119,8 +119,8 @@ void target_transport::end_with_host() noexcept {
 void target_transport::join() {
   add(0, 1, invitation_.epoch, std::move(invitation_.pair_file), std::move(invitation_.host_heap),
       std::move(invitation_.host_event));
-  tell(control_kind::joined, 0);
-  keeper_ = base::start_thread([this] { keep(); });
+  send_control(control_kind::joined, 0);
+  control_thread_ = base::start_thread([this] { control_loop(); });
 }
 
 void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base::unique_fd pair, base::unique_fd heap,
@@ -139,7 +139,7 @@ void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base
   if (peer != 0) watch_->watch(job_->of(peer).alive, static_cast<std::uint64_t>(peer));
 }
 
-bool target_transport::tell(control_kind kind, node_t peer) noexcept {
+bool target_transport::send_control(control_kind kind, node_t peer) noexcept {
   control_text text;
   text.kind = kind;
   text.peer = peer;
@@ -153,14 +153,15 @@ void target_transport::forget(endpoint& with) noexcept {
 }
 
 void target_transport::connect(node_t peer) {
-  if (!tell(control_kind::connect, peer)) observing().on_lost(peer, "the host is gone, which brings targets together");
+  if (!send_control(control_kind::connect, peer))
+    observing().on_lost(peer, "the host is gone, which brings targets together");
 }
 
-bool target_transport::crowded() const noexcept {
+bool target_transport::oversubscribed() const noexcept {
   return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
 }
 
-void target_transport::keep() {
+void target_transport::control_loop() {
   pollfd waiting[2] = {{invitation_.control.get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}};
   for (;;) {
     if (::poll(waiting, 2, -1) < 0) continue;
@@ -170,10 +171,10 @@ void target_transport::keep() {
     if (closed) {
       if (!leaving_.load()) observing().on_lost(0, "the host closed the connection");
       // A busy target behind a wrapper is not the host's child, so the host cannot end it.
-      if (::poll(&waiting[1], 1, patience_after_host_ms) == 0) end_with_host();
+      if (::poll(&waiting[1], 1, after_host_timeout_ms) == 0) end_with_host();
       return;
     }
-    if (message) meet(*message);
+    if (message) on_introduced(*message);
   }
 }
 
@@ -187,7 +188,7 @@ std::string target_transport::why_refused(node_t peer) const {
   return "its process has ended, or the host could not connect the two";
 }
 
-void target_transport::meet(const base::control_message& message) {
+void target_transport::on_introduced(const base::control_message& message) {
   control_text text;
   if (message.bytes.size() != sizeof text) return;
   std::memcpy(&text, message.bytes.data(), sizeof text);
@@ -211,7 +212,7 @@ void target_transport::meet(const base::control_message& message) {
 void target_transport::shutdown() noexcept {
   if (leaving_.exchange(true)) return;
   base::signal_event(stop_event_.get());
-  if (keeper_.joinable()) keeper_.join();
+  if (control_thread_.joinable()) control_thread_.join();
   watch_.reset();
   job_->set_awake(self_, false);
 }

@@ -37,7 +37,7 @@ class target_transport final : public ring_transport {
 
   [[nodiscard]] const char* name() const noexcept override { return "shm"; }
   void connect(node_t peer) override;
-  [[nodiscard]] bool crowded() const noexcept override;
+  [[nodiscard]] bool oversubscribed() const noexcept override;
   void forget(endpoint& with) noexcept override;
   [[nodiscard]] int home_core() const noexcept override {
     return job_->of(self_).home.load(std::memory_order_relaxed) - 1;
@@ -50,9 +50,9 @@ class target_transport final : public ring_transport {
  private:
   target_transport(invitation from, base::mapping job_memory, observer& to);
 
-  void keep();
-  bool tell(control_kind kind, node_t peer) noexcept;
-  void meet(const base::control_message& message);
+  void control_loop();
+  bool send_control(control_kind kind, node_t peer) noexcept;
+  void on_introduced(const base::control_message& message);
   [[nodiscard]] std::string why_refused(node_t peer) const;
   void add(node_t peer, unsigned side, std::uint32_t epoch, base::unique_fd pair, base::unique_fd heap,
            base::unique_fd event);
@@ -63,11 +63,11 @@ class target_transport final : public ring_transport {
   job_segment* job_;
   node_t self_;
   const uid_t user_at_start_ = ::geteuid();
-  std::size_t connected_ = 0;  // of the keeper thread, once it runs
+  std::size_t connected_ = 0;  // of the control thread, once it runs
   std::atomic<bool> leaving_{false};
   base::unique_fd stop_event_;
   std::unique_ptr<base::life_watch> watch_;
-  std::thread keeper_;
+  std::thread control_thread_;
 };
 
 }  // namespace ham::transport::shm

@@ -10,7 +10,7 @@ namespace ham::transport::tcp {
 namespace {
 
 /// A lane may be asked for again if none has come for so long.
-constexpr std::chrono::seconds patience{1};
+constexpr std::chrono::seconds timeout{1};
 
 access_result meaning(bulk_answer answer) noexcept {
   switch (answer) {
@@ -94,7 +94,7 @@ std::unique_ptr<lane> bulk_client::take() {
       busy_.push_back(result.get());
       return result;
     }
-    if (opened_ == most_lanes) {
+    if (opened_ == max_lanes) {
       changed_.wait(lock);
       continue;
     }
@@ -109,7 +109,7 @@ std::unique_ptr<lane> bulk_client::take() {
     }
     // adopt() counts the one that comes.
     --opened_;
-    changed_.wait_for(lock, patience);
+    changed_.wait_for(lock, timeout);
   }
 }
 
@@ -125,7 +125,7 @@ void bulk_client::give(std::unique_ptr<lane> used, bool sound) {
 
 void bulk_client::adopt(std::unique_ptr<lane> fresh) {
   std::lock_guard guard(mutex_);
-  if (closed_ || opened_ >= 2 * most_lanes) return;  // more than were asked for
+  if (closed_ || opened_ >= 2 * max_lanes) return;  // more than were asked for
   ++opened_;
   idle_.push_back(std::move(fresh));
   changed_.notify_one();

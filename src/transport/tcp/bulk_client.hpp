@@ -15,7 +15,7 @@ namespace ham::transport::tcp {
 
 class bulk_client final : public remote_memory {
  public:
-  static constexpr std::size_t most_lanes = 4;
+  static constexpr std::size_t max_lanes = 4;
   /// From this size on a transfer is spread over several lanes, if that is wanted.
   static constexpr std::size_t spread_bytes = std::size_t{16} << 20;
 

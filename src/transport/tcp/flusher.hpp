@@ -8,7 +8,7 @@
 
 namespace ham::transport::tcp {
 
-/// Sleeps while there is nothing to do; nudge() costs a load while it is awake.
+/// Sleeps while there is nothing to do; schedule_ack() costs a load while it is awake.
 class flusher {
  public:
   /// What one round found.
@@ -20,12 +20,12 @@ class flusher {
   void start(round work);
   void stop() noexcept;
   /// Bytes wait.
-  void hurry() noexcept {
+  void schedule_flush() noexcept {
     if (rest_.load() != awake) [[unlikely]]
       wake();
   }
   /// Something will be owed.
-  void nudge() noexcept {
+  void schedule_ack() noexcept {
     if (rest_.load() == asleep) [[unlikely]]
       wake();
   }

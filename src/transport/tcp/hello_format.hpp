@@ -24,7 +24,7 @@ inline constexpr std::uint8_t has_memory = 1;  ///< flag: this node lets peers a
 inline constexpr std::uint16_t hello_version = 1;
 inline constexpr std::uint32_t hello_magic = 0x544d4148;    // "HAMT"
 inline constexpr std::uint32_t welcome_magic = 0x574d4148;  // "HAMW"
-inline constexpr std::uint32_t most_nodes = 1U << 20;
+inline constexpr std::uint32_t max_nodes = 1U << 20;
 
 /// Of the side that connected.
 struct hello {
@@ -89,7 +89,7 @@ inline void store_hello(std::byte* to, const hello& what) noexcept {
   for (std::size_t i = 0; i < 16; ++i) out.job[i] = from[8 + i];
   const auto sender = load<std::uint32_t>(from.data() + 24);
   const auto receiver = load<std::uint32_t>(from.data() + 28);
-  if (sender >= most_nodes || receiver >= most_nodes || sender == receiver) return "its node numbers cannot be";
+  if (sender >= max_nodes || receiver >= max_nodes || sender == receiver) return "its node numbers cannot be";
   out.from = static_cast<node_t>(sender);
   out.to = static_cast<node_t>(receiver);
   out.nonce = load<std::uint64_t>(from.data() + 32);

@@ -16,7 +16,7 @@ namespace ham::transport::tcp {
 /// Any thread may call any of it.
 class lane_server {
  public:
-  static constexpr std::size_t max_lanes_per_peer = 2 * bulk_client::most_lanes;
+  static constexpr std::size_t max_lanes_per_peer = 2 * bulk_client::max_lanes;
 
   /// `memory` nullptr: every access is refused.
   explicit lane_server(base::heap* memory) : memory_(memory) {}

@@ -55,7 +55,7 @@ class patient_socket {
   }
 
  private:
-  static constexpr std::int64_t longest_spin_ns = 200'000;
+  static constexpr std::int64_t max_spin_ns = 200'000;
   static constexpr std::int64_t shortest_spin_ns = 2'000;
 
   template <class Call>
@@ -72,8 +72,8 @@ class patient_socket {
     } while (moved < 0 && errno == EINTR);
     if (how == waiting::asleep) return moved;
     // As an engine's wait: longer from now on if that would have caught it, else shorter.
-    const bool soon = base::now_ns() - begin < longest_spin_ns;
-    spin_ns_ = soon ? longest_spin_ns : std::max(spin_ns_ / 2, shortest_spin_ns);
+    const bool soon = base::now_ns() - begin < max_spin_ns;
+    spin_ns_ = soon ? max_spin_ns : std::max(spin_ns_ / 2, shortest_spin_ns);
     return moved;
   }
 
@@ -86,7 +86,7 @@ class patient_socket {
   }
 
   int socket_ = -1;
-  std::int64_t spin_ns_ = longest_spin_ns;
+  std::int64_t spin_ns_ = max_spin_ns;
 };
 
 }  // namespace ham::transport::tcp

@@ -74,12 +74,12 @@ class send_queue {
 
   /// A head with these fields has gone, in a frame or in a notice.
   void told(std::uint32_t taken, std::uint16_t ahead) noexcept {
-    told_ = taken;
+    acknowledged_ = taken;
     const std::uint32_t limit = taken + ahead;
     if (static_cast<std::int32_t>(limit - allowed_) > 0) allowed_ = limit;
   }
   /// What the peer knows: frames that we have taken, and up to which one we may take without a word; low 32 bits.
-  [[nodiscard]] std::uint32_t told() const noexcept { return told_; }
+  [[nodiscard]] std::uint32_t acknowledged() const noexcept { return acknowledged_; }
   [[nodiscard]] std::uint32_t allowed() const noexcept { return allowed_; }
 
   /// Gives the memory back that was used; for queues that will not send any more.
@@ -111,7 +111,7 @@ class send_queue {
   std::size_t at_ = 0;
   std::size_t reserved_ = 0;
   std::uint64_t handed_ = 0;
-  std::uint32_t told_ = 0;
+  std::uint32_t acknowledged_ = 0;
   std::uint32_t allowed_ = first_allowance;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 /// A peer that was killed while we had so much of it unread may have had more to say.
 constexpr std::size_t suspicious_bytes = std::size_t{32} << 10;
-constexpr std::uint16_t most_ahead = 256;
+constexpr std::uint16_t max_ahead = 256;
 
 bool comes_later(int error) noexcept { return would_block(error) || error == EINTR; }
 
@@ -40,7 +40,7 @@ bool tcp_endpoint::poll(frame& out) noexcept {
   std::string why;
   const bool found = next_frame(out, true, what, why);
   if (what != news::none) [[unlikely]]
-    tell(what, why);
+    notify(what, why);
   return found;
 }
 
@@ -49,7 +49,7 @@ bool tcp_endpoint::poll_buffered(frame& out) noexcept {
   std::string why;
   const bool found = next_frame(out, false, what, why);
   if (what != news::none) [[unlikely]]
-    tell(what, why);
+    notify(what, why);
   return found;
 }
 
@@ -76,7 +76,7 @@ bool tcp_endpoint::next_frame(frame& out, bool may_receive, news& told, std::str
         wire_head behind;
         more_here_.store(read_frame(in_.waiting(), epoch_, behind, wrong) == head_status::frame,
                          std::memory_order_relaxed);
-        owner_.nudge();
+        owner_.schedule_ack();
         return true;
       }
       case head_status::broken: why = wrong; break;
@@ -134,7 +134,7 @@ void tcp_endpoint::allow_more(std::size_t frame_bytes) noexcept {
   wire_head head;
   const char* wrong = nullptr;
   std::span<const std::byte> behind = in_.waiting().subspan(frame_bytes);
-  while (ahead < most_ahead && read_frame(behind, epoch_, head, wrong) == head_status::frame) {
+  while (ahead < max_ahead && read_frame(behind, epoch_, head, wrong) == head_status::frame) {
     if (carries_payload(head.kind)) ++ahead;
     behind = behind.subspan(head_bytes + head.size);
   }
@@ -144,10 +144,10 @@ void tcp_endpoint::allow_more(std::size_t frame_bytes) noexcept {
   send_what_waits();
 }
 
-void tcp_endpoint::tell(news what, const std::string& why) noexcept {
+void tcp_endpoint::notify(news what, const std::string& why) noexcept {
   if (reported_.exchange(true)) return;
   if (what == news::ended) {
-    owner_.dried_up(*this);
+    owner_.read_eof(*this);
     {
       std::lock_guard guard(sending_);
       end_records();
@@ -226,7 +226,7 @@ void tcp_endpoint::hung_up() noexcept {
     if (!ended_) return;
     why = ending();
   }
-  tell(news::ended, why);
+  notify(news::ended, why);
 }
 
 void tcp_endpoint::cut_off() noexcept {
@@ -237,12 +237,12 @@ void tcp_endpoint::cut_off() noexcept {
     end_of_stream(ETIMEDOUT);
     why = ending();
   }
-  tell(news::ended, why);
+  notify(news::ended, why);
 }
 
 // ---- what the peer took
 
-std::uint64_t tcp_endpoint::taken() const noexcept {
+std::uint64_t tcp_endpoint::consumed() const noexcept {
   auto& self = const_cast<tcp_endpoint&>(*this);
   std::lock_guard guard(receiving_);
   if (state_.load() == endpoint_state::open && !ended_) self.read_ahead(1);
@@ -270,7 +270,7 @@ void tcp_endpoint::close(const std::string& reason) noexcept {
     }
     state_.store(endpoint_state::broken, std::memory_order_release);
   }
-  owner_.dried_up(*this);
+  owner_.read_eof(*this);
   {
     std::lock_guard guard(sending_);
     // What was promised before still goes: a farewell with the reason, for example.
@@ -309,7 +309,7 @@ bool tcp_endpoint::drain() noexcept {
   return false;
 }
 
-void tcp_endpoint::bury() noexcept {
+void tcp_endpoint::close_stream() noexcept {
   std::scoped_lock guard(receiving_, sending_);
   dead_ = true;
   connected_.bytes->close();

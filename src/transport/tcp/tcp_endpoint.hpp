@@ -19,9 +19,9 @@ class endpoint_owner {
  public:
   virtual ~endpoint_owner() = default;
   /// Bytes were gathered that push_aged() would send.
-  virtual void hurry() noexcept = 0;
-  /// Frames were taken that tell_taken() would tell of.
-  virtual void nudge() noexcept = 0;
+  virtual void schedule_flush() noexcept = 0;
+  /// Frames were taken that acknowledge() would tell of.
+  virtual void schedule_ack() noexcept = 0;
   /// The connection has ended by itself.
   virtual void lost(tcp_endpoint& which, const std::string& reason) noexcept = 0;
   /// The peer broke the wire format.
@@ -29,7 +29,7 @@ class endpoint_owner {
   /// Nobody will use the socket any more.
   virtual void closed(tcp_endpoint& which) noexcept = 0;
   /// The socket has nothing to give any more.
-  virtual void dried_up(tcp_endpoint& which) noexcept = 0;
+  virtual void read_eof(tcp_endpoint& which) noexcept = 0;
   /// The peer wants a lane for bulk data.
   virtual void lane_wanted(tcp_endpoint& which) noexcept = 0;
   /// Much is under way to the peer: watch_silence() must be called soon.
@@ -47,7 +47,7 @@ class tcp_endpoint final : public endpoint {
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override;
   void cancel() noexcept override {}
   void commit(const frame_head& head) noexcept override;
-  [[nodiscard]] std::uint64_t taken() const noexcept override;
+  [[nodiscard]] std::uint64_t consumed() const noexcept override;
   [[nodiscard]] bool poll(frame& out) noexcept override;
   void release() noexcept override;
   [[nodiscard]] endpoint_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
@@ -72,11 +72,11 @@ class tcp_endpoint final : public endpoint {
   /// The same for what has waited long enough by `now_ns`. True if anything waits, or may soon.
   [[nodiscard]] bool push_aged(std::int64_t now_ns) noexcept;
   /// The peer does not know yet how many of its frames were taken.
-  [[nodiscard]] bool owes() const noexcept {
-    return told_.load() != static_cast<std::uint32_t>(taken_.load()) && state() == endpoint_state::open;
+  [[nodiscard]] bool ack_due() const noexcept {
+    return acknowledged_.load() != static_cast<std::uint32_t>(taken_.load()) && state() == endpoint_state::open;
   }
   /// Tells it, unless a frame has done so or more were taken since the last call.
-  void tell_taken() noexcept;
+  void acknowledge() noexcept;
   /// The socket can be written again. True if a reserve() had been refused.
   [[nodiscard]] bool writable() noexcept;
   /// The kernel says that the connection has ended: reads what is left, and reports.
@@ -89,13 +89,13 @@ class tcp_endpoint final : public endpoint {
   /// Reads and drops. True once the peer has ended as well.
   [[nodiscard]] bool drain() noexcept;
   /// Gives the descriptor back.
-  void bury() noexcept;
+  void close_stream() noexcept;
 
  private:
   enum class news : std::uint8_t { none, ended, malformed };
 
   bool next_frame(frame& out, bool may_receive, news& told, std::string& why);
-  void tell(news what, const std::string& why) noexcept;
+  void notify(news what, const std::string& why) noexcept;
   bool understand(const wire_head& head, std::string& why) noexcept;
   void allow_more(std::size_t frame_bytes) noexcept;
   /// Reads once. False: nothing came.
@@ -154,8 +154,8 @@ class tcp_endpoint final : public endpoint {
   std::atomic<std::int64_t> gathering_since_{0};
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> handed_{0};
-  std::atomic<std::uint32_t> told_{0};
-  std::uint32_t taken_before_ = 0;  // at the last tell_taken()
+  std::atomic<std::uint32_t> acknowledged_{0};
+  std::uint32_t taken_before_ = 0;  // at the last acknowledge()
 
   std::atomic<endpoint_state> state_{endpoint_state::open};
   std::atomic<bool> reported_{false};

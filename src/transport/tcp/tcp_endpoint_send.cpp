@@ -11,13 +11,13 @@
 namespace ham::transport::tcp {
 namespace {
 
-constexpr std::size_t most_gathered = std::size_t{16} << 10;
-constexpr std::int64_t longest_wait_ns = 50'000;
+constexpr std::size_t max_gathered = std::size_t{16} << 10;
+constexpr std::int64_t max_wait_ns = 50'000;
 constexpr unsigned sent_at_once = 2;  // frames of a burst before the rest is gathered
 /// With so much unread, the peer's window may close: silence is no sign of a cut link then.
 constexpr std::size_t small_under_way = std::size_t{16} << 10;
 /// So many probes of the kernel stay unanswered before a quiet link is taken for cut: one may get lost.
-constexpr unsigned most_unanswered = 2;
+constexpr unsigned max_unanswered = 2;
 constexpr std::int64_t until_unanswered_ms = 2500;
 
 }  // namespace
@@ -47,17 +47,17 @@ void tcp_endpoint::commit(const frame_head& head) noexcept {
   if (blocked_) return;
   const bool more_to_come =
       more_here_.load(std::memory_order_relaxed) || streak_.fetch_add(1, std::memory_order_relaxed) >= sent_at_once;
-  if (!more_to_come || queue_.size() >= most_gathered) {
+  if (!more_to_come || queue_.size() >= max_gathered) {
     send_what_waits();
     return;
   }
   const std::int64_t now = base::now_ns();
-  if (now - last_send_ns_ >= longest_wait_ns) {
+  if (now - last_send_ns_ >= max_wait_ns) {
     send_what_waits();
   } else if (!gathering_.load(std::memory_order_relaxed)) {
     gathering_since_.store(now, std::memory_order_relaxed);
     gathering_.store(true);
-    owner_.hurry();
+    owner_.schedule_flush();
   }
 }
 
@@ -69,12 +69,12 @@ void tcp_endpoint::push() noexcept {
 
 bool tcp_endpoint::push_aged(std::int64_t now_ns) noexcept {
   if (!gathering()) return false;
-  if (now_ns - gathering_since_.load(std::memory_order_relaxed) >= longest_wait_ns) push();
+  if (now_ns - gathering_since_.load(std::memory_order_relaxed) >= max_wait_ns) push();
   return true;
 }
 
-void tcp_endpoint::tell_taken() noexcept {
-  if (!owes() || !sending_.try_lock()) return;
+void tcp_endpoint::acknowledge() noexcept {
+  if (!ack_due() || !sending_.try_lock()) return;
   const std::lock_guard guard(sending_, std::adopt_lock);
   const auto now = static_cast<std::uint32_t>(taken_.load());
   if (taken_before_ == now && !dead_ && !blocked_) {
@@ -107,7 +107,7 @@ void tcp_endpoint::leave() noexcept {
     reason_ = "this node has left";
     state_.store(endpoint_state::closed, std::memory_order_release);
   }
-  owner_.dried_up(*this);
+  owner_.read_eof(*this);
   {
     std::lock_guard guard(sending_);
     farewell_due_ = true;
@@ -128,7 +128,7 @@ void tcp_endpoint::send_what_waits() noexcept {
     sending_failed();
   }
   if (queue_.handed() != before) handed_.store(queue_.handed());
-  told_.store(queue_.told(), std::memory_order_relaxed);
+  acknowledged_.store(queue_.acknowledged(), std::memory_order_relaxed);
   allowed_.store(queue_.allowed(), std::memory_order_relaxed);
   last_send_ns_ = base::now_ns();
   gathering_.store(false, std::memory_order_relaxed);
@@ -234,7 +234,7 @@ std::int64_t tcp_endpoint::watch_silence() noexcept {
   const std::int64_t silent_ms = info.tcpi_last_ack_recv;
   const bool unacknowledged = info.tcpi_unacked != 0 || info.tcpi_notsent_bytes != 0;
   std::int64_t pause_ms = timeout_ms / 6;
-  bool unanswered = info.tcpi_unacked != 0 ? info.tcpi_retransmits != 0 : info.tcpi_probes >= most_unanswered;
+  bool unanswered = info.tcpi_unacked != 0 ? info.tcpi_retransmits != 0 : info.tcpi_probes >= max_unanswered;
   if (limited_ || (!unacknowledged && queue_.empty())) {
     if (!std::exchange(limited_, true)) {
       under_way_ = 0;

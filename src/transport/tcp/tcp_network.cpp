@@ -20,7 +20,7 @@ constexpr std::int64_t farewell_timeout_ns = 300'000'000;
 
 /// Encryption keeps a core busy on each side; a plain stream is limited by memory.
 std::size_t streams_for(const network_options& options) {
-  return options.secure ? std::clamp<std::size_t>(base::usable_cores() / 2, 1, bulk_client::most_lanes) : 1;
+  return options.secure ? std::clamp<std::size_t>(base::usable_cores() / 2, 1, bulk_client::max_lanes) : 1;
 }
 
 std::string name_of(socket_address at, const std::string& bind) {
@@ -81,7 +81,7 @@ void tcp_network::shutdown() noexcept {
   for (auto& [node, peer] : peers_) peer->end_transfers();
   lanes_.stop();
   connector_.stop();
-  for (auto& [node, peer] : peers_) peer->end->bury();
+  for (auto& [node, peer] : peers_) peer->end->close_stream();
 }
 
 std::vector<tcp_network::shared_record> tcp_network::all_records() {
@@ -123,7 +123,7 @@ void tcp_network::forget(endpoint& with) noexcept {
 void tcp_network::connect(node_t peer) {
   {
     std::lock_guard guard(mutex_);
-    if (wanted_.contains(peer)) return;
+    if (connecting_.contains(peer)) return;
     const shared_record record = record_of(peer);
     if (record != nullptr && record->end->state() == endpoint_state::open) return;
   }
@@ -217,10 +217,10 @@ flusher::found tcp_network::flush(bool long_round) {
     if (end.state() != endpoint_state::open) continue;
     if (end.push_aged(now)) {
       result = flusher::found::bytes_waiting;
-    } else if (end.owes() && result == flusher::found::nothing) {
+    } else if (end.ack_due() && result == flusher::found::nothing) {
       result = flusher::found::something_owed;
     }
-    if (long_round) end.tell_taken();
+    if (long_round) end.acknowledge();
   }
   return result;
 }
@@ -263,7 +263,7 @@ void tcp_network::reap_closed(std::int64_t now) {
   const auto reaped = std::erase_if(closing_, [&](const shared_record& one) {
     if (!one->end->drain() && now < one->reap_ns) return false;
     io_.unwatch(one->end->socket());
-    one->end->bury();
+    one->end->close_stream();
     {
       std::lock_guard guard(mutex_);
       one->reaped = true;

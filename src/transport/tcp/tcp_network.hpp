@@ -58,12 +58,12 @@ class tcp_network final : public network, private endpoint_owner, private connec
   using shared_record = std::shared_ptr<peer_record>;  // of those that work on it, besides peers_
 
   // ---- endpoint_owner
-  void hurry() noexcept override { flusher_.hurry(); }
-  void nudge() noexcept override { flusher_.nudge(); }
+  void schedule_flush() noexcept override { flusher_.schedule_flush(); }
+  void schedule_ack() noexcept override { flusher_.schedule_ack(); }
   void lost(tcp_endpoint& which, const std::string& reason) noexcept override;
   void broken(tcp_endpoint& which, const std::string& reason) noexcept override;
   void closed(tcp_endpoint& which) noexcept override;
-  void dried_up(tcp_endpoint& which) noexcept override { poller_.mute(which); }
+  void read_eof(tcp_endpoint& which) noexcept override { poller_.mute(which); }
   void lane_wanted(tcp_endpoint& which) noexcept override;
   void watch_soon() noexcept override;
 
@@ -104,7 +104,7 @@ class tcp_network final : public network, private endpoint_owner, private connec
 
   mutable std::mutex mutex_;
   std::map<node_t, shared_record> peers_;  // until they are reaped and forgotten
-  std::set<node_t> wanted_;                // being connected to by this side
+  std::set<node_t> connecting_;            // being connected to by this side
   bool stopping_ = false;
 
   poller poller_;

@@ -34,7 +34,7 @@ void tcp_network::invite(node_t peer, const std::string& address, const std::opt
   static_cast<void>(parse_address(address));
   {
     std::lock_guard guard(mutex_);
-    if (!wanted_.insert(peer).second) return;
+    if (!connecting_.insert(peer).second) return;
   }
   connector_.begin({peer, purpose::invite, address, key});
 }
@@ -43,7 +43,7 @@ void tcp_network::reach(node_t peer, const std::string& address) {
   static_cast<void>(parse_address(address));
   {
     std::lock_guard guard(mutex_);
-    if (record_of(peer) != nullptr || !wanted_.insert(peer).second) return;
+    if (record_of(peer) != nullptr || !connecting_.insert(peer).second) return;
   }
   connector_.begin({peer, purpose::reach, address, job_client_});
 }
@@ -82,7 +82,7 @@ void tcp_network::on_unreachable(const connector::destination& who, const std::s
   }
   {
     std::lock_guard guard(mutex_);
-    wanted_.erase(who.peer);
+    connecting_.erase(who.peer);
     if (record_of(who.peer) != nullptr) return;
   }
   observer_.on_lost(who.peer, "cannot connect to " + who.address + ": " + why);
@@ -108,7 +108,7 @@ void tcp_network::welcome_peer(connection with, const hello& theirs) {
     std::lock_guard guard(mutex_);
     if (record_of(theirs.from) != nullptr || stopping_)
       answer = verdict::not_now;
-    else if (wanted_.contains(theirs.from) && options_.self < theirs.from)
+    else if (connecting_.contains(theirs.from) && options_.self < theirs.from)
       answer = verdict::crossed;  // of two that connect to each other at once, the lower one's connection counts
   }
   if (answer != verdict::accepted)
@@ -166,7 +166,7 @@ void tcp_network::adopt(node_t peer, connection with, std::uint8_t flags, std::u
   }
   {
     std::lock_guard guard(mutex_);
-    wanted_.erase(peer);
+    connecting_.erase(peer);
     if (stopping_ || !peers_.emplace(peer, fresh).second) return;
   }
   end.medium = name();

@@ -35,8 +35,8 @@ struct carrier {
 struct stream {
   patient_socket socket;
   std::vector<std::byte> out;
-  std::size_t size = 0;                        // of what waits in `out`
-  std::size_t most_content = largest_content;  // of a record
+  std::size_t size = 0;                       // of what waits in `out`
+  std::size_t max_content = largest_content;  // of a record
 
   /// The next burst: as many records as fill it, all of the same size, in whole blocks of the cipher.
   void begin() {
@@ -44,7 +44,7 @@ struct stream {
     const std::size_t burst = socket.burst();
     if (out.size() == burst) return;
     const std::size_t records = (burst - 1) / (largest_content + record_overhead) + 1;
-    most_content = (burst / records - record_overhead) / block * block;
+    max_content = (burst / records - record_overhead) / block * block;
     out.resize(burst);
   }
 

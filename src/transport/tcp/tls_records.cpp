@@ -9,7 +9,7 @@ namespace ham::transport::tcp {
 namespace {
 
 /// RFC 8446, section 5.4: content, its type and padding together. The tag comes behind them.
-constexpr std::size_t longest_body = largest_content + 1 + tag_bytes;
+constexpr std::size_t max_body = largest_content + 1 + tag_bytes;
 
 void store_record_head(std::byte* to, std::size_t body) noexcept {
   to[0] = std::byte{23};
@@ -26,7 +26,7 @@ record_head read_record_head(std::span<const std::byte> bytes) noexcept {
   if (bytes.size() < record_head_bytes) return {};
   const std::size_t body = std::to_integer<std::size_t>(bytes[3]) << 8 | std::to_integer<std::size_t>(bytes[4]);
   if (bytes[0] != std::byte{23} || bytes[1] != std::byte{3} || body < record_tail_bytes) return {wrong, 0};
-  if (body > longest_body) return {too_long, 0};
+  if (body > max_body) return {too_long, 0};
   const std::size_t all = record_head_bytes + body;
   return {bytes.size() < all ? incomplete : whole, all};
 }

@@ -20,9 +20,9 @@
 namespace ham::transport::tcp {
 namespace {
 
-constexpr std::size_t worth_it = 2048;      // opened straight into the caller's memory
-constexpr unsigned most_without_data = 32;  // records in a row
-constexpr std::byte key_update{24};         // a message of a handshake
+constexpr std::size_t worth_it = 2048;     // opened straight into the caller's memory
+constexpr unsigned max_without_data = 32;  // records in a row
+constexpr std::byte key_update{24};        // a message of a handshake
 constexpr std::byte update_requested{1};
 constexpr std::size_t received_at_once = 8 * (largest_content + record_overhead);  // with a socket of its own
 
@@ -121,9 +121,9 @@ struct tls_session::parts {
   /// How much of `content` the next record takes; 0: the connection broke.
   [[nodiscard]] std::size_t next_piece(std::size_t content) {
     if (!own.socket.attached()) return std::min(content, largest_content);
-    if (!own.make_room(std::min(content, own.most_content) + record_overhead)) return 0;
+    if (!own.make_room(std::min(content, own.max_content) + record_overhead)) return 0;
     if (own.size == 0) own.begin();
-    return std::min(content, own.most_content);
+    return std::min(content, own.max_content);
   }
 
   /// Where a record with so much content goes; nullptr: the connection broke.
@@ -186,7 +186,7 @@ struct tls_session::parts {
       const std::byte* const at = straight ? into.data() : record.data() + record_head_bytes;
       if (const long result = control({at, content}, type); result != 0) return result;
     }
-    return without_data <= most_without_data ? 0 : fail("only records without data", tls_alert::unexpected_message);
+    return without_data <= max_without_data ? 0 : fail("only records without data", tls_alert::unexpected_message);
   }
 
   /// What is not data: new keys or the end.

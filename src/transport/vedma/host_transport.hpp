@@ -15,7 +15,7 @@ class host_transport final : public veo::veo_host {
   [[nodiscard]] const char* name() const noexcept override { return "vedma"; }
 
  protected:
-  [[nodiscard]] bool looks_are_cheap() const noexcept override { return true; }
+  [[nodiscard]] bool polls_are_cheap() const noexcept override { return true; }
   [[nodiscard]] std::unique_ptr<polled_endpoint> make_ring(const veo::engine_process& process,
                                                            veo::welcome& said) override;
 };

@@ -13,7 +13,7 @@ class target_transport final : public veo::veo_target {
   [[nodiscard]] const char* name() const noexcept override { return "vedma"; }
 
  protected:
-  [[nodiscard]] bool looks_are_cheap() const noexcept override { return false; }
+  [[nodiscard]] bool polls_are_cheap() const noexcept override { return false; }
 };
 
 }  // namespace ham::transport::vedma

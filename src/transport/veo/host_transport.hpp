@@ -14,7 +14,7 @@ class host_transport final : public veo_host {
   [[nodiscard]] const char* name() const noexcept override { return "veo"; }
 
  protected:
-  [[nodiscard]] bool looks_are_cheap() const noexcept override { return false; }
+  [[nodiscard]] bool polls_are_cheap() const noexcept override { return false; }
   [[nodiscard]] std::unique_ptr<polled_endpoint> make_ring(const engine_process& process, welcome& said) override;
 };
 

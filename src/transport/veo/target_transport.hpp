@@ -13,7 +13,7 @@ class target_transport final : public veo_target {
   [[nodiscard]] const char* name() const noexcept override { return "veo"; }
 
  protected:
-  [[nodiscard]] bool looks_are_cheap() const noexcept override { return true; }
+  [[nodiscard]] bool polls_are_cheap() const noexcept override { return true; }
 };
 
 }  // namespace ham::transport::veo

@@ -27,7 +27,7 @@ struct runner {
   std::atomic<pid_t> thread{0};  ///< 0: free
 };
 constinit std::array<runner, 1024> runners{};
-constinit std::atomic<bool> dying{false};
+constinit std::atomic<bool> crashing{false};
 constinit std::atomic<int> death_signal{0};
 int death_pipe[2] = {-1, -1};
 
@@ -66,7 +66,7 @@ void on_fault(int signal, siginfo_t*, void*) {
   landing* const place = own_runner == nullptr ? nullptr : own_runner->at.exchange(nullptr);
   if (place != nullptr) {
     const bool access = signal == SIGSEGV || signal == SIGBUS;
-    if (!place->harmless || !access) dying.store(true);
+    if (!place->harmless || !access) crashing.store(true);
     ::siglongjmp(place->place, signal);
   }
   // A thread that a kernel has started: one that executes a request takes the blame.
@@ -126,15 +126,15 @@ void catch_faults() {
 }
 
 void begin_to_die(int signal) noexcept {
-  dying.store(true);
+  crashing.store(true);
   int none = 0;
   death_signal.compare_exchange_strong(none, signal);
   const char any = 0;
   static_cast<void>(!::write(death_pipe[1], &any, 1));
 }
 
-void stop_if_dying() noexcept {
-  while (dying.load(std::memory_order_relaxed)) ::pause();
+void stop_if_crashing() noexcept {
+  while (crashing.load(std::memory_order_relaxed)) ::pause();
 }
 
 }  // namespace ham::veo

@@ -24,7 +24,7 @@ void catch_faults();
 /// A thread has crashed and landed: no request begins any more, and the process soon dies of `signal`.
 void begin_to_die(int signal) noexcept;
 /// Does not return once a thread has crashed.
-void stop_if_dying() noexcept;
+void stop_if_crashing() noexcept;
 
 /// Runs `work` with a landing. The number of the signal that it raised, or 0.
 template <class Work>

@@ -15,7 +15,7 @@ namespace ham::veo {
 namespace {
 
 void begin(unseen_count unseen) {
-  stop_if_dying();
+  stop_if_crashing();
   prepare_thread();
   if (unseen != 0) remember_none(unseen);
 }
@@ -55,7 +55,7 @@ T* at(std::uint64_t address) noexcept {
 
 answer helper::call(unseen_count unseen, std::uint64_t kernel, std::span<const std::byte> message) {
   begin(unseen);
-  kernel_arguments arguments(message, detail::longest_message());
+  kernel_arguments arguments(message, detail::max_message());
   std::uint64_t value = 0;
   auto work = [&] { value = call_kernel(kernel, arguments); };
   if (const int signal = run_caught(false, work); signal != 0) return crashed(signal);
@@ -80,7 +80,7 @@ answer helper::store(unseen_count unseen, std::uint64_t address, std::span<const
 }
 
 answer helper::load(unseen_count unseen, std::uint64_t address, std::uint64_t bytes) {
-  if (bytes > detail::longest_message()) {
+  if (bytes > detail::max_message()) {
     throw call_error("a host asks for " + std::to_string(bytes) +
                      " bytes at once, which is more than this helper sends in one message (HAM_MAX_MESSAGE)");
   }

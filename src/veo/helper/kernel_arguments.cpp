@@ -14,12 +14,12 @@ namespace {
 
 }  // namespace
 
-kernel_arguments::kernel_arguments(std::span<const std::byte> message, std::size_t most_bytes)
-    : most_words_(most_bytes / 8) {
+kernel_arguments::kernel_arguments(std::span<const std::byte> message, std::size_t max_bytes)
+    : max_words_(max_bytes / 8) {
   if (message.size() < sizeof head_) refuse();
   std::memcpy(&head_, message.data(), sizeof head_);
   const std::size_t count = head_.arguments;
-  if (head_.result >= result_kind::count || count > most_arguments) refuse();
+  if (head_.result >= result_kind::count || count > max_arguments) refuse();
   if (count == 0) return;
   const std::size_t words_at = padded(sizeof head_ + count);
   const std::size_t contents_at = words_at + count * 8;
@@ -51,9 +51,9 @@ void kernel_arguments::read_word(std::size_t i, std::uint64_t word) {
   if (kinds_[i] == argument_kind::single) values_[i].single = std::bit_cast<float>(static_cast<std::uint32_t>(word));
   if (!is_stack(kinds_[i])) return;
   const std::uint64_t words = word / 8 + (word % 8 == 0 ? 0 : 1) + 1;  // an empty buffer has an address of its own, too
-  if (words > most_words_ - area_words_) {
+  if (words > max_words_ - area_words_) {
     throw call_error(
-        "the stack arguments of a kernel take more than the " + std::to_string(most_words_ * 8) +
+        "the stack arguments of a kernel take more than the " + std::to_string(max_words_ * 8) +
         " bytes that this helper takes in one message (HAM_MAX_MESSAGE there raises that); move bulk data with "
         "veo_write_mem and veo_read_mem");
   }

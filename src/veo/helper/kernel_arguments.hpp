@@ -14,8 +14,8 @@ namespace ham::veo {
 class kernel_arguments {
  public:
   /// Throws ham::protocol_error if the message is not what it should be, ham::call_error if the buffers take more than
-  /// `most_bytes`: they are made before the kernel runs, and what a peer says must not take all memory.
-  kernel_arguments(std::span<const std::byte> message, std::size_t most_bytes);
+  /// `max_bytes`: they are made before the kernel runs, and what a peer says must not take all memory.
+  kernel_arguments(std::span<const std::byte> message, std::size_t max_bytes);
   kernel_arguments(const kernel_arguments&) = delete;
   kernel_arguments& operator=(const kernel_arguments&) = delete;
 
@@ -44,7 +44,7 @@ class kernel_arguments {
   std::vector<std::size_t> lengths_;
   std::vector<std::uint64_t> area_;  // all buffers, one after the other
   std::size_t area_words_ = 0;
-  std::size_t most_words_;
+  std::size_t max_words_;
 };
 
 }  // namespace ham::veo

@@ -25,7 +25,7 @@ std::uint64_t submit_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args
     }
   }
   const std::uint64_t id = in.submit(
-      [&](const ham::offload::destination& to, unseen_count unseen, patience) {
+      [&](const ham::offload::destination& to, unseen_count unseen, blocking) {
         return ham::offload::try_async(to, call_request, unseen, kernel, std::span<const std::byte>(message));
       },
       [&] { return sending(call_request, kernel, message); }, std::move(out));

@@ -141,7 +141,7 @@ int veo_alloc_hmem(struct veo_proc_handle* handle, void** addr, const size_t siz
     return *addr == nullptr ? -1 : 0;
   }
   const proc* const of = live(handle);
-  if (of == nullptr || of->identifier() >= most_tagged_procs) return fail(EINVAL, -1);
+  if (of == nullptr || of->identifier() >= max_tagged_procs) return fail(EINVAL, -1);
   uint64_t plain = 0;
   if (const int result = veo_alloc_mem(handle, &plain, size); result != 0) return result;
   *addr = tagged(plain, of->identifier());
@@ -179,7 +179,7 @@ int veo_hmemcpy(void* dst, const void* src, size_t size) {
 }
 
 void* veo_set_proc_identifier(void* addr, int proc_ident) {
-  if (proc_ident < 0 || proc_ident >= most_tagged_procs) return fail<void*>(EINVAL, nullptr);
+  if (proc_ident < 0 || proc_ident >= max_tagged_procs) return fail<void*>(EINVAL, nullptr);
   return tagged(bits_of(addr), proc_ident);
 }
 

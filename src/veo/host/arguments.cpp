@@ -53,7 +53,7 @@ std::vector<delivery> deliveries_of(const veo_args* arguments) {
 namespace {
 
 int set(veo_args* arguments, int n, argument what) noexcept {
-  if (arguments == nullptr || n < 0 || static_cast<std::size_t>(n) >= most_arguments) {
+  if (arguments == nullptr || n < 0 || static_cast<std::size_t>(n) >= max_arguments) {
     errno = EINVAL;
     return -1;
   }

@@ -15,8 +15,8 @@ using namespace ham::veo;
 
 namespace {
 
-constexpr std::uint64_t most_flying = 4096;
-constexpr std::uint64_t most_looked_through = 1024;  // requests, before the answer is a guess on the safe side
+constexpr std::uint64_t max_flying = 4096;
+constexpr std::uint64_t max_looked_through = 1024;   // requests, before the answer is a guess on the safe side
 constexpr std::chrono::microseconds short_wait{20};  // for room, before a request goes to the backlog
 thread_local veo_thr_ctxt* pumped_here = nullptr;
 
@@ -43,8 +43,8 @@ void deliver(const std::vector<delivery>& to, const std::vector<std::byte>& byte
 }
 
 std::optional<ham::offload::future<answer>> send_nothing(const ham::offload::destination& to, unseen_count,
-                                                         patience how) {
-  if (how == patience::none) return ham::offload::try_async(to, nothing_request);
+                                                         blocking how) {
+  if (how == blocking::none) return ham::offload::try_async(to, nothing_request);
   return ham::offload::async(to, nothing_request);
 }
 
@@ -66,23 +66,23 @@ void veo_thr_ctxt::wait_for_turn(std::unique_lock<std::mutex>& lock) {
   block_free_.wait(lock, [this] { return block_depth_ == 0 || block_owner_ == std::this_thread::get_id(); });
 }
 
-bool veo_thr_ctxt::has_room() const noexcept { return flying() < most_flying; }
+bool veo_thr_ctxt::has_room() const noexcept { return flying() < max_flying; }
 
 /// There was no room a moment ago: rather the backlog than one short wait after the other.
-bool veo_thr_ctxt::still_crowded() {
-  if (!crowded_) [[likely]]
+bool veo_thr_ctxt::still_full() {
+  if (!full_) [[likely]]
     return false;
   harvest();
-  crowded_ = flying() > most_flying / 2;
-  return crowded_;
+  full_ = flying() > max_flying / 2;
+  return full_;
 }
 
 bool veo_thr_ctxt::wait_a_little(std::int64_t& until_ns) {
   const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   if (until_ns == 0) until_ns = now + std::chrono::nanoseconds(short_wait).count();
   harvest();
-  crowded_ = now >= until_ns;
-  return !crowded_;
+  full_ = now >= until_ns;
+  return !full_;
 }
 
 void veo_thr_ctxt::fail_unsent(request_state& one, const std::exception& problem) {
@@ -103,7 +103,7 @@ void veo_thr_ctxt::enqueue(request_state& one, waiting what) {
   one.at = stage::queued;
   backlog_.push_back(std::move(what));
   if (!pump_.joinable()) pump_ = quiet_thread([this] { pump(); });
-  pump_wanted_.notify_one();
+  pump_due_.notify_one();
 }
 
 std::uint64_t veo_thr_ctxt::submit_local(std::function<local_result()> work) {
@@ -214,7 +214,7 @@ bool veo_thr_ctxt::will_change(const void* memory, std::size_t bytes) {
   std::lock_guard guard(mutex_);
   if (delivering_ == 0) return false;
   harvest();
-  if (requests_.next() - first_flying_ > most_looked_through) return delivering_ != 0;
+  if (requests_.next() - first_flying_ > max_looked_through) return delivering_ != 0;
   const auto* const begin = static_cast<const char*>(memory);
   for (std::uint64_t id = first_flying_; id < requests_.next(); ++id) {
     const request_state* const one = requests_.find(id);
@@ -279,7 +279,7 @@ local_result veo_thr_ctxt::exchange(const sender& send, std::unique_ptr<std::vec
       std::lock_guard guard(mutex_);
       unseen = std::exchange(unseen_, 0);
     }
-    one.reply = std::move(*send(to_, unseen, patience::any));
+    one.reply = std::move(*send(to_, unseen, blocking::any));
     one.reply.wait();
   } catch (const std::exception& problem) {
     note(problem);
@@ -309,7 +309,7 @@ void veo_thr_ctxt::pump() {
   pumped_here = this;
   std::unique_lock lock(mutex_);
   for (;;) {
-    pump_wanted_.wait(lock, [this] { return closed_ || !backlog_.empty(); });
+    pump_due_.wait(lock, [this] { return closed_ || !backlog_.empty(); });
     if (backlog_.empty()) return;
     pump_one(lock);
   }
@@ -317,9 +317,9 @@ void veo_thr_ctxt::pump() {
 
 void veo_thr_ctxt::pump_one(std::unique_lock<std::mutex>& lock) {
   waiting& next = backlog_.front();
-  if (flying() != 0 && (next.work || flying() >= most_flying)) {
+  if (flying() != 0 && (next.work || flying() >= max_flying)) {
     fence(lock);
-    if (flying() >= most_flying || (next.work && flying() != 0 && !proc_.dead())) {
+    if (flying() >= max_flying || (next.work && flying() != 0 && !proc_.dead())) {
       changed_.wait_for(lock, std::chrono::milliseconds(1));  // a waiter is about to take one
       return;
     }
@@ -337,7 +337,7 @@ void veo_thr_ctxt::pump_one(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     std::optional<ham::offload::future<answer>> reply;
     try {
-      reply = next.send(to_, unseen, patience::any);
+      reply = next.send(to_, unseen, blocking::any);
     } catch (const std::exception& problem) {
       note(problem);
     }
@@ -359,7 +359,7 @@ void veo_thr_ctxt::close() {
   {
     std::lock_guard guard(mutex_);
     closed_ = true;
-    pump_wanted_.notify_all();
+    pump_due_.notify_all();
     if (!runs_here()) ending.swap(pump_);
   }
   if (!ending.joinable() && runs_here()) return;

@@ -27,9 +27,9 @@ struct local_result {
 };
 
 /// Sends a request, given the number of unseen ones before it; patient: waits for room, else nothing if there is none.
-enum class patience : std::uint8_t { none, any };
+enum class blocking : std::uint8_t { none, any };
 using sender =
-    std::function<std::optional<offload::future<answer>>(const offload::destination&, unseen_count, patience)>;
+    std::function<std::optional<offload::future<answer>>(const offload::destination&, unseen_count, blocking)>;
 
 }  // namespace ham::veo
 
@@ -44,7 +44,7 @@ struct veo_thr_ctxt {
 
   [[nodiscard]] ham::veo::proc& of() noexcept { return proc_; }
 
-  /// Queues a request for the helper. `send(to, unseen, patience)` sends it now; `later()` makes a sender that owns
+  /// Queues a request for the helper. `send(to, unseen, blocking)` sends it now; `later()` makes a sender that owns
   /// what it needs. Gives its number, or no_request if the proc is dead.
   template <class Send, class Later>
   std::uint64_t submit(const Send& send, const Later& later,
@@ -108,11 +108,11 @@ struct veo_thr_ctxt {
   /// False: there is no room, also after a short wait.
   template <class Send>
   bool send_now(ham::veo::request_state& one, const Send& send) {
-    if (!backlog_.empty() || still_crowded()) return false;
+    if (!backlog_.empty() || still_full()) return false;
     std::optional<ham::offload::future<ham::veo::answer>> reply;
     for (std::int64_t until = 0;;) {
       try {
-        if (has_room()) reply = send(to_, unseen_, ham::veo::patience::none);
+        if (has_room()) reply = send(to_, unseen_, ham::veo::blocking::none);
       } catch (const std::exception& problem) {
         fail_unsent(one, problem);
         return true;
@@ -127,7 +127,7 @@ struct veo_thr_ctxt {
     return true;
   }
   [[nodiscard]] bool has_room() const noexcept;
-  [[nodiscard]] bool still_crowded();
+  [[nodiscard]] bool still_full();
   [[nodiscard]] bool wait_a_little(std::int64_t& until_ns);
   void fail_unsent(ham::veo::request_state& one, const std::exception& problem);
   void note(const std::exception& problem);
@@ -149,12 +149,12 @@ struct veo_thr_ctxt {
   std::uint64_t first_unsent_ = 0;
   std::deque<waiting> backlog_;
   ham::veo::unseen_count unseen_ = 0;
-  bool crowded_ = false;  ///< there was no room; do not wait for it again until much of it is there
+  bool full_ = false;  ///< there was no room; do not wait for it again until much of it is there
   bool closed_ = false;
   std::uint64_t delivering_ = 0;  ///< requests that have not finished and write to the client's buffers then
   int waiters_ = 0;
   std::condition_variable changed_;
-  std::condition_variable pump_wanted_;
+  std::condition_variable pump_due_;
   std::thread pump_;
 
   std::thread::id block_owner_;

@@ -22,7 +22,7 @@ namespace offload = ham::offload;
 
 namespace {
 
-constexpr std::chrono::seconds patience_at_end{20};
+constexpr std::chrono::seconds end_timeout{20};
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // of transfers in messages
 
 bool ended(int pid_fd, std::chrono::milliseconds within) noexcept {
@@ -203,12 +203,12 @@ void veo_proc_handle::drain() {
 void veo_proc_handle::end_helper() {
   const bool was_dead = dead_.exchange(true);
   try {
-    offload::remove_node(node_, was_dead ? std::chrono::seconds(1) : patience_at_end);
+    offload::remove_node(node_, was_dead ? std::chrono::seconds(1) : end_timeout);
   } catch (const std::exception& problem) {
     trace(problem.what());
   }
   if (pid_fd_ < 0) return;
-  ended(pid_fd_, patience_at_end + std::chrono::seconds(2));
+  ended(pid_fd_, end_timeout + std::chrono::seconds(2));
   ::close(std::exchange(pid_fd_, -1));
   // Clients that look for the process shall not find its remains; the runtime is about to reap it.
   for (int i = 0; i < 1000 && started_here_ && ::kill(pid_, 0) == 0; ++i) {

@@ -20,8 +20,8 @@ template <class T>
 template <class Request, class... Args>
 [[nodiscard]] auto sending(Request what, Args... args) {
   return [what, ... args = std::move(args)](const offload::destination& to, unseen_count unseen,
-                                            patience how) -> std::optional<offload::future<answer>> {
-    if (how == patience::none) return offload::try_async(to, what, unseen, as_sent(args)...);
+                                            blocking how) -> std::optional<offload::future<answer>> {
+    if (how == blocking::none) return offload::try_async(to, what, unseen, as_sent(args)...);
     return offload::async(to, what, unseen, as_sent(args)...);
   };
 }

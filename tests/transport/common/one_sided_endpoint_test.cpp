@@ -1,4 +1,4 @@
-// The one-sided ring by itself: how many journeys a message costs, order, back-pressure, and a peer that lies.
+// The one-sided ring by itself: how many remote accesses a message costs, order, back-pressure, and a peer that lies.
 #include "transport/common/one_sided_endpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace ham::transport {
 namespace {
 
-struct journeys {
+struct access_count {
   int words_read = 0, words_written = 0, blocks_read = 0, blocks_written = 0, fences = 0;
 };
 
@@ -21,7 +21,7 @@ struct journeys {
 class counted_access : public ordinary_stages {
  public:
   static constexpr bool in_place = false;
-  counted_access(std::byte* memory, journeys& count) : memory_(memory), count_(count) {}
+  counted_access(std::byte* memory, access_count& count) : memory_(memory), count_(count) {}
   [[nodiscard]] std::uint64_t read_word(std::uint64_t at) noexcept {
     ++count_.words_read;
     return memory_.read_word(at);
@@ -43,7 +43,7 @@ class counted_access : public ordinary_stages {
 
  private:
   local_access memory_;
-  journeys& count_;
+  access_count& count_;
 };
 
 constexpr one_sided_layout small{8, 8192};
@@ -65,7 +65,7 @@ struct ends {
   };
   aligned_memory owned{small.bytes()};
   std::byte* memory = owned.bytes;
-  journeys count;
+  access_count count;
   one_sided_endpoint<counted_access> active;
   one_sided_endpoint<local_access> passive;
 };
@@ -108,7 +108,7 @@ TEST(one_sided, a_message_to_the_active_side_costs_two_reads) {
   EXPECT_EQ(both.count.words_read, 1);
   EXPECT_EQ(both.count.blocks_read, 1);
   EXPECT_EQ(both.count.words_written, 1) << "it says that it has the message";
-  EXPECT_EQ(both.passive.taken(), 1U);
+  EXPECT_EQ(both.passive.consumed(), 1U);
 }
 
 TEST(one_sided, an_offload_over_a_dear_medium_is_four_journeys_for_ever) {
@@ -132,7 +132,7 @@ TEST(one_sided, results_alone_are_credited_now_and_then) {
     expect(both.active, i);
   }
   EXPECT_EQ(both.count.words_written, 80 / (8 / 4));
-  EXPECT_EQ(both.passive.taken(), both.passive.sent()) << "unknown means: perhaps taken";
+  EXPECT_EQ(both.passive.consumed(), both.passive.sent()) << "unknown means: perhaps taken";
 }
 
 TEST(one_sided, credit_that_the_peer_has_not_looked_at_does_not_count) {
@@ -152,12 +152,12 @@ TEST(one_sided, full_is_full_and_goes_on_both_ways) {
     endpoint* const to = from == &both.active ? static_cast<endpoint*>(&both.passive) : &both.active;
     for (std::uint32_t i = 0; i < 8; ++i) ASSERT_TRUE(send(*from, i, i * 1000));
     EXPECT_FALSE(send(*from, 8));
-    EXPECT_EQ(from->sent() - from->taken(), 8U);
+    EXPECT_EQ(from->sent() - from->consumed(), 8U);
     expect(*to, 0, 0);
     ASSERT_TRUE(send(*from, 8));
     for (std::uint32_t i = 1; i < 8; ++i) expect(*to, i, i * 1000);
     expect(*to, 8);
-    EXPECT_EQ(from->sent(), from->taken());
+    EXPECT_EQ(from->sent(), from->consumed());
     EXPECT_TRUE(both.active.empty() && both.passive.empty());
   }
 }
@@ -214,8 +214,8 @@ TEST(one_sided, credit_that_was_never_due_makes_no_room) {
   ASSERT_TRUE(send(both.active, 8)) << "one was released, says the counter";
   EXPECT_FALSE(send(both.active, 9));
   memory.write_word(small.released(0), counted | ~std::uint64_t{0});
-  memory.write_word(small.taken(0), counted | ~std::uint64_t{0});
-  EXPECT_EQ(both.active.taken(), both.active.sent());
+  memory.write_word(small.consumed(0), counted | ~std::uint64_t{0});
+  EXPECT_EQ(both.active.consumed(), both.active.sent());
 }
 
 TEST(one_sided, any_words_in_its_memory_break_nothing) {
@@ -240,7 +240,7 @@ TEST(one_sided, any_words_in_its_memory_break_nothing) {
       }
       for (std::uint32_t i = 0; i < 20 && send(*at, i); ++i) {
       }
-      EXPECT_LE(at->taken(), at->sent());
+      EXPECT_LE(at->consumed(), at->sent());
     }
   }
 }

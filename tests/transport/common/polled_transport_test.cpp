@@ -17,10 +17,10 @@ class scripted_endpoint final : public polled_endpoint {
   [[nodiscard]] std::size_t max_payload() const noexcept override { return 4096; }
   [[nodiscard]] std::byte* reserve(std::size_t) noexcept override { return nullptr; }
   void cancel() noexcept override {}
-  void commit(const frame_head&) noexcept override { stir(); }
-  [[nodiscard]] std::uint64_t taken() const noexcept override { return 0; }
+  void commit(const frame_head&) noexcept override { set_active(); }
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return 0; }
   [[nodiscard]] bool poll(frame& out) noexcept override {
-    ++looks;
+    ++polls;
     if (frames == 0) return false;
     --frames;
     out.head.kind = 1;
@@ -32,10 +32,10 @@ class scripted_endpoint final : public polled_endpoint {
   [[nodiscard]] bool failed() const noexcept override { return false; }
 
   int frames = 0;
-  int looks = 0;
+  int polls = 0;
 };
 
-class dear_looks final : public polled_transport {
+class dear_polls final : public polled_transport {
  public:
   using polled_transport::adopt;
   using polled_transport::polled_transport;
@@ -44,7 +44,7 @@ class dear_looks final : public polled_transport {
   void shutdown() noexcept override {}
 
  private:
-  [[nodiscard]] bool looks_are_cheap() const noexcept override { return false; }
+  [[nodiscard]] bool polls_are_cheap() const noexcept override { return false; }
 };
 
 class polled : public testing::Test {
@@ -61,7 +61,7 @@ class polled : public testing::Test {
     return transport.poll(any, 1) == peer;
   }
   /// Sleeps in vain until the longest time has been reached, and looks once behind it.
-  void become_drowsy() {
+  void back_off() {
     for (int i = 0; i < 4; ++i) {
       ASSERT_TRUE(transport.arm());
       transport.disarm();
@@ -70,38 +70,38 @@ class polled : public testing::Test {
   }
 
   conformance::recorder news;
-  dear_looks transport{news, {std::chrono::nanoseconds(1000), std::chrono::nanoseconds(2000)}};
+  dear_polls transport{news, {std::chrono::nanoseconds(1000), std::chrono::nanoseconds(2000)}};
   scripted_endpoint* peer = nullptr;
 };
 
 TEST_F(polled, who_has_slept_long_in_vain_looks_once_and_sleeps_again) {
-  become_drowsy();
-  const int before = peer->looks;
+  back_off();
+  const int before = peer->polls;
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(found());
-  EXPECT_EQ(peer->looks, before);
+  EXPECT_EQ(peer->polls, before);
   ASSERT_TRUE(transport.arm());
   transport.disarm();
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(found());
-  EXPECT_EQ(peer->looks, before + 1);
+  EXPECT_EQ(peer->polls, before + 1);
 }
 
 TEST_F(polled, who_sends_looks_for_the_answer) {
-  become_drowsy();
-  const int before = peer->looks;
+  back_off();
+  const int before = peer->polls;
   peer->commit({});
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(found());
-  EXPECT_EQ(peer->looks, before + 10);
+  EXPECT_EQ(peer->polls, before + 10);
 }
 
 TEST_F(polled, what_comes_between_the_last_look_and_the_next_sleep_is_found) {
-  become_drowsy();
+  back_off();
   peer->frames = 1;
   EXPECT_FALSE(transport.arm()) << "something is there";
   EXPECT_TRUE(found());
 }
 
 TEST_F(polled, what_comes_during_a_sleep_is_found) {
-  become_drowsy();
+  back_off();
   ASSERT_TRUE(transport.arm());
   peer->frames = 1;
   transport.disarm();

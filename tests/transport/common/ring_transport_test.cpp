@@ -1,4 +1,4 @@
-// The transport over many rings: hot, limbo, cold; and how it goes to sleep.
+// The transport over many rings: hot, arming, cold; and how it goes to sleep.
 #include "transport/common/ring_transport.hpp"
 
 #include <gtest/gtest.h>
@@ -42,14 +42,14 @@ TEST(ring_transport, says_whether_it_orders_its_senders) {
   node here(own, event.get(), news);
   EXPECT_EQ(own.orders_senders.load() != 0, base::register_heavy_fence());
   EXPECT_TRUE(here.arm());
-  EXPECT_EQ(here.longest_sleep_ns(), base::never_ns);
+  EXPECT_EQ(here.max_sleep_ns(), base::never_ns);
   here.disarm();
   EXPECT_EQ(exit_status([&] {  // the kernel comes to refuse what senders rely on
               test::forbid_membarrier();
               const bool relied_upon = own.orders_senders.load() != 0;
               if (!here.arm()) return 1;
               if (own.orders_senders.load() != 0) return 2;
-              return relied_upon && here.longest_sleep_ns() == base::never_ns ? 3 : 0;
+              return relied_upon && here.max_sleep_ns() == base::never_ns ? 3 : 0;
             }),
             0);
 }

@@ -46,9 +46,9 @@ TEST_F(line_ring, refuses_what_has_no_room_and_takes_it_later) {
   while (send(10, std::byte{1})) ++sent;
   EXPECT_EQ(sent, 64);
   EXPECT_FALSE(send(0, std::byte{}));
-  EXPECT_EQ(writer.taken(), 0U);
+  EXPECT_EQ(writer.consumed(), 0U);
   expect(10, std::byte{1});
-  EXPECT_EQ(writer.taken(), 1U);
+  EXPECT_EQ(writer.consumed(), 1U);
   EXPECT_TRUE(send(0, std::byte{}));
   EXPECT_FALSE(send(0, std::byte{}));
 }
@@ -57,7 +57,7 @@ TEST_F(line_ring, taken_counts_before_released) {
   ASSERT_TRUE(send(10, std::byte{1}));
   frame got;
   ASSERT_EQ(reader.poll(got), ring_status::frame);
-  EXPECT_EQ(writer.taken(), 1U) << "the frame is being handled";
+  EXPECT_EQ(writer.consumed(), 1U) << "the frame is being handled";
   EXPECT_EQ(control.released.load(), 0U);
   reader.release();
   EXPECT_EQ(control.released.load(), 1U);

@@ -21,7 +21,7 @@ using offload::destination;
 [[nodiscard]] bool is_up(std::uint64_t serial) noexcept;
 
 /// The longest message in bytes that the node of the calling thread takes (HAM_MAX_MESSAGE). Throws as current().
-[[nodiscard]] std::size_t longest_message();
+[[nodiscard]] std::size_t max_message();
 
 /// Makes `at` the runtime of the calling thread for a while.
 class engine_scope {

@@ -22,7 +22,7 @@ namespace ham::transport {
 
 /// All of it happens on one thread, which the children are tied to: the kernel kills them when it ends. A child gets
 /// the name of its control socket in HAM_TARGET, and says there that it has joined, or why it does not.
-class child_keeper {
+class target_supervisor {
  public:
   /// What a child sends when it has joined; else it declines (joining.hpp).
   static constexpr std::string_view joined = "ham: joined";
@@ -36,13 +36,13 @@ class child_keeper {
   using end_handler = std::function<void(node_t, const std::string& reason)>;
 
   /// Children are started with HAM_TARGET=`transport`:FD.
-  child_keeper(std::string transport, end_handler on_end);
-  ~child_keeper();
+  target_supervisor(std::string transport, end_handler on_end);
+  ~target_supervisor();
 
   /// Starts a child; the first thing that it reads is `welcome` with `fds`. Throws ham::config_error.
   void start(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds);
-  /// Sees to it that a child which was told to end does so within `patience`. Does not wait.
-  void end(node_t node, std::chrono::milliseconds patience);
+  /// Sees to it that a child which was told to end does so within `timeout`. Does not wait.
+  void end(node_t node, std::chrono::milliseconds timeout);
   /// -1: there is none.
   [[nodiscard]] std::int64_t pid(node_t node) const noexcept { return supervisor_.pid(node); }
   /// Waits a little for all children, then ends them by force. May be called again.
@@ -61,12 +61,12 @@ class child_keeper {
   };
 
   void run(std::function<void()> task);  // on the thread; waits
-  void keep();
+  void control_loop();
   void wait_for_events();
   void start_here(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds);
   void read_control(child& from);
   void look_after_processes();
-  void tell_end(child& one, const std::string& how);
+  void report_end(child& one, const std::string& how);
   [[nodiscard]] child* find(node_t node) noexcept;
   void stop_children();
 

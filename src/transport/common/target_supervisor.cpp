@@ -1,5 +1,5 @@
-// The keeper's thread.
-#include "transport/common/child_keeper.hpp"
+// The control thread.
+#include "transport/common/target_supervisor.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -19,21 +19,21 @@
 namespace ham::transport {
 namespace {
 
-constexpr std::chrono::milliseconds patience_at_end{500};
+constexpr std::chrono::milliseconds end_timeout{500};
 
 }  // namespace
 
-child_keeper::child_keeper(std::string transport, end_handler on_end)
+target_supervisor::target_supervisor(std::string transport, end_handler on_end)
     : transport_(std::move(transport)),
       on_end_(std::move(on_end)),
       start_limit_ns_(start_limit_ns()),
       command_event_(base::make_event()) {
-  thread_ = base::start_thread([this] { keep(); });
+  thread_ = base::start_thread([this] { control_loop(); });
 }
 
-child_keeper::~child_keeper() { stop(); }
+target_supervisor::~target_supervisor() { stop(); }
 
-void child_keeper::run(std::function<void()> task) {
+void target_supervisor::run(std::function<void()> task) {
   std::exception_ptr problem;
   bool done = false;
   std::unique_lock lock(mutex_);
@@ -53,28 +53,28 @@ void child_keeper::run(std::function<void()> task) {
   if (problem) std::rethrow_exception(problem);
 }
 
-void child_keeper::start(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds) {
+void target_supervisor::start(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds) {
   run([&] { start_here(what, welcome, fds); });
 }
 
-void child_keeper::end(node_t node, std::chrono::milliseconds patience) {
+void target_supervisor::end(node_t node, std::chrono::milliseconds timeout) {
   if (pid(node) < 0) return;
   run([&] {
     child* const one = find(node);
     if (one == nullptr) return;
     one->leaving = true;
-    supervisor_.kill_at(node, base::now_ns() + std::chrono::nanoseconds(patience).count());
+    supervisor_.kill_at(node, base::now_ns() + std::chrono::nanoseconds(timeout).count());
   });
 }
 
-child_keeper::child* child_keeper::find(node_t node) noexcept {
+target_supervisor::child* target_supervisor::find(node_t node) noexcept {
   for (auto& one : children_) {
     if (one->node == node && !one->ended) return one.get();
   }
   return nullptr;
 }
 
-void child_keeper::stop() noexcept {
+void target_supervisor::stop() noexcept {
   {
     std::lock_guard guard(mutex_);
     if (stop_) return;
@@ -84,7 +84,7 @@ void child_keeper::stop() noexcept {
   thread_.join();
 }
 
-void child_keeper::keep() {
+void target_supervisor::control_loop() {
   for (;;) {
     wait_for_events();
     for (;;) {
@@ -107,7 +107,7 @@ void child_keeper::keep() {
   }
 }
 
-void child_keeper::start_here(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds) {
+void target_supervisor::start_here(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds) {
   auto one = std::make_unique<child>();
   one->node = what.node;
   auto [mine, theirs] = base::make_control_pair();
@@ -129,7 +129,7 @@ void child_keeper::start_here(const plan& what, std::span<const std::byte> welco
   children_.push_back(std::move(one));
 }
 
-void child_keeper::wait_for_events() {
+void target_supervisor::wait_for_events() {
   std::vector<pollfd> waiting{{command_event_.get(), POLLIN, 0}, {supervisor_.fd(), POLLIN, 0}};
   std::vector<child*> whose;
   for (const auto& one : children_) {
@@ -147,20 +147,20 @@ void child_keeper::wait_for_events() {
   std::erase_if(children_, [](const auto& one) { return one->ended; });
 }
 
-void child_keeper::look_after_processes() {
+void target_supervisor::look_after_processes() {
   for (const process_supervisor::event& news : supervisor_.turn()) {
     child* const one = find(static_cast<node_t>(news.who));
     if (one == nullptr) continue;
     if (news.what == process_supervisor::event::kind::ended) {
       one->ended = true;
-      tell_end(*one, news.how);
+      report_end(*one, news.how);
     } else if (!one->leaving && !one->has_joined) {
-      tell_end(*one, too_slow(start_limit_ns_));
+      report_end(*one, too_slow(start_limit_ns_));
     }
   }
 }
 
-void child_keeper::read_control(child& from) {
+void target_supervisor::read_control(child& from) {
   bool closed = false;
   const auto message = base::receive_control(from.control.get(), false, closed);
   if (closed) {
@@ -169,7 +169,7 @@ void child_keeper::read_control(child& from) {
     const auto timeout = from.has_joined ? std::chrono::milliseconds(0) : std::chrono::milliseconds(2000);
     const std::string how = supervisor_.wait(from.node, timeout);
     from.ended = !how.empty();
-    tell_end(from, from.ended ? how : "closed the connection");
+    report_end(from, from.ended ? how : "closed the connection");
     return;
   }
   if (!message || message->from_other_user) return;
@@ -181,15 +181,15 @@ void child_keeper::read_control(child& from) {
   if (!from.leaving) supervisor_.kill_at(from.node, base::never_ns);
 }
 
-void child_keeper::tell_end(child& one, const std::string& how) {
+void target_supervisor::report_end(child& one, const std::string& how) {
   if (one.told) return;
   one.told = true;
   on_end_(one.node, one.has_joined ? "its process " + how : why_not_joined(one.program, how, one.last_words));
 }
 
-void child_keeper::stop_children() {
+void target_supervisor::stop_children() {
   for (auto& one : children_) one->control.reset();
-  supervisor_.stop(patience_at_end);
+  supervisor_.stop(end_timeout);
 }
 
 }  // namespace ham::transport

@@ -10,7 +10,7 @@
 namespace ham::transport {
 
 template <class Endpoint>
-class newcomers {
+class pending_endpoints {
  public:
   void add(std::unique_ptr<Endpoint> one) {
     std::lock_guard guard(mutex_);
