@@ -11,8 +11,8 @@ namespace ham::detail {
 namespace {
 
 constexpr std::int64_t min_spin_ns = 3'000;
-constexpr std::int64_t waking_spin_ns =
-    400'000;  // what a deeply resting core, or one of a virtual machine, takes to wake up
+/// What a core in deep sleep, or one of a virtual machine, takes to wake up.
+constexpr std::int64_t waking_spin_ns = 400'000;
 constexpr std::int64_t oversubscribed_spin_ns = 1'500;
 constexpr std::int64_t max_park_ns = 1'000'000;
 constexpr std::int64_t max_park_beside_standby_ns = 100'000;  // what a call waits if the context's thread computes

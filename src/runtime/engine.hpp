@@ -411,8 +411,8 @@ class engine final : public transport::observer, private waiting_node, private s
   std::atomic<int> pooled_in_flight_{0};
 
   // Under the receiving lock.
-  unsigned hot_polls_left_ =
-      0;  ///< of the transports behind the first: looked at often for a while after they had something
+  /// Of the transports behind the first: polled often for a while after they had something.
+  unsigned hot_polls_left_ = 0;
   unsigned skipped_ = 0;
   std::atomic<std::size_t> deferred_{0};  ///< read by all
   std::vector<std::vector<std::byte>> spare_buffers_;

@@ -86,7 +86,7 @@ void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
 
 // ---- nodes of other data layout
 
-/// The size of the numbers that must be swapped round on the way to or from a node; 0: none. Throws for elements that
+/// The size of the numbers that must be byte-swapped on the way to or from a node; 0: none. Throws for elements that
 /// cannot cross.
 std::uint32_t swap_width(engine& at, node_t node, const element& of) {
   const ham::detail::peer_hold who = at.peer_of(node);

@@ -149,8 +149,8 @@ bool polled_transport::quiet() {
 bool polled_transport::arm() {
   if (base::now_ns() - last_arrival_ns_ < usual_gap_ns_ + usual_gap_ns_ / 2) return false;
   if (!quiet()) {
-    backed_off_ =
-        false;  // what has come since the last look must be found by the next one: nothing else ends the looking
+    // What has come since the last poll must be found by the next one: nothing else ends the wait.
+    backed_off_ = false;
     return false;
   }
   const auto ns = next_sleep_.count();
