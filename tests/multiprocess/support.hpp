@@ -21,6 +21,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -78,6 +79,25 @@ inline int run(int argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
+/// This process's environment with `settings` ("NAME=value") in place of variables of their names; for execve. Points
+/// into both.
+inline std::vector<char*> environment_with(const std::vector<std::string>& settings) {
+  const auto name_of = [](std::string_view variable) { return variable.substr(0, variable.find('=')); };
+  std::vector<char*> result;
+  for (char** one = environ; one != nullptr && *one != nullptr; ++one) {
+    const bool replaced = std::any_of(settings.begin(), settings.end(),
+                                      [&](const std::string& setting) { return name_of(setting) == name_of(*one); });
+    if (!replaced) result.push_back(*one);
+  }
+  for (const std::string& setting : settings) {
+    const bool replaced = std::any_of(&setting + 1, settings.data() + settings.size(),
+                                      [&](const std::string& later) { return name_of(later) == name_of(setting); });
+    if (!replaced && setting.find('=') != std::string::npos) result.push_back(const_cast<char*>(setting.c_str()));
+  }
+  result.push_back(nullptr);
+  return result;
+}
+
 /// A process that runs a scenario, its output caught. The orphans it leaves become children of this process.
 class host_process {
  public:
@@ -86,16 +106,18 @@ class host_process {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     int out[2];
     if (::pipe2(out, O_CLOEXEC) != 0) throw error("no pipe");
+    // All memory is taken before fork(): in the child, a sanitizer's allocator may stay locked for ever.
+    std::vector<std::string> settings{"HAM_TEST_SCENARIO=" + scenario_name};
+    settings.insert(settings.end(), environment.begin(), environment.end());
+    std::vector<char*> variables = environment_with(settings);
+    std::vector<char*> command{const_cast<char*>("/proc/self/exe")};
+    for (const std::string& one : arguments) command.push_back(const_cast<char*>(one.c_str()));
+    command.push_back(nullptr);
     pid_ = ::fork();
     if (pid_ == 0) {
       ::dup2(out[1], STDOUT_FILENO);
       ::dup2(out[1], STDERR_FILENO);
-      ::setenv("HAM_TEST_SCENARIO", scenario_name.c_str(), 1);
-      for (const std::string& one : environment) ::putenv(const_cast<char*>(one.c_str()));
-      std::vector<char*> command{const_cast<char*>("/proc/self/exe")};
-      for (const std::string& one : arguments) command.push_back(const_cast<char*>(one.c_str()));
-      command.push_back(nullptr);
-      ::execv("/proc/self/exe", command.data());
+      ::execve("/proc/self/exe", command.data(), variables.data());
       ::_exit(126);
     }
     ::close(out[1]);

@@ -15,13 +15,17 @@
 namespace ham::transport::tcp::test {
 namespace {
 
-base::unique_fd connect_to(const std::string& address) {
+socket_address resolved(const std::string& address) {
   std::string why;
-  const auto all = resolve(parse_address(address), false, why);
-  base::unique_fd result(::socket(all.front().family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (::connect(result.get(), all.front().get(), all.front().size) != 0) result.reset();
+  return resolve(parse_address(address), false, why).front();
+}
+
+base::unique_fd connect_to(const socket_address& address) {
+  base::unique_fd result(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (::connect(result.get(), address.get(), address.size) != 0) result.reset();
   return result;
 }
+base::unique_fd connect_to(const std::string& address) { return connect_to(resolved(address)); }
 
 void send_all(int socket, std::span<const std::byte> what) {
   ASSERT_EQ(::send(socket, what.data(), what.size(), MSG_NOSIGNAL), static_cast<ssize_t>(what.size()));
@@ -300,19 +304,20 @@ std::size_t resident_kib() {
 class crowd {
  public:
   crowd(const std::string& address, std::size_t size) {
+    const socket_address at = resolved(address);
     int ends[2];
     if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
     child_ = ::fork();
     if (child_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       base::raise_file_limit();
-      std::vector<base::unique_fd> all;
-      for (std::size_t i = 0; i < size; ++i) {
-        all.push_back(connect_to(address));
-        if (!all.back()) break;
-        if (i % 2 == 0 && ::send(all.back().get(), "HA", 2, MSG_NOSIGNAL) < 0) continue;
+      // Without memory: another thread of the parent may have been in a sanitizer's allocator, which stays locked here.
+      std::size_t count = 0;
+      for (; count < size; ++count) {
+        const int one = connect_to(at).release();
+        if (one < 0) break;
+        if (count % 2 == 0 && ::send(one, "HA", 2, MSG_NOSIGNAL) < 0) continue;
       }
-      const std::size_t count = all.size();
       if (::write(ends[1], &count, sizeof count) < 0) ::_exit(1);
       ::pause();
       ::_exit(0);
@@ -349,7 +354,9 @@ TEST(tcp_hostile, ten_thousand_half_open_connections_to_a_listener) {
 }
 
 TEST(tcp_hostile, ten_thousand_half_open_connections_to_a_node) {
-  job two(2);
+  job_options how;
+  how.timeout = 15s;  // the kernel drops a SYN while the queue of the listener is full, and repeats it after 1, 3, 7 s
+  job two(2, how);
   const std::size_t descriptors = open_descriptors();
   crowd silent(two.node(1).at->address(), 10'000);
   EXPECT_LE(open_descriptors(), descriptors + acceptor::max_half_open + 8);
