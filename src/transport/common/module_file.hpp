@@ -9,9 +9,10 @@
 namespace ham::transport {
 
 /// What `symbol` names in the library `file`, which stays loaded. A name without a slash is looked for in the folders
-/// of HAM_MODULE_PATH, beside the library and below it in ham/, beside the program, and where the system searches; never
-/// in a folder relative to the current one. A privileged program takes only what nobody but root can replace. nullptr:
-/// the library has no such symbol. Throws ham::config_error that says where it was looked for; `what` is named in it.
+/// of HAM_MODULE_PATH, beside the library and below it in ham/, beside the program, and where the system searches;
+/// never in a folder relative to the current one. A privileged program takes only what nobody but root can replace.
+/// nullptr: the library has no such symbol. Throws ham::config_error that says where it was looked for; `what` is named
+/// in it.
 [[nodiscard]] void* find_in_module(const std::string& what, const std::string& file, const char* symbol);
 
 /// The module of a library whose function `symbol` gives it. Throws ham::config_error.
