@@ -145,9 +145,7 @@ def check_line(root, source, line, names):
 def transport_names(root):
     """Names of all transports: what the factories below src/transport/ say."""
     names = set()
-    for source in (root / "src" / "transport").rglob("factory*.cpp"):
-        names.update(FACTORY_NAME.findall(source.read_text(encoding="utf-8")))
-    for source in (root / "src" / "transport").rglob("*_factory.cpp"):
+    for source in (root / "src" / "transport").rglob("*factory*.cpp"):
         names.update(FACTORY_NAME.findall(source.read_text(encoding="utf-8")))
     return sorted(names)
 

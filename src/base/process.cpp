@@ -37,14 +37,6 @@ const unsigned cores_at_start = [] {
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&cpus)));
 }();
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
-
 /// What the program of this process has set holds for those that it starts as well, unless it says otherwise for one.
 std::vector<std::string> with_settings(std::vector<std::string> extra) {
   for (const program_setting& one : program_settings()) {
@@ -54,20 +46,6 @@ std::vector<std::string> with_settings(std::vector<std::string> extra) {
     if (!about.trusted && !said) extra.push_back(name + one.text);
   }
   return extra;
-}
-
-std::vector<std::string> environment_with(const std::vector<std::string>& said) {
-  const std::vector<std::string> extra = with_settings(said);
-  std::vector<std::string> result = extra;
-  if (environ == nullptr) return result;  // after clearenv()
-  for (char** one = environ; *one != nullptr; ++one) {
-    const std::string_view text(*one);
-    const std::string_view name = text.substr(0, text.find('=') + 1);
-    bool replaced = false;
-    for (const std::string& other : extra) replaced = replaced || other.starts_with(name);
-    if (!replaced) result.emplace_back(text);
-  }
-  return result;
 }
 
 struct child_plan {
@@ -120,6 +98,28 @@ std::string advice(int error, const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> environment_with(const std::vector<std::string>& said) {
+  const std::vector<std::string> extra = with_settings(said);
+  std::vector<std::string> result = extra;
+  if (environ == nullptr) return result;  // after clearenv()
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view text(*one);
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    bool replaced = false;
+    for (const std::string& other : extra) replaced = replaced || other.starts_with(name);
+    if (!replaced) result.emplace_back(text);
+  }
+  return result;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  result.reserve(texts.size() + 1);
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
 
 process start_process(const process_request& what) {
   const std::string& program = what.command.front();

@@ -27,6 +27,12 @@ struct process {
   end_record* end = nullptr;
 };
 
+/// This process's environment with `extra` (NAME=value) in place of what has those names; and what the program has set
+/// for HAM (settings.hpp), unless `extra` says otherwise.
+[[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::string>& extra);
+/// Pointers to the texts, and nullptr, for execve; they last as long as `texts`.
+[[nodiscard]] std::vector<char*> pointers(const std::vector<std::string>& texts);
+
 /// Starts a child that the kernel kills when the calling thread ends (so call it from a thread that lives as long as
 /// the children may). Throws ham::config_error with the reason.
 [[nodiscard]] process start_process(const process_request& what);

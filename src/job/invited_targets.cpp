@@ -69,12 +69,10 @@ void invited_targets::invite(const std::vector<target_group>& groups, node_t fir
 /// A node that listens on all its addresses is reached on the one that the host used.
 void invited_targets::learn_address(node_t number, const target_group& group) {
   std::string address = host_.address_of(number);
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return;  // it does not listen
-  const std::string host = address.substr(0, colon);
-  if (host == "0.0.0.0" || host == "[::]") {
-    const std::string reached = server_of(group).text();
-    address = reached.substr(0, reached.rfind(':')) + address.substr(colon);
+  if (address.find(':') == std::string::npos) return;  // it does not listen
+  const auto listens = transport::network_address::parse(address);
+  if (listens && (listens->host == "0.0.0.0" || listens->host == "::")) {
+    address = transport::network_address{server_of(group).host, listens->port}.text();
   }
   directory_.set_address(number, address);
 }

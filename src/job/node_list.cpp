@@ -81,7 +81,7 @@ std::vector<target_group> parse_nodes(std::string_view text) {
   std::size_t total = 0;
   for (std::string_view rest = text;;) {
     const std::size_t comma = find_separator(rest);
-    group_text group(text, rest.substr(0, comma), advice());
+    group_text group(text, rest.substr(0, comma), advice);
     groups.push_back(parse_group(group));
     total += groups.back().count;
     if (total > transport::max_targets)

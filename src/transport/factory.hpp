@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,6 +52,16 @@ struct availability {
   std::string remark;   ///< why not, and what to do; or what it cannot do here
   std::string version;  ///< of what it rests on
 };
+
+/// What `look` finds; if it throws instead, that is why the transport cannot be used.
+template <class Look>
+[[nodiscard]] availability found_by(Look look) {
+  try {
+    return look();
+  } catch (const std::exception& problem) {
+    return {false, problem.what(), {}};
+  }
+}
 
 /// How a group is written, for --ham-help.
 struct help_line {

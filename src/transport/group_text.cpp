@@ -9,7 +9,7 @@ namespace ham::transport {
 
 void group_text::refuse(const std::string& why) const {
   throw config_error("HAM_NODES=\"" + std::string(all_) + "\": cannot use \"" + std::string(part_) + "\" (" + why +
-                     ") " + advice_);
+                     ") " + advice_());
 }
 
 std::size_t group_text::count_at(std::string_view& text, const char* after) const {

@@ -15,9 +15,10 @@ inline constexpr std::size_t max_targets = 4000;
 /// group, where the text is not as it must be.
 class group_text {
  public:
-  /// `all` is the whole list, `part` the group in it, both of which outlive this; `advice` ends the messages.
-  group_text(std::string_view all, std::string_view part, std::string advice)
-      : all_(all), part_(part), rest_(part), advice_(std::move(advice)) {}
+  /// `all` is the whole list, `part` the group in it, both of which outlive this; what `advice` gives ends the
+  /// messages.
+  group_text(std::string_view all, std::string_view part, std::string (*advice)())
+      : all_(all), part_(part), rest_(part), advice_(advice) {}
 
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -42,7 +43,7 @@ class group_text {
   std::string_view all_;
   std::string_view part_;
   std::string_view rest_;
-  std::string advice_;
+  std::string (*advice_)();
 };
 
 }  // namespace ham::transport

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -86,6 +87,22 @@ TEST(process, gets_environment_cores_and_one_descriptor) {
   EXPECT_NE(wait_for_end(start_process(request), 20s).find(" 0"), std::string::npos);
   EXPECT_NE(::fcntl(theirs.get(), F_GETFD) & FD_CLOEXEC, 0) << "here it is closed on exec again";
   ::unsetenv("HAM_TEST_REPLACED");
+}
+
+TEST(process, environment_with_what_replaces_and_what_is_new) {
+  ::setenv("HAM_TEST_REPLACED", "old", 1);
+  ::setenv("HAM_TEST_REPLACED_NOT", "kept", 1);
+  const std::vector<std::string> all = environment_with({"HAM_TEST_ADDED=added", "HAM_TEST_REPLACED=new"});
+  for (const char* const one : {"HAM_TEST_ADDED=added", "HAM_TEST_REPLACED=new", "HAM_TEST_REPLACED_NOT=kept"}) {
+    EXPECT_EQ(std::count(all.begin(), all.end(), one), 1) << one;
+  }
+  EXPECT_EQ(std::count(all.begin(), all.end(), "HAM_TEST_REPLACED=old"), 0);
+  const std::vector<char*> there = pointers(all);
+  ASSERT_EQ(there.size(), all.size() + 1);
+  EXPECT_EQ(there.front(), all.front());
+  EXPECT_EQ(there.back(), nullptr);
+  ::unsetenv("HAM_TEST_REPLACED");
+  ::unsetenv("HAM_TEST_REPLACED_NOT");
 }
 
 TEST(process, that_does_not_exist) {

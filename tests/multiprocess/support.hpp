@@ -21,10 +21,10 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/process.hpp"
 #include "ham/offload.hpp"
 
 namespace ham::test {
@@ -79,25 +79,6 @@ inline int run(int argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
-/// This process's environment with `settings` ("NAME=value") in place of variables of their names; for execve. Points
-/// into both.
-inline std::vector<char*> environment_with(const std::vector<std::string>& settings) {
-  const auto name_of = [](std::string_view variable) { return variable.substr(0, variable.find('=')); };
-  std::vector<char*> result;
-  for (char** one = environ; one != nullptr && *one != nullptr; ++one) {
-    const bool replaced = std::any_of(settings.begin(), settings.end(),
-                                      [&](const std::string& setting) { return name_of(setting) == name_of(*one); });
-    if (!replaced) result.push_back(*one);
-  }
-  for (const std::string& setting : settings) {
-    const bool replaced = std::any_of(&setting + 1, settings.data() + settings.size(),
-                                      [&](const std::string& later) { return name_of(later) == name_of(setting); });
-    if (!replaced && setting.find('=') != std::string::npos) result.push_back(const_cast<char*>(setting.c_str()));
-  }
-  result.push_back(nullptr);
-  return result;
-}
-
 /// A process that runs a scenario, its output caught. The orphans it leaves become children of this process.
 class host_process {
  public:
@@ -109,15 +90,16 @@ class host_process {
     // All memory is taken before fork(): in the child, a sanitizer's allocator may stay locked for ever.
     std::vector<std::string> settings{"HAM_TEST_SCENARIO=" + scenario_name};
     settings.insert(settings.end(), environment.begin(), environment.end());
-    std::vector<char*> variables = environment_with(settings);
-    std::vector<char*> command{const_cast<char*>("/proc/self/exe")};
-    for (const std::string& one : arguments) command.push_back(const_cast<char*>(one.c_str()));
-    command.push_back(nullptr);
+    const std::vector<std::string> variables = base::environment_with(settings);
+    std::vector<std::string> words{"/proc/self/exe"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    const std::vector<char*> command = base::pointers(words);
+    const std::vector<char*> environment_there = base::pointers(variables);
     pid_ = ::fork();
     if (pid_ == 0) {
       ::dup2(out[1], STDOUT_FILENO);
       ::dup2(out[1], STDERR_FILENO);
-      ::execve("/proc/self/exe", command.data(), variables.data());
+      ::execve("/proc/self/exe", command.data(), environment_there.data());
       ::_exit(126);
     }
     ::close(out[1]);

@@ -9,7 +9,9 @@ namespace ham::transport {
 namespace {
 
 /// A group that is the second one of a list.
-group_text second(std::string_view part) { return {"first,second", part, "write it so"}; }
+group_text second(std::string_view part) {
+  return {"first,second", part, [] { return std::string("write it so"); }};
+}
 
 template <class Read>
 std::string refusal_of_second(std::string_view part, Read read) {

@@ -20,7 +20,7 @@ namespace ham::test {
 /// A whole group, read by the transport of this name.
 [[nodiscard]] inline transport::target_group group_of(std::string_view name, std::string_view group) {
   const transport::factory& by = transport_named(name);
-  transport::group_text text(group, group, "advice");
+  transport::group_text text(group, group, [] { return std::string("advice"); });
   text.skip(by.prefix().size());
   return by.parse(text);
 }

@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "base/memory_file.hpp"
+#include "base/numbers.hpp"
 #include "base/refused_call.hpp"
 #include "base/settings.hpp"
 
@@ -16,6 +18,10 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 
 }  // namespace
+
+int control_fd_of(std::string_view told) noexcept {
+  return static_cast<int>(base::parse_whole(told, 0, 1 << 30).value_or(-1));
+}
 
 base::control_message receive_welcome(int control_fd) {
   ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
@@ -38,6 +44,13 @@ void decline(int control_fd, const std::string& why) {
   const std::string text = std::string(declined) + why;
   base::send_control(control_fd, std::as_bytes(std::span(text)), {});
   throw config_error(why);
+}
+
+availability shared_memory_here() {
+  return found_by([] {
+    static_cast<void>(base::make_memory_file("ham-probe", 4096));
+    return availability{};
+  });
 }
 
 std::int64_t start_limit_ns() { return base::number_of(base::setting::start_timeout).value_or(60) * second_ns; }

@@ -8,6 +8,7 @@
 
 #include "base/control_socket.hpp"
 #include "ham/error.hpp"
+#include "transport/factory.hpp"
 
 namespace ham::transport {
 
@@ -16,6 +17,9 @@ inline constexpr std::string_view declined = "ham: declined: ";
 
 // ---- target
 
+/// The control socket that a host has named in HAM_TARGET; -1, which nothing can be received from, if `told` is no
+/// number.
+[[nodiscard]] int control_fd_of(std::string_view told) noexcept;
 /// The host's first message; the descriptor is not handed on to what this process starts. Throws ham::config_error.
 [[nodiscard]] base::control_message receive_welcome(int control_fd);
 /// Tells the host, and throws ham::config_error with the same words.
@@ -23,6 +27,8 @@ inline constexpr std::string_view declined = "ham: declined: ";
 
 // ---- host
 
+/// Whether host and targets can share memory on this machine.
+[[nodiscard]] availability shared_memory_here();
 /// How long a started process may take to join, from HAM_START_TIMEOUT in seconds; 0: as long as it likes. Throws
 /// ham::config_error.
 [[nodiscard]] std::int64_t start_limit_ns();

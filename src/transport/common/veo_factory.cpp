@@ -20,12 +20,10 @@ target_group veo_factory::parse(group_text& text) const {
 }
 
 availability veo_factory::probe() const {
-  try {
+  return found_by([]() -> availability {
     static_cast<void>(libveo::get());
     return {true, "not tried: a target wants the application built for a Vector Engine (HAM_VEO_APPLICATION)", {}};
-  } catch (const config_error& problem) {
-    return {false, problem.what(), {}};
-  }
+  });
 }
 
 std::string application_library() {

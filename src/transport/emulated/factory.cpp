@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/memory_file.hpp"
-#include "base/numbers.hpp"
+#include "transport/common/invited_target.hpp"
+#include "transport/common/joining.hpp"
 #include "transport/emulated/host_transport.hpp"
 #include "transport/emulated/settings.hpp"
 #include "transport/emulated/target_transport.hpp"
@@ -30,29 +30,6 @@ class emulated_host final : public host_side {
   emulated::host_transport& carrier_;
 };
 
-class emulated_target final : public target_side {
- public:
-  explicit emulated_target(int control_fd) : invitation_(emulated::invitation::accept(control_fd)) {}
-
-  [[nodiscard]] node_t self() const noexcept override { return self_; }
-  [[nodiscard]] std::size_t nodes() const noexcept override { return nodes_; }
-  [[nodiscard]] std::unique_ptr<base::heap> take_memory() override {
-    return std::make_unique<base::heap>(std::move(invitation_.own_heap));
-  }
-  [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
-    auto made = std::make_unique<emulated::target_transport>(std::move(invitation_), to);
-    carrier_ = made.get();
-    return made;
-  }
-  void join() override { carrier_->join(); }
-
- private:
-  emulated::invitation invitation_;
-  const node_t self_ = invitation_.said.node;
-  const std::size_t nodes_ = invitation_.said.nodes;
-  emulated::target_transport* carrier_ = nullptr;
-};
-
 class emulated_transport final : public starting_factory {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "emulated"; }
@@ -72,14 +49,7 @@ class emulated_transport final : public starting_factory {
     group.settings = std::make_shared<const emulated::group_medium>(emulated::parse_medium(settings));
     return group;
   }
-  [[nodiscard]] availability probe() const override {
-    try {
-      static_cast<void>(base::make_memory_file("ham-probe", 4096));
-      return {};
-    } catch (const config_error& problem) {
-      return {false, problem.what(), {}};
-    }
-  }
+  [[nodiscard]] availability probe() const override { return shared_memory_here(); }
   [[nodiscard]] std::string trial() const override { return "emulated:1"; }
 
   [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
@@ -89,7 +59,11 @@ class emulated_transport final : public starting_factory {
     return {std::move(carrier), std::move(side)};
   }
   [[nodiscard]] std::unique_ptr<target_side> make_target(std::string_view told) const override {
-    return std::make_unique<emulated_target>(static_cast<int>(base::parse_whole(told, 0, 1 << 30).value_or(-1)));
+    auto from = emulated::invitation::accept(control_fd_of(told));
+    const node_t self = from.said.node;
+    const std::size_t nodes = from.said.nodes;
+    return std::make_unique<invited_target<emulated::target_transport, emulated::invitation>>(std::move(from), self,
+                                                                                              nodes);
   }
 };
 

@@ -20,6 +20,9 @@ struct invitation {
 class target_transport final : public link_transport {
  public:
   /// The invitation's own_heap has been taken by the caller.
+  static std::unique_ptr<target_transport> make(invitation from, observer& to) {
+    return std::make_unique<target_transport>(std::move(from), to);
+  }
   target_transport(invitation from, observer& to);
   ~target_transport() override;
 

@@ -2,8 +2,6 @@
 // started through MPI. Part of the library, as factory_module.cpp is; the rest of this folder is the modules.
 #include "transport/launched_factory.hpp"
 
-#include <exception>
-
 #include "transport/mpi/factory_module.hpp"
 
 namespace ham::transport {
@@ -24,11 +22,7 @@ class mpi_transport : public launched_factory {
     return group;
   }
   [[nodiscard]] availability probe() const final {
-    try {
-      return {true, {}, mpi::load_group_module().version()};
-    } catch (const std::exception& problem) {
-      return {false, problem.what(), {}};
-    }
+    return found_by([]() -> availability { return {true, {}, mpi::load_group_module().version()}; });
   }
   [[nodiscard]] bool starts_programs() const noexcept override { return true; }
   [[nodiscard]] std::unique_ptr<process_group> join(const void* communicator) const override {

@@ -1,8 +1,8 @@
 // shm in HAM_NODES: shm[:COUNT][@CORES].
 #include <utility>
 
-#include "base/memory_file.hpp"
-#include "base/numbers.hpp"
+#include "transport/common/invited_target.hpp"
+#include "transport/common/joining.hpp"
 #include "transport/shm/factories.hpp"
 #include "transport/shm/host_transport.hpp"
 #include "transport/shm/target_transport.hpp"
@@ -29,29 +29,6 @@ class shm_host final : public host_side {
   shm::host_transport& carrier_;
 };
 
-class shm_target final : public target_side {
- public:
-  explicit shm_target(int control_fd) : invitation_(shm::invitation::accept(control_fd)) {}
-
-  [[nodiscard]] node_t self() const noexcept override { return self_; }
-  [[nodiscard]] std::size_t nodes() const noexcept override { return nodes_; }
-  [[nodiscard]] std::unique_ptr<base::heap> take_memory() override {
-    return std::make_unique<base::heap>(std::move(invitation_.own_heap));
-  }
-  [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
-    auto made = shm::target_transport::make(std::move(invitation_), to);
-    carrier_ = made.get();
-    return made;
-  }
-  void join() override { carrier_->join(); }
-
- private:
-  shm::invitation invitation_;
-  const node_t self_ = invitation_.node;
-  const std::size_t nodes_ = invitation_.nodes;
-  shm::target_transport* carrier_ = nullptr;
-};
-
 class shm_transport final : public starting_factory {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
@@ -65,14 +42,7 @@ class shm_transport final : public starting_factory {
     text.expect_end();
     return group;
   }
-  [[nodiscard]] availability probe() const override {
-    try {
-      static_cast<void>(base::make_memory_file("ham-probe", 4096));
-      return {};
-    } catch (const config_error& problem) {
-      return {false, problem.what(), {}};
-    }
-  }
+  [[nodiscard]] availability probe() const override { return shared_memory_here(); }
   [[nodiscard]] std::string trial() const override { return "shm:1"; }
   [[nodiscard]] std::string default_nodes() const override { return "shm:1"; }
   [[nodiscard]] bool starts_programs() const noexcept override { return true; }
@@ -86,7 +56,10 @@ class shm_transport final : public starting_factory {
     return {std::move(carrier), std::move(side)};
   }
   [[nodiscard]] std::unique_ptr<target_side> make_target(std::string_view told) const override {
-    return std::make_unique<shm_target>(static_cast<int>(base::parse_whole(told, 0, 1 << 30).value_or(-1)));
+    auto from = shm::invitation::accept(control_fd_of(told));
+    const node_t self = from.node;
+    const std::size_t nodes = from.nodes;
+    return std::make_unique<invited_target<shm::target_transport, shm::invitation>>(std::move(from), self, nodes);
   }
 };
 

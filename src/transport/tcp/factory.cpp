@@ -1,6 +1,4 @@
 // tcp in HAM_NODES: tcp://HOST:PORT[*COUNT]. Part of the library; the rest of this folder is the module that it loads.
-#include <exception>
-
 #include "transport/common/network_modules.hpp"
 #include "transport/network_factory.hpp"
 
@@ -28,13 +26,11 @@ class tcp_transport final : public network_factory {
   }
   [[nodiscard]] network_module& module() const override { return load_network_module("tcp"); }
   [[nodiscard]] availability probe() const override {
-    try {
+    return found_by([this]() -> availability {
       const network_module& loaded = module();
       const std::string why = loaded.why_insecure();
       return {true, why.empty() ? why : "without keys and encryption: " + why, loaded.secured_by()};
-    } catch (const std::exception& problem) {
-      return {false, problem.what(), {}};
-    }
+    });
   }
 };
 

@@ -1,38 +1,15 @@
 // veo in HAM_NODES, and the targets that are called.
 #include <gtest/gtest.h>
 
-#include "transport/common/veo_welcome.hpp"
-#include "transport/groups.hpp"
-#include "transport/starting.hpp"
+#include "transport/called_targets.hpp"
 
 namespace ham::transport::veo {
 namespace {
 
-using test::group_of;
-using test::refusal_of;
-
-TEST(veo_factory, reads_a_count) {
-  EXPECT_EQ(group_of("veo", "veo").count, 1U);
-  EXPECT_EQ(group_of("veo", "veo:2").count, 2U);
-  EXPECT_NE(refusal_of("veo", "veo@1").find("can be given cores"), std::string::npos);
-  EXPECT_NE(refusal_of("veo", "veo:1/read=1").find("left over"), std::string::npos);
-}
+TEST(veo_factory, reads_a_count) { test::expect_counts_only("veo"); }
 
 TEST(veo_factory, takes_targets_whose_ring_is_in_its_place) {
-  const starting_factory& by = *test::transport_named("veo").as_starting();
-  EXPECT_FALSE(by.starts_own_program()) << "engines have an application of their own";
-  ham::transport::veo::welcome said;
-  said.node = 3;
-  said.nodes = 5;
-  said.place = ham::transport::veo::ring_place::engine_memory;
-  const auto side = by.make_called_target(reinterpret_cast<std::uintptr_t>(&said));
-  ASSERT_NE(side, nullptr);
-  EXPECT_EQ(side->self(), 3);
-  EXPECT_EQ(side->nodes(), 5U);
-  said.place = ham::transport::veo::ring_place::host_segment;
-  EXPECT_EQ(by.make_called_target(reinterpret_cast<std::uintptr_t>(&said)), nullptr);
-  said.version = 0;
-  EXPECT_THROW(static_cast<void>(by.make_called_target(reinterpret_cast<std::uintptr_t>(&said))), config_error);
+  test::expect_targets_called_with("veo", ring_place::engine_memory, ring_place::host_segment);
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// What an invitation becomes: a place in the job, the memory that the host has made, a transport that joins.
+#include "transport/common/invited_target.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/unique_fd.hpp"
+#include "conformance/subject.hpp"
+
+namespace ham::transport {
+namespace {
+
+struct letter {
+  base::unique_fd own_heap;
+  std::string content;
+};
+
+/// Notes what it is made of, and that it joins.
+class carrier final : public transport {
+ public:
+  carrier(letter from, observer& to) : written(std::move(from.content)), reports_to(&to) {}
+  static std::unique_ptr<carrier> make(letter from, observer& to) {
+    return std::make_unique<carrier>(std::move(from), to);
+  }
+  void join() { joined = true; }
+
+  [[nodiscard]] const char* name() const noexcept override { return "carrier"; }
+  void connect(node_t) override {}
+  endpoint* poll(frame&, unsigned) override { return nullptr; }
+  bool arm() override { return true; }
+  void disarm() noexcept override {}
+  [[nodiscard]] int wake_fd() const noexcept override { return -1; }
+  void wake() noexcept override {}
+  void shutdown() noexcept override {}
+
+  std::string written;
+  observer* reports_to;
+  bool joined = false;
+};
+
+TEST(invited_target, has_the_place_the_memory_and_the_transport_of_its_invitation) {
+  letter from{base::heap::make_file(), "content"};
+  const int memory = from.own_heap.get();
+  invited_target<carrier, letter> side(std::move(from), 3, 5);
+  EXPECT_EQ(side.self(), 3);
+  EXPECT_EQ(side.nodes(), 5U);
+  EXPECT_EQ(side.take_memory()->fd(), memory);
+  conformance::recorder news;
+  const std::unique_ptr<transport> made = side.open(news);
+  const auto& what = dynamic_cast<const carrier&>(*made);
+  EXPECT_EQ(what.written, "content");
+  EXPECT_EQ(what.reports_to, &news);
+  EXPECT_FALSE(what.joined);
+  side.join();
+  EXPECT_TRUE(what.joined);
+}
+
+}  // namespace
+}  // namespace ham::transport
