@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 #include "transport/common/owned_endpoint.hpp"
 
@@ -18,6 +19,8 @@ class polled_endpoint : public owned_endpoint {
   [[nodiscard]] virtual bool malformed() const noexcept = 0;
   /// The medium does not reach the peer any more.
   [[nodiscard]] virtual bool failed() const noexcept = 0;
+  /// Why, and what to do; completes "node 3 failed: ...".
+  [[nodiscard]] virtual std::string failure() const { return "its memory cannot be reached any more"; }
   /// Whether something was sent since this was asked last: an answer may come.
   [[nodiscard]] bool take_active() noexcept {
     return active_.load(std::memory_order_relaxed) && active_.exchange(false, std::memory_order_relaxed);

@@ -134,7 +134,7 @@ endpoint* polled_transport::look_at(polled_endpoint& one, frame& out) {
     one.close("it sent bytes that break the wire format");
     observer_.on_broken(one.peer(), one.reason());
   } else {
-    observer_.on_lost(one.peer(), "its memory cannot be reached any more");
+    observer_.on_lost(one.peer(), one.failure());
   }
   return nullptr;
 }

@@ -20,6 +20,9 @@ namespace ham::transport {
 namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};
+// From the close of the control socket to the end of a process that closed it by ending.
+constexpr std::chrono::milliseconds joined_exit_timeout{100};
+constexpr std::chrono::milliseconds unjoined_exit_timeout{2000};
 
 }  // namespace
 
@@ -166,8 +169,7 @@ void target_supervisor::read_control(child& from) {
   if (closed) {
     from.control.reset();
     // It most likely ends at this moment, and how it ends is worth more than that it hung up.
-    const auto timeout = from.has_joined ? std::chrono::milliseconds(0) : std::chrono::milliseconds(2000);
-    const std::string how = supervisor_.wait(from.node, timeout);
+    const std::string how = supervisor_.wait(from.node, from.has_joined ? joined_exit_timeout : unjoined_exit_timeout);
     from.ended = !how.empty();
     report_end(from, from.ended ? how : "closed the connection");
     return;
@@ -184,7 +186,8 @@ void target_supervisor::read_control(child& from) {
 void target_supervisor::report_end(child& one, const std::string& how) {
   if (one.told) return;
   one.told = true;
-  on_end_(one.node, one.has_joined ? "its process " + how : why_not_joined(one.program, how, one.last_words));
+  const child_end kind = one.ended ? child_end::exited : child_end::disconnected;
+  on_end_(one.node, one.has_joined ? "its process " + how : why_not_joined(one.program, how, one.last_words), kind);
 }
 
 void target_supervisor::stop_children() {

@@ -32,8 +32,10 @@ class target_supervisor {
     std::vector<std::string> command;  ///< program and arguments
     std::vector<int> cpus;             ///< empty: anywhere
   };
-  /// A child has ended or hung up; `reason` completes "node 3 failed: ...". Called once per child, on the thread.
-  using end_handler = std::function<void(node_t, const std::string& reason)>;
+  /// exited: the process has ended, and was reaped (observer::on_died); disconnected: it has hung up, or did not join.
+  enum class child_end : std::uint8_t { exited, disconnected };
+  /// A child is no target any more; `reason` completes "node 3 failed: ...". Called once per child, on the thread.
+  using end_handler = std::function<void(node_t, const std::string& reason, child_end how)>;
 
   /// Children are started with HAM_TARGET=`transport`:FD.
   target_supervisor(std::string transport, end_handler on_end);

@@ -17,7 +17,9 @@ host_transport::host_transport(int heap_fd, observer& to)
     : link_transport(to),
       heap_fd_(heap_fd),
       next_epoch_(static_cast<std::uint32_t>(base::now_ns())),
-      children_("emulated", [this](node_t node, const std::string& reason) { observing().on_lost(node, reason); }) {}
+      children_("emulated", [this](node_t node, const std::string& reason, target_supervisor::child_end) {
+        observing().on_lost(node, reason);
+      }) {}
 
 host_transport::~host_transport() { shutdown(); }
 

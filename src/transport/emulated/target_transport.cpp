@@ -1,28 +1,17 @@
 // Joining a job over an emulated link, and ending with it.
 #include "transport/emulated/target_transport.hpp"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "base/control_socket.hpp"
-#include "base/event_fds.hpp"
-#include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/common/target_supervisor.hpp"
 #include "transport/emulated/segment.hpp"
 
 namespace ham::transport::emulated {
-namespace {
-
-constexpr int after_host_timeout_ms = 500;
-
-}  // namespace
 
 invitation invitation::accept(int control_fd) {
   invitation result;
@@ -50,8 +39,7 @@ invitation invitation::accept(int control_fd) {
   return result;
 }
 
-target_transport::target_transport(invitation from, observer& to)
-    : link_transport(to), invitation_(std::move(from)), stop_event_(::eventfd(0, EFD_CLOEXEC)) {
+target_transport::target_transport(invitation from, observer& to) : link_transport(to), invitation_(std::move(from)) {
   expect_running(invitation_.said.running);
 }
 
@@ -62,32 +50,16 @@ void target_transport::join() {
   base::mapping memory(invitation_.segment_file.get(), segment::bytes(said.layout));
   add(0, said, target_side, std::move(memory), std::move(invitation_.host_heap));
   base::send_control(invitation_.control.get(), std::as_bytes(std::span(target_supervisor::joined)), {});
-  control_thread_ = base::start_thread([this] { control_loop(); });
+  watch_ = std::make_unique<host_watch>(invitation_.control.get(),
+                                        [this] { observing().on_lost(0, "the host closed the connection"); });
 }
 
 void target_transport::connect(node_t peer) {
   observing().on_lost(peer, "a target at the end of an emulated link reaches its host only");
 }
 
-void target_transport::control_loop() {
-  pollfd waiting[2] = {{invitation_.control.get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}};
-  for (;;) {
-    if (::poll(waiting, 2, -1) < 0) continue;
-    if (waiting[1].revents != 0) return;
-    bool closed = false;
-    static_cast<void>(base::receive_control(invitation_.control.get(), false, closed));
-    if (!closed) continue;
-    if (!leaving_.load()) observing().on_lost(0, "the host closed the connection");
-    // Busy or not: the work has lost its owner, and nothing of it is in a file system.
-    if (::poll(&waiting[1], 1, after_host_timeout_ms) == 0) ::_exit(0);
-    return;
-  }
-}
-
 void target_transport::shutdown() noexcept {
-  if (leaving_.exchange(true)) return;
-  base::signal_event(stop_event_.get());
-  if (control_thread_.joinable()) control_thread_.join();
+  if (watch_ != nullptr) watch_->stop();
 }
 
 }  // namespace ham::transport::emulated

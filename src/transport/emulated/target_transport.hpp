@@ -1,9 +1,9 @@
 // A target's side of an emulated link: joins the job it was started for, ends with its host.
 #pragma once
 
-#include <atomic>
-#include <thread>
+#include <memory>
 
+#include "transport/common/host_watch.hpp"
 #include "transport/emulated/link_transport.hpp"
 
 namespace ham::transport::emulated {
@@ -33,12 +33,8 @@ class target_transport final : public link_transport {
   void shutdown() noexcept override;
 
  private:
-  void control_loop();
-
   invitation invitation_;
-  std::atomic<bool> leaving_{false};
-  base::unique_fd stop_event_;
-  std::thread control_thread_;
+  std::unique_ptr<host_watch> watch_;
 };
 
 }  // namespace ham::transport::emulated

@@ -52,6 +52,11 @@ TEST(joining, a_target_that_declines_says_so_on_both_sides) {
   EXPECT_EQ(text, std::string(declined) + "another release");
 }
 
+TEST(joining, reads_the_descriptor_that_a_host_has_named) {
+  EXPECT_EQ(control_fd_of("17"), 17);
+  for (const char* wrong : {"", "-1", "17x", "99999999999"}) EXPECT_EQ(control_fd_of(wrong), -1) << wrong;
+}
+
 TEST(joining, needs_a_host_that_answers) {
   auto [host, target] = base::make_control_pair();
   host.reset();
