@@ -62,6 +62,20 @@ function(ham_timeout out seconds)
   set(${out} ${seconds} PARENT_SCOPE)
 endfunction()
 
+# Takes an element of HAM_EXTRA_TRANSPORTS, NAME=FOLDER, apart. A relative folder is one of the source tree.
+function(ham_extra_transport name folder element)
+  if(NOT element MATCHES "^([a-z][a-z0-9_]*)=(.+)$")
+    message(FATAL_ERROR "HAM_EXTRA_TRANSPORTS: \"${element}\" is not NAME=FOLDER")
+  endif()
+  set(${name} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  set(path "${CMAKE_MATCH_2}")
+  cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" NORMALIZE)
+  if(NOT EXISTS "${path}/factory.cpp")
+    message(FATAL_ERROR "HAM_EXTRA_TRANSPORTS: there is no ${path}/factory.cpp; name the folder of the transport's sources")
+  endif()
+  set(${folder} "${path}" PARENT_SCOPE)
+endfunction()
+
 # Makes one executable out of SOURCES. What it links is said by "// link:" in one of them; the default is ham::offload,
 # which wraps main. A source with an explicit start says "// link: ham::ham".
 function(ham_program target)

@@ -6,9 +6,14 @@
 
 #include "transport/launched_factory.hpp"
 
+#ifndef HAM_EXTRA_TRANSPORTS
+#define HAM_EXTRA_TRANSPORTS(one)  // of folders elsewhere: the build's HAM_EXTRA_TRANSPORTS (src/CMakeLists.txt)
+#endif
+
 // NAME stands for NAME_factory(), which the transport's folder defines. The first comes first in help and tools.
-#define HAM_TRANSPORTS(one) \
-  one(shm) one(exec) one(tcp) one(mpi) one(mpi_parent) one(emulated) one(veo) one(vedma) one(loopback)
+#define HAM_TRANSPORTS(one)                                                                            \
+  one(shm) one(exec) one(tcp) one(mpi) one(mpi_parent) one(emulated) one(veo) one(vedma) one(loopback) \
+      HAM_EXTRA_TRANSPORTS(one)
 
 namespace ham::transport {
 

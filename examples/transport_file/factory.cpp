@@ -1,0 +1,103 @@
+// file in HAM_NODES: file[:COUNT][/FOLDER][@CORES].
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "host_transport.hpp"
+#include "target_transport.hpp"
+#include "transport/common/joining.hpp"
+#include "transport/starting.hpp"
+#include "unnamed_file.hpp"
+
+namespace ham::transport {
+namespace {
+
+struct file_settings final : group_settings {
+  std::string folder = file::usual_folder;
+};
+
+class file_host final : public host_side {
+ public:
+  explicit file_host(file::host_transport& carrier) noexcept : carrier_(carrier) {}
+
+  void start(const target_group& group, std::vector<start_plan> plans, job_size job) override {
+    const std::string& folder = static_cast<const file_settings&>(*group.settings).folder;
+    for (start_plan& one : plans) {
+      carrier_.start({one.node, std::move(one.command), std::move(one.cores)}, folder, job.nodes, job.living);
+    }
+  }
+  void end(node_t node, std::chrono::milliseconds timeout) override { carrier_.end(node, timeout); }
+
+ private:
+  file::host_transport& carrier_;
+};
+
+class file_target final : public target_side {
+ public:
+  explicit file_target(int control_fd) : invitation_(file::invitation::accept(control_fd)) {}
+
+  [[nodiscard]] node_t self() const noexcept override { return self_; }
+  [[nodiscard]] std::size_t nodes() const noexcept override { return nodes_; }
+  [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
+    auto made = std::make_unique<file::target_transport>(std::move(invitation_), to);
+    carrier_ = made.get();
+    return made;
+  }
+  void join() override { carrier_->join(); }
+
+ private:
+  file::invitation invitation_;
+  const node_t self_ = invitation_.said.node;
+  const std::size_t nodes_ = invitation_.said.nodes;
+  file::target_transport* carrier_ = nullptr;
+};
+
+class file_transport_factory final : public starting_factory {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "file"; }
+  [[nodiscard]] std::string_view example() const noexcept override { return "file:2 or file:2/dev/shm"; }
+  [[nodiscard]] help_line help() const noexcept override {
+    return {"file[:COUNT][/FOLDER][@CORE[+CORE...]]",
+            "this program, through files in a folder (default /tmp); an example of a transport"};
+  }
+  [[nodiscard]] target_group parse(group_text& text) const override {
+    target_group group(*this, text.take_count());
+    auto settings = std::make_shared<file_settings>();
+    if (text.rest().starts_with('/')) {  // which is the folder's own: it is an absolute path
+      settings->folder = text.rest().substr(0, text.rest().find('@'));
+      text.skip(settings->folder.size());
+    }
+    group.cores = text.take_cores();
+    text.expect_end();
+    group.settings = std::move(settings);
+    return group;
+  }
+  [[nodiscard]] availability probe() const override {
+    try {
+      static_cast<void>(file::make_unnamed_file(file::usual_folder));
+      return {};
+    } catch (const config_error& problem) {
+      return {false, problem.what(), {}};
+    }
+  }
+  [[nodiscard]] std::string trial() const override { return "file:1"; }
+
+  [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
+  [[nodiscard]] host_parts make_host(base::heap&, observer& to) const override {
+    auto carrier = std::make_unique<file::host_transport>(to);
+    auto side = std::make_unique<file_host>(*carrier);
+    return {std::move(carrier), std::move(side)};
+  }
+  [[nodiscard]] std::unique_ptr<target_side> make_target(std::string_view told) const override {
+    return std::make_unique<file_target>(control_fd_of(told));
+  }
+};
+
+}  // namespace
+
+const factory& file_factory() {
+  static const file_transport_factory one;
+  return one;
+}
+
+}  // namespace ham::transport

@@ -1,0 +1,59 @@
+// Joining a job through two inherited files.
+#include "target_transport.hpp"
+
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "base/control_socket.hpp"
+#include "base/memory_file.hpp"
+#include "transport/common/joining.hpp"
+#include "transport/common/target_supervisor.hpp"
+
+namespace ham::transport::file {
+
+invitation invitation::accept(int control_fd) {
+  invitation result;
+  result.control = base::unique_fd(control_fd);
+  base::control_message message = receive_welcome(control_fd);
+  if (message.from_other_user) {
+    decline(control_fd, "the host of this target belongs to another user; start both as the same user");
+  }
+  welcome& said = result.said;
+  if (message.bytes.size() == sizeof said) std::memcpy(&said, message.bytes.data(), sizeof said);
+  const bool sane = message.bytes.size() == sizeof said && said.version == welcome::protocol && said.node > 0 &&
+                    said.nodes > 1 && said.running > 1;
+  if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
+  if (message.fds.size() != 2) {
+    decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
+  }
+  result.files.incoming = std::move(message.fds[0]);
+  result.files.outgoing = std::move(message.fds[1]);
+  if (base::file_size(result.files.incoming.get()) < frames_begin) {
+    decline(control_fd, "the file of this target's frames is too short; build both from the same release");
+  }
+  return result;
+}
+
+target_transport::target_transport(invitation from, observer& to) : file_transport(to), invitation_(std::move(from)) {
+  expect_running(invitation_.said.running);
+}
+
+target_transport::~target_transport() { shutdown(); }
+
+void target_transport::join() {
+  add(0, std::move(invitation_.files));
+  base::send_control(invitation_.control.get(), std::as_bytes(std::span(target_supervisor::joined)), {});
+  watch_ = std::make_unique<host_watch>(invitation_.control.get(),
+                                        [this] { observing().on_lost(0, "the host closed the connection"); });
+}
+
+void target_transport::connect(node_t peer) {
+  observing().on_lost(peer, "targets of the transport file reach their host only; call it from there");
+}
+
+void target_transport::shutdown() noexcept {
+  if (watch_ != nullptr) watch_->stop();
+}
+
+}  // namespace ham::transport::file
