@@ -93,7 +93,7 @@ void polled_transport::note_arrival() {
   usual_gap_ns_ = gap > max_gap_ns ? usual_gap_ns_ / 2 : std::max(gap, usual_gap_ns_ - usual_gap_ns_ / 8);
 }
 
-/// Who has slept the longest time and found nothing looks at each peer once more and sleeps again: remote accesses in
+/// Who has slept the longest time and found nothing polls each peer once more and sleeps again: remote accesses in
 /// vain are what an idle node would spend its time with.
 bool polled_transport::worth_a_look() {
   if (!backed_off_) return true;
