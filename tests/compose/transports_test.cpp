@@ -70,7 +70,9 @@ TEST(transports, are_proposed_when_a_group_is_of_none) {
 TEST(transports, are_in_the_dictionary_of_the_fuzzer) {
   std::ifstream file(HAM_SOURCE "/fuzz/node_list.dict");
   const std::string words{std::istreambuf_iterator<char>(file), {}};
+  const std::string_view elsewhere = HAM_EXTRA_TRANSPORT_NAMES;  // whose folders are not the fuzzer's
   for (const factory* const one : transports()) {
+    if (elsewhere.find(" " + std::string(one->name()) + " ") != std::string_view::npos) continue;
     EXPECT_NE(words.find("\"" + std::string(one->prefix()) + "\""), std::string::npos) << one->name();
   }
 }

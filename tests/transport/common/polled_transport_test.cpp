@@ -29,8 +29,10 @@ class scripted_endpoint final : public polled_endpoint {
   void release() noexcept override {}
   [[nodiscard]] bool empty() const noexcept override { return frames == 0; }
   [[nodiscard]] bool malformed() const noexcept override { return false; }
-  [[nodiscard]] bool failed() const noexcept override { return false; }
+  [[nodiscard]] bool failed() const noexcept override { return has_failed; }
+  [[nodiscard]] std::string failure() const override { return "the script says so"; }
 
+  bool has_failed = false;
   int frames = 0;
   int polls = 0;
 };
@@ -98,6 +100,14 @@ TEST_F(polled, what_comes_between_the_last_look_and_the_next_sleep_is_found) {
   peer->frames = 1;
   EXPECT_FALSE(transport.arm()) << "something is there";
   EXPECT_TRUE(found());
+}
+
+TEST_F(polled, a_medium_that_fails_is_told_with_its_reason) {
+  back_off();
+  peer->has_failed = true;
+  EXPECT_FALSE(transport.arm()) << "the next poll tells";
+  EXPECT_FALSE(found());
+  EXPECT_EQ(news.lost(1), std::vector<std::string>{"the script says so"});
 }
 
 TEST_F(polled, what_comes_during_a_sleep_is_found) {
