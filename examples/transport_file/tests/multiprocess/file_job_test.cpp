@@ -1,6 +1,7 @@
 // A program whose targets are reached through files: start, calls both ways, errors, memory, and the death of each
 // side.
 // link: ham::ham
+#include <atomic>
 #include <numeric>
 #include <stdexcept>
 
@@ -24,6 +25,12 @@ double sum(offload::buffer_ptr<double> from, std::size_t count) {
 }
 void work_forever() {
   for (;;) ::usleep(1000);
+}
+std::atomic<bool> begun = false;
+void has_begun() { begun = true; }
+void tell_and_work_forever() {
+  offload::ping(0, fn<&has_begun>);
+  work_forever();
 }
 
 /// A folder that must be empty while jobs run in it, and afterwards.
@@ -91,8 +98,9 @@ TEST_F(file_job, put_and_get_as_messages) {
 TEST_F(file_job, a_killed_target_fails_its_calls_and_says_which_did_not_run) {
   const runtime rt(nodes(folder_.group(2)));
   const pid_t pid = offload::sync(1, fn<&my_pid>);
-  auto working = offload::async(1, fn<&work_forever>);
-  EXPECT_FALSE(working.wait_for(200ms));  // the target has taken it
+  begun = false;
+  auto working = offload::async(1, fn<&tell_and_work_forever>);
+  while (!begun) ASSERT_FALSE(working.wait_for(1ms));
   auto behind_it = offload::async(1, fn<&add>, 1, 2);
   ::kill(pid, SIGKILL);
   try {
