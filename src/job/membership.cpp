@@ -8,8 +8,25 @@
 #include "base/clock.hpp"
 #include "base/own_program.hpp"
 #include "compose/transports.hpp"
+#include "runtime/options.hpp"
+#include "transport/common/joining.hpp"
 
 namespace ham::detail {
+namespace {
+
+/// Joining has limits of its own, and the words of whoever knows them come first: a start of a process is given up
+/// after as long, an invitation after HAM_TCP_TIMEOUT, or 10 s if that is less.
+std::int64_t joining_ns(const target_group& group) {
+  constexpr std::int64_t second_ns = 1'000'000'000;
+  if (!is_invited(group)) return second_ns;
+  return 20 * second_ns + 2 * std::chrono::nanoseconds(tcp_timeout()).count();
+}
+
+config_error no_start(node_t number, const node_failure& failure) {
+  return config_error("no start of target " + std::to_string(number) + " (" + failure.what() + ")");
+}
+
+}  // namespace
 
 void membership::take(transport::process_group& group) {
   const node_t first = group.first();
@@ -24,17 +41,29 @@ void membership::take(transport::process_group& group) {
       if (host_.expect(number)) ranks.connect(number);
     }
   });
-  for (node_t number = first; number < end; ++number) await(number, nullptr);
+  for (node_t number = first; number < end; ++number) {
+    try {
+      host_.await_ready(number);  // without a limit: its launcher watches it
+    } catch (const node_failure& failure) {
+      throw no_start(number, failure);
+    }
+  }
 }
 
-/// `group`: of a target that was invited.
-void membership::await(node_t number, const target_group* group) {
+/// A target that does not join is its transport's to end, which knows more about it; here, one that does not go on.
+void membership::await(node_t number, const target_group& group) {
+  const std::int64_t limit = transport::start_limit_ns();
   try {
-    host_.await_ready(number);
+    if (limit == 0)
+      host_.await_ready(number);
+    else if (!host_.await_ready(number, base::now_ns() + limit + joining_ns(group))) {
+      host_.part_with(number, transport::no_greeting(limit));
+      host_.await_ready(number);
+    }
   } catch (const node_failure& failure) {
-    const std::string what =
-        group != nullptr ? name_of_server(*group) + " cannot be reached as target " : "no start of target ";
-    throw config_error(what + std::to_string(number) + " (" + failure.what() + ")");
+    if (!is_invited(group)) throw no_start(number, failure);
+    throw config_error(name_of_server(group) + " cannot be reached as target " + std::to_string(number) + " (" +
+                       failure.what() + ")");
   }
 }
 
@@ -92,9 +121,7 @@ node_t membership::start(const std::vector<target_group>& groups) {
 
 /// All of them, or none.
 void membership::start_all(const std::vector<target_group>& groups, const fresh_targets& fresh, std::uint32_t nodes) {
-  const auto await_group = [this](node_t number, const target_group& group) {
-    await(number, is_invited(group) ? &group : nullptr);
-  };
+  const auto await_group = [this](node_t number, const target_group& group) { await(number, group); };
   try {
     started_.start(fresh, nodes);
     if (!fresh.empty()) invited_.invite(groups, fresh.front().first, await_group);

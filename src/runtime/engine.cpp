@@ -132,6 +132,12 @@ void engine::start_progress_thread() {
 
 void engine::await_ready(node_t node) { static_cast<void>(peer_of(node)); }
 
+bool engine::await_ready(node_t node, std::int64_t until_ns) {
+  if (!await_greeting(*peer_for(node), until_ns)) return false;
+  await_ready(node);
+  return true;
+}
+
 void engine::serve() {
   const engine_scope scope(this);
   serving_.store(true, std::memory_order_release);

@@ -97,6 +97,8 @@ class engine final : public transport::observer, private waiting_node, private s
   }
   /// Waits until `node` can be called. Throws ham::node_failure.
   void await_ready(node_t node);
+  /// The same for one that is expected, until `until_ns`. False: it has not greeted this node by then.
+  [[nodiscard]] bool await_ready(node_t node, std::int64_t until_ns);
   /// Executes calls until the host says goodbye or is gone.
   void serve();
   /// Makes serve() return.

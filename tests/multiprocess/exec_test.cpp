@@ -4,6 +4,10 @@
 
 #include <sys/stat.h>
 
+#include "transport/common/joining.hpp"
+#include "transport/common/target_supervisor.hpp"
+#include "transport/shm/messages.hpp"
+
 using namespace ham;
 using namespace ham::test;
 
@@ -143,6 +147,56 @@ TEST(exec_targets, what_never_joins_is_told) {
   expect_in(what, "sleep 1000");
 }
 
+/// A target process that joins, says nothing from then on, and does not end with its connection.
+[[noreturn]] void join_and_stand_still() {
+  const std::string told = std::getenv("HAM_TARGET");
+  const std::size_t colon = told.find(':');
+  const int control = transport::control_fd_of(std::string_view(told).substr(colon + 1));
+  static_cast<void>(transport::receive_welcome(control));
+  transport::shm::control_text text;
+  text.kind = transport::shm::control_kind::joined;
+  const auto joined = told.starts_with("shm:") ? std::as_bytes(std::span(&text, 1))
+                                               : std::as_bytes(std::span(transport::target_supervisor::joined));
+  base::send_control(control, joined, {});
+  for (;;) ::pause();
+}
+
+class stands_still : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    ::setenv("HAM_START_TIMEOUT", "1", 1);
+    ::setenv("HAM_TEST_STANDS_STILL", "1", 1);
+  }
+  void TearDown() override {
+    ::unsetenv("HAM_START_TIMEOUT");
+    ::unsetenv("HAM_TEST_STANDS_STILL");
+  }
+  static void expect_no_greeting(const std::string& what, const std::string& target) {
+    expect_in(what, "no start of target " + target);
+    expect_in(what, "it joined, but did not greet its host within 1 s (HAM_START_TIMEOUT)");
+  }
+};
+
+TEST_P(stands_still, after_joining_at_the_start_of_the_job) { expect_no_greeting(problem_of(GetParam()), "1"); }
+
+TEST_P(stands_still, after_joining_a_job_that_runs) {
+  ::unsetenv("HAM_TEST_STANDS_STILL");
+  runtime rt(nodes("shm:1"));
+  const std::set<pid_t> before = children();
+  ::setenv("HAM_TEST_STANDS_STILL", "1", 1);
+  try {
+    static_cast<void>(offload::add_node(GetParam()));
+    ADD_FAILURE() << GetParam() << " was added";
+  } catch (const config_error& problem) {
+    expect_no_greeting(problem.what(), "2");
+  }
+  EXPECT_TRUE(eventually([&] { return children() == before; })) << "it was not ended";
+  ::unsetenv("HAM_TEST_STANDS_STILL");
+  const node_t next = offload::add_node(GetParam());
+  EXPECT_EQ(offload::sync(next, [] { return offload::this_node(); }), next) << "the job goes on";
+}
+INSTANTIATE_TEST_SUITE_P(exec_targets, stands_still, testing::Values("shm:1", "emulated:1"));
+
 TEST(exec_targets, arguments_of_the_application_follow) {
   host_process host("arguments", {"HAM_NODES=exec:" + own_path() + " --first"}, {"second", "third"});
   EXPECT_EQ(host.line(), own_path() + " --first second third");
@@ -175,6 +229,9 @@ const scenario scenarios[] = {{"arguments", arguments}, {"busy", busy}};
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (std::getenv("HAM_TARGET") != nullptr) runtime rt(argc, argv);
+  if (std::getenv("HAM_TARGET") != nullptr) {
+    if (std::getenv("HAM_TEST_STANDS_STILL") != nullptr) join_and_stand_still();
+    runtime rt(argc, argv);
+  }
   return run(argc, argv);
 }

@@ -54,7 +54,7 @@ struct runtime_options {
   std::size_t pool_threads = 0;                           ///< of the pool behind `pooled`; 0: HAM_POOL_THREADS
   std::optional<std::chrono::milliseconds> tcp_timeout{};    ///< after which a peer out of reach is lost
   std::optional<std::chrono::milliseconds> close_timeout{};  ///< after which destructors of handles give a node up
-  std::optional<std::chrono::seconds> start_timeout{};       ///< for a started process to join; 0: no limit
+  std::optional<std::chrono::seconds> start_timeout{};       ///< for a target to join and greet; 0: no limit
   std::string veo_library{};                                 ///< the VEO library of veo and vedma targets
   std::string veo_application{};                             ///< the application as a library for Vector Engines
 };

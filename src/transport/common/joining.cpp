@@ -71,4 +71,9 @@ std::string too_slow(std::int64_t limit_ns) {
   return "did not answer within " + std::to_string(limit_ns / second_ns) + " s (HAM_START_TIMEOUT) and was ended";
 }
 
+std::string no_greeting(std::int64_t limit_ns) {
+  return "it joined, but did not greet its host within " + std::to_string(limit_ns / second_ns) +
+         " s (HAM_START_TIMEOUT) and was given up; see whether something has stopped it, or raise HAM_START_TIMEOUT";
+}
+
 }  // namespace ham::transport

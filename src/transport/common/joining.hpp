@@ -29,8 +29,8 @@ inline constexpr std::string_view declined = "ham: declined: ";
 
 /// Whether host and targets can share memory on this machine.
 [[nodiscard]] availability shared_memory_here();
-/// How long a started process may take to join, from HAM_START_TIMEOUT in seconds; 0: as long as it likes. Throws
-/// ham::config_error.
+/// How long a started process may take to join, and a target to greet its host, from HAM_START_TIMEOUT in seconds; 0:
+/// as long as it likes. Throws ham::config_error.
 [[nodiscard]] std::int64_t start_limit_ns();
 /// A command as people write it.
 [[nodiscard]] std::string words(const std::vector<std::string>& command);
@@ -39,5 +39,7 @@ inline constexpr std::string_view declined = "ham: declined: ";
                                          const std::string& last_words);
 /// The `how` of a process that was ended because it took longer than `limit_ns`.
 [[nodiscard]] std::string too_slow(std::int64_t limit_ns);
+/// What has happened to a target that joined and then said nothing for `limit_ns`.
+[[nodiscard]] std::string no_greeting(std::int64_t limit_ns);
 
 }  // namespace ham::transport

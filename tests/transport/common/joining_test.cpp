@@ -28,6 +28,8 @@ TEST(joining, takes_as_long_as_the_setting_says) {
   base::use_program_settings({});
   ::unsetenv("HAM_START_TIMEOUT");
   EXPECT_EQ(too_slow(5'000'000'000), "did not answer within 5 s (HAM_START_TIMEOUT) and was ended");
+  EXPECT_EQ(no_greeting(5'000'000'000).find("it joined, but did not greet its host within 5 s (HAM_START_TIMEOUT)"),
+            0U);
 }
 
 TEST(joining, that_fails_is_told_in_the_target_s_words) {
