@@ -28,7 +28,7 @@ void work_forever() {
 }
 std::atomic<bool> begun = false;
 void has_begun() { begun = true; }
-void tell_and_work_forever() {
+void announce_and_work_forever() {
   offload::ping(0, fn<&has_begun>);
   work_forever();
 }
@@ -99,7 +99,7 @@ TEST_F(file_job, a_killed_target_fails_its_calls_and_says_which_did_not_run) {
   const runtime rt(nodes(folder_.group(2)));
   const pid_t pid = offload::sync(1, fn<&my_pid>);
   begun = false;
-  auto working = offload::async(1, fn<&tell_and_work_forever>);
+  auto working = offload::async(1, fn<&announce_and_work_forever>);
   while (!begun) ASSERT_FALSE(working.wait_for(1ms));
   auto behind_it = offload::async(1, fn<&add>, 1, 2);
   ::kill(pid, SIGKILL);
