@@ -1,16 +1,52 @@
 #!/bin/sh
 # Runs measurements one after the other: bench.sh BUILD "MEASURE..." [OPTIONS...]. Measures are those of ham-bench, and `mpi`: what
-# ham-bench-mpi-* measures under its launcher. What this build does not have is named and left out.
-set -eu
+# ham-bench-mpi-* measures under its launcher. OPTIONS are ham-bench's; `mpi` and `kernels` get those that they have as well. What this
+# build does not have is named and left out. All are run; the status is 1 if one of them failed, or missed a bar with --check.
+set -u
 build=$1
 measures=$2
 shift 2
 bin=$build/bin
+failed=
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-skip() { echo "bench: $1: SKIPPED: $2"; }
+skip() { echo "bench: $1: SKIPPED: $2" >&2; }
+
+# measured NAME COMMAND...
+measured() {
+  name=$1
+  shift
+  "$@" || {
+    echo "bench: $name: FAILED: status $?" >&2
+    failed="$failed $name"
+  }
+}
+
+# Of the options those that mpi and kernels have.
+repetitions=
+check=
+json=
+wanted=
+for option in "$@"; do
+  case $wanted$option in
+    repetitions:*) repetitions=$option ;;
+    -r | --repetitions)
+      wanted=repetitions:
+      continue
+      ;;
+    -r*) repetitions=${option#-r} ;;
+    --repetitions=*) repetitions=${option#--repetitions=} ;;
+    --check) check=--check ;;
+    --json) json=--json ;;
+  esac
+  wanted=
+done
 
 measure_mpi() {
+  if [ -n "$json" ]; then
+    skip mpi "ham-bench-mpi prints no JSON"
+    return
+  fi
   for mpi in openmpi mpich; do
     if [ ! -x "$bin/ham-bench-mpi-$mpi" ] || ! command -v "mpirun.$mpi" >/dev/null; then
       skip "mpi ($mpi)" "this build or this machine has not that MPI"
@@ -18,7 +54,7 @@ measure_mpi() {
     fi
     bind=--bind-to
     [ "$mpi" = openmpi ] || bind=-bind-to
-    "mpirun.$mpi" -n 2 $bind core "$bin/ham-bench-mpi-$mpi"
+    measured "mpi ($mpi)" "mpirun.$mpi" -n 2 $bind core "$bin/ham-bench-mpi-$mpi" $repetitions $check
   done
 }
 
@@ -27,18 +63,23 @@ for measure in $measures; do
     mpi) measure_mpi ;;
     kernels)
       if ls "$bin"/ham-bench-kernels-* >/dev/null 2>&1; then
-        "$bin/ham-bench" kernels
+        measured kernels "$bin/ham-bench" kernels ${repetitions:+--repetitions "$repetitions"} $check $json
       else
         skip kernels "this build has no MPI that can spawn"
       fi
       ;;
     veo)
       if "$bin/ham-bench" --help | grep -q '^ *veo '; then
-        "$bin/ham-bench" veo "$@"
+        measured veo "$bin/ham-bench" veo "$@"
       else
         skip veo "this build has no libveo (it needs libffi)"
       fi
       ;;
-    *) "$bin/ham-bench" "$measure" "$@" ;;
+    *) measured "$measure" "$bin/ham-bench" "$measure" "$@" ;;
   esac
 done
+
+if [ -n "$failed" ]; then
+  echo "bench: failed:$failed" >&2
+  exit 1
+fi
