@@ -80,7 +80,7 @@ TEST_F(supervisors, tell_the_signal) {
 }
 
 TEST_F(supervisors, kill_whose_time_is_over) {
-  supervisor_.start(1, shell("trap '' TERM; while :; do sleep 100; done"));
+  supervisor_.start(1, shell("trap '' TERM; exec sleep 100"));
   supervisor_.start(2, shell("exec sleep 100"));
   const std::int64_t pid = supervisor_.pid(1);
   EXPECT_EQ(supervisor_.next_ns(), base::never_ns);
