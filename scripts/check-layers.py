@@ -17,7 +17,7 @@ SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cu", ".cuh"}
 TREES = ("include", "src", "tools", "examples", "benchmarks", "python")
 
 # Headers that any room may include: words, no machinery.
-VOCABULARY = {"include/ham/error.hpp", "include/ham/misc.hpp"}
+VOCABULARY = {"include/ham/error.hpp", "include/ham/misc.hpp", "include/ham/misc/types.hpp", "include/ham/misc/constants.hpp"}
 
 PUBLIC = {"vocabulary", "public msg", "public offload", "public"}
 

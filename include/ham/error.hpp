@@ -5,10 +5,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace ham {
+#include "ham/misc/types.hpp"
 
-/// Address of a node: 0 is the host, 1 .. num_nodes()-1 are targets (paper 1, Table II).
-using node_t = std::int32_t;
+namespace ham {
 
 /// Base of all exceptions of this library. Messages have the form "what is wrong (why) what to do".
 class error : public std::runtime_error {

@@ -4,8 +4,12 @@
 // before this include, the start is explicit: ham::runtime or ham::offload::ham_init.
 #pragma once
 
+#include "ham/compat/net.hpp"
 #include "ham/error.hpp"
+#include "ham/functor/buffer.hpp"
+#include "ham/functor/function.hpp"
 #include "ham/misc.hpp"
+#include "ham/misc/constants.hpp"
 #include "ham/msg/active_msg.hpp"
 #include "ham/msg/execution_policy.hpp"
 #include "ham/msg/f2f.hpp"

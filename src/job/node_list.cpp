@@ -77,7 +77,7 @@ void expect_good_company(const std::vector<target_group>& groups, const group_te
 
 std::vector<target_group> parse_nodes(std::string_view text) {
   std::vector<target_group> groups;
-  if (text == "none") return groups;
+  if (text == no_nodes) return groups;
   std::size_t total = 0;
   for (std::string_view rest = text;;) {
     const std::size_t comma = find_separator(rest);

@@ -37,6 +37,7 @@ constexpr const char* help_rest =
   --ham-make-key=FILE      make a new key, and end
   --ham-serve=ADDR:PORT    wait for hosts there instead of being one
   --ham-jobs=NUMBER        hosts to serve at once; default 1
+  --ham-process-count=N    N - 1 targets on this machine: --ham-nodes as the published HAM-Offload wrote it
   --ham-list-handlers      print the functions that can be offloaded, and end
   --ham-manifest           the same for programs such as ham-info, and end
   --ham-help               print this, and end
@@ -91,6 +92,16 @@ const char* option_value(const char* name, int argc, char** argv, int& at) {
   return argv[++at];
 }
 
+/// Nodes that are started on this machine: `processes` with the host.
+std::string nodes_for(std::size_t processes) {
+  if (processes == 1) return std::string(no_nodes);
+  for (const transport::factory* const one : transports()) {
+    if (one->as_starting() == nullptr || one->default_nodes().empty()) continue;
+    return std::string(one->name()) + ":" + std::to_string(processes - 1);
+  }
+  return {};
+}
+
 /// `what` is said in front of the text.
 std::size_t number_between(std::string_view text, std::int64_t least, std::int64_t most, const char* what) {
   if (const auto number = base::parse_whole(text, least, most)) return static_cast<std::size_t>(*number);
@@ -128,10 +139,30 @@ bool take_if_setting(runtime_options& options, std::optional<bool>& progress_thr
   return false;
 }
 
+/// An option of programs that were started once for each node.
+[[noreturn]] void refuse_former_option(const std::string& option) {
+  throw config_error("the option " + option +
+                     " (each process was started by hand and told its number) is not needed: "
+                     "start the program once, with --ham-process-count=N or --ham-nodes=LIST for its targets; other "
+                     "machines are reached by ham-run or --ham-serve (see --ham-help)");
+}
+
+/// --ham-process-count N, which stands for a list of nodes. Ranks of a launcher stay the nodes.
+void take_process_count(runtime_options& options, const std::string& from_program, const char* text) {
+  const std::size_t processes = number_between(text, 1, 4096, "--ham-process-count=");
+  if (options.nodes != from_program) {
+    throw config_error("--ham-process-count=" + std::string(text) + " and --ham-nodes=" + options.nodes +
+                       " are both given, and both say which targets to start: leave one of them out");
+  }
+  if (default_nodes(true).empty()) options.nodes = nodes_for(processes);
+}
+
 }  // namespace
 
 void take_options(int& argc, char**& argv, runtime_options& options) {
   std::optional<bool> progress_thread;  // of the command line: false is more than the member's false
+  const char* process_count = nullptr;
+  const std::string from_program = options.nodes;
   int kept = 0;
   for (int at = 0; at < argc; ++at) {
     if (at == 0 || std::strncmp(argv[at], "--ham-", 6) != 0) {
@@ -160,11 +191,16 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
       options.serve = address;
     else if (const char* jobs = option_value("--ham-jobs", argc, argv, at))
       options.jobs = number_between(jobs, 1, 1000, "--ham-jobs=");
+    else if (const char* count = option_value("--ham-process-count", argc, argv, at))
+      process_count = count;
+    else if (option_value("--ham-address", argc, argv, at) || option_value("--ham-host-address", argc, argv, at))
+      refuse_former_option(option);
     else
       throw config_error("unknown option " + option + " (options that begin with --ham- are HAM's; see --ham-help)");
   }
   argc = kept;
   argv[kept] = nullptr;
+  if (process_count != nullptr) take_process_count(options, from_program, process_count);
   fill_from_environment(options);
   if (progress_thread) options.progress_thread = *progress_thread;
 }

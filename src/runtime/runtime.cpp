@@ -139,6 +139,14 @@ bool ham_init(int* argc, char*** argv) {
   return true;
 }
 
+bool ham_init(int argc, char** argv) {
+  std::vector<char*> own(argv, argv == nullptr ? argv : argv + argc);
+  own.push_back(nullptr);
+  int count = static_cast<int>(own.size()) - 1;
+  char** words = own.data();
+  return ham_init(&count, &words);
+}
+
 void ham_finalise() { ham::detail::end_process_job(); }
 
 }  // namespace offload

@@ -9,8 +9,8 @@ namespace {
 
 int double_it(int value) { return 2 * value; }
 
-int start_by_command_line(int argc, char** argv) {
-  offload::ham_init(&argc, &argv);
+int start_by_command_line(int argc, char** argv, bool older_form) {
+  older_form ? offload::ham_init(argc, argv) : offload::ham_init(&argc, &argv);
   std::string line = std::to_string(offload::num_nodes()) + " " + std::to_string(offload::sync(1, fn<&double_it>, 21));
   for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
   std::printf("%s\n", line.c_str());
@@ -40,6 +40,14 @@ TEST(explicit_init, options_are_taken_and_removed) {
   for (const pid_t pid : targets) EXPECT_TRUE(eventually([pid] { return !alive(pid); }));
 }
 
+TEST(explicit_init, the_published_option_and_the_older_form) {
+  host_process host("older_form", {}, {"first", "--ham-process-count", "3", "--other"});
+  EXPECT_EQ(host.line(), "3 42 first --ham-process-count 3 --other") << "the command line stays as it is";
+  EXPECT_EQ(parse_pids(host.line()).size(), 2U);
+  EXPECT_EQ(host.line(), "ended");
+  EXPECT_EQ(host.wait(), 0);
+}
+
 TEST(explicit_init, unknown_options_are_errors) {
   host_process host("command_line", {}, {"--ham-nodse=shm:3"});
   EXPECT_NE(host.rest().find("--ham-nodse"), std::string::npos);
@@ -61,7 +69,9 @@ int main(int argc, char** argv) {
   if (std::getenv("HAM_TARGET") != nullptr) {
     return offload::ham_init(&argc, &argv) ? 1 : 0;  // false after the host has ended
   }
-  if (std::getenv("HAM_TEST_SCENARIO") != nullptr) return start_by_command_line(argc, argv);
+  if (const char* scenario = std::getenv("HAM_TEST_SCENARIO")) {
+    return start_by_command_line(argc, argv, std::string(scenario) == "older_form");
+  }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

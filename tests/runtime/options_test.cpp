@@ -65,6 +65,54 @@ TEST_F(command_line_options, a_default_of_the_program_gives_way_to_everything_el
   EXPECT_EQ(options.nodes, "mpi");
 }
 
+TEST_F(command_line_options, a_count_of_processes_is_a_list_of_nodes) {
+  const variable nodes("HAM_NODES", "loopback:1");
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"app", "--ham-process-count", "3", "left"},
+                                                {"app", "--ham-process-count=3", "left"}}) {
+    options = {};
+    options.nodes = "shm:7";  // of the program
+    EXPECT_EQ(take(words), (std::vector<std::string>{"app", "left"}));
+    EXPECT_EQ(options.nodes, "shm:2");
+  }
+  options = {};
+  take({"app", "--ham-process-count", "1"});
+  EXPECT_EQ(options.nodes, "none");
+  const variable rank("OMPI_COMM_WORLD_RANK", "0");
+  options = {};
+  ::unsetenv("HAM_NODES");
+  take({"app", "--ham-process-count", "2"});
+  EXPECT_EQ(options.nodes, "mpi") << "the launcher has started the processes";
+}
+
+TEST_F(command_line_options, a_count_of_processes_that_cannot_be_is_an_error) {
+  for (const char* text : {"0", "-1", "x", "", "4097"}) {
+    EXPECT_THROW(take({"app", std::string("--ham-process-count=") + text}), config_error) << text;
+  }
+  EXPECT_THROW(take({"app", "--ham-process-count"}), config_error);
+  for (const bool first : {false, true}) {
+    options = {};
+    try {
+      take(first ? std::vector<std::string>{"app", "--ham-nodes=shm:1", "--ham-process-count=2"}
+                 : std::vector<std::string>{"app", "--ham-process-count=2", "--ham-nodes=shm:1"});
+      ADD_FAILURE() << "both are taken";
+    } catch (const config_error& problem) {
+      EXPECT_NE(std::string(problem.what()).find("leave one of them out"), std::string::npos) << problem.what();
+    }
+  }
+}
+
+TEST_F(command_line_options, options_of_processes_started_by_hand_say_what_replaces_them) {
+  for (const char* option : {"--ham-address", "--ham-host-address"}) {
+    try {
+      take({"app", option, "1"});
+      ADD_FAILURE() << option << " is taken";
+    } catch (const config_error& problem) {
+      EXPECT_NE(std::string(problem.what()).find(option), std::string::npos) << problem.what();
+      EXPECT_NE(std::string(problem.what()).find("--ham-process-count=N"), std::string::npos) << problem.what();
+    }
+  }
+}
+
 TEST_F(command_line_options, settings_that_make_no_sense_are_errors) {
   for (const auto& [name, value] : {std::pair("HAM_PROGRESS_THREAD", "yes"),
                                     {"HAM_POOL_THREADS", "0"},

@@ -23,6 +23,12 @@ class bound {
   template <class... Args>
   explicit constexpr bound(std::in_place_t, Callable callable, Args&&... args)
       : callable_(std::move(callable)), arguments_(std::forward<Args>(args)...) {}
+  /// The same for a callable that is a function's name (ham/functor/function.hpp).
+  template <class... Args>
+  requires msg::detail::is_fn_v<Callable> &&(sizeof...(Args) == sizeof...(Params)) &&
+      std::is_constructible_v<arguments_type, Args...> &&
+      (!std::is_same_v<bound, std::remove_cvref_t<Args>> && ...) explicit constexpr bound(Args&&... args)
+      : arguments_(std::forward<Args>(args)...) {}
 
   /// Makes the call here, on copies of the arguments.
   constexpr result_type operator()() const {

@@ -53,6 +53,13 @@ struct fn_t<Result (*)(Params...) noexcept, Function> {
   constexpr Result operator()(Params... args) const noexcept { return Function(static_cast<Params&&>(args)...); }
 };
 
+namespace msg::detail {
+template <class Callable>
+inline constexpr bool is_fn_v = false;
+template <class Pointer, Pointer Function>
+inline constexpr bool is_fn_v<fn_t<Pointer, Function>> = true;
+}  // namespace msg::detail
+
 /// fn<&function>: free functions, static member functions, instances of function templates, noexcept functions,
 /// overloaded ones by static_cast, member functions.
 template <auto Function>

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "ham/misc/types.hpp"
 #include "ham/msg/pool_job.hpp"
 
 namespace ham::msg {

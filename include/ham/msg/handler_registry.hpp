@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 
+#include "ham/misc/types.hpp"
 #include "ham/msg/handler_table.hpp"
 
 namespace ham::msg {

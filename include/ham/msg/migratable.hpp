@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "ham/misc/types.hpp"
+
 namespace ham {
 
 /// Holds a value of type Value, made from anything that Value can be made from, and gives it back as `const Value&`.

@@ -115,6 +115,8 @@ namespace offload {
 /// Explicit start in the style of MPI: every process runs main. True on the host; in a target it executes calls until
 /// the host has finished and then returns false. Define HAM_EXPLICIT before including ham/offload.hpp.
 bool ham_init(int* argc, char*** argv);
+/// The older form. The caller's command line keeps the --ham-* options.
+bool ham_init(int argc, char** argv);
 /// Ends the targets; on the host, after the last call.
 void ham_finalise();
 

@@ -1,0 +1,14 @@
+// Namespace ham::net, where the published HAM-Offload first declared the types of nodes and buffers.
+#pragma once
+
+#include "ham/misc/types.hpp"
+#include "ham/offload/buffer_ptr.hpp"
+#include "ham/offload/node.hpp"
+
+namespace ham::net {
+
+using ham::node_t;
+using offload::buffer_ptr;
+using offload::node_descriptor;
+
+}  // namespace ham::net
