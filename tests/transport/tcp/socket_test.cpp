@@ -3,7 +3,7 @@
 
 #include <linux/tcp.h>
 
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

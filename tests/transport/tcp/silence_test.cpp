@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

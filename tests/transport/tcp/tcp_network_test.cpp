@@ -6,7 +6,7 @@
 
 #include "base/clock.hpp"
 #include "transport/tcp/connector.hpp"
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

@@ -1,7 +1,7 @@
 // Serving lanes: each on a thread of its own, as many per peer as it may, until they are cut.
 #include "transport/tcp/lane_server.hpp"
 
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

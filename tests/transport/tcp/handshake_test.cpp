@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "transport/tcp/handshake.hpp"
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

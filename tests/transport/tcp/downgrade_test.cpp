@@ -11,7 +11,7 @@
 #include <cstring>
 #include <thread>
 
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

@@ -1,12 +1,12 @@
-// The send queue and the receive buffer against simple models.
+// The send queue against a simple model.
+#include "transport/tcp/send_queue.hpp"
+
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <deque>
 #include <random>
 #include <vector>
-
-#include "transport/tcp/receive_buffer.hpp"
-#include "transport/tcp/send_queue.hpp"
 
 namespace ham::transport::tcp {
 namespace {
@@ -88,39 +88,6 @@ TEST(tcp_send_queue, knows_what_the_peer_was_told) {
   EXPECT_EQ(queue.allowed(), 14U);
   queue.told(12, 0);
   EXPECT_EQ(queue.allowed(), 14U) << "what was allowed once stays allowed";
-}
-
-TEST(tcp_receive_buffer, a_held_frame_stays_where_it_is_while_more_arrives) {
-  receive_buffer buffer;
-  const auto fill = [&](std::span<std::byte> room, std::size_t size, int value) {
-    ASSERT_GE(room.size(), size);
-    std::memset(room.data(), value, size);
-    buffer.arrived(size);
-  };
-  fill(buffer.room(), 1000, 1);
-  const std::span<const std::byte> view = buffer.waiting().first(600);
-  buffer.hold(600);
-  for (int i = 0; i < 30; ++i) fill(buffer.more_room(), 100'000, 2);
-  for (const std::byte one : view) ASSERT_EQ(one, std::byte{1});
-  ASSERT_EQ(buffer.waiting().size(), 400U + 3'000'000);
-  EXPECT_EQ(buffer.waiting()[399], std::byte{1});
-  EXPECT_EQ(buffer.waiting()[400], std::byte{2});
-  buffer.release();
-  EXPECT_EQ(buffer.waiting().back(), std::byte{2});
-}
-
-TEST(tcp_receive_buffer, has_room_for_the_largest_frame_whenever_nothing_is_held) {
-  receive_buffer buffer;
-  std::mt19937 random(3);
-  for (int i = 0; i < 1000; ++i) {
-    const std::size_t size = std::min<std::size_t>(buffer.room().size(), random() % 200'000);
-    ASSERT_GE(buffer.room().size() + buffer.waiting().size(), head_bytes + largest_payload);
-    buffer.arrived(size);
-    // All but a part of a frame is taken.
-    const std::size_t rest = random() % (head_bytes + largest_payload);
-    if (buffer.waiting().size() > rest) buffer.skip(buffer.waiting().size() - rest);
-    ASSERT_FALSE(buffer.room().empty());
-  }
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "transport/tcp/acceptor.hpp"
 
 #include "base/clock.hpp"
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

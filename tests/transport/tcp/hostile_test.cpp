@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "base/process.hpp"
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

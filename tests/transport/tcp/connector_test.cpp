@@ -3,7 +3,7 @@
 
 #include "base/clock.hpp"
 #include "transport/tcp/acceptor.hpp"
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <linux/tcp.h>
 
+#include "transport/tcp/nodes.hpp"
 #include "transport/tcp/socket.hpp"
-#include "transport/tcp_nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

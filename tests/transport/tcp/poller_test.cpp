@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

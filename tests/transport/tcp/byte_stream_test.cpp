@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "transport/tcp/nodes.hpp"
 #include "transport/tcp/tls_session.hpp"
-#include "transport/tcp_nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "transport/tcp/nodes.hpp"
 #include "transport/tcp/tls_cipher.hpp"
-#include "transport/tcp_nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {

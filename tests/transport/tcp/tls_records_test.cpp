@@ -6,10 +6,10 @@
 
 #include <cstring>
 
+#include "transport/tcp/nodes.hpp"
 #include "transport/tcp/tls_alert.hpp"
 #include "transport/tcp/tls_records.hpp"
 #include "transport/tcp/tls_secrets.hpp"
-#include "transport/tcp_nodes.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {
@@ -351,28 +351,6 @@ TEST_P(crafted_records, keys_do_not_stay_in_use_for_ever) {
   // This side keeps to it.
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(ours.write(pattern(10)));
   EXPECT_EQ(ours.output().size(), 20 * (record_overhead + 10) + 4 * (record_overhead + 5));
-}
-
-TEST(hkdf, is_the_one_of_rfc_5869) {
-  // RFC 5869 has no vectors for SHA-384; these are Python's hmac.
-  std::array<unsigned char, 22> input{};
-  input.fill(0x0b);
-  const std::array<unsigned char, 3> salt{1, 2, 3};
-  hash_secret secret{};
-  ASSERT_TRUE(hkdf_extract(salt, input, secret));
-  std::array<unsigned char, 8> expanded{};
-  ASSERT_TRUE(hkdf_expand(secret, "info", expanded));
-  const std::array<unsigned char, 8> expected{0x29, 0x27, 0x21, 0x2a, 0x48, 0x10, 0xa8, 0x4b};
-  EXPECT_EQ(expanded, expected);
-}
-
-TEST(hkdf, identities_of_jobs_tell_nothing_of_their_keys) {
-  const std::array<unsigned char, 16> expected{0xf0, 0x80, 0xf8, 0xfb, 0x74, 0xb9, 0x3e, 0x2c,
-                                               0xe5, 0xa6, 0xf7, 0x6c, 0xae, 0x86, 0xa7, 0xf8};
-  const job_id of_42 = id_of(key_of(42), true);
-  EXPECT_TRUE(std::equal(of_42.begin(), of_42.end(), expected.begin(),
-                         [](std::byte one, unsigned char other) { return one == std::byte{other}; }));
-  EXPECT_NE(id_of(key_of(43), true), of_42);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "transport/tcp_nodes.hpp"
+#include "transport/tcp/nodes.hpp"
 #include "writable_memory.hpp"
 
 namespace ham::transport::tcp::test {
