@@ -2,7 +2,7 @@
 #include <atomic>
 
 #include "conformance/subject.hpp"
-#include "transport/loopback/cluster.hpp"
+#include "transport/loopback/transport.hpp"
 
 namespace ham::transport::conformance {
 namespace {

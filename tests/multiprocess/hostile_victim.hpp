@@ -9,8 +9,8 @@
 #include "base/process.hpp"
 #include "faults/hostile_world.hpp"
 #include "multiprocess/support.hpp"
-#include "transport/shm/job.hpp"
 #include "transport/shm/messages.hpp"
+#include "transport/shm/segment.hpp"
 
 namespace ham::test {
 

@@ -8,7 +8,7 @@
 
 #include "ham/offload.hpp"
 #include "runtime/engine.hpp"
-#include "transport/loopback/cluster.hpp"
+#include "transport/loopback/transport.hpp"
 
 namespace engine_loss_test {
 

@@ -1,6 +1,6 @@
 // loopback in HAM_NODES: loopback[:COUNT].
 #include "transport/in_process.hpp"
-#include "transport/loopback/cluster.hpp"
+#include "transport/loopback/transport.hpp"
 
 namespace ham::transport {
 namespace {

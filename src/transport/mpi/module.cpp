@@ -7,7 +7,7 @@
 
 #include "base/settings.hpp"
 #include "ham/error.hpp"
-#include "transport/mpi/mpi_group.hpp"
+#include "transport/mpi/group.hpp"
 #include "transport/mpi/spawning.hpp"
 
 namespace ham::transport::mpi {

@@ -15,7 +15,7 @@
 #include "transport/common/mapped_memory.hpp"
 #include "transport/common/process_supervisor.hpp"
 #include "transport/common/ring_transport.hpp"
-#include "transport/shm/job.hpp"
+#include "transport/shm/segment.hpp"
 
 namespace ham::transport::shm {
 

@@ -9,8 +9,8 @@
 #include "base/control_socket.hpp"
 #include "base/heap.hpp"
 #include "transport/common/ring_transport.hpp"
-#include "transport/shm/job.hpp"
 #include "transport/shm/messages.hpp"
+#include "transport/shm/segment.hpp"
 
 namespace ham::transport::shm {
 

@@ -1,8 +1,8 @@
 // The door of the module: the one function that the library looks up in it.
 #include <cstdio>
 
-#include "transport/tcp/tcp_listener.hpp"
-#include "transport/tcp/tcp_network.hpp"
+#include "transport/tcp/listener.hpp"
+#include "transport/tcp/network.hpp"
 
 namespace ham::transport::tcp {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <sys/epoll.h>
 
-#include "transport/tcp/tcp_network.hpp"
+#include "transport/tcp/network.hpp"
 
 namespace ham::transport::tcp {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/unique_fd.hpp"
-#include "transport/tcp/tcp_endpoint.hpp"
+#include "transport/tcp/endpoint.hpp"
 
 namespace ham::transport::tcp {
 

@@ -16,7 +16,7 @@
 #include "base/heavy_fence.hpp"
 #include "conformance/subject.hpp"
 #include "forbidden_calls.hpp"
-#include "transport/loopback/cluster.hpp"
+#include "transport/loopback/transport.hpp"
 
 namespace ham::transport {
 namespace {

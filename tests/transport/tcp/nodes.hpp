@@ -8,9 +8,9 @@
 #include <future>
 
 #include "conformance/subject.hpp"
+#include "transport/tcp/listener.hpp"
+#include "transport/tcp/network.hpp"
 #include "transport/tcp/socket.hpp"
-#include "transport/tcp/tcp_listener.hpp"
-#include "transport/tcp/tcp_network.hpp"
 
 namespace ham::transport::tcp::test {
 

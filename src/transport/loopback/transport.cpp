@@ -1,5 +1,5 @@
 // Ring pairs in ordinary memory between threads.
-#include "transport/loopback/cluster.hpp"
+#include "transport/loopback/transport.hpp"
 
 #include <sys/eventfd.h>
 

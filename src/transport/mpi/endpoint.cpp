@@ -1,5 +1,5 @@
 // Building, sending, counting.
-#include "transport/mpi/mpi_endpoint.hpp"
+#include "transport/mpi/endpoint.hpp"
 
 #include <utility>
 

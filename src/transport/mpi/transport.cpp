@@ -1,5 +1,5 @@
 // Frames between ranks.
-#include "transport/mpi/mpi_transport.hpp"
+#include "transport/mpi/transport.hpp"
 
 #include <algorithm>
 

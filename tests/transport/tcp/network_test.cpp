@@ -1,5 +1,5 @@
 // Jobs over tcp: who meets whom, how losses are told, what leaves when nobody calls, memory in both directions.
-#include "transport/tcp/tcp_network.hpp"
+#include "transport/tcp/network.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // Life of a network, its peers' records, what endpoints report, and a turn of the I/O thread.
-#include "transport/tcp/tcp_network.hpp"
+#include "transport/tcp/network.hpp"
 
 #include <sys/epoll.h>
 

@@ -1,5 +1,5 @@
 // Communicators of our own.
-#include "transport/mpi/mpi_group.hpp"
+#include "transport/mpi/group.hpp"
 
 #include <time.h>
 

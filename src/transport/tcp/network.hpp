@@ -15,11 +15,11 @@
 #include "transport/tcp/address.hpp"
 #include "transport/tcp/bulk_client.hpp"
 #include "transport/tcp/connector.hpp"
+#include "transport/tcp/endpoint.hpp"
 #include "transport/tcp/flusher.hpp"
 #include "transport/tcp/io_thread.hpp"
 #include "transport/tcp/lane_server.hpp"
 #include "transport/tcp/poller.hpp"
-#include "transport/tcp/tcp_endpoint.hpp"
 
 namespace ham::transport::tcp {
 
@@ -76,7 +76,7 @@ class tcp_network final : public network, private endpoint_owner, private connec
   [[nodiscard]] std::int64_t next_ns() const override;
   [[nodiscard]] bool turn() override;
 
-  // ---- others connect (tcp_network_greeting.cpp)
+  // ---- others connect (network_greeting.cpp)
   void welcome_connection(connection with, const hello& theirs);
   void welcome_peer(connection with, const hello& theirs);
   void welcome_lane(connection with, const hello& theirs);

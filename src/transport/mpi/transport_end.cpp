@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "base/clock.hpp"
-#include "transport/mpi/mpi_transport.hpp"
+#include "transport/mpi/transport.hpp"
 
 namespace ham::transport::mpi {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "base/heap.hpp"
 #include "transport/mpi/bulk.hpp"
-#include "transport/mpi/mpi_endpoint.hpp"
+#include "transport/mpi/endpoint.hpp"
 #include "transport/mpi/neighbours.hpp"
 #include "transport/mpi/pause_timer.hpp"
 #include "transport/mpi/receive_ring.hpp"

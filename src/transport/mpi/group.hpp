@@ -1,7 +1,7 @@
 // A communicator that will carry a job.
 #pragma once
 
-#include "transport/mpi/mpi_transport.hpp"
+#include "transport/mpi/transport.hpp"
 #include "transport/process_group.hpp"
 
 namespace ham::transport::mpi {

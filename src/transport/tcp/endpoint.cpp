@@ -1,5 +1,5 @@
-// Receiving, state and end of a connection; sending is in tcp_endpoint_send.cpp.
-#include "transport/tcp/tcp_endpoint.hpp"
+// Receiving, state and end of a connection; sending is in endpoint_send.cpp.
+#include "transport/tcp/endpoint.hpp"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // One thread, the caller's: serves all that connect until one has shown the key and offers a job.
-#include "transport/tcp/tcp_listener.hpp"
+#include "transport/tcp/listener.hpp"
 
 #include <poll.h>
 
@@ -7,8 +7,8 @@
 
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
+#include "transport/tcp/network.hpp"
 #include "transport/tcp/socket.hpp"
-#include "transport/tcp/tcp_network.hpp"
 
 namespace ham::transport::tcp {
 namespace {

@@ -5,8 +5,8 @@
 #include <cerrno>
 
 #include "base/clock.hpp"
+#include "transport/tcp/endpoint.hpp"
 #include "transport/tcp/socket.hpp"
-#include "transport/tcp/tcp_endpoint.hpp"
 
 namespace ham::transport::tcp {
 namespace {
