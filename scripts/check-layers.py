@@ -3,7 +3,7 @@
 
 Every #include of include/, src/, tools/, examples/, benchmarks/ and python/ is resolved to a room of the house and held
 against RULES. Besides, installed headers and the library proper include no header of a third party; of include/ and src/
-only the files of settings read the environment; and the rooms of NAMELESS_ROOMS have no transport's name as text. Prints
+only the files of settings read the environment; only base, mpix and veo sleep or yield by themselves; and the rooms of NAMELESS_ROOMS have no transport's name as text. Prints
 one line per violation and ends with 1 if there is any.
 """
 import pathlib
@@ -13,6 +13,7 @@ import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 GETENV = re.compile(r"\b(secure_)?getenv\b")
+SLEEP = re.compile(r"\b(nanosleep|usleep|clock_nanosleep|sched_yield|sleep_for|sleep_until)\b|(?<!\w)::sleep\(|this_thread::yield\b")
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cu", ".cuh"}
 TREES = ("include", "src", "tools", "examples", "benchmarks", "python")
 
@@ -52,6 +53,10 @@ VENDOR_HEADERS = {("include/ham/mpix_kernel.h", "mpi.h")}
 
 # Who reads the environment: the library, libveo with its helper, and MPI kernels, which stand on no room of the library.
 SETTINGS_FILES = {"src/base/settings.cpp", "src/veo/settings.cpp", "src/mpix/settings.hpp"}
+
+# Rooms whose threads pass time by what is theirs: base/clock.hpp, which a simulation replaces, and those that stand on no
+# room of the library.
+SLEEPING_ROOMS = {"base", "mpix", "veo"}
 
 # How a factory says what its transport is called. These rooms do not have such a name as text.
 NAMELESS_ROOMS = {"base", "msg", "core", "job", "compose", "runtime", "main"}
@@ -144,6 +149,8 @@ def check_line(root, source, line, names):
     if match:
         return check_include(root, source, match.group(2))
     path = source.relative_to(root)
+    if path.parts[0] == "src" and path.parts[1] not in SLEEPING_ROOMS and SLEEP.search(line.split("//")[0]):
+        return "sleeps, or yields, by itself: base/clock.hpp and base/backoff.hpp do"
     if path.parts[0] in ("include", "src") and GETENV.search(line) and path.as_posix() not in SETTINGS_FILES:
         return "reads the environment: base/settings.hpp is the place for that"
     return check_names(root, source, line, names)
@@ -246,12 +253,17 @@ BAD_LINES = [
     ("src/transport/tcp/a.cpp", '::secure_getenv("HOME")'),
     ("include/ham/a.hpp", 'getenv("HOME")'),
     ("src/mpix/a.cpp", 'getenv("HOME")'),
+    ("src/transport/mpi/a.cpp", "::nanosleep(&pause, nullptr);"),
+    ("src/runtime/a.cpp", "std::this_thread::sleep_for(1ms);"),
+    ("src/job/a.cpp", "::sleep(1);"),
 ]
 GOOD_LINES = [
     ("src/base/settings.cpp", 'std::getenv("HOME")'),
     ("src/veo/settings.cpp", 'std::getenv("HOME")'),
     ("tools/a.cpp", 'std::getenv("HOME")'),
     ("src/runtime/a.cpp", "::setenv(name, value, 1); forgetenv();"),
+    ("src/base/clock.cpp", "::nanosleep(&duration, nullptr);"),
+    ("src/runtime/a.cpp", "base::sleep_ns(1'000'000);  // not usleep"),
 ]
 FACTORY = '  [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }'
 # Lines outside of src/transport/, and how many violations each is.

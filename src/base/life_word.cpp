@@ -15,6 +15,7 @@
 #define SYS_futex_waitv 449
 #endif
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 
@@ -62,7 +63,8 @@ class life_watch::group {
  public:
   group(life_watch& watch, life_word* own) : watch_(watch), own_(own), thread_(start_thread([this] { run(); })) {
     if (own_ == nullptr) return;
-    while (own_->load(std::memory_order_acquire) == 0 && !failed_.load(std::memory_order_acquire)) ::usleep(20);
+    backoff<backoff_schedule{.yields = 0, .sleep_ns = 20'000}> pause;
+    while (own_->load(std::memory_order_acquire) == 0 && !failed_.load(std::memory_order_acquire)) pause.wait();
   }
   ~group() {
     stop_.store(true);

@@ -154,7 +154,7 @@ class job_processes {
 
   static bool give_up_for_a_while(const char* what) {
     std::fprintf(stderr, "ham: %s (%s); trying again in a second\n", what, std::strerror(errno));
-    ::sleep(1);
+    base::sleep_ns(1'000'000'000);
     return false;
   }
 
@@ -208,7 +208,7 @@ class job_processes {
     } else if (how.starts_with(by_signal)) {
       std::fprintf(stderr, "ham: the process of a job was ended by signal %s\n", how.c_str() + by_signal.size());
     }
-    if (one.waiting) ::usleep(100'000);  // whatever ended it before it had a host will do so again
+    if (one.waiting) base::sleep_ns(100'000'000);  // whatever ended it before it had a host will do so again
   }
 
   std::unique_ptr<transport::listener> at_;

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/thread.hpp"
 
 namespace ham::detail {
@@ -21,7 +21,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr std::chrono::milliseconds poll_interval{20};
+constexpr std::int64_t poll_interval_ns = 20'000'000;
 
 /// Name and state of a thread of this process.
 std::string name_of(const files::path& task) {
@@ -55,7 +55,7 @@ void end_with_the_others() {
   const base::signals_blocked guard;
   std::thread([] {
     ::prctl(PR_SET_NAME, base::library_thread_name);
-    do std::this_thread::sleep_for(poll_interval);
+    do base::sleep_ns(poll_interval_ns);
     while (!all_ended());
     std::exit(EXIT_SUCCESS);
   }).detach();

@@ -1,12 +1,11 @@
 // A transfer: request, the owner's answer, the bytes straight out of one place into the other, for put one more answer.
 #include "transport/mpi/bulk.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include "base/backoff.hpp"
 #include "transport/mpi/frame_format.hpp"
 
 namespace ham::transport::mpi {
@@ -127,16 +126,13 @@ void bulk::send_control(int rank, std::uint32_t id, access_result result) noexce
 
 template <class Done>
 bool bulk::wait(Done done, const std::atomic<bool>& lost) {
-  for (int round = 0;; ++round) {
+  for (base::backoff<base::backoff_schedule{.spins = 20'000, .yields = 0, .sleep_ns = 50'000}> pause;; pause.wait()) {
     {
       const auto passing = gate_.pass();
       if (done()) return true;
     }
     if (lost.load(std::memory_order_relaxed)) return false;
     serve();  // two ranks that put to each other wait for each other
-    if (round < 20'000) continue;
-    const timespec pause{0, 50'000};
-    ::nanosleep(&pause, nullptr);
   }
 }
 

@@ -1,10 +1,9 @@
 // Communicators of our own.
 #include "transport/mpi/group.hpp"
 
-#include <time.h>
-
 #include <utility>
 
+#include "base/backoff.hpp"
 #include "ham/error.hpp"
 
 namespace ham::transport::mpi {
@@ -15,10 +14,8 @@ MPI_Comm duplicate(MPI_Comm of) {
   const int error = MPI_Comm_idup(of, &own, &ready);
   if (error != MPI_SUCCESS) throw config_error("MPI cannot duplicate the communicator (" + text_of(error) + ")");
   int done = 0;
-  for (int round = 0; MPI_Test(&ready, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0; ++round) {
-    const timespec pause{0, 200'000};
-    if (round > 10'000) ::nanosleep(&pause, nullptr);
-  }
+  base::backoff<base::backoff_schedule{.spins = 10'000, .yields = 0, .sleep_ns = 200'000}> pause;
+  while (MPI_Test(&ready, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) pause.wait();
   return own;
 }
 

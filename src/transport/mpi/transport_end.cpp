@@ -1,8 +1,7 @@
 // The orderly end of a communicator: all that was sent has arrived, and all ranks have come here.
-#include <time.h>
-
 #include <cstdio>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "transport/mpi/transport.hpp"
 
@@ -10,17 +9,8 @@ namespace ham::transport::mpi {
 namespace {
 
 /// Between polls while others take their time: short at first.
-class round_pause {
- public:
-  void wait() noexcept {
-    if (++rounds_ < 200) return;
-    const timespec pause{0, rounds_ < 1000 ? 20'000 : 500'000};
-    ::nanosleep(&pause, nullptr);
-  }
-
- private:
-  int rounds_ = 0;
-};
+using round_pause =
+    base::backoff<base::backoff_schedule{.spins = 200, .yields = 0, .sleep_ns = 20'000, .max_sleep_ns = 500'000}>;
 
 }  // namespace
 
