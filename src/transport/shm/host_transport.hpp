@@ -3,29 +3,20 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/control_socket.hpp"
 #include "base/process_end.hpp"
-#include "transport/common/mapped_memory.hpp"
 #include "transport/common/process_supervisor.hpp"
 #include "transport/common/ring_transport.hpp"
+#include "transport/shm/host_commands.hpp"
 #include "transport/shm/segment.hpp"
+#include "transport/shm/started_target.hpp"
 
 namespace ham::transport::shm {
-
-/// One target to start.
-struct target_plan {
-  node_t node = 1;
-  std::vector<std::string> command;      ///< program and arguments
-  std::vector<int> cpus;                 ///< empty: anywhere
-  std::vector<std::string> environment;  ///< NAME=value, in addition to this process's own
-};
 
 class host_transport final : public ring_transport {
  public:
@@ -57,40 +48,22 @@ class host_transport final : public ring_transport {
   void asleep(bool on) noexcept override { job_->set_awake(0, !on); }
 
  private:
-  struct child {
-    node_t node = 0;
-    base::unique_fd control;
-    base::unique_fd heap;
-    base::unique_fd event;  // stays: its endpoint rings it
-    std::shared_ptr<mapped_memory> memory;
-    std::string program;     // what was started, for people
-    std::string last_words;  // why it does not join
-    std::string how_ended;   // empty: it has not
-    bool joined = false;
-    bool leaving = false;
-    bool ended = false;
-    bool hung_up = false;
-    bool forgotten = false;  // its endpoint is used no more
-  };
-
   host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd, observer& to);
 
   void control_loop();  // the control thread
   void start_one(const target_plan& plan, std::uint32_t nodes);
-  void run_commands();
+  bool run_commands();
   void wait_for_events();
-  void read_control(child& from);
-  void release(child& one);
-  void introduce(node_t first, node_t second);
-  void refuse(child& asker, node_t peer);
+  void read_control(started_target& from);
+  void introduce(started_target& first, node_t second);
   void look_after_processes();
-  void on_ended(child& one, const std::string& how);
-  void hang_up(child& one);
-  void lose(child& one, const std::string& how);
-  void report_end(const child& one, const std::string& how);
+  void on_ended(started_target& one, const std::string& how);
+  void hang_up(started_target& one);
+  void lose(const started_target& one, const std::string& how);
+  void report_end(const started_target& one, const std::string& how);
   [[nodiscard]] std::string how_ended(node_t node);
   void stop_children();
-  [[nodiscard]] child* find(node_t node) noexcept;
+  [[nodiscard]] started_target* find(node_t node) noexcept;
   base::mapping make_pair(base::unique_fd& file, std::uint32_t& epoch);
   void drop_ended();
 
@@ -102,23 +75,15 @@ class host_transport final : public ring_transport {
   std::uint32_t next_epoch_;
 
   mutable std::mutex mutex_;
-  std::condition_variable done_;
-  std::vector<target_plan> plans_;                       // guarded by mutex_
-  std::vector<std::pair<node_t, std::int64_t>> ending_;  // who, and until when; guarded by mutex_
-  std::vector<node_t> forgotten_;                        // guarded by mutex_
-  std::set<std::size_t> places_;                         // of children; guarded by mutex_
-  std::uint32_t plan_nodes_ = 0;
-  bool started_ = true;
-  std::string start_error_;
-  bool stop_ = false;
-  std::set<node_t> nodes_;  // of children; guarded by mutex_
+  std::set<std::size_t> places_;  // of children; guarded by mutex_
+  std::set<node_t> nodes_;        // of children; guarded by mutex_
   base::memory_kills memory_kills_;
 
-  process_supervisor supervisor_;                 // control thread only
-  std::vector<std::unique_ptr<child>> children_;  // control thread only
+  host_commands commands_;
+  process_supervisor supervisor_;                          // control thread only
+  std::vector<std::unique_ptr<started_target>> children_;  // control thread only
   std::int64_t start_limit_ns_;
   std::set<std::pair<node_t, node_t>> introduced_;
-  base::unique_fd command_event_;
   base::unique_fd epoll_;
   std::unique_ptr<base::life_watch> watch_;
   std::thread control_thread_;
