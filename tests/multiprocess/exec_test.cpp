@@ -161,10 +161,11 @@ TEST(exec_targets, what_never_joins_is_told) {
   for (;;) ::pause();
 }
 
-class stands_still : public testing::TestWithParam<const char*> {
+/// The limit leaves a busy machine time to start a process.
+class stands_still : public testing::Test {
  protected:
   void SetUp() override {
-    ::setenv("HAM_START_TIMEOUT", "1", 1);
+    ::setenv("HAM_START_TIMEOUT", "4", 1);
     ::setenv("HAM_TEST_STANDS_STILL", "1", 1);
   }
   void TearDown() override {
@@ -173,29 +174,28 @@ class stands_still : public testing::TestWithParam<const char*> {
   }
   static void expect_no_greeting(const std::string& what, const std::string& target) {
     expect_in(what, "no start of target " + target);
-    expect_in(what, "it joined, but did not greet its host within 1 s (HAM_START_TIMEOUT)");
+    expect_in(what, "it joined, but did not greet its host within 4 s (HAM_START_TIMEOUT)");
   }
 };
 
-TEST_P(stands_still, after_joining_at_the_start_of_the_job) { expect_no_greeting(problem_of(GetParam()), "1"); }
+TEST_F(stands_still, after_joining_at_the_start_of_the_job) { expect_no_greeting(problem_of("shm:1"), "1"); }
 
-TEST_P(stands_still, after_joining_a_job_that_runs) {
+TEST_F(stands_still, after_joining_a_job_that_runs) {
   ::unsetenv("HAM_TEST_STANDS_STILL");
   runtime rt(nodes("shm:1"));
   const std::set<pid_t> before = children();
   ::setenv("HAM_TEST_STANDS_STILL", "1", 1);
   try {
-    static_cast<void>(offload::add_node(GetParam()));
-    ADD_FAILURE() << GetParam() << " was added";
+    static_cast<void>(offload::add_node("emulated:1"));
+    ADD_FAILURE() << "it was added";
   } catch (const config_error& problem) {
     expect_no_greeting(problem.what(), "2");
   }
   EXPECT_TRUE(eventually([&] { return children() == before; })) << "it was not ended";
   ::unsetenv("HAM_TEST_STANDS_STILL");
-  const node_t next = offload::add_node(GetParam());
+  const node_t next = offload::add_node("emulated:1");
   EXPECT_EQ(offload::sync(next, [] { return offload::this_node(); }), next) << "the job goes on";
 }
-INSTANTIATE_TEST_SUITE_P(exec_targets, stands_still, testing::Values("shm:1", "emulated:1"));
 
 TEST(exec_targets, arguments_of_the_application_follow) {
   host_process host("arguments", {"HAM_NODES=exec:" + own_path() + " --first"}, {"second", "third"});
