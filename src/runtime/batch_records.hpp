@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/wire.hpp"
 #include "ham/msg/wire.hpp"
-#include "runtime/wire.hpp"
 
 namespace ham::detail {
 

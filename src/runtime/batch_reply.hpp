@@ -29,15 +29,17 @@ struct batch_reply {
     if (!shared_) shared_ = true;
   }
 
-  void begin(std::uint32_t call, std::size_t size, outgoing_reply& out) {
+  /// Room for a result, which holds the lock until it is sent or given back.
+  void begin(std::uint32_t call, std::size_t size, reply_room& out) {
     if (size > largest_result) throw call_error("a result of more than 2 GiB cannot be sent in a batch; call it alone");
     lock();
     try {
-      add(call, size, out);
+      out.data = add(call, size);
     } catch (...) {
       unlock();
       throw;
     }
+    out.batch = this;
   }
   void finish() noexcept {
     const bool last = --left_ == 0;
@@ -45,28 +47,29 @@ struct batch_reply {
     unlock();
     if (last) delete this;
   }
+  /// In place of finish.
   void cancel() noexcept {
     used_ = before_;
     unlock();
   }
   void fail(std::uint32_t call, std::span<const std::byte> error) noexcept {
-    outgoing_reply out;
+    std::byte* room = nullptr;
     lock();
     try {
-      add(call, error.size(), out);
+      room = add(call, error.size());
     } catch (const std::bad_alloc&) {  // an empty error says that nothing is known, and fits what is there
       error = {};
       send();
-      add(call, 0, out);
+      room = add(call, 0);
     }
-    if (!error.empty()) std::memcpy(out.data, error.data(), error.size());
+    if (!error.empty()) std::memcpy(room, error.data(), error.size());
     head(call, static_cast<std::uint32_t>(error.size()) | failed_bit);
     finish();
   }
 
  private:
   /// The lock is held. Room for one result.
-  void add(std::uint32_t call, std::size_t size, outgoing_reply& out) {
+  [[nodiscard]] std::byte* add(std::uint32_t call, std::size_t size) {
     if (used_ + head_bytes + size > max_bytes()) send();
     const std::size_t end = used_ + head_bytes + size;
     if (end > bytes_.size()) [[unlikely]]
@@ -74,7 +77,7 @@ struct batch_reply {
     before_ = used_;
     used_ = end;
     head(call, static_cast<std::uint32_t>(size));
-    out.data = bytes_.data() + before_ + head_bytes;
+    return bytes_.data() + before_ + head_bytes;
   }
   void head(std::uint32_t call, std::uint32_t size_and_state) noexcept {
     msg::writer to(bytes_.data() + before_, head_bytes);
@@ -86,7 +89,7 @@ struct batch_reply {
     return std::min<std::uint64_t>(to_.max_message, largest_result);
   }
   void send() noexcept {
-    if (used_ != 0) engine_.reply_with(to_, no_reply, wire_kind::batch_reply, {bytes_.data(), used_});
+    if (used_ != 0) engine_.reply_with(to_, frame_header::of(wire_kind::batch_reply), {bytes_.data(), used_});
     used_ = 0;
   }
   void lock() {

@@ -152,7 +152,7 @@ void engine::leave() {
   const bool own = refuse_queued();
   peers_.for_each_held([this](peer& one) {
     if (one.node == self_ || one.state.load() != peer_state::ready) return;
-    reply_with(one, no_reply, wire_kind::goodbye, {});
+    reply_with(one, frame_header::of(wire_kind::goodbye), {});
   });
   const std::int64_t until = base::now_ns() + 100'000'000;
   wait_until([&] { return outboxes_.load() == 0 && (!own || self_endpoint_.empty()); }, until);
@@ -241,13 +241,13 @@ void engine::poll_once() {
   if (now >= calls_.next_deadline_ns()) expire_deadlines(now);
 }
 
-void engine::execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  if (static_cast<wire_kind>(head.kind) == wire_kind::batch) {
+void engine::execute(peer& from, frame_header head, std::span<const std::byte> payload) {
+  if (head.is_batch()) {
     execute_batch(from, head, payload);
     return;
   }
   const execution scope(*this, from);
-  run_call(from, head.call, payload, *table_->find(head.key));
+  run_call(from, head.id(), payload, *table_->find(head.key()));
 }
 
 // ---- waiting

@@ -19,9 +19,11 @@
 #include "base/backoff.hpp"
 #include "base/heap.hpp"
 #include "core/call_table.hpp"
+#include "core/frame_header.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 #include "core/waiter.hpp"
+#include "core/wire.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "ham/offload/detail/engine_api.hpp"
@@ -31,7 +33,6 @@
 #include "runtime/job.hpp"
 #include "runtime/peer_table.hpp"
 #include "runtime/self_endpoint.hpp"
-#include "runtime/wire.hpp"
 
 namespace ham::detail {
 
@@ -87,7 +88,7 @@ class engine final : public transport::observer, private waiting_node, private s
   /// Sends words to the job at another node.
   void send_notice(node_t node, std::span<const std::byte> text) {
     const peer_hold to = peer_of(node);
-    reply_with(*to, no_reply, wire_kind::notice, text);
+    reply_with(*to, frame_header::of(wire_kind::notice), text);
   }
   /// Ends the connection to `node` in order, for good.
   void part_with(node_t node, const std::string& reason);
@@ -163,18 +164,17 @@ class engine final : public transport::observer, private waiting_node, private s
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
 
   // ---- sending (engine_send.cpp)
-  bool begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
-             when_full policy, outgoing& out);
+  /// False: see begin_call.
+  [[nodiscard]] bool begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+                           when_full policy, call_room& out);
   /// False: the deadline passed while there was no room; nothing was sent, and the slot, if there is one, has failed.
-  bool finish(outgoing& out);
-  void cancel(outgoing& out) noexcept;
+  bool finish(call_room& out);
   batch_slot begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner);
   void send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
                   std::span<call_slot* const> slots);
-  void begin_reply(peer& to, std::size_t size, outgoing_reply& out);
-  void finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing_reply& out) noexcept;
-  void cancel_reply(peer& to, outgoing_reply& out) noexcept;
-  void reply_with(peer& to, std::uint32_t call, wire_kind kind, std::span<const std::byte> bytes) noexcept;
+  void begin_reply(peer& to, std::size_t size, reply_room& out);
+  void finish_reply(frame_header head, reply_room& out) noexcept;
+  void reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept;
 
   // ---- slots (engine_slots.cpp)
   [[nodiscard]] call_table& calls() noexcept { return calls_; }
@@ -261,14 +261,17 @@ class engine final : public transport::observer, private waiting_node, private s
     return translate_key(to, function);
   }
   std::uint32_t translate_key(peer& to, msg::handler_entry& function);
-  inline std::byte* reserve_call(peer& who, msg::handler_entry& function, std::size_t size, message_list* big,
+  inline std::byte* reserve_call(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
                                  std::uint32_t& key);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
   void make_room(room_wait& pause);
-  bool missed(node_t node, msg::handler_entry& function, result_decoder decode, outgoing& out);
-  bool finish_big(peer& to, const transport::frame_head& head, outgoing& out);
+  inline bool finish(call_room& out, frame_header head);
+  call_slot* missed(node_t node, msg::handler_entry& function, result_decoder decode);
+  [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
+  [[gnu::noinline]] static void begin_queued_reply(peer& to, std::size_t size, reply_room& out);
+  [[gnu::noinline]] void finish_queued_reply(peer& to, frame_header head, reply_room& out) noexcept;
   bool withdraw(peer& to, std::uint32_t stream);
-  void enqueue(peer& to, transport::frame_head head, message_list& one) noexcept;
+  void enqueue(peer& to, frame_header head, message_list& one) noexcept;
   bool flush(peer& to);
   void flush_outboxes();
 
@@ -291,8 +294,7 @@ class engine final : public transport::observer, private waiting_node, private s
     return {transports_.data(), transport_count_.load(std::memory_order_acquire)};
   }
   void receive(transport::endpoint& from, const transport::frame& frame);
-  void receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
-  void receive_reply(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void receive_message(peer& from, frame_header head, std::span<const std::byte> payload);
   void receive_batch_reply(peer& from, std::span<const std::byte> payload);
   void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
   void receive_hello(peer& from, std::span<const std::byte> payload);
@@ -302,7 +304,7 @@ class engine final : public transport::observer, private waiting_node, private s
     const void* const me = base::thread_identity();
     return (from.executor != nullptr && from.executor != me) || this_thread.only_receives;
   }
-  void execute(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void execute(peer& from, frame_header head, std::span<const std::byte> payload);
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
                 batch_reply* collected = nullptr);
   /// The receiving lock is held.
@@ -311,21 +313,20 @@ class engine final : public transport::observer, private waiting_node, private s
   }
   class execution;
   [[nodiscard]] const msg::handler_entry& callable_entry(std::uint32_t key) const;
-  void check_message(const transport::frame_head& head, std::span<const std::byte> payload) const;
+  void check_message(frame_header head, std::span<const std::byte> payload) const;
   [[nodiscard]] std::string backlog_full() const;
-  [[nodiscard]] bool set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  [[nodiscard]] bool set_aside(peer& from, frame_header head, std::span<const std::byte> payload);
   void say_flow(peer& to, bool hold) noexcept;
   void receive_flow(peer& from, std::span<const std::byte> payload);
   [[nodiscard]] bool welcomes_ping(peer& who, std::size_t size) noexcept;
   [[nodiscard]] bool holds_pings(const peer& who) const noexcept;
   void admit_ping(peer& who, const destination& to, msg::handler_entry& function);
-  void lose_ping(const transport::frame_head& head, std::span<const std::byte> payload,
-                 std::span<const std::byte> error) noexcept;
-  void refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
+  void lose_ping(frame_header head, std::span<const std::byte> payload, std::span<const std::byte> error) noexcept;
+  void refuse_message(peer& from, frame_header head, std::span<const std::byte> payload,
                       std::span<const std::byte> error);
   bool refuse_queued();
   // Order and depth of what is executed (engine_order.cpp).
-  void defer(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void defer(peer& from, frame_header head, std::span<const std::byte> payload);
   [[nodiscard]] stored_message take_deferred(peer& from, std::list<stored_message>::iterator which);
   bool run_deferred(const call_slot* awaited);
   bool run_first(peer& from);
@@ -333,7 +334,7 @@ class engine final : public transport::observer, private waiting_node, private s
   [[nodiscard]] static bool has_waiting(const peer& from) noexcept {
     return !from.deferred.empty() || (from.batch != nullptr && from.batch->left != 0);
   }
-  void execute_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload);
+  void execute_batch(peer& from, frame_header head, std::span<const std::byte> payload);
   void run_next(peer& from, open_batch& batch);
   void at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& silent_since);
   [[nodiscard]] bool was_consumed(const call_slot& awaited) const;
@@ -347,7 +348,7 @@ class engine final : public transport::observer, private waiting_node, private s
   void handle(event& what) noexcept;
   void handle_unreported() noexcept;
   void report_without_memory() noexcept;
-  void leave_unanswered(wire_kind kind, std::uint32_t call, std::span<const std::byte> bytes) noexcept;
+  void leave_unanswered(frame_header head, std::span<const std::byte> bytes) noexcept;
   void take_notice();
   void connected(transport::endpoint& with);
   void lost(peer& who, std::string reason, peer_end how) noexcept;

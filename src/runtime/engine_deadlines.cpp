@@ -35,7 +35,8 @@ void engine::expire(call_slot& slot) noexcept {
 bool engine::withdraw_call(peer& to, std::uint32_t call) noexcept {
   to.sending.lock();
   const auto found = std::find_if(to.outbox.begin(), to.outbox.end(), [call](const transport::outbound& one) {
-    return (one.head.kind & ~in_context) == to_byte(wire_kind::call) && one.head.call == call;
+    const frame_header head = frame_header::decode(one.head);
+    return head.is_call() && head.id() == call;
   });
   const bool withdrawn = found != to.outbox.end() && withdraw(to, found->stream);
   to.sending.unlock();

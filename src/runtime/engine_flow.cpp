@@ -39,7 +39,7 @@ void engine::give_room(std::size_t bytes) noexcept {
 void engine::say_flow(peer& to, bool hold) noexcept {
   if (to.state.load(std::memory_order_acquire) == peer_state::lost) return;
   const std::byte word{hold};
-  reply_with(to, no_reply, wire_kind::flow, {&word, 1});
+  reply_with(to, frame_header::of(wire_kind::flow), {&word, 1});
 }
 
 void engine::receive_flow(peer& from, std::span<const std::byte> payload) {

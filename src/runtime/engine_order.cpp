@@ -31,7 +31,7 @@ std::vector<std::byte> nested_too_deep(node_t node, unsigned limit) {
 
 }  // namespace
 
-void engine::defer(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
+void engine::defer(peer& from, frame_header head, std::span<const std::byte> payload) {
   stored_message message{&from, head, {payload.begin(), payload.end()}};
   if (!set_aside(from, head, payload)) return;
   from.deferred.push_back(std::move(message));
@@ -88,8 +88,8 @@ bool engine::has_runnable() const {
 
 /// A batch of the main queue. Who waits within one of its calls begins the next one: what was sent behind the batch
 /// does not overtake it, and a call may wait for one behind it.
-void engine::execute_batch(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  open_batch batch{payload, head.key, new batch_reply(*this, from, head.key), from.batch};
+void engine::execute_batch(peer& from, frame_header head, std::span<const std::byte> payload) {
+  open_batch batch{payload, head.calls(), new batch_reply(*this, from, head.calls()), from.batch};
   ++from.waiting;
   ++deferred_;
   {
@@ -149,7 +149,7 @@ bool engine::was_consumed(const call_slot& awaited) const {
 bool engine::refuse_own(const call_slot& awaited) {
   peer& me = peers_[self_];
   const auto found = std::find_if(me.deferred.begin(), me.deferred.end(), [&](const stored_message& one) {
-    return one.head.kind == to_byte(wire_kind::call) && one.head.call == awaited.id.load(std::memory_order_relaxed);
+    return one.head.is_call() && one.head.id() == awaited.id.load(std::memory_order_relaxed);
   });
   if (found == me.deferred.end() || must_wait(me)) return false;
   const stored_message message = take_deferred(me, found);

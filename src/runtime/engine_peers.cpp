@@ -31,13 +31,14 @@ void batch_marker() {}
 constexpr std::uint64_t never_sent = UINT64_MAX;  // position of what never left this node
 
 /// Whether a frame is, or belongs to, an answer; what else a lost peer has sent is not executed any more.
-bool is_answer(wire_kind kind, std::span<const std::byte> payload) {
-  transport::fragment_head head{};
-  if (kind == wire_kind::fragment && payload.size() >= sizeof head) {
-    std::memcpy(&head, payload.data(), sizeof head);
-    kind = static_cast<wire_kind>(little_endian(head).kind);
-  }
-  return kind == wire_kind::reply || kind == wire_kind::reply_error || kind == wire_kind::batch_reply;
+bool is_answer(const transport::frame& frame) {
+  if (!frame_header::known(frame.head)) return false;
+  const frame_header head = frame_header::decode(frame.head);
+  transport::fragment_head whole{};
+  if (!head.is_fragment() || frame.payload.size() < sizeof whole) return head.is_answer();
+  std::memcpy(&whole, frame.payload.data(), sizeof whole);
+  const transport::frame_head assembled{0, 0, static_cast<std::uint8_t>(little_endian(whole).kind)};
+  return frame_header::known(assembled) && frame_header::decode(assembled).is_answer();
 }
 
 }  // namespace
@@ -73,9 +74,9 @@ void engine::report_without_memory() noexcept {
 }
 
 /// There was no memory for the answer to calls of this node to itself. Any thread.
-void engine::leave_unanswered(wire_kind kind, std::uint32_t call, std::span<const std::byte> bytes) noexcept {
-  if (kind == wire_kind::reply || kind == wire_kind::reply_error) calls_.mark_unanswered(call);
-  if (kind == wire_kind::batch_reply) {
+void engine::leave_unanswered(frame_header head, std::span<const std::byte> bytes) noexcept {
+  if (head.is_reply()) calls_.mark_unanswered(head.id());
+  if (head.kind() == wire_kind::batch_reply) {
     for (; !bytes.empty(); bytes = bytes.subspan(batch_result(bytes).size()))
       calls_.mark_unanswered(batch_result(bytes).call);
   }
@@ -174,7 +175,7 @@ void engine::send_hello(peer& to) {
   std::vector<std::byte> bytes(msg::encoded_size(text));
   msg::writer writer(bytes.data(), bytes.size());
   msg::encode(writer, text);
-  reply_with(to, no_reply, wire_kind::hello, bytes);
+  reply_with(to, frame_header::of(wire_kind::hello), bytes);
 }
 
 void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
@@ -199,7 +200,7 @@ void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
   if (msg::digest{std::get<2>(text), std::get<3>(text)} == local_manifest().id()) {
     become_ready(from);
   } else {
-    reply_with(from, no_reply, wire_kind::manifest, local_manifest().serialise());
+    reply_with(from, frame_header::of(wire_kind::manifest), local_manifest().serialise());
   }
 }
 
@@ -225,7 +226,7 @@ void engine::fail_peer(peer& who, const std::string& why) noexcept {
     // It is told, so that its pending calls settle.
     std::vector<std::byte> farewell(why.size());
     std::memcpy(farewell.data(), why.data(), why.size());
-    if (who.state.load() != peer_state::lost) reply_with(who, no_reply, wire_kind::goodbye, farewell);
+    if (who.state.load() != peer_state::lost) reply_with(who, frame_header::of(wire_kind::goodbye), farewell);
     on_broken(who.node, reason);
   } catch (const std::bad_alloc&) {
     report_end(who.node, peer_end::connection_broken, {});
@@ -239,8 +240,7 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
     // What it answered before it went still counts.
     transport::frame frame;
     for (int i = 0; i < 100'000 && who.to->poll(frame); ++i) {
-      const auto kind = static_cast<wire_kind>(frame.head.kind);
-      if (!is_answer(kind, frame.payload))
+      if (!is_answer(frame))
         who.to->release();
       else
         receive(*who.to, frame);
@@ -280,12 +280,11 @@ void engine::mark_unsent(const message_list& messages) noexcept {
     if (slot != nullptr && slot->reply_due.load(std::memory_order_acquire)) slot->position = never_sent;
   };
   for (const transport::outbound& one : messages) {
-    const auto kind = static_cast<wire_kind>(one.head.kind & ~in_context);
-    if (kind == wire_kind::call) mark(one.head.call);
-    if (kind != wire_kind::batch) continue;
-    std::span<const std::byte> records(one.bytes);
-    if ((one.head.kind & in_context) != 0) records = records.subspan(sizeof(std::uint32_t));
-    for (std::uint32_t i = 0; i < one.head.key; ++i) {
+    const frame_header head = frame_header::decode(one.head);
+    if (head.is_call()) mark(head.id());
+    if (!head.is_batch()) continue;
+    std::span<const std::byte> records = std::span<const std::byte>(one.bytes).subspan(head.prefix_bytes());
+    for (std::uint32_t i = 0; i < head.calls(); ++i) {
       const batch_record next(records);
       mark(next.call);
       records = records.subspan(next.size());
@@ -360,7 +359,7 @@ std::int64_t engine::local_process(const peer& who) const {
 
 void engine::part_with(node_t node, const std::string& reason) {
   const peer_hold who = peer_for(node);
-  if (who->state.load() == peer_state::ready) reply_with(*who, no_reply, wire_kind::goodbye, {});
+  if (who->state.load() == peer_state::ready) reply_with(*who, frame_header::of(wire_kind::goodbye), {});
   std::string why = reason;
   waiter_.lock();
   lost(*who, std::move(why), peer_end::connection_lost);

@@ -33,30 +33,33 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
   from.expect_send();  // the reply, or the next call
   who->bytes_received.count(frame.payload.size());
   try {
-    const auto kind = static_cast<wire_kind>(frame.head.kind & ~in_context);
-    switch (kind) {
-      case wire_kind::reply:
-      case wire_kind::reply_error:
-        settle_reply(*who, frame.head.call, kind == wire_kind::reply_error, frame.payload);
+    switch (frame.head.kind) {
+      case to_byte(wire_kind::reply):
+      case to_byte(wire_kind::reply_error): {
+        const frame_header head = frame_header::decode(frame.head);
+        settle_reply(*who, head.id(), head.failed(), frame.payload);
         from.release();
         return;
-      case wire_kind::call:
-      case wire_kind::batch: {
+      }
+      case to_byte(wire_kind::call):
+      case to_byte(wire_kind::call) | in_context:
+      case to_byte(wire_kind::batch):
+      case to_byte(wire_kind::batch) | in_context: {
+        const frame_header head = frame_header::decode(frame.head);
         // The bytes leave the shared memory before anything looks at them: the peer can change them no more, and the
         // ring goes on while the call runs.
         if (frame.payload.size() <= small_payload) [[likely]] {
           alignas(16) std::array<std::byte, small_payload> copy;
           const std::span<const std::byte> payload(copy.data(), frame.payload.size());
           std::memcpy(copy.data(), frame.payload.data(), small_payload);
-          const transport::frame_head head = frame.head;
           from.release();
-          const bool at_once = head.kind == to_byte(wire_kind::call) && who->hello_seen && who->waiting == 0 &&
-                               this_thread.depth < max_depth;
+          const bool at_once =
+              head.is_call_of_main_queue() && who->hello_seen && who->waiting == 0 && this_thread.depth < max_depth;
           if (at_once && !must_wait(*who)) [[likely]] {
             count_executed(1);
-            const msg::handler_entry& entry = callable_entry(head.key);
+            const msg::handler_entry& entry = callable_entry(head.key());
             const execution scope(*this, *who);
-            run_call(*who, head.call, payload, entry);
+            run_call(*who, head.id(), payload, entry);
           } else {
             receive_message(*who, head, payload);
           }
@@ -69,22 +72,22 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
         }
         copy.assign(frame.payload.begin(), frame.payload.end());
         from.release();
-        receive_message(*who, frame.head, copy);
+        receive_message(*who, head, copy);
         if (spare_buffers_.size() < spare_buffers_.capacity()) spare_buffers_.push_back(std::move(copy));
         return;
       }
-      case wire_kind::fragment: {
+      case to_byte(wire_kind::fragment): {
         auto whole = who->fragments.add(frame);
         from.release();
         if (!whole) return;
-        if (whole->head.kind == to_byte(wire_kind::fragment)) throw protocol_error("a fragment of a fragment");
-        receive_message(*who, whole->head, whole->bytes);
+        receive_message(*who, frame_header::decode(whole->head), whole->bytes);
         return;
       }
       default: {
+        const frame_header head = frame_header::decode(frame.head);
         const std::vector<std::byte> copy(frame.payload.begin(), frame.payload.end());
         from.release();
-        receive_message(*who, frame.head, copy);
+        receive_message(*who, head, copy);
         return;
       }
     }
@@ -97,14 +100,14 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
   }
 }
 
-void engine::receive_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
-  switch (static_cast<wire_kind>(head.kind & ~in_context)) {
+void engine::receive_message(peer& from, frame_header head, std::span<const std::byte> payload) {
+  switch (head.kind()) {
     case wire_kind::call:
     case wire_kind::batch: {
       if (!from.hello_seen) throw protocol_error("a call before the greeting");
       check_message(head, payload);
-      count_executed((head.kind & ~in_context) == to_byte(wire_kind::batch) ? head.key : 1);
-      if ((head.kind & in_context) != 0) {
+      count_executed(head.calls());
+      if (head.in_context()) {
         const std::uint32_t context = word_at(payload, 0);
         if (!set_aside(from, head, payload)) return;
         from.users.fetch_add(1, std::memory_order_relaxed);
@@ -123,9 +126,7 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
       return;
     }
     case wire_kind::reply:
-    case wire_kind::reply_error:
-      settle_reply(from, head.call, static_cast<wire_kind>(head.kind) == wire_kind::reply_error, payload);
-      return;
+    case wire_kind::reply_error: settle_reply(from, head.id(), head.failed(), payload); return;
     case wire_kind::batch_reply: receive_batch_reply(from, payload); return;
     case wire_kind::hello: receive_hello(from, payload); return;
     case wire_kind::manifest: receive_manifest(from, payload); return;
@@ -145,9 +146,8 @@ void engine::receive_message(peer& from, const transport::frame_head& head, std:
              peer_end::connection_lost);
       }
       return;
-    case wire_kind::fragment: break;
+    case wire_kind::fragment: throw protocol_error("a fragment of a fragment");
   }
-  throw protocol_error("a frame of unknown kind " + std::to_string(head.kind));
 }
 
 /// The function of a key from a peer.
@@ -160,16 +160,14 @@ const msg::handler_entry& engine::callable_entry(std::uint32_t key) const {
 }
 
 /// Nothing of a message runs unless all of it is well-formed.
-void engine::check_message(const transport::frame_head& head, std::span<const std::byte> payload) const {
-  if ((head.kind & in_context) != 0) {
-    if (payload.size() < sizeof(std::uint32_t)) throw protocol_error("a call in a context without its number");
-    payload = payload.subspan(sizeof(std::uint32_t));
-  }
-  if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
-    static_cast<void>(callable_entry(head.key));
+void engine::check_message(frame_header head, std::span<const std::byte> payload) const {
+  if (payload.size() < head.prefix_bytes()) throw protocol_error("a call in a context without its number");
+  payload = payload.subspan(head.prefix_bytes());
+  if (head.is_call()) {
+    static_cast<void>(callable_entry(head.key()));
     return;
   }
-  for (std::uint32_t i = 0; i < head.key; ++i) {
+  for (std::uint32_t i = 0; i < head.calls(); ++i) {
     if (payload.size() < record_head_bytes) throw protocol_error("a batch is shorter than it says");
     const std::size_t size = word_at(payload, 8);
     static_cast<void>(callable_entry(word_at(payload, 0)));
@@ -177,13 +175,13 @@ void engine::check_message(const transport::frame_head& head, std::span<const st
     if (payload.size() - record_head_bytes < size) throw protocol_error("a call of a batch is longer than the batch");
     payload = payload.subspan(record_head_bytes + size);
   }
-  if (!payload.empty() || head.key == 0) throw protocol_error("a batch is longer than its calls");
+  if (!payload.empty() || head.calls() == 0) throw protocol_error("a batch is longer than its calls");
 }
 
 /// Room for a message that cannot begin now. False: there is none, and its sender is told.
-bool engine::set_aside(peer& from, const transport::frame_head& head, std::span<const std::byte> payload) {
+bool engine::set_aside(peer& from, frame_header head, std::span<const std::byte> payload) {
   if (backlog_.take(payload.size())) [[likely]] {
-    if (head.call == no_reply) slow_pings_if_filling(from);
+    if (!head.wants_reply()) slow_pings_if_filling(from);
     return true;
   }
   refuse_message(from, head, payload, encode_call_error(backlog_full()));
@@ -201,18 +199,18 @@ void engine::begin_elsewhere(std::size_t bytes) {
 }
 
 /// Answers every call of a message with an error instead of running it.
-void engine::refuse_message(peer& from, const transport::frame_head& head, std::span<const std::byte> payload,
+void engine::refuse_message(peer& from, frame_header head, std::span<const std::byte> payload,
                             std::span<const std::byte> error) {
-  if (static_cast<wire_kind>(head.kind & ~in_context) == wire_kind::call) {
-    if (head.call != no_reply)
-      reply_with(from, head.call, wire_kind::reply_error, error);
+  if (head.is_call()) {
+    if (head.wants_reply())
+      reply_with(from, frame_header::reply_error(head.id()), error);
     else
       lose_ping(head, payload, error);
     return;
   }
-  auto* const collected = new batch_reply(*this, from, head.key);
-  if ((head.kind & in_context) != 0) payload = payload.subspan(sizeof(std::uint32_t));
-  for (std::uint32_t i = 0; i < head.key; ++i) {
+  auto* const collected = new batch_reply(*this, from, head.calls());
+  payload = payload.subspan(head.prefix_bytes());
+  for (std::uint32_t i = 0; i < head.calls(); ++i) {
     const batch_record next(payload);
     collected->fail(next.call, error);
     payload = payload.subspan(next.size());
@@ -220,13 +218,13 @@ void engine::refuse_message(peer& from, const transport::frame_head& head, std::
 }
 
 /// Its sender has gone on. draining or closing its context fails, and this node says so once.
-void engine::lose_ping(const transport::frame_head& head, std::span<const std::byte> payload,
+void engine::lose_ping(frame_header head, std::span<const std::byte> payload,
                        std::span<const std::byte> error) noexcept {
-  if ((head.kind & in_context) != 0) contexts_.count_lost(word_at(payload, 0));
+  if (head.in_context()) contexts_.count_lost(word_at(payload, 0));
   if (leaving_.load() || told_of_lost_pings_.exchange(true)) return;
   const std::string why = describe_exception(error);
   std::fprintf(stderr, "ham: node %d: %s, called by ping, was not run: %s (said once)\n", self_,
-               table_->pretty_name(head.key).c_str(), why.c_str());
+               table_->pretty_name(head.key()).c_str(), why.c_str());
 }
 
 /// This node ends: calls that wait in its contexts will not run, and their callers are told. True if there were calls
@@ -250,15 +248,14 @@ void engine::run_stored(stored_message& message) {
     peer& from;
     ~done() { from.users.fetch_sub(1, std::memory_order_acq_rel); }
   } at_end{from};
-  const std::uint32_t calls = message.head.key;
-  std::span<const std::byte> payload = message.bytes;
-  payload = payload.subspan(sizeof(std::uint32_t));
-  if (static_cast<wire_kind>(message.head.kind & ~in_context) == wire_kind::call) {
-    run_call(from, message.head.call, payload, *table_->find(message.head.key));
+  frame_header head = message.head;
+  std::span<const std::byte> payload = std::span<const std::byte>(message.bytes).subspan(head.prefix_bytes());
+  if (head.is_call()) {
+    run_call(from, head.id(), payload, *table_->find(head.key()));
     return;
   }
-  auto* const collected = new batch_reply(*this, from, calls);
-  for (std::uint32_t i = 0; i < calls; ++i) {
+  auto* const collected = new batch_reply(*this, from, head.calls());
+  for (std::uint32_t i = 0; i < head.calls(); ++i) {
     const batch_record next(payload);
     run_call(from, next.call, next.arguments, *table_->find(next.key), collected);
     payload = payload.subspan(next.size());
@@ -321,58 +318,50 @@ void engine::receive_batch_reply(peer& from, std::span<const std::byte> payload)
 
 // ---- what the handlers of calls use
 
-void begin_reply(incoming_call& call, std::size_t size, outgoing_reply& out) {
-  const peer& to = *static_cast<peer*>(call.from);
+void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
+  peer& to = *call.from;
   const std::size_t whole = size + (call.batch != nullptr ? batch_reply::head_bytes : 0);
   if (whole > to.max_message) [[unlikely]]
     check_message_size(to, whole, "the result of " + msg::handler_table::local().pretty_name(call.function->key()));
   if (call.batch != nullptr)
     call.batch->begin(call.call, size, out);
   else
-    call.at->begin_reply(*static_cast<peer*>(call.from), size, out);
+    call.at->begin_reply(to, size, out);
 }
 
 void reply_nothing(incoming_call& call) {
-  outgoing_reply out;
+  reply_room out;
   if (call.batch != nullptr) {
     call.batch->begin(call.call, 0, out);
     call.batch->finish();
   } else {
-    peer& to = *static_cast<peer*>(call.from);
-    call.at->begin_reply(to, 0, out);
-    call.at->finish_reply(to, call.call, wire_kind::reply, out);
+    call.at->begin_reply(*call.from, 0, out);
+    call.at->finish_reply(frame_header::reply(call.call), out);
   }
 }
 
-void finish_reply(incoming_call& call, outgoing_reply& out) noexcept {
+void finish_reply(incoming_call& call, reply_room& reply) noexcept {
   if (call.batch != nullptr)
     call.batch->finish();
   else
-    call.at->finish_reply(*static_cast<peer*>(call.from), call.call, wire_kind::reply, out);
-}
-
-void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept {
-  if (call.batch != nullptr)
-    call.batch->cancel();
-  else
-    call.at->cancel_reply(*static_cast<peer*>(call.from), out);
+    call.at->finish_reply(frame_header::reply(call.call), reply);
 }
 
 void unshare_call(incoming_call& call) noexcept {
-  static_cast<peer*>(call.from)->users.fetch_sub(1, std::memory_order_acq_rel);
+  call.from->users.fetch_sub(1, std::memory_order_acq_rel);
   call.at->end_elsewhere(call.payload.size());
 }
 
 void share_call(incoming_call& call) {
   call.at->begin_elsewhere(call.payload.size());
-  static_cast<peer*>(call.from)->users.fetch_add(1, std::memory_order_relaxed);
-  if (!wants_reply(call)) call.at->slow_pings_if_filling(*static_cast<peer*>(call.from));
+  call.from->users.fetch_add(1, std::memory_order_relaxed);
+  if (!wants_reply(call)) call.at->slow_pings_if_filling(*call.from);
   if (call.batch != nullptr) call.batch->share();
 }
 
 void reply_exception(incoming_call& call) noexcept {
   std::vector<std::byte> bytes = encode_current_exception();
-  if (bytes.size() + batch_reply::head_bytes > static_cast<peer*>(call.from)->max_message) [[unlikely]]
+  if (bytes.size() + batch_reply::head_bytes > call.from->max_message) [[unlikely]]
     bytes = encode_call_error("the function has thrown an exception that is too long to be sent");
   if (!wants_reply(call)) {
     const std::string text = describe_exception(bytes);
@@ -383,16 +372,15 @@ void reply_exception(incoming_call& call) noexcept {
   if (call.batch != nullptr)
     call.batch->fail(call.call, bytes);
   else
-    call.at->reply_with(*static_cast<peer*>(call.from), call.call, wire_kind::reply_error, bytes);
+    call.at->reply_with(*call.from, frame_header::reply_error(call.call), bytes);
 }
 
 void reject_call(incoming_call& call, const char* why) noexcept {
   try {
-    call.at->fail_peer(*static_cast<peer*>(call.from),
-                       "arguments of " + msg::handler_table::local().pretty_name(call.function->key()) +
-                           " that cannot be read: " + why);
+    call.at->fail_peer(*call.from, "arguments of " + msg::handler_table::local().pretty_name(call.function->key()) +
+                                       " that cannot be read: " + why);
   } catch (const std::bad_alloc&) {
-    call.at->fail_peer(*static_cast<peer*>(call.from), "arguments that cannot be read");
+    call.at->fail_peer(*call.from, "arguments that cannot be read");
   }
   if (call.batch != nullptr) call.batch->fail(call.call, {});
 }

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/outbox_message.hpp"
 
 namespace ham::detail {
 void check_message_size(const peer& to, std::size_t size, const std::string& what) {
@@ -105,18 +106,18 @@ void engine::make_room(room_wait& pause) {
 }
 
 /// The deadline of a call passed before there was room for it. A call without a future of its own throws.
-bool engine::missed(node_t node, msg::handler_entry& function, result_decoder decode, outgoing& out) {
+call_slot* engine::missed(node_t node, msg::handler_entry& function, result_decoder decode) {
   std::exception_ptr why = missed_call(node, function);
   if (decode == nullptr) std::rethrow_exception(why);
-  out.slot = &calls_.claim_local(self_);
-  fail_unsent(*out.slot, std::move(why));
-  return false;
+  call_slot& slot = calls_.claim_local(self_);
+  fail_unsent(slot, std::move(why));
+  return &slot;
 }
 
 /// Room for a call of `size` bytes, and its key. nullptr: there is no room now, or it needs memory (`big`) because it
 /// is longer than a frame. The sending lock is held, and given back if this throws.
 [[gnu::always_inline]] inline std::byte* engine::reserve_call(peer& who, msg::handler_entry& function, std::size_t size,
-                                                              message_list* big, std::uint32_t& key) {
+                                                              outbox_message* big, std::uint32_t& key) {
   try {
     key = key_for(who, function);
     if (size > who.max_payload) [[unlikely]] {
@@ -127,7 +128,7 @@ bool engine::missed(node_t node, msg::handler_entry& function, result_decoder de
       return nullptr;
     if (size <= who.max_payload) [[likely]]
       return who.to->reserve(size);
-    return big == nullptr ? nullptr : big->front().bytes.data();
+    return big == nullptr ? nullptr : big->data();
   } catch (...) {
     who.sending.unlock();
     throw;
@@ -135,12 +136,12 @@ bool engine::missed(node_t node, msg::handler_entry& function, result_decoder de
 }
 
 bool engine::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
-                   when_full policy, outgoing& out) {
+                   when_full policy, call_room& out) {
   if (decode == nullptr) notice_losses();  // nobody waits for an answer, which would tell
   bool welcome = decode != nullptr || &function == &batch_entry();
   const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
   const std::size_t total = size + prefix;
-  std::unique_ptr<message_list> big;
+  std::unique_ptr<outbox_message> big;
   peer* who = nullptr;
   std::byte* room = nullptr;
   for (room_wait pause;;) {
@@ -159,73 +160,75 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     const bool is_big = total > who->max_payload;
     who->sending.unlock();
     if (is_big && big == nullptr) {
-      big = std::make_unique<message_list>(1);
-      big->front().bytes.resize(total);
+      big = std::make_unique<outbox_message>(total);
+      big->policy = policy;
+      big->deadline_ns = to.deadline_ns;
       continue;
     }
     if (policy == when_full::refuse) return false;
-    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) return missed(to.node, function, decode, out);
+    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) {
+      out.slot = missed(to.node, function, decode);
+      return false;
+    }
     make_room(pause);
   }
-  try {
-    out.slot = decode == nullptr ? nullptr : &claim_for(*who, function, decode, to.deadline_ns);
-  } catch (...) {
-    if (big == nullptr) who->to->cancel();
-    who->sending.unlock();
-    throw;
+  out.data = room + prefix;
+  out.to = who;
+  if (big != nullptr) [[unlikely]]
+    out.queued = big.release();
+  if (decode != nullptr) [[likely]] {
+    reservation held(out);
+    out.slot = &claim_for(*who, function, decode, to.deadline_ns);
+    static_cast<void>(held.release());
   }
   who->bytes_sent.count(total);
-  out.peer = who;
-  out.kind = to_byte(wire_kind::call);
-  if (big != nullptr) [[unlikely]] {
-    out.big = big.release();
-    out.policy = policy;
-    out.deadline_ns = to.deadline_ns;
-  }
   if (prefix != 0) {
-    out.kind |= in_context;
+    out.in_context = true;
     msg::writer(room, prefix).number(to.context);
   }
-  out.data = room + prefix;
   return true;
 }
 
-bool engine::finish(outgoing& out) {
-  peer& who = *static_cast<peer*>(out.peer);
-  std::uint32_t call = no_reply;
+/// A call, or a batch, which has no slot.
+[[gnu::always_inline]] inline bool engine::finish(call_room& out, frame_header head) {
+  peer& who = *out.to;
   std::int64_t deadline = 0;
   if (out.slot != nullptr) {
-    call = out.slot->id.load(std::memory_order_relaxed);
     deadline = out.slot->deadline_ns;
     out.slot->reply_due.store(true, std::memory_order_release);
   }
-  const transport::frame_head head{out.key, call, out.kind};
-  who.count_calls(1);
-  if (out.big == nullptr) [[likely]] {
-    who.to->commit(head);
+  who.count_calls(head.calls());
+  if (out.queued == nullptr) [[likely]] {
+    alignas(8) const transport::frame_head encoded = head.encode();  // written as a word, and read in parts
+    who.to->commit(encoded);
     who.sending.unlock();
   } else if (!finish_big(who, head, out)) {
     return false;
   }
   if (deadline != 0) [[unlikely]]
-    calls_.add_deadline(call, deadline);
+    calls_.add_deadline(head.id(), deadline);
   return true;
 }
 
+bool engine::finish(call_room& out) {
+  const std::uint32_t id = out.slot == nullptr ? no_reply : out.slot->id.load(std::memory_order_relaxed);
+  return finish(out, frame_header::call(out.key, id, out.in_context));
+}
+
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
-bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& out) {
-  const std::unique_ptr<message_list> message(static_cast<message_list*>(out.big));
+bool engine::finish_big(peer& to, frame_header head, call_room& out) {
+  const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
   const peer_hold held(to);
   const std::uint32_t stream = to.next_stream;
-  enqueue(to, head, *message);
+  enqueue(to, head, message->list);
   bool gone = flush(to);
   to.sending.unlock();
-  if (out.policy == when_full::refuse) {
+  if (message->policy == when_full::refuse) {
     if (!gone) waiter_.wake_if_asleep();  // who sleeps must look after the rest
     return true;
   }
   for (room_wait pause; !gone && to.state.load() != peer_state::lost;) {
-    const bool late = out.deadline_ns != 0 && base::now_ns() >= out.deadline_ns;
+    const bool late = message->deadline_ns != 0 && base::now_ns() >= message->deadline_ns;
     if (!late) make_room(pause);
     to.sending.lock();
     gone = flush(to);
@@ -240,22 +243,11 @@ bool engine::finish_big(peer& to, const transport::frame_head& head, outgoing& o
   return true;
 }
 
-void engine::cancel(outgoing& out) noexcept {
-  peer& who = *static_cast<peer*>(out.peer);
-  if (out.big == nullptr) who.to->cancel();
-  delete static_cast<message_list*>(out.big);
-  if (out.slot != nullptr) {
-    calls_.cancel(*out.slot);
-    out.slot = nullptr;
-  }
-  who.sending.unlock();
-}
-
 // ---- long messages and full queues; the peer's sending lock is held
 
-void engine::enqueue(peer& to, transport::frame_head head, message_list& one) noexcept {
+void engine::enqueue(peer& to, frame_header head, message_list& one) noexcept {
   if (to.outbox.empty()) outboxes_.fetch_add(1, std::memory_order_seq_cst);
-  one.front().head = head;
+  one.front().head = head.encode();
   one.front().stream = to.next_stream++;
   to.outbox.splice(to.outbox.end(), one);
 }
@@ -276,8 +268,7 @@ bool engine::withdraw(peer& to, std::uint32_t stream) {
   const auto found = std::find_if(to.outbox.begin(), to.outbox.end(),
                                   [stream](const transport::outbound& one) { return one.stream == stream; });
   if (found == to.outbox.end() || found->sent != 0) return false;
-  const bool batch = (found->head.kind & ~in_context) == to_byte(wire_kind::batch);
-  to.count_calls(-static_cast<std::uint64_t>(batch ? found->head.key : 1));
+  to.count_calls(-static_cast<std::uint64_t>(frame_header::decode(found->head).calls()));
   to.outbox.erase(found);
   if (to.outbox.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
   return true;
@@ -293,57 +284,64 @@ void engine::flush_outboxes() {
 
 // ---- replies never wait for room: the receiver of calls must go on receiving
 
-void engine::begin_reply(peer& to, std::size_t size, outgoing_reply& out) {
+void engine::begin_reply(peer& to, std::size_t size, reply_room& out) {
   to.sending.lock();
   to.bytes_sent.count(size);
   if (to.outbox.empty() && size <= to.max_payload) [[likely]] {
     out.data = to.to->reserve(size);
-    if (out.data != nullptr) [[likely]]
+    if (out.data != nullptr) [[likely]] {
+      out.to = &to;
       return;
-  }
-  to.sending.unlock();
-  auto message = std::make_unique<message_list>(1);
-  message->front().bytes.resize(size);
-  out.data = message->front().bytes.data();
-  out.big = message.release();
-  to.sending.lock();
-}
-
-void engine::finish_reply(peer& to, std::uint32_t call, wire_kind kind, outgoing_reply& out) noexcept {
-  const transport::frame_head head{0, call, to_byte(kind)};
-  if (out.big == nullptr) [[likely]] {
-    to.to->commit(head);
-  } else {
-    const std::unique_ptr<message_list> message(static_cast<message_list*>(out.big));
-    if (to.state.load() != peer_state::lost) {
-      enqueue(to, head, *message);
-      // A thread of a context or of the pool goes its way now; who sleeps must look after the rest.
-      if (!flush(to)) waiter_.wake_if_asleep();
     }
   }
+  begin_queued_reply(to, size, out);
+}
+
+/// The sending lock is held, but not while memory is allocated.
+void engine::begin_queued_reply(peer& to, std::size_t size, reply_room& out) {
+  to.sending.unlock();
+  auto message = std::make_unique<outbox_message>(size);
+  to.sending.lock();
+  out.to = &to;
+  out.data = message->data();
+  out.queued = message.release();
+}
+
+void engine::finish_reply(frame_header head, reply_room& out) noexcept {
+  peer& to = *out.to;
+  if (out.queued != nullptr) [[unlikely]] {
+    finish_queued_reply(to, head, out);
+    return;
+  }
+  alignas(8) const transport::frame_head encoded = head.encode();
+  to.to->commit(encoded);
   to.sending.unlock();
 }
 
-void engine::cancel_reply(peer& to, outgoing_reply& out) noexcept {
-  if (out.big == nullptr) to.to->cancel();
-  delete static_cast<message_list*>(out.big);
+void engine::finish_queued_reply(peer& to, frame_header head, reply_room& out) noexcept {
+  const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
+  if (to.state.load() != peer_state::lost) {
+    enqueue(to, head, message->list);
+    // A thread of a context or of the pool goes its way now; who sleeps must look after the rest.
+    if (!flush(to)) waiter_.wake_if_asleep();
+  }
   to.sending.unlock();
 }
 
 /// Who waits for an answer for which there is no memory would wait for ever: the connection is given up instead.
-void engine::reply_with(peer& to, std::uint32_t call, wire_kind kind, std::span<const std::byte> bytes) noexcept {
-  outgoing_reply out;
+void engine::reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept {
+  reply_room out;
   try {
     begin_reply(to, bytes.size(), out);
   } catch (const std::bad_alloc&) {
     if (to.node == self_)
-      leave_unanswered(kind, call, bytes);
+      leave_unanswered(head, bytes);
     else if (to.state.load() != peer_state::lost)
       report_end(to.node, peer_end::connection_broken, "no memory left");  // fits the string
     return;
   }
   if (!bytes.empty()) std::memcpy(out.data, bytes.data(), bytes.size());
-  finish_reply(to, call, kind, out);
+  finish_reply(head, out);
 }
 
 // ---- batches
@@ -366,12 +364,12 @@ batch_slot engine::begin_batched(node_t node, msg::handler_entry& function, resu
 
 void engine::send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
                         std::span<call_slot* const> slots) {
-  outgoing out;
+  call_room out;
   std::vector<std::uint32_t> ids;  // once it is sent, a slot may settle and be used again
   try {
     if (to.deadline_ns != 0) ids.reserve(slots.size());
     static msg::handler_entry& nothing = batch_entry();
-    begin(to, nothing, records.size(), nullptr, when_full::wait, out);
+    static_cast<void>(begin(to, nothing, records.size(), nullptr, when_full::wait, out));  // or it throws
   } catch (...) {
     for (call_slot* slot : slots) {
       slot->in_batch = false;
@@ -379,7 +377,7 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
     }
     return;
   }
-  peer& who = *static_cast<peer*>(out.peer);
+  peer& who = *out.to;
   const std::uint64_t position = who.to->sent();
   for (call_slot* slot : slots) {
     slot->in_batch = false;
@@ -389,13 +387,10 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
     slot->reply_due.store(true, std::memory_order_release);
   }
   std::memcpy(out.data, records.data(), records.size());
-  out.kind = static_cast<std::uint8_t>(to_byte(wire_kind::batch) | (out.kind & in_context));
-  out.key = count;
-  who.count_calls(count - 1);
   if (to.deadline_ns != 0) {
     for (const call_slot* slot : slots) ids.push_back(slot->id);
   }
-  if (finish(out)) {
+  if (finish(out, frame_header::batch(count, out.in_context))) {
     for (const std::uint32_t id : ids) calls_.add_deadline(id, to.deadline_ns);
   } else {
     for (const std::uint32_t id : ids) fail_withdrawn(id);
@@ -405,11 +400,10 @@ void engine::send_batch(const destination& to, std::span<const std::byte> record
 // ---- the API's way in
 
 bool begin_call(engine& at, const destination& to, msg::handler_entry& function, std::size_t size,
-                result_decoder decode, when_full policy, outgoing& out) {
+                result_decoder decode, when_full policy, call_room& out) {
   return at.begin(to, function, size, decode, policy, out);
 }
-void finish_call(engine& at, outgoing& out) { at.finish(out); }
-void cancel_call(engine& at, outgoing& out) noexcept { at.cancel(out); }
+void finish_call(engine& at, call_room& message) { at.finish(message); }
 
 batch_slot begin_batched(engine& at, node_t node, msg::handler_entry& function, result_decoder decode,
                          batch_owner& owner) {

@@ -11,6 +11,7 @@
 
 #include "base/biased_lock.hpp"
 #include "base/cpu.hpp"
+#include "core/frame_header.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/no_endpoint.hpp"
@@ -34,8 +35,8 @@ enum class peer_state : std::uint8_t { unknown, connecting, greeting, ready, los
 
 /// A message that arrived and waits for its turn, or for its thread.
 struct stored_message {
-  struct peer* from = nullptr;
-  transport::frame_head head;
+  struct peer* from;
+  frame_header head;
   std::vector<std::byte> bytes;
 };
 

@@ -300,8 +300,8 @@ TEST_F(hostile_frames, replies_to_no_call) {
 TEST_F(hostile_frames, a_reply_by_another_node_than_the_one_that_was_called) {
   world::peer& called = here().friendly();
   world::peer& liar = here().friendly();
-  detail::outgoing out;
   auto& function = detail::call_of<fn_t<decltype(&still_there), &still_there>, int>::message::entry();
+  detail::call_room out;
   ASSERT_TRUE(
       now().node().begin(called.number, function, 4, &detail::slot_value<int>::decode, detail::when_full::refuse, out));
   std::memset(out.data, 0, 4);
@@ -322,8 +322,8 @@ TEST_F(hostile_frames, a_reply_by_another_node_than_the_one_that_was_called) {
 TEST_F(hostile_frames, results_that_cannot_be_read) {
   for (const std::size_t size : {0U, 3U, 5U, 100U}) {
     world::peer& called = here().friendly();
-    detail::outgoing out;
     auto& function = detail::call_of<fn_t<decltype(&still_there), &still_there>, int>::message::entry();
+    detail::call_room out;
     ASSERT_TRUE(now().node().begin(called.number, function, 4, &detail::slot_value<int>::decode,
                                    detail::when_full::refuse, out));
     std::memset(out.data, 0, 4);

@@ -151,13 +151,15 @@ TEST_F(no_memory, for_a_result_in_a_batch) {
   detail::peer caller(2, place);
   auto* const reply = new detail::batch_reply(world_.node(), caller, 2);
   reply->share();
-  detail::outgoing_reply out;
   {
     failing now(0);
-    EXPECT_THROW(reply->begin(1, 1 << 20, out), std::bad_alloc);
+    detail::reply_room none;
+    EXPECT_THROW(reply->begin(1, 1 << 20, none), std::bad_alloc);
   }
-  reply->begin(1, 4, out);  // hangs if the lock was kept
-  reply->cancel();
+  {
+    detail::reply_room room;
+    reply->begin(1, 4, room);  // hangs if the lock was kept
+  }
   delete reply;
 }
 

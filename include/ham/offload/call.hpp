@@ -30,21 +30,20 @@ template <class Callable, class... Args>
     -> future<result_of_call_t<Callable, Args...>> {
   using plan = call_plan<Callable, Args...>;
   using result = typename plan::result_type;
-  outgoing out;
+  call_slot* slot = nullptr;
   if constexpr (plan::valid)
-    plan::send(current(), to, &slot_value<result>::decode, policy, out, callable, static_cast<Args&&>(args)...);
+    slot = plan::send(current(), to, &slot_value<result>::decode, policy, callable, static_cast<Args&&>(args)...);
   else [[maybe_unused]]
     typename plan::report error;
-  return future<result>(out.slot);
+  return future<result>(slot);
 }
 
 /// As start_call, without a reply.
 template <class Callable, class... Args>
 void send_ping(const destination& to, const Callable& callable, Args&&... args) {
   using plan = call_plan<Callable, Args...>;
-  outgoing out;
   if constexpr (plan::valid)
-    plan::send(current(), to, nullptr, when_full::wait, out, callable, static_cast<Args&&>(args)...);
+    plan::send(current(), to, nullptr, when_full::wait, callable, static_cast<Args&&>(args)...);
   else [[maybe_unused]]
     typename plan::report error;
 }

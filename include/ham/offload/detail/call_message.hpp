@@ -63,17 +63,13 @@ template <class Result>
 void reply_value(incoming_call& call, const Result& result) {
   if (!wants_reply(call)) return;
   const std::size_t size = msg::encoded_size(result);
-  outgoing_reply reply;
-  begin_reply(call, size, reply);
-  try {
-    msg::writer to(reply.data, size);
-    msg::encode(to, result);
-    to.expect_full();
-  } catch (...) {
-    cancel_reply(call, reply);
-    throw;
-  }
-  finish_reply(call, reply);
+  reply_room room;
+  begin_reply(call, size, room);
+  reservation reply(room);
+  msg::writer to(room.data, size);
+  msg::encode(to, result);
+  to.expect_full();
+  finish_reply(call, reply.release());
 }
 
 /// The call that arrives, once its arguments are decoded: made with all of them as temporaries, in the order in which
@@ -146,24 +142,22 @@ struct call_message {
     (msg::encode(to, values), ...);
   }
 
-  /// Encodes and sends one call. False: it was not sent, see begin_call.
-  static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
-                   const Callable& callable, const Params&... values) {
+  /// Encodes and sends one call. Its slot, if it has got one, also where it was not sent (begin_call).
+  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+                         const Callable& callable, const Params&... values) {
 #if HAM_CHECK_ADDRESSES
     look_for_addresses(at, where, callable, values...);
 #endif
     const std::size_t bytes = size(callable, values...);
-    if (!begin_call(at, where, entry(), bytes, decode, policy, out)) return false;
-    try {
-      msg::writer to(out.data, bytes);
+    call_room room;
+    if (begin_call(at, where, entry(), bytes, decode, policy, room)) [[likely]] {
+      reservation message(room);
+      msg::writer to(room.data, bytes);
       encode(to, callable, values...);
       to.expect_full();
-    } catch (...) {
-      cancel_call(at, out);
-      throw;
+      finish_call(at, message.release());
     }
-    finish_call(at, out);
-    return true;
+    return room.slot;
   }
 };
 
@@ -232,9 +226,9 @@ struct call_plan_of<Callable, std::tuple<Params...>, Args...> {
   using pointer_holder = typename call::pointer_holder;
   using report = typename call::report;
 
-  static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
-                   const Callable& callable, Args&&... args) {
-    return call::message::send(at, where, decode, policy, out, msg::core_of(callable),
+  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+                         const Callable& callable, Args&&... args) {
+    return call::message::send(at, where, decode, policy, msg::core_of(callable),
                                as_parameter<Params>(static_cast<Args&&>(args))...);
   }
   /// Calls use(core callable, parameters...).
@@ -278,9 +272,9 @@ struct call_plan<bound<Callable, Params...>, Args...> {
       std::conditional_t<sizeof...(Args) != 0, bound_report<sizeof...(Args)>,
                          std::conditional_t<bindable, typename call::report, msg::detail::nothing_to_report>>;
 
-  static bool send(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
-                   const bound<Callable, Params...>& functor) {
-    return send_values(at, where, decode, policy, out, functor, std::index_sequence_for<Params...>{});
+  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+                         const bound<Callable, Params...>& functor) {
+    return send_values(at, where, decode, policy, functor, std::index_sequence_for<Params...>{});
   }
   template <class Use>
   static void with(Use&& use, const bound<Callable, Params...>& functor) {
@@ -289,9 +283,9 @@ struct call_plan<bound<Callable, Params...>, Args...> {
 
  private:
   template <std::size_t... Index>
-  static bool send_values(engine& at, const destination& where, result_decoder decode, when_full policy, outgoing& out,
-                          const bound<Callable, Params...>& functor, std::index_sequence<Index...>) {
-    return call::message::send(at, where, decode, policy, out, msg::core_of(functor.callable()),
+  static call_slot* send_values(engine& at, const destination& where, result_decoder decode, when_full policy,
+                                const bound<Callable, Params...>& functor, std::index_sequence<Index...>) {
+    return call::message::send(at, where, decode, policy, msg::core_of(functor.callable()),
                                std::get<Index>(functor.arguments())...);
   }
 };

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ham/offload/destination.hpp"
+#include "ham/offload/detail/reservation.hpp"
 #include "ham/offload/detail/slot.hpp"
 
 namespace ham::detail {
@@ -39,28 +40,14 @@ class engine_scope {
 
 enum class when_full : std::uint8_t { wait, refuse };
 
-/// A message under construction. `data` has room for exactly the size that was asked for.
-struct outgoing {
-  std::byte* data = nullptr;
-  call_slot* slot = nullptr;
-  void* peer = nullptr;
-  void* big = nullptr;  ///< a message that does not fit into one frame
-  std::uint32_t key = 0;
-  std::uint8_t kind = 0;
-  when_full policy = when_full::wait;  ///< of a big one
-  std::int64_t deadline_ns = 0;        ///< of a big one: how long finish may wait for room; 0: for ever
-};
-
 /// Checks the destination, claims a slot (none if `decode` is nullptr: fire and forget) and room for `size` bytes.
-/// Holds the lock of the peer's sending side until finish or cancel. False: nothing will be sent, because there was no
-/// room with when_full::refuse, or until the deadline; then the slot has failed already.
+/// False: nothing will be sent, because there was no room with when_full::refuse, or until the deadline; then the slot,
+/// if there is one, has failed already.
 /// Throws call_error, node_failure, config_error.
-bool begin_call(engine& at, const destination& to, msg::handler_entry& function, std::size_t size,
-                result_decoder decode, when_full policy, outgoing& out);
+[[nodiscard]] bool begin_call(engine& at, const destination& to, msg::handler_entry& function, std::size_t size,
+                              result_decoder decode, when_full policy, call_room& out);
 /// Sends the message.
-void finish_call(engine& at, outgoing& out);
-/// Gives everything back; nothing was sent.
-void cancel_call(engine& at, outgoing& out) noexcept;
+void finish_call(engine& at, call_room& message);
 
 // ---- slots
 
@@ -88,12 +75,10 @@ void attach(call_slot& slot, continuation* what);
 
 // ---- receiving a call
 
-struct batch_reply;
-
 /// A call that arrived. `payload` holds the arguments, valid while the handler runs.
 struct incoming_call {
   engine* at = nullptr;
-  void* from = nullptr;
+  peer* from = nullptr;
   std::span<const std::byte> payload;
   std::uint32_t call = 0;
   const msg::handler_entry* function = nullptr;
@@ -101,15 +86,10 @@ struct incoming_call {
   bool decoded = false;  ///< the arguments were what they should be: what is thrown now is the function's
 };
 
-/// Room for a reply.
-struct outgoing_reply {
-  std::byte* data = nullptr;
-  void* big = nullptr;
-};
-
-void begin_reply(incoming_call& call, std::size_t size, outgoing_reply& out);
-void finish_reply(incoming_call& call, outgoing_reply& out) noexcept;
-void cancel_reply(incoming_call& call, outgoing_reply& out) noexcept;
+/// Room for a reply of `size` bytes. Throws call_error if the caller takes none of that size.
+void begin_reply(incoming_call& call, std::size_t size, reply_room& out);
+/// Sends it.
+void finish_reply(incoming_call& call, reply_room& reply) noexcept;
 /// begin and finish of a reply without a value.
 void reply_nothing(incoming_call& call);
 /// Sends the exception that is being handled back to the caller.

@@ -1,0 +1,122 @@
+// The head of a frame, decoded: what the frame is, and what the numbers that travel with it mean (docs/wire-format.md).
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/wire.hpp"
+#include "transport/transport.hpp"
+
+namespace ham::detail {
+
+/// Each number may be asked for only where the kind of frame has it. Made by decode from what a peer has sent, else by
+/// the functions named after the kinds.
+///
+/// Passed by value, in two registers: in whole words, because a word that is read from where parts of it were just
+/// written is waited for.
+class frame_header {
+ public:
+  // ---- what arrives
+  /// Throws ham::protocol_error if there is no such kind. Nothing is left of the check where the kind is known.
+  [[nodiscard, gnu::always_inline]] static inline frame_header decode(const transport::frame_head& head) {
+    if (!known(head)) [[unlikely]]
+      throw_unknown(head.kind);
+    return frame_header(head.kind, loaded(head.key), loaded(head.call));
+  }
+  [[nodiscard]] static constexpr bool known(const transport::frame_head& head) noexcept {
+    const bool plain = head.kind >= to_byte(wire_kind::call) && head.kind <= to_byte(wire_kind::flow);
+    return plain || head.kind == (to_byte(wire_kind::call) | context_flag) ||
+           head.kind == (to_byte(wire_kind::batch) | context_flag);
+  }
+  // ---- what is sent
+  /// `key`: the receiver's. `id`: no_reply if none is wanted.
+  [[nodiscard]] static constexpr frame_header call(std::uint32_t key, std::uint32_t id, bool in_context) noexcept {
+    return {flagged(wire_kind::call, in_context), key, id};
+  }
+  [[nodiscard]] static constexpr frame_header batch(std::uint32_t calls, bool in_context) noexcept {
+    return {flagged(wire_kind::batch, in_context), calls, no_reply};
+  }
+  [[nodiscard]] static constexpr frame_header reply(std::uint32_t id) noexcept {
+    return {to_byte(wire_kind::reply), 0, id};
+  }
+  [[nodiscard]] static constexpr frame_header reply_error(std::uint32_t id) noexcept {
+    return {to_byte(wire_kind::reply_error), 0, id};
+  }
+  /// Of the kinds that have a payload only.
+  [[nodiscard]] static constexpr frame_header of(wire_kind kind) noexcept {
+    assert(kind >= wire_kind::batch_reply);
+    return {to_byte(kind), 0, no_reply};
+  }
+  [[nodiscard]] constexpr transport::frame_head encode() const noexcept {
+    return {number(), call_id(), static_cast<std::uint8_t>(byte_)};
+  }
+
+  [[nodiscard]] constexpr wire_kind kind() const noexcept { return static_cast<wire_kind>(byte_ & ~context_flag); }
+  [[nodiscard]] constexpr bool is_call() const noexcept { return kind() == wire_kind::call; }
+  [[nodiscard]] constexpr bool is_batch() const noexcept { return kind() == wire_kind::batch; }
+  [[nodiscard]] constexpr bool is_fragment() const noexcept { return kind() == wire_kind::fragment; }
+  /// To one call.
+  [[nodiscard]] constexpr bool is_reply() const noexcept {
+    return kind() == wire_kind::reply || kind() == wire_kind::reply_error;
+  }
+  /// To a call, or to the calls of a batch.
+  [[nodiscard]] constexpr bool is_answer() const noexcept { return is_reply() || kind() == wire_kind::batch_reply; }
+
+  // ---- of a call or a batch
+  /// How many calls it is.
+  [[nodiscard]] constexpr std::uint32_t calls() const noexcept {
+    assert(is_call() || is_batch());
+    return is_batch() ? number() : 1;
+  }
+  /// Whether it is for a context, not for the main queue.
+  [[nodiscard]] constexpr bool in_context() const noexcept { return (byte_ & context_flag) != 0; }
+  /// Bytes of the payload before its arguments or records: the number of the context.
+  [[nodiscard]] constexpr std::size_t prefix_bytes() const noexcept { return in_context() ? sizeof(std::uint32_t) : 0; }
+
+  /// Whether the message itself is answered: a ping is not, and the calls of a batch have ids of their own.
+  [[nodiscard]] constexpr bool wants_reply() const noexcept {
+    assert(is_call() || is_batch());
+    return call_id() != no_reply;
+  }
+
+  // ---- of a call
+  /// Of its function.
+  [[nodiscard]] constexpr std::uint32_t key() const noexcept {
+    assert(is_call());
+    return number();
+  }
+  /// For the main queue: the common case, at the price of one comparison.
+  [[nodiscard]] constexpr bool is_call_of_main_queue() const noexcept { return byte_ == to_byte(wire_kind::call); }
+
+  // ---- of a call or the reply to it
+  [[nodiscard]] constexpr std::uint32_t id() const noexcept {
+    assert(is_call() || is_reply());
+    return call_id();
+  }
+  /// Of a reply: it is an exception.
+  [[nodiscard]] constexpr bool failed() const noexcept { return kind() == wire_kind::reply_error; }
+
+ private:
+  static constexpr std::uint8_t context_flag = detail::in_context;
+
+  constexpr frame_header(std::uint8_t byte, std::uint32_t number, std::uint32_t call) noexcept
+      : numbers_(number | std::uint64_t{call} << 32), byte_(byte) {}
+  [[nodiscard]] constexpr std::uint32_t number() const noexcept { return static_cast<std::uint32_t>(numbers_); }
+  [[nodiscard]] constexpr std::uint32_t call_id() const noexcept { return static_cast<std::uint32_t>(numbers_ >> 32); }
+  [[nodiscard]] static constexpr std::uint8_t flagged(wire_kind kind, bool in_context) noexcept {
+    return static_cast<std::uint8_t>(to_byte(kind) | (in_context ? context_flag : 0));
+  }
+  [[noreturn]] static void throw_unknown(std::uint8_t kind);
+  /// A number that transports have just written, by itself. The compiler would like to read it together with its
+  /// neighbour; such a read waits until both have left the processor's store buffer.
+  [[nodiscard]] static std::uint32_t loaded(std::uint32_t number) noexcept {
+    asm("" : "+r"(number));
+    return number;
+  }
+
+  std::uint64_t numbers_;  // key of a call, number of calls of a batch, stream of a fragment; above it the id of a call
+  std::uint32_t byte_;     // the kind, with the flag
+};
+
+}  // namespace ham::detail
