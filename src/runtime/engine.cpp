@@ -155,7 +155,7 @@ void engine::leave() {
     reply_with(one, frame_header::of(wire_kind::goodbye), {});
   });
   const std::int64_t until = base::now_ns() + 100'000'000;
-  wait_until([&] { return outboxes_.load() == 0 && (!own || self_endpoint_.empty()); }, until);
+  wait_until([&] { return peers_.filled_outboxes().load() == 0 && (!own || self_endpoint_.empty()); }, until);
   waiter_.lock();
   for (peer* const one : peers_) {
     if (one->node != self_) lost(*one, "this node's runtime has ended", peer_end::connection_lost);
@@ -195,7 +195,7 @@ bool engine::progress(const call_slot* awaited) {
   bool any = false;
   if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
     any = handle_events();
-  if (outboxes_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+  if (peers_.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
     flush_outboxes();
   if (deferred_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     any = run_deferred(awaited) || any;

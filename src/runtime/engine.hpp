@@ -270,9 +270,6 @@ class engine final : public transport::observer, private waiting_node, private s
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
   [[gnu::noinline]] static void begin_queued_reply(peer& to, std::size_t size, reply_room& out);
   [[gnu::noinline]] void finish_queued_reply(peer& to, frame_header head, reply_room& out) noexcept;
-  bool withdraw(peer& to, std::uint32_t stream);
-  void enqueue(peer& to, frame_header head, message_list& one) noexcept;
-  bool flush(peer& to);
   void flush_outboxes();
 
   /// Gives the receiving lock back and runs the continuations of what has settled.
@@ -420,7 +417,6 @@ class engine final : public transport::observer, private waiting_node, private s
   std::atomic<std::size_t> deferred_{0};  ///< read by all
   std::vector<std::vector<std::byte>> spare_buffers_;
 
-  std::atomic<std::uint32_t> outboxes_{0};  ///< peers whose outbox is not empty
   std::atomic<bool> has_events_{false};
   mutable std::mutex mutex_;  ///< events_, peers' facts and loss
   std::vector<event> events_;

@@ -1,6 +1,4 @@
 // What becomes of calls whose deadline has passed.
-#include <algorithm>
-
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -34,11 +32,7 @@ void engine::expire(call_slot& slot) noexcept {
 /// Takes a call back that waits in the outbox, of which nothing has left.
 bool engine::withdraw_call(peer& to, std::uint32_t call) noexcept {
   to.sending.lock();
-  const auto found = std::find_if(to.outbox.begin(), to.outbox.end(), [call](const transport::outbound& one) {
-    const frame_header head = frame_header::decode(one.head);
-    return head.is_call() && head.id() == call;
-  });
-  const bool withdrawn = found != to.outbox.end() && withdraw(to, found->stream);
+  const bool withdrawn = to.discount(to.unsent.withdraw_call(call));
   to.sending.unlock();
   return withdrawn;
 }

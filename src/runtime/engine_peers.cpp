@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <tuple>
 
 #include "base/clock.hpp"
 #include "base/heavy_fence.hpp"
+#include "core/greeting.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/detail/call_message.hpp"
@@ -15,11 +15,6 @@
 
 namespace ham::detail {
 namespace {
-
-/// magic, protocol version, digest, host name, device type, instruction set, cores, memory, pid, address for peers,
-/// longest message that is taken
-using hello = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::string, std::string,
-                         std::string, std::uint32_t, std::uint64_t, std::int64_t, std::string, std::uint64_t>;
 
 const msg::manifest& local_manifest() {
   static const msg::manifest manifest = msg::manifest::local();
@@ -168,36 +163,23 @@ void engine::connected(transport::endpoint& with) {
 // ---- greeting
 
 void engine::send_hello(peer& to) {
-  const offload::node_descriptor::facts me = local_facts(self_);
-  const msg::digest& digest = local_manifest().id();
-  const hello text{hello_magic, protocol_version, digest.lo,       digest.hi, me.name,  me.device_type,
-                   me.isa,      me.cores,         me.memory_bytes, me.pid,    address_, message_limit_};
-  std::vector<std::byte> bytes(msg::encoded_size(text));
-  msg::writer writer(bytes.data(), bytes.size());
-  msg::encode(writer, text);
-  reply_with(to, frame_header::of(wire_kind::hello), bytes);
+  const greeting mine{local_manifest().id(), local_facts(self_), address_, message_limit_};
+  reply_with(to, frame_header::of(wire_kind::hello), mine.encode());
 }
 
 void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
   if (from.hello_seen) throw protocol_error("a second greeting");
-  msg::reader reader(payload);
-  const hello text = msg::decode<hello>(reader);
-  reader.expect_end();
-  if (std::get<0>(text) != hello_magic) throw protocol_error("a greeting that is not HAM's");
-  if (std::get<1>(text) != protocol_version) {
-    throw protocol_error("version " + std::to_string(std::get<1>(text)) +
-                         " of the protocol; this node speaks version " + std::to_string(protocol_version) +
-                         ". Build both from the same release");
-  }
+  greeting theirs = greeting::decode(payload);
+  theirs.node.transport = from.to->medium;
+  theirs.node.node = from.node;
   from.hello_seen = true;
-  from.max_message = std::get<11>(text);
+  from.max_message = theirs.max_message;
   {
     std::lock_guard guard(mutex_);
-    from.facts = {std::get<4>(text), std::get<5>(text), std::get<6>(text), from.to->medium,
-                  std::get<7>(text), std::get<8>(text), std::get<9>(text), from.node};
-    from.address = std::get<10>(text);
+    from.facts = std::move(theirs.node);
+    from.address = std::move(theirs.address);
   }
-  if (msg::digest{std::get<2>(text), std::get<3>(text)} == local_manifest().id()) {
+  if (theirs.manifest == local_manifest().id()) {
     become_ready(from);
   } else {
     reply_with(from, frame_header::of(wire_kind::manifest), local_manifest().serialise());
@@ -256,15 +238,13 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
   who.fragments.clear();  // what is not whole by now will never be
   transport::endpoint* const gone = who.to;
   if (gone != nullptr) {
-    message_list unsent;
     who.sending.lock();  // nobody is in the middle of a message to it any more
-    unsent.swap(who.outbox);
+    const message_list left = who.unsent.take();
     gone->close(who.loss);
     who.to = &no_endpoint::instance();
     who.sending.unlock();
     gone->user = nullptr;  // nothing of it is looked at
-    if (!unsent.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
-    mark_unsent(unsent);
+    mark_unsent(left);
   }
   settle_lost(who, gone, how);
   if (gone != nullptr) {

@@ -1,12 +1,11 @@
 // Sending calls and replies.
-#include <algorithm>
 #include <cstring>
 #include <mutex>
 
 #include "base/clock.hpp"
+#include "core/outbox_message.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/outbox_message.hpp"
 
 namespace ham::detail {
 void check_message_size(const peer& to, std::size_t size, const std::string& what) {
@@ -124,7 +123,7 @@ call_slot* engine::missed(node_t node, msg::handler_entry& function, result_deco
       check_message_size(who, size,
                          &function == &batch_entry() ? "a batch" : "a call of " + table_->pretty_name(function.key()));
     }
-    if (!who.outbox.empty() && !flush(who)) [[unlikely]]
+    if (!who.unsent.empty() && !who.unsent.flush(*who.to)) [[unlikely]]
       return nullptr;
     if (size <= who.max_payload) [[likely]]
       return who.to->reserve(size);
@@ -219,9 +218,8 @@ bool engine::finish(call_room& out) {
 bool engine::finish_big(peer& to, frame_header head, call_room& out) {
   const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
   const peer_hold held(to);
-  const std::uint32_t stream = to.next_stream;
-  enqueue(to, head, message->list);
-  bool gone = flush(to);
+  const std::uint32_t stream = to.unsent.add(head, *message);
+  bool gone = to.unsent.flush(*to.to);
   to.sending.unlock();
   if (message->policy == when_full::refuse) {
     if (!gone) waiter_.wake_if_asleep();  // who sleeps must look after the rest
@@ -231,8 +229,8 @@ bool engine::finish_big(peer& to, frame_header head, call_room& out) {
     const bool late = message->deadline_ns != 0 && base::now_ns() >= message->deadline_ns;
     if (!late) make_room(pause);
     to.sending.lock();
-    gone = flush(to);
-    const bool withdrawn = late && !gone && withdraw(to, stream);
+    gone = to.unsent.flush(*to.to);
+    const bool withdrawn = late && !gone && to.discount(to.unsent.withdraw(stream));
     to.sending.unlock();
     if (withdrawn) {
       if (out.slot != nullptr) fail_unsent(*out.slot, missed_call(to.node, *out.slot->function));
@@ -243,41 +241,10 @@ bool engine::finish_big(peer& to, frame_header head, call_room& out) {
   return true;
 }
 
-// ---- long messages and full queues; the peer's sending lock is held
-
-void engine::enqueue(peer& to, frame_header head, message_list& one) noexcept {
-  if (to.outbox.empty()) outboxes_.fetch_add(1, std::memory_order_seq_cst);
-  one.front().head = head.encode();
-  one.front().stream = to.next_stream++;
-  to.outbox.splice(to.outbox.end(), one);
-}
-
-/// True if nothing is left.
-bool engine::flush(peer& to) {
-  if (to.outbox.empty()) return true;
-  while (!to.outbox.empty()) {
-    if (!transport::send_some(*to.to, to.outbox.front(), to_byte(wire_kind::fragment))) return false;
-    to.outbox.pop_front();
-  }
-  outboxes_.fetch_sub(1, std::memory_order_relaxed);
-  return true;
-}
-
-/// Takes a message back of which nothing has left. False: it is on its way.
-bool engine::withdraw(peer& to, std::uint32_t stream) {
-  const auto found = std::find_if(to.outbox.begin(), to.outbox.end(),
-                                  [stream](const transport::outbound& one) { return one.stream == stream; });
-  if (found == to.outbox.end() || found->sent != 0) return false;
-  to.count_calls(-static_cast<std::uint64_t>(frame_header::decode(found->head).calls()));
-  to.outbox.erase(found);
-  if (to.outbox.empty()) outboxes_.fetch_sub(1, std::memory_order_relaxed);
-  return true;
-}
-
 void engine::flush_outboxes() {
   for (peer* const one : peers_) {
     if (!one->sending.try_lock()) continue;
-    flush(*one);
+    if (!one->unsent.empty()) one->unsent.flush(*one->to);  // who was never connected has no endpoint
     one->sending.unlock();
   }
 }
@@ -287,7 +254,7 @@ void engine::flush_outboxes() {
 void engine::begin_reply(peer& to, std::size_t size, reply_room& out) {
   to.sending.lock();
   to.bytes_sent.count(size);
-  if (to.outbox.empty() && size <= to.max_payload) [[likely]] {
+  if (to.unsent.empty() && size <= to.max_payload) [[likely]] {
     out.data = to.to->reserve(size);
     if (out.data != nullptr) [[likely]] {
       out.to = &to;
@@ -321,9 +288,9 @@ void engine::finish_reply(frame_header head, reply_room& out) noexcept {
 void engine::finish_queued_reply(peer& to, frame_header head, reply_room& out) noexcept {
   const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
   if (to.state.load() != peer_state::lost) {
-    enqueue(to, head, message->list);
+    to.unsent.add(head, *message);
     // A thread of a context or of the pool goes its way now; who sleeps must look after the rest.
-    if (!flush(to)) waiter_.wake_if_asleep();
+    if (!to.unsent.flush(*to.to)) waiter_.wake_if_asleep();
   }
   to.sending.unlock();
 }

@@ -62,7 +62,7 @@ void engine::disarm() noexcept {
 
 std::int64_t engine::next_wakeup_ns() const noexcept {
   std::int64_t wake_at = calls_.next_deadline_ns();
-  if (outboxes_.load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
+  if (peers_.filled_outboxes().load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
   for (const auto& one : transports()) {
     const std::int64_t longest = one->max_sleep_ns();
     if (longest != base::never_ns) wake_at = std::min(wake_at, base::now_ns() + longest);

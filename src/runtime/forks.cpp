@@ -79,9 +79,8 @@ void engine::detach_after_fork() noexcept {
   waiter_.detach_after_fork();
   base::renew(mutex_);
   base::renew(flow_mutex_);
-  peers_.renew_lock();
+  peers_.detach_after_fork();
   deferred_ = 0;
-  outboxes_.store(0);
   has_events_.store(false);
   stop_.store(true);
   self_endpoint_.detach_after_fork();

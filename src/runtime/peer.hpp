@@ -4,6 +4,7 @@
 #include <atomic>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/biased_lock.hpp"
 #include "base/cpu.hpp"
 #include "core/frame_header.hpp"
+#include "core/outbox.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/no_endpoint.hpp"
@@ -27,9 +29,6 @@ enum class peer_end : std::uint8_t {
   connection_lost,    ///< the process may live on
   process_died,       ///< it executes nothing any more
 };
-
-/// Messages on their way; those that are added to it were allocated before any lock was taken.
-using message_list = std::list<transport::outbound>;
 
 enum class peer_state : std::uint8_t { unknown, connecting, greeting, ready, lost };
 
@@ -88,7 +87,9 @@ struct alignas(base::cache_line_bytes) peer_place {
 };
 
 struct peer {
-  peer(node_t number, peer_place& where) : node(number), place(where), sending(where.sending) {}
+  /// `filled_outboxes`: of all peers.
+  peer(node_t number, peer_place& where, std::atomic<std::uint32_t>& filled_outboxes)
+      : node(number), place(where), sending(where.sending), unsent(filled_outboxes) {}
   /// Whether nobody uses it any more; its place has another record. The receiving lock is held.
   [[nodiscard]] bool unused() const noexcept {
     return executor == nullptr && waiting == 0 && users.load(std::memory_order_acquire) == 0 &&
@@ -97,6 +98,11 @@ struct peer {
   /// Under `sending`.
   void count_calls(std::uint64_t more) noexcept {
     calls_sent.store(calls_sent.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  /// Of a message that was taken back, if it was.
+  bool discount(const std::optional<frame_header>& withdrawn) noexcept {
+    if (withdrawn) count_calls(-static_cast<std::uint64_t>(withdrawn->calls()));
+    return withdrawn.has_value();
   }
 
   const node_t node;
@@ -108,19 +114,18 @@ struct peer {
   /// Set before `greeting`; no_endpoint when it was lost. Followed under `sending` or the receiving lock only, under
   /// both of which it changes: the transport may destroy an endpoint that no peer has.
   endpoint_pointer to;
-  std::size_t max_payload = 0;                       ///< of `to`
-  std::uint64_t max_message = UINT64_MAX;            ///< what the node takes, as it says; set before `ready`
-  std::unique_ptr<msg::translation> translation;     ///< set before `ready`; nullptr: the same table on both sides
-  std::shared_ptr<transport::remote_memory> memory;  ///< of `to`; set before `greeting`
+  std::size_t max_payload = 0;                    ///< of `to`
+  std::uint64_t max_message = UINT64_MAX;         ///< what the node takes, as it says; set before `ready`
+  std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
 
   // Sending, under `sending`.
-  message_list outbox;  ///< behind it everything queues
-  std::uint32_t next_stream = 0;
+  outbox unsent;                             ///< behind them everything queues
   std::atomic<std::uint64_t> calls_sent{0};  ///< written under sending, read by all
   traffic_counter bytes_sent;
 
-  std::atomic<std::int64_t> lost_at_ns{0};  ///< on the steady clock
-  std::atomic<int> users{0};                ///< calls of it that run, or wait, elsewhere than on the receiving thread
+  std::shared_ptr<transport::remote_memory> memory;  ///< of `to`; set before `greeting`
+  std::atomic<std::int64_t> lost_at_ns{0};           ///< on the steady clock
+  std::atomic<int> users{0};  ///< calls of it that run, or wait, elsewhere than on the receiving thread
   /// What it had taken when the destructor of a handle gave it up (end_of_handle.hpp).
   static constexpr std::uint64_t never = UINT64_MAX;
   std::atomic<std::uint64_t> given_up_at{never};

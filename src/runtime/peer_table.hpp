@@ -111,8 +111,13 @@ class peer_table {
     for (const peer* one : *this) sum.add(*one);
     return sum;
   }
-  /// In a child after fork: whoever held the lock is not there.
-  void renew_lock() noexcept { base::renew(mutex_); }
+  /// Nodes with messages that wait for room.
+  [[nodiscard]] const std::atomic<std::uint32_t>& filled_outboxes() const noexcept { return filled_outboxes_; }
+  /// In a child after fork: whoever held the lock is not there, and nothing is sent any more.
+  void detach_after_fork() noexcept {
+    base::renew(mutex_);
+    filled_outboxes_.store(0);
+  }
   /// Records that have lost their place and are still used.
   [[nodiscard]] std::size_t retired() const {
     std::lock_guard guard(mutex_);
@@ -141,7 +146,7 @@ class peer_table {
     const peer_state state = before->state.load();
     if (state != peer_state::unknown && state != peer_state::lost) return nullptr;
     retired_.reserve(retired_.size() + 1);
-    auto* const made = new peer(node, where);
+    auto* const made = new peer(node, where, filled_outboxes_);
     if (before == &absent_) {  // without its lock, whose bias is the first sender's
       where.who.store(made, std::memory_order_seq_cst);
     } else {
@@ -203,7 +208,8 @@ class peer_table {
   }
 
   mutable peer_place nowhere_;
-  mutable peer absent_{std::numeric_limits<node_t>::min(), nowhere_};
+  mutable std::atomic<std::uint32_t> filled_outboxes_{0};
+  mutable peer absent_{std::numeric_limits<node_t>::min(), nowhere_, filled_outboxes_};
   peer_place* const places_;
   std::atomic<std::size_t> count_{0};
   std::atomic<std::size_t> used_{0};  ///< places that are made

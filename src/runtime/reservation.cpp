@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "core/outbox_message.hpp"
 #include "runtime/batch_reply.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/outbox_message.hpp"
 
 namespace ham::detail {
 namespace {

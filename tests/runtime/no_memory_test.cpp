@@ -148,7 +148,8 @@ TEST_F(no_memory, for_the_failure_of_a_node) {
 
 TEST_F(no_memory, for_a_result_in_a_batch) {
   detail::peer_place place;
-  detail::peer caller(2, place);
+  std::atomic<std::uint32_t> filled{0};
+  detail::peer caller(2, place, filled);
   auto* const reply = new detail::batch_reply(world_.node(), caller, 2);
   reply->share();
   {

@@ -125,7 +125,7 @@ TEST(peer_table, is_read_while_places_change_hands) {
         if (thread == 0) {
           if (peer* const who = table.lock(node)) {
             who->count_calls(1);
-            who->next_stream += 1;
+            who->bytes_sent.count(1);
             who->sending.unlock();
             ++found;
           }

@@ -113,7 +113,7 @@ TEST_F(reservations, a_call_that_is_not_sent) {
     }
     EXPECT_EQ(slot->state, detail::slot_state::free);
     EXPECT_FALSE(locked(to));
-    EXPECT_TRUE(record(to).outbox.empty());
+    EXPECT_TRUE(record(to).unsent.empty());
     ASSERT_NO_FATAL_FAILURE(expect_works(to)) << size;
   }
 }
@@ -157,7 +157,7 @@ TEST_F(reservations, a_long_call_that_is_sent_stays_sent) {
   offload::future<int> result(call.slot);
   std::size_t fragments = 0;
   std::uint32_t id = 0;
-  while (!record(to).outbox.empty() || to.writer.receiver_armed() || fragments == 0) {
+  while (!record(to).unsent.empty() || to.writer.receiver_armed() || fragments == 0) {
     while (const auto piece = to.receive()) {
       ASSERT_EQ(piece->first.kind, to_byte(wire_kind::fragment));
       id = piece->first.call;
@@ -204,7 +204,7 @@ TEST_F(reservations, a_reply_that_is_not_sent) {
       EXPECT_TRUE(locked(to));
     }
     EXPECT_FALSE(locked(to));
-    EXPECT_TRUE(record(to).outbox.empty());
+    EXPECT_TRUE(record(to).unsent.empty());
     EXPECT_EQ(received(to), 0);
     ASSERT_NO_FATAL_FAILURE(expect_works(to)) << size;
   }

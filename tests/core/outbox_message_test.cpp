@@ -1,7 +1,7 @@
 // A message with memory of its own moves into an outbox without another allocation.
 #include <gtest/gtest.h>
 
-#include "runtime/outbox_message.hpp"
+#include "core/outbox_message.hpp"
 
 namespace outbox_message_test {
 

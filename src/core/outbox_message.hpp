@@ -3,11 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 
 #include "ham/offload/detail/engine_api.hpp"
-#include "runtime/peer.hpp"
+#include "transport/fragments.hpp"
 
 namespace ham::detail {
+
+/// Messages on their way; those that are added to it were allocated before any lock was taken.
+using message_list = std::list<transport::outbound>;
 
 /// It is longer than a frame, or a reply for which there is no room. Allocated without any lock, and then moved into
 /// the outbox as it is.

@@ -1,0 +1,42 @@
+// What waits for room on its way to one node.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "core/frame_header.hpp"
+#include "core/outbox_message.hpp"
+#include "transport/transport.hpp"
+
+namespace ham::detail {
+
+/// Long messages, which travel in fragments, and replies for which there was no room. Behind them everything to that
+/// node queues, so that the order is kept. Under the node's sending lock, but for the count.
+class outbox {
+ public:
+  /// `filled`: how many outboxes are not empty, of all that share it.
+  explicit outbox(std::atomic<std::uint32_t>& filled) noexcept : filled_(filled) {}
+
+  [[nodiscard]] bool empty() const noexcept { return messages_.empty(); }
+  /// Behind what is there. Gives the stream under which its fragments will travel.
+  std::uint32_t add(frame_header head, outbox_message& message) noexcept;
+  /// Sends what there is room for. True if nothing is left.
+  bool flush(transport::endpoint& to) noexcept;
+  /// Takes a message back of which nothing has left, and gives its header. Nothing: it is on its way, or has gone.
+  std::optional<frame_header> withdraw(std::uint32_t stream) noexcept;
+  /// The same with the call of an id, if it is a message of its own.
+  std::optional<frame_header> withdraw_call(std::uint32_t id) noexcept;
+  /// All that has not left, or not all of it: the node was lost.
+  [[nodiscard]] message_list take() noexcept;
+
+ private:
+  std::optional<frame_header> withdraw(message_list::iterator which) noexcept;
+  void emptied() noexcept { filled_.fetch_sub(1, std::memory_order_relaxed); }
+
+  message_list messages_;
+  std::uint32_t next_stream_ = 0;
+  std::atomic<std::uint32_t>& filled_;
+};
+
+}  // namespace ham::detail
