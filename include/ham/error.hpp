@@ -40,6 +40,13 @@ class buffer_error : public error {
   using error::error;
 };
 
+/// A handle to an object cannot be used: the object was destroyed, lives on another node, is of another type, or was
+/// never made there. Nothing was called.
+class object_error : public error {
+ public:
+  using error::error;
+};
+
 /// What is known of a call that failed without an answer.
 enum class call_outcome : std::uint8_t {
   not_run,       ///< it never runs: the message did not leave this node, or its receiver died before it took it

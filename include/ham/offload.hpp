@@ -22,6 +22,7 @@
 #include "ham/offload/future.hpp"
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
+#include "ham/offload/remote.hpp"
 #include "ham/offload/runtime.hpp"
 #include "ham/offload/task.hpp"
 #include "ham/offload/when.hpp"

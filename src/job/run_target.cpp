@@ -13,6 +13,7 @@
 #include "compose/transports.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "job/node_job.hpp"
+#include "runtime/objects.hpp"
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
 #include "transport/starting.hpp"
@@ -33,6 +34,7 @@ void run_target(target_boot boot) {
   target.serve();
   boot.ended();
   msg::thread_pool::process().shutdown();
+  destroy_objects_of(target);
   target.leave();
   set_process_engine(before);
 }

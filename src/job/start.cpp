@@ -15,6 +15,7 @@
 #include "job/key_file.hpp"
 #include "job/node_list.hpp"
 #include "job/run_target.hpp"
+#include "runtime/objects.hpp"
 #include "runtime/options.hpp"
 #include "transport/in_process.hpp"
 
@@ -94,6 +95,7 @@ void start_threads(runtime_parts& parts, const transport::in_process_factory& by
   for (auto& target : parts.local_targets) {
     parts.target_threads.push_back(base::start_thread([&target = *target] {
       target.serve();
+      destroy_objects_of(target);
       target.leave();
     }));
   }
@@ -150,6 +152,7 @@ runtime_parts::~runtime_parts() {
     for (std::thread& one : target_threads) one.detach();
     return;
   }
+  destroy_objects_of(*host);
   withdraw(host.get());
   host->leave();
   for (auto& target : local_targets) target->end();

@@ -66,6 +66,7 @@ const standard_type standard_types[] = {
     {typeid(buffer_error), with_text<buffer_error>},
     {typeid(call_error), with_text<call_error>},
     {typeid(config_error), with_text<config_error>},
+    {typeid(object_error), with_text<object_error>},
 };
 constexpr std::uint8_t standard_count = sizeof standard_types / sizeof standard_types[0];
 constexpr std::uint8_t failure_code = 244;   // node_failure: what call_facts says

@@ -124,6 +124,42 @@ TEST(handles, closing_may_be_limited) {
   hanging.get();
 }
 
+class tally {
+ public:
+  ~tally() { ++ran; }
+  int add(int more) { return sum_ += more; }
+  pid_t where() const { return my_pid(); }
+  [[noreturn]] void crash() { std::abort(); }
+
+ private:
+  int sum_ = 0;
+};
+
+TEST(handles, of_objects_in_another_process) {
+  runtime rt(nodes("shm:2"));
+  {
+    const auto there = offload::make<tally>(1);
+    EXPECT_NE(there.call<&tally::where>(), ::getpid());
+    EXPECT_EQ(there.call<&tally::add>(2), 2);
+    EXPECT_EQ(there.call<&tally::add>(2), 4);
+    EXPECT_EQ(offload::sync(1, fn<&counted>), 0);
+  }
+  EXPECT_EQ(offload::sync(1, fn<&counted>), 1) << "destroyed with its handle";
+}
+
+TEST(handles, of_objects_whose_process_dies) {
+  runtime rt(nodes("shm:2"));
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const auto there = offload::make<tally>(1);
+    const auto other = offload::make<tally>(2);
+    EXPECT_THROW(there.call<&tally::crash>(), node_failure);
+    EXPECT_THROW(there.call<&tally::add>(1), node_failure);
+    EXPECT_EQ(other.call<&tally::add>(1), 1);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s) << "nobody waits for what is gone";
+}
+
 std::string own_command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(file), {});

@@ -1,0 +1,223 @@
+// Objects on other nodes: made there, called through a handle, destroyed with it (paper 3: remote objects).
+//
+//   auto solver = offload::make<cg_solver>(1, matrix_size);  // constructed on node 1
+//   double norm = solver.call<&cg_solver::step>(0.1);        // runs there
+//   auto later = solver.async<&cg_solver::step>(0.1);
+//   offload::sync(1, fn<&cg_solver::step>, solver, 0.1);     // the same as a call with a destination
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "ham/error.hpp"
+#include "ham/msg/codec.hpp"
+#include "ham/msg/signature.hpp"
+#include "ham/offload/call.hpp"
+#include "ham/offload/detail/object_space.hpp"
+#include "ham/offload/node.hpp"
+
+namespace ham::offload {
+
+/// Names an object of a node: copied freely, sent to any node, owns nothing. Calls through it fail with
+/// ham::object_error if the object was destroyed, lives on another node or is of another type.
+template <class Object>
+class remote_ref {
+ public:
+  using element_type = Object;
+
+  constexpr remote_ref() noexcept = default;
+  /// All parts; for bindings.
+  constexpr remote_ref(node_t node, ham::detail::object_id id) noexcept
+      : node_(node), number_(id.number), tag_(id.tag) {}
+  /// The same object as one of its bases.
+  template <class Derived>
+  requires(!std::is_same_v<Derived, Object> && std::is_convertible_v<Derived*, Object*>)
+      // NOLINTNEXTLINE(google-explicit-constructor): as pointers do
+      constexpr remote_ref(const remote_ref<Derived>& other) noexcept
+      : remote_ref(other.node(), other.id()) {}
+
+  /// Where it lives; -1 for a handle of nothing.
+  [[nodiscard]] constexpr node_t node() const noexcept { return node_; }
+  [[nodiscard]] constexpr ham::detail::object_id id() const noexcept { return {number_, tag_}; }
+  explicit constexpr operator bool() const noexcept { return number_ != 0; }
+
+  /// Calls a member function of the object where it lives and waits for its result; the arguments are those of the
+  /// function. Throws as offload::sync.
+  template <auto Method, class... Args>
+  auto call(Args&&... args) const {
+    return offload::sync(node_, fn<Method>, *this, static_cast<Args&&>(args)...);
+  }
+  /// The same with a future, as offload::async.
+  template <auto Method, class... Args>
+  [[nodiscard]] auto async(Args&&... args) const {
+    return offload::async(node_, fn<Method>, *this, static_cast<Args&&>(args)...);
+  }
+
+  /// On the object's own node: the object itself, for functions that are given a handle. It must not be destroyed
+  /// meanwhile. Throws ham::object_error.
+  [[nodiscard]] Object& local() const {
+    return ham::detail::object_as<std::remove_const_t<Object>>(ham::detail::find_object(node_, id()));
+  }
+
+  [[nodiscard]] friend bool operator==(const remote_ref& left, const remote_ref& right) noexcept {
+    return left.node_ == right.node_ && left.id() == right.id();
+  }
+
+  HAM_FIELDS(node_, number_, tag_)
+
+ private:
+  node_t node_ = -1;
+  std::uint64_t number_ = 0;
+  std::uint64_t tag_ = 0;
+};
+
+/// Owns an object of a node, which is destroyed with it. Movable. The destructor waits for the node as that of
+/// offload::buffer does, and gives a node up that does not answer. Calls that use the object when it is destroyed go on
+/// to their end.
+template <class Object>
+class remote {
+ public:
+  using element_type = Object;
+
+  remote() noexcept = default;
+  /// Takes the ownership of what another owner has released.
+  explicit remote(remote_ref<Object> what) noexcept : ref_(what) {}
+  remote(remote&& other) noexcept : ref_(other.release()) {}
+  template <class Derived>
+  requires(!std::is_same_v<Derived, Object> && std::is_convertible_v<Derived*, Object*>)
+      // NOLINTNEXTLINE(google-explicit-constructor): as std::unique_ptr does
+      remote(remote<Derived>&& other)
+  noexcept : ref_(other.release()) {}
+  remote& operator=(remote&& other) noexcept {
+    if (this != &other) {
+      reset();
+      ref_ = other.release();
+    }
+    return *this;
+  }
+  ~remote() { reset(); }
+
+  [[nodiscard]] remote_ref<Object> ref() const noexcept { return ref_; }
+  // NOLINTNEXTLINE(google-explicit-constructor): an owner may stand where its handle is asked for
+  operator remote_ref<Object>() const noexcept { return ref_; }
+  [[nodiscard]] node_t node() const noexcept { return ref_.node(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(ref_); }
+
+  template <auto Method, class... Args>
+  auto call(Args&&... args) const {
+    return ref_.template call<Method>(static_cast<Args&&>(args)...);
+  }
+  template <auto Method, class... Args>
+  [[nodiscard]] auto async(Args&&... args) const {
+    return ref_.template async<Method>(static_cast<Args&&>(args)...);
+  }
+
+  /// Destroys the object now. Errors are ignored.
+  void reset() noexcept {
+    const remote_ref<Object> what = release();
+    if (what) ham::detail::destroy_at_end(what.node(), what.id());
+  }
+  /// Gives the object up without destroying it: it lives until destroy(), or until its node's runtime ends.
+  remote_ref<Object> release() noexcept { return std::exchange(ref_, {}); }
+
+ private:
+  remote_ref<Object> ref_;
+};
+
+}  // namespace ham::offload
+
+namespace ham::detail {
+
+template <class Handle>
+inline constexpr bool is_object_handle_v = false;
+template <class Object>
+inline constexpr bool is_object_handle_v<offload::remote_ref<Object>> = true;
+template <class Object>
+inline constexpr bool is_object_handle_v<offload::remote<Object>> = true;
+
+/// What is called on the object's node. Params are the decayed parameters of the member function.
+template <auto Method, class Object, class Result, class... Params>
+Result call_method(const offload::remote_ref<Object>& of, Params... values) {
+  const object_hold held = find_object(of.node(), of.id());
+  Object& object = object_as<std::remove_const_t<Object>>(held);
+  return static_cast<Result>((object.*Method)(static_cast<Params&&>(values)...));
+}
+
+template <auto Method, class Object, class Shape>
+struct method_function;
+template <auto Method, class Object, class Result, class Owner, class... Params>
+struct method_function<Method, Object, msg::detail::call_shape<Result, Owner, Params...>> {
+  static_assert((msg::detail::can_cross_by_value<Params> && ...),
+                "ham: a parameter of this member function is a non-const reference; what it changes would stay on the "
+                "other node: take the parameter by value or const&, and return what has changed");
+  static_assert(std::is_base_of_v<std::remove_cvref_t<Owner>, Object>,
+                "ham: the handle's type does not have this member function: neither its own nor of a base");
+  static constexpr auto address = &call_method<Method, Object, std::remove_cvref_t<Result>, std::decay_t<Params>...>;
+  using type = fn_t<std::remove_const_t<decltype(address)>, address>;
+};
+
+template <auto Method, class Handle>
+using method_on = typename method_function<
+    Method, typename std::remove_cvref_t<Handle>::element_type,
+    typename msg::detail::shape_of<fn_t<std::remove_const_t<decltype(Method)>, Method>>::type>::type;
+
+/// A member function called with a handle as first argument: the function above, called with the same arguments.
+template <class Pointer, Pointer Method, class Handle, class... Args>
+requires(std::is_member_function_pointer_v<Pointer>&&
+             is_object_handle_v<std::remove_cvref_t<Handle>>) struct call_plan<fn_t<Pointer, Method>, Handle, Args...>
+    : call_plan<method_on<Method, Handle>, offload::remote_ref<typename std::remove_cvref_t<Handle>::element_type>,
+                Args...> {
+  using reference = offload::remote_ref<typename std::remove_cvref_t<Handle>::element_type>;
+  using plan = call_plan<method_on<Method, Handle>, reference, Args...>;
+
+  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+                         const fn_t<Pointer, Method>&, const reference& of, Args&&... args) {
+    return plan::send(at, where, decode, policy, {}, reference(of), static_cast<Args&&>(args)...);
+  }
+  template <class Use>
+  static void with(Use&& use, const fn_t<Pointer, Method>&, const reference& of, Args&&... args) {
+    plan::with(static_cast<Use&&>(use), {}, reference(of), static_cast<Args&&>(args)...);
+  }
+};
+
+/// Arguments of constructors as they are sent: literals as strings.
+template <class Arg>
+using constructor_argument_t =
+    std::conditional_t<std::is_same_v<std::decay_t<Arg>, const char*> || std::is_same_v<std::decay_t<Arg>, char*>,
+                       std::string, std::decay_t<Arg>>;
+
+template <class Object, class... Params>
+offload::remote_ref<Object> construct_object(Params... values) {
+  std::shared_ptr<Object> made;
+  if constexpr (std::is_constructible_v<Object, Params&&...>)
+    made = std::make_shared<Object>(static_cast<Params&&>(values)...);
+  else
+    made.reset(new Object{static_cast<Params&&>(values)...});
+  return {offload::this_node(), keep_object(std::move(made), object_type_of<Object>)};
+}
+
+}  // namespace ham::detail
+
+namespace ham::offload {
+
+/// Constructs an Object from the arguments on a node, and owns it from here. Blocking. What the constructor throws is
+/// thrown here; else throws as sync. Arguments are sent like those of calls, string literals as std::string.
+/// Any number of calls may use an object at the same time, if the node executes several (contexts, pooled, nested
+/// calls): the object locks what it must.
+template <class Object, class... Args>
+[[nodiscard]] remote<Object> make(destination to, Args&&... args) {
+  return remote<Object>(sync(to,
+                             fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
+                             static_cast<Args&&>(args)...));
+}
+
+/// Destroys what remote::release() has given up. Blocking. Throws ham::object_error if it was destroyed already, and
+/// as sync.
+template <class Object>
+void destroy(remote_ref<Object> what) {
+  ham::detail::destroy_object(what.node(), what.id());
+}
+
+}  // namespace ham::offload

@@ -1,0 +1,187 @@
+// The object space of each node of this process.
+#include "runtime/objects.hpp"
+
+#include <sys/random.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "ham/msg/names.hpp"
+#include "ham/offload/detail/object_space.hpp"
+#include "ham/offload/remote.hpp"
+#include "runtime/end_of_handle.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::detail {
+namespace {
+
+struct kept_object {
+  std::uint64_t tag = 0;
+  std::uint64_t owner = 0;  // serial of the engine that it lives on
+  object_hold hold;
+};
+
+/// What tags are made of. Peers may call anything here, so that this keeps out mistakes and not attackers.
+std::uint64_t make_secret() noexcept {
+  std::uint64_t secret = 0;
+  if (::getrandom(&secret, sizeof secret, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof secret)) {
+    secret = static_cast<std::uint64_t>(base::now_ns());
+  }
+  return secret;
+}
+
+std::uint64_t tag_of(std::uint64_t number) noexcept {
+  static const std::uint64_t secret = make_secret();
+  std::uint64_t bits = secret + number * 0x9e3779b97f4a7c15U;  // splitmix64
+  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+  return bits ^ (bits >> 31U);
+}
+
+/// Of all nodes that live in this process. Never destroyed: runtimes may end behind the destructors of statics.
+class object_space {
+ public:
+  static object_space& process() {
+    static auto& one = *new object_space;
+    return one;
+  }
+
+  object_id keep(std::uint64_t owner, object_hold hold) {
+    const std::lock_guard guard(mutex_);
+    const std::uint64_t number = last_ + 1;
+    objects_.emplace(number, kept_object{tag_of(number), owner, std::move(hold)});
+    last_ = number;
+    return {number, tag_of(number)};
+  }
+
+  object_hold find(std::uint64_t owner, object_id which) {
+    const std::lock_guard guard(mutex_);
+    return place_of(owner, which)->second.hold;
+  }
+
+  /// The caller destroys it, without the lock.
+  object_hold take(std::uint64_t owner, object_id which) {
+    const std::lock_guard guard(mutex_);
+    const auto place = place_of(owner, which);
+    object_hold hold = std::move(place->second.hold);
+    objects_.erase(place);
+    return hold;
+  }
+
+  /// The object of `owner` that was made last; an empty one: there is none.
+  object_hold take_last(std::uint64_t owner) {
+    const std::lock_guard guard(mutex_);
+    for (auto place = objects_.rbegin(); place != objects_.rend(); ++place) {
+      if (place->second.owner != owner) continue;
+      object_hold hold = std::move(place->second.hold);
+      objects_.erase(std::next(place).base());
+      return hold;
+    }
+    return {};
+  }
+
+ private:
+  using objects = std::map<std::uint64_t, kept_object>;
+
+  objects::iterator place_of(std::uint64_t owner, object_id which) {
+    const auto place = objects_.find(which.number);
+    if (place != objects_.end() && place->second.tag == which.tag && place->second.owner == owner) return place;
+    const bool was_here = which.number != 0 && which.number <= last_ && which.tag == tag_of(which.number);
+    if (which.number == 0) throw object_error("the handle names no object; make one with offload::make");
+    if (was_here && place == objects_.end()) {
+      throw object_error("object " + std::to_string(which.number) +
+                         " of this node was destroyed; its owner must outlive those that use it");
+    }
+    throw object_error("this node has never made object " + std::to_string(which.number) +
+                       " of this handle (it is of another job, or its bytes were changed); use handles as "
+                       "offload::make returns them");
+  }
+
+  std::mutex mutex_;
+  objects objects_;
+  std::uint64_t last_ = 0;
+};
+
+std::string name_of(const std::type_info& type) { return msg::canonical_name(type.name()); }
+
+engine& engine_of(node_t node) {
+  engine& at = current();
+  if (node != at.self() && node >= 0) {
+    throw object_error("the object lives on node " + std::to_string(node) + ", this is node " +
+                       std::to_string(at.self()) + "; call it there");
+  }
+  return at;
+}
+
+struct known_base {
+  const std::type_info* made;
+  const std::type_info* wanted;
+  std::ptrdiff_t offset;
+};
+std::mutex bases_mutex;
+auto& known_bases = *new std::vector<known_base>;
+
+}  // namespace
+
+object_id keep_object(std::shared_ptr<void> object, const object_type& type) {
+  return object_space::process().keep(serial_of(current()), {std::move(object), &type});
+}
+
+object_hold find_object(node_t node, object_id which) {
+  return object_space::process().find(serial_of(engine_of(node)), which);
+}
+
+/// What is called on the object's node.
+void destroy_here(node_t node, object_id which) {
+  static_cast<void>(object_space::process().take(serial_of(engine_of(node)), which));
+}
+
+void destroy_object(node_t node, object_id which) {
+  if (node == current().self())
+    destroy_here(node, which);
+  else
+    offload::sync(node, fn<&destroy_here>, node, which);
+}
+
+void destroy_at_end(node_t node, object_id which) noexcept {
+  try {
+    engine& at = current();
+    if (node == at.self())
+      destroy_here(node, which);
+    else
+      end_handle(at, node, "an object", [&] { return offload::try_async(node, fn<&destroy_here>, node, which); });
+  } catch (const std::exception&) {
+    return;  // the node may be gone, and its objects with it
+  }
+}
+
+bool find_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t& offset) noexcept {
+  const std::lock_guard guard(bases_mutex);
+  for (const known_base& one : known_bases) {
+    if (*one.made != made || *one.wanted != wanted) continue;
+    offset = one.offset;
+    return true;
+  }
+  return false;
+}
+
+void remember_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t offset) {
+  const std::lock_guard guard(bases_mutex);
+  known_bases.push_back({&made, &wanted, offset});
+}
+
+void throw_other_type(const std::type_info& made, const std::type_info& wanted) {
+  throw object_error("the object is a " + name_of(made) + ", and no " + name_of(wanted) +
+                     "; use handles as offload::make returns them");
+}
+
+void destroy_objects_of(engine& at) {
+  const engine_scope scope(&at);
+  while (object_space::process().take_last(serial_of(at)).object != nullptr) {
+  }
+}
+
+}  // namespace ham::detail
