@@ -38,8 +38,13 @@ peer_hold engine::make_ready(node_t node) {
   peer_hold who = peer_for(node);
   peer_state expected = peer_state::unknown;
   std::int64_t until_ns = base::never_ns;
+  // When the job ends, destructors of objects may still call; who has left answers nobody.
+  const bool ends = stop_.load() || leaving_.load();
+  if (ends) until_ns = base::now_ns() + 500'000'000;
   if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
-    if (job_ != nullptr)
+    if (ends)
+      on_lost(node, "the job has ended");
+    else if (job_ != nullptr)
       until_ns = job_->connect(node);
     else
       transports_[0]->connect(node);

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/renew.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/objects.hpp"
 
 namespace ham::detail {
 namespace {
@@ -39,6 +40,7 @@ void after_fork_in_child() {
     set_process_engine(nullptr);
   }
   all().process = ::getpid();
+  forget_objects_after_fork();
   for (engine* one : all().alive) one->detach_after_fork();
   all().alive.clear();
   all().mutex.unlock();

@@ -3,12 +3,15 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
+#include "base/renew.hpp"
 #include "ham/msg/names.hpp"
 #include "ham/offload/detail/object_space.hpp"
 #include "ham/offload/remote.hpp"
@@ -33,13 +36,12 @@ std::uint64_t make_secret() noexcept {
   return secret;
 }
 
-std::uint64_t tag_of(std::uint64_t number) noexcept {
-  static const std::uint64_t secret = make_secret();
-  std::uint64_t bits = secret + number * 0x9e3779b97f4a7c15U;  // splitmix64
-  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
-  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
-  return bits ^ (bits >> 31U);
-}
+/// Where a base of one type lies in objects of another one.
+struct known_base {
+  const std::type_info* made;
+  const std::type_info* wanted;
+  std::ptrdiff_t offset;
+};
 
 /// Of all nodes that live in this process. Never destroyed: runtimes may end behind the destructors of statics.
 class object_space {
@@ -50,11 +52,17 @@ class object_space {
   }
 
   object_id keep(std::uint64_t owner, object_hold hold) {
+    kept_object fresh{0, owner, std::move(hold)};  // without memory it is destroyed behind the lock
     const std::lock_guard guard(mutex_);
+    if (std::find(ended_.begin(), ended_.end(), owner) != ended_.end()) {
+      throw object_error("the runtime of this node ends and makes no more objects");
+    }
     const std::uint64_t number = last_ + 1;
-    objects_.emplace(number, kept_object{tag_of(number), owner, std::move(hold)});
+    fresh.tag = tag_of(number);
+    const object_id made{number, fresh.tag};
+    objects_.try_emplace(number).first->second = std::move(fresh);
     last_ = number;
-    return {number, tag_of(number)};
+    return made;
   }
 
   object_hold find(std::uint64_t owner, object_id which) {
@@ -71,7 +79,7 @@ class object_space {
     return hold;
   }
 
-  /// The object of `owner` that was made last; an empty one: there is none.
+  /// The object of `owner` that was made last; an empty one: there is none, and none is kept any more.
   object_hold take_last(std::uint64_t owner) {
     const std::lock_guard guard(mutex_);
     for (auto place = objects_.rbegin(); place != objects_.rend(); ++place) {
@@ -80,18 +88,39 @@ class object_space {
       objects_.erase(std::next(place).base());
       return hold;
     }
+    ended_.push_back(owner);
     return {};
+  }
+
+  bool find_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t& offset) {
+    const std::lock_guard guard(mutex_);
+    for (const known_base& one : bases_) {
+      if (*one.made != made || *one.wanted != wanted) continue;
+      offset = one.offset;
+      return true;
+    }
+    return false;
+  }
+  void remember_base(const known_base& fresh) {
+    const std::lock_guard guard(mutex_);
+    bases_.push_back(fresh);
   }
 
  private:
   using objects = std::map<std::uint64_t, kept_object>;
 
+  [[nodiscard]] std::uint64_t tag_of(std::uint64_t number) const noexcept {
+    std::uint64_t bits = secret_ + number * 0x9e3779b97f4a7c15U;  // splitmix64
+    bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+    return bits ^ (bits >> 31U);
+  }
+
   objects::iterator place_of(std::uint64_t owner, object_id which) {
+    if (which.number == 0) throw_no_object();
     const auto place = objects_.find(which.number);
     if (place != objects_.end() && place->second.tag == which.tag && place->second.owner == owner) return place;
-    const bool was_here = which.number != 0 && which.number <= last_ && which.tag == tag_of(which.number);
-    if (which.number == 0) throw object_error("the handle names no object; make one with offload::make");
-    if (was_here && place == objects_.end()) {
+    if (place == objects_.end() && which.number <= last_ && which.tag == tag_of(which.number)) {
       throw object_error("object " + std::to_string(which.number) +
                          " of this node was destroyed; its owner must outlive those that use it");
     }
@@ -103,6 +132,9 @@ class object_space {
   std::mutex mutex_;
   objects objects_;
   std::uint64_t last_ = 0;
+  std::uint64_t secret_ = make_secret();
+  std::vector<std::uint64_t> ended_;
+  std::vector<known_base> bases_;
 };
 
 std::string name_of(const std::type_info& type) { return msg::canonical_name(type.name()); }
@@ -115,14 +147,6 @@ engine& engine_of(node_t node) {
   }
   return at;
 }
-
-struct known_base {
-  const std::type_info* made;
-  const std::type_info* wanted;
-  std::ptrdiff_t offset;
-};
-std::mutex bases_mutex;
-auto& known_bases = *new std::vector<known_base>;
 
 }  // namespace
 
@@ -140,6 +164,7 @@ void destroy_here(node_t node, object_id which) {
 }
 
 void destroy_object(node_t node, object_id which) {
+  if (which.number == 0) throw_no_object();
   if (node == current().self())
     destroy_here(node, which);
   else
@@ -158,20 +183,15 @@ void destroy_at_end(node_t node, object_id which) noexcept {
   }
 }
 
-bool find_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t& offset) noexcept {
-  const std::lock_guard guard(bases_mutex);
-  for (const known_base& one : known_bases) {
-    if (*one.made != made || *one.wanted != wanted) continue;
-    offset = one.offset;
-    return true;
-  }
-  return false;
+bool find_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t& offset) {
+  return object_space::process().find_base(made, wanted, offset);
 }
 
 void remember_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t offset) {
-  const std::lock_guard guard(bases_mutex);
-  known_bases.push_back({&made, &wanted, offset});
+  object_space::process().remember_base({&made, &wanted, offset});
 }
+
+void throw_no_object() { throw object_error("the handle names no object; make one with offload::make"); }
 
 void throw_other_type(const std::type_info& made, const std::type_info& wanted) {
   throw object_error("the object is a " + name_of(made) + ", and no " + name_of(wanted) +
@@ -183,5 +203,7 @@ void destroy_objects_of(engine& at) {
   while (object_space::process().take_last(serial_of(at)).object != nullptr) {
   }
 }
+
+void forget_objects_after_fork() noexcept { base::renew(object_space::process()); }
 
 }  // namespace ham::detail

@@ -61,7 +61,9 @@ struct pair {  // an aggregate
 class objects : public two_targets {
  protected:
   void SetUp() override { ends.clear(); }
-  ~objects() override { EXPECT_LE(living.load(), 0) << "the end of the job destroys what is left"; }
+  static void TearDownTestSuite() {
+    EXPECT_EQ(living.load(), 0) << "the ends of the jobs have destroyed what was left";
+  }
 };
 
 TEST_F(objects, live_on_their_node_until_the_handle_goes) {
@@ -177,7 +179,9 @@ TEST_F(objects, of_forged_handles_are_errors) {
   expect_refused([&] { static_cast<void>(remote_ref<counter>(1, id).call<&counter::value>()); }, "never made");
   expect_refused([&] { static_cast<void>(remote_ref<pair>(1, there.ref().id()).call<&pair::both>()); },
                  "counter, and no ");
-  EXPECT_THROW(static_cast<void>(remote_ref<counter>().call<&counter::value>()), error);
+  expect_refused([&] { static_cast<void>(remote_ref<counter>().call<&counter::value>()); }, "names no object");
+  expect_refused([&] { offload::sync(1, fn<&counter::value>, remote_ref<counter>()); }, "names no object");
+  expect_refused([&] { offload::destroy(remote_ref<counter>()); }, "names no object");
   EXPECT_EQ(there.call<&counter::value>(), 1);
 }
 
@@ -194,6 +198,42 @@ TEST_F(objects, that_are_released_live_until_they_are_destroyed) {
   const remote_ref<counter> other = offload::make<counter>(1, 6).release();
   offload::destroy(other);
   EXPECT_EQ(living, 1);
+}
+
+class reader_of_a_counter {
+ public:
+  explicit reader_of_a_counter(remote_ref<counter> of) : of_(of) {}
+  [[nodiscard]] int read() const { return of_.call<&counter::value>(); }
+
+ private:
+  remote_ref<counter> of_;
+};
+
+TEST_F(objects, are_given_to_constructors_of_others) {
+  const auto there = offload::make<counter>(1, 8);
+  const auto reader = offload::make<reader_of_a_counter>(2, there);
+  EXPECT_EQ(reader.call<&reader_of_a_counter::read>(), 8);
+}
+
+// Its end is the first that its node says to node 2.
+struct talks_at_its_end {
+  ~talks_at_its_end() {
+    try {
+      offload::sync(2, [] { return 1; });
+    } catch (const node_failure&) {
+      ended = true;
+    }
+  }
+  static inline std::atomic<bool> ended = false;
+};
+
+TEST(object_space, destructors_that_call_a_new_peer_get_an_error) {
+  talks_at_its_end::ended = false;
+  {
+    const runtime job(loopback(2));
+    static_cast<void>(offload::make<talks_at_its_end>(1).release());
+  }
+  EXPECT_TRUE(talks_at_its_end::ended) << "nodes make no new connections at the end of a job";
 }
 
 TEST_F(objects, move_with_their_handle) {

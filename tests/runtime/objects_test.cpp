@@ -71,11 +71,21 @@ TEST_F(object_spaces, know_the_type) {
   }
 }
 
+int two() { return 2; }
+
 struct leaver {
   explicit leaver(bool& ended) : ended_(ended) {}
-  ~leaver() { ended_ = offload::num_nodes() == 2; }
+  ~leaver() { ended_ = offload::sync(1, fn<&two>) == 2; }
   bool& ended_;
 };
+
+TEST(object_space_end, keeps_nothing_more) {
+  runtime_options options;
+  options.nodes = "loopback:1";
+  const runtime job(options);
+  destroy_objects_of(current());
+  EXPECT_THROW(static_cast<void>(keep_object(std::make_shared<int>(1), object_type_of<int>)), object_error);
+}
 
 TEST(object_space_end, destructors_may_use_the_runtime) {
   bool ended = false;

@@ -174,19 +174,35 @@ requires(std::is_member_function_pointer_v<Pointer>&&
 
   static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
                          const fn_t<Pointer, Method>&, const reference& of, Args&&... args) {
+    if (!of) throw_no_object();
     return plan::send(at, where, decode, policy, {}, reference(of), static_cast<Args&&>(args)...);
   }
   template <class Use>
   static void with(Use&& use, const fn_t<Pointer, Method>&, const reference& of, Args&&... args) {
+    if (!of) throw_no_object();
     plan::with(static_cast<Use&&>(use), {}, reference(of), static_cast<Args&&>(args)...);
   }
 };
 
-/// Arguments of constructors as they are sent: literals as strings.
+/// Arguments of constructors as they are sent: literals as strings, owners as handles.
+template <class Decayed>
+struct constructor_argument {
+  using type = Decayed;
+};
+template <>
+struct constructor_argument<const char*> {
+  using type = std::string;
+};
+template <>
+struct constructor_argument<char*> {
+  using type = std::string;
+};
+template <class Object>
+struct constructor_argument<offload::remote<Object>> {
+  using type = offload::remote_ref<Object>;
+};
 template <class Arg>
-using constructor_argument_t =
-    std::conditional_t<std::is_same_v<std::decay_t<Arg>, const char*> || std::is_same_v<std::decay_t<Arg>, char*>,
-                       std::string, std::decay_t<Arg>>;
+using constructor_argument_t = typename constructor_argument<std::decay_t<Arg>>::type;
 
 template <class Object, class... Params>
 offload::remote_ref<Object> construct_object(Params... values) {
@@ -203,9 +219,10 @@ offload::remote_ref<Object> construct_object(Params... values) {
 namespace ham::offload {
 
 /// Constructs an Object from the arguments on a node, and owns it from here. Blocking. What the constructor throws is
-/// thrown here; else throws as sync. Arguments are sent like those of calls, string literals as std::string.
-/// Any number of calls may use an object at the same time, if the node executes several (contexts, pooled, nested
-/// calls): the object locks what it must.
+/// thrown here; else throws as sync. Arguments are sent like those of calls, string literals as std::string, owners as
+/// their handles. If the answer does not arrive (a deadline of `to`, no memory here), the object may have been made,
+/// and lives until its node's runtime ends. Any number of calls may use an object at the same time, if the node
+/// executes several (contexts, pooled, nested calls): the object locks what it must.
 template <class Object, class... Args>
 [[nodiscard]] remote<Object> make(destination to, Args&&... args) {
   return remote<Object>(sync(to,

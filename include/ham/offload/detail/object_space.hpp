@@ -49,8 +49,9 @@ void destroy_object(node_t node, object_id which);
 /// For destructors: errors are ignored, and a node that is stopped is not waited for.
 void destroy_at_end(node_t node, object_id which) noexcept;
 /// Where a base of type `wanted` lies in an object of type `made`; remembered from earlier ones.
-[[nodiscard]] bool find_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t& offset) noexcept;
+[[nodiscard]] bool find_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t& offset);
 void remember_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t offset);
+[[noreturn]] void throw_no_object();
 [[noreturn]] void throw_other_type(const std::type_info& made, const std::type_info& wanted);
 
 /// The object as an Object: what it was made as, or a public, unambiguous base of that.
