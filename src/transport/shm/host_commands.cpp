@@ -7,12 +7,19 @@
 
 namespace ham::transport::shm {
 
+namespace {
+
+constexpr const char* ending = "this host is about to end; it starts no targets any more";
+
+}  // namespace
+
 host_commands::host_commands() : event_(base::make_event()) {}
 
 void host_commands::signal() const noexcept { base::signal_event(event_.get()); }
 
 void host_commands::start(std::vector<target_plan> plans, std::uint32_t nodes) {
   std::unique_lock lock(mutex_);
+  if (stopped_) throw config_error(ending);
   next_.plans = std::move(plans);
   next_.nodes = nodes;
   next_.starts = true;
@@ -53,11 +60,16 @@ bool host_commands::stop() noexcept {
 host_commands::batch host_commands::take() {
   base::drain_event(event_.get());
   std::lock_guard guard(mutex_);
+  if (next_.stop && next_.starts) settle_start(ending);
   return std::exchange(next_, batch{});
 }
 
 void host_commands::started(std::string problem) {
   std::lock_guard guard(mutex_);
+  settle_start(std::move(problem));
+}
+
+void host_commands::settle_start(std::string problem) {
   problem_ = std::move(problem);
   starting_ = false;
   done_.notify_all();

@@ -35,7 +35,7 @@ class host_commands {
   host_commands();
 
   // ---- any thread
-  /// Has targets started and waits until they are. One thread at a time. Throws ham::config_error.
+  /// Has targets started and waits until they are. One thread at a time. Throws ham::config_error, also behind stop().
   void start(std::vector<target_plan> plans, std::uint32_t nodes);
   void end(node_t node, std::int64_t until_ns);
   /// Without memory left it is not asked for.
@@ -52,6 +52,7 @@ class host_commands {
 
  private:
   void signal() const noexcept;
+  void settle_start(std::string problem);
 
   base::unique_fd event_;
   std::mutex mutex_;

@@ -70,5 +70,23 @@ TEST(host_commands, the_end_is_asked_for_once) {
   EXPECT_TRUE(commands.take().stop);
 }
 
+TEST(host_commands, nobody_waits_for_a_start_behind_the_end) {
+  host_commands commands;
+  std::string problem;
+  std::thread asker([&] {
+    try {
+      commands.start({{2, {"app"}, {}, {}}}, 3);
+    } catch (const config_error& failure) {
+      problem = failure.what();
+    }
+  });
+  await_readable(commands.fd());  // the start is asked for, and not taken yet
+  EXPECT_TRUE(commands.stop());
+  EXPECT_TRUE(commands.take().stop);
+  asker.join();
+  EXPECT_NE(problem.find("about to end"), std::string::npos) << problem;
+  EXPECT_THROW(commands.start({{2, {"app"}, {}, {}}}, 3), config_error) << "later";
+}
+
 }  // namespace
 }  // namespace ham::transport::shm
