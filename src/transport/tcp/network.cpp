@@ -75,7 +75,7 @@ void tcp_network::shutdown() noexcept {
     stopping_ = true;
   }
   for (const shared_record& one : all_records()) one->end->leave();
-  io_.wake();
+  io_.post([this] { stop_at_ns_ = base::now_ns() + farewell_timeout_ns; });  // behind what leave() has posted
   io_.join();
   flusher_.stop();
   for (auto& [node, peer] : peers_) peer->end_transfers();
@@ -230,18 +230,13 @@ flusher::found tcp_network::flush(bool long_round) {
 std::int64_t tcp_network::next_ns() const {
   std::int64_t next = std::min({acceptor_->next_ns(), connector_.next_ns(), next_watch_ns_});
   if (!closing_.empty()) next = std::min(next, base::now_ns() + closing_poll_ns);
-  if (stop_at_ns_ != 0) next = std::min(next, stop_at_ns_);
   return next;
 }
 
 bool tcp_network::turn() {
   const std::int64_t now = base::now_ns();
-  {
-    std::lock_guard guard(mutex_);
-    if (stopping_ && stop_at_ns_ == 0) stop_at_ns_ = now + farewell_timeout_ns;
-  }
   reap_closed(now);
-  if (stop_at_ns_ != 0 && (closing_.empty() || now >= stop_at_ns_)) return false;
+  if (stop_at_ns_ != 0 && closing_.empty()) return false;
   connector_.turn();
   if (stop_at_ns_ == 0) {
     acceptor_->turn([this](connection with, const hello& theirs) { welcome_connection(std::move(with), theirs); });
@@ -260,8 +255,9 @@ void tcp_network::watch_all(std::int64_t now) {
 
 void tcp_network::reap_closed(std::int64_t now) {
   if (closing_.empty()) return;
+  const bool end_is_due = stop_at_ns_ != 0 && now >= stop_at_ns_;
   const auto reaped = std::erase_if(closing_, [&](const shared_record& one) {
-    if (!one->end->drain() && now < one->reap_ns) return false;
+    if (!one->end->drain() && now < one->reap_ns && !(end_is_due && all_delivered(one->end->socket()))) return false;
     io_.unwatch(one->end->socket());
     one->end->close_stream();
     {

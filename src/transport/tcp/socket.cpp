@@ -2,7 +2,7 @@
 #include "transport/tcp/socket.hpp"
 
 #include <fcntl.h>
-#include <linux/tcp.h>
+#include <netinet/tcp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -83,6 +83,13 @@ void limit_silence(int socket, std::chrono::milliseconds timeout) noexcept {
   // Less, for the kernel counts from its first repetition, which comes 0.2 s after what it repeats or a little later.
   const auto until_repeated = std::min(timeout / 6, std::chrono::milliseconds(500));
   set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>((timeout - until_repeated).count()));
+}
+
+bool all_delivered(int socket) noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return true;
+  return info.tcpi_state == TCP_FIN_WAIT2 || info.tcpi_state == TCP_TIME_WAIT || info.tcpi_state == TCP_CLOSE;
 }
 
 void make_blocking(int socket) noexcept {

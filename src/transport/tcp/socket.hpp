@@ -24,6 +24,9 @@ namespace ham::transport::tcp {
 void tune(int socket, std::chrono::milliseconds timeout) noexcept;
 /// How long sent bytes may stay without an acknowledgement before the kernel gives up; 0: for ever.
 void limit_silence(int socket, std::chrono::milliseconds timeout) noexcept;
+/// Whether a socket that was shut down for sending has nothing left that the peer's kernel does not have, the end
+/// included. Before that, closing it while something is unread discards the rest.
+[[nodiscard]] bool all_delivered(int socket) noexcept;
 /// Makes a socket block, for lanes that a thread of their own serves.
 void make_blocking(int socket) noexcept;
 /// How much of a long stream to send at once on a connected socket: what fills a packet (of the kind that the network

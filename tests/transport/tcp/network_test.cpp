@@ -121,6 +121,33 @@ TEST(tcp_network, an_orderly_end_is_told_as_such) {
   EXPECT_FALSE(two.host().to(2)->poll(nothing));
 }
 
+/// The host reads slowly, what it sent is unread at the leaving node, whose I/O thread is kept busy by strangers.
+TEST(tcp_network, an_orderly_end_loses_nothing_that_was_sent) {
+  for (int round = 0; round < 20; ++round) {
+    job one(1);
+    std::string why;
+    const socket_address busy = resolve(parse_address(one.node(1).at->address()), false, why).at(0);
+    std::atomic<bool> stop{false};
+    std::thread strangers([&] {
+      while (!stop.load()) static_cast<void>(begin_connect(busy, 4s, why));
+    });
+    for (std::uint32_t i = 0; i < 10; ++i) one.host().send(1, i);
+    const std::uint32_t count = 200;
+    for (std::uint32_t i = 0; i < count; ++i) one.node(1).send(0, i, pattern(4000));
+    std::thread leaves([&] { one.node(1).at->shutdown(); });
+    std::this_thread::sleep_for(5ms);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto got = one.host().receive(5s);
+      EXPECT_EQ(got, i) << "round " << round;
+      if (!got) break;
+    }
+    leaves.join();
+    stop.store(true);
+    strangers.join();
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
 TEST(tcp_network, sending_to_the_lost_and_the_left_does_nothing) {
   job two(2);
   two.node(1).at.reset();
