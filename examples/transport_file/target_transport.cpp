@@ -15,18 +15,13 @@ namespace ham::transport::file {
 invitation invitation::accept(int control_fd) {
   invitation result;
   result.control = base::unique_fd(control_fd);
-  base::control_message message = receive_welcome(control_fd);
-  if (message.from_other_user) {
-    decline(control_fd, "the host of this target belongs to another user; start both as the same user");
-  }
+  base::control_message message = receive_welcome_of_own_user(control_fd);
   welcome& said = result.said;
   if (message.bytes.size() == sizeof said) std::memcpy(&said, message.bytes.data(), sizeof said);
   const bool sane = message.bytes.size() == sizeof said && said.version == welcome::protocol && said.node > 0 &&
                     said.nodes > 1 && said.running > 1;
   if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
-  if (message.fds.size() != 2) {
-    decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
-  }
+  expect_descriptors(control_fd, message, 2);
   result.files.incoming = std::move(message.fds[0]);
   result.files.outgoing = std::move(message.fds[1]);
   if (base::file_size(result.files.incoming.get()) < frames_begin) {

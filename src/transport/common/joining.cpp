@@ -40,6 +40,19 @@ base::control_message receive_welcome(int control_fd) {
   return std::move(*message);
 }
 
+base::control_message receive_welcome_of_own_user(int control_fd) {
+  base::control_message message = receive_welcome(control_fd);
+  if (message.from_other_user) {
+    decline(control_fd, "the host of this target belongs to another user; start both as the same user");
+  }
+  return message;
+}
+
+void expect_descriptors(int control_fd, const base::control_message& message, std::size_t count) {
+  if (message.fds.size() == count) return;
+  decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
+}
+
 void decline(int control_fd, const std::string& why) {
   const std::string text = std::string(declined) + why;
   base::send_control(control_fd, std::as_bytes(std::span(text)), {});

@@ -1,6 +1,7 @@
 // How a started process joins its host: what both sides say on the control socket, and what is told when it does not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ inline constexpr std::string_view declined = "ham: declined: ";
 [[nodiscard]] int control_fd_of(std::string_view told) noexcept;
 /// The host's first message; the descriptor is not handed on to what this process starts. Throws ham::config_error.
 [[nodiscard]] base::control_message receive_welcome(int control_fd);
+/// The same; declines a host of another user.
+[[nodiscard]] base::control_message receive_welcome_of_own_user(int control_fd);
+/// Declines a message that has arrived with another number of descriptors.
+void expect_descriptors(int control_fd, const base::control_message& message, std::size_t count);
 /// Tells the host, and throws ham::config_error with the same words.
 [[noreturn]] void decline(int control_fd, const std::string& why);
 

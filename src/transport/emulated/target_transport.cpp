@@ -16,20 +16,15 @@ namespace ham::transport::emulated {
 invitation invitation::accept(int control_fd) {
   invitation result;
   result.control = base::unique_fd(control_fd);
-  base::control_message message = receive_welcome(control_fd);
-  if (message.from_other_user) {
-    decline(control_fd, "the host of this target belongs to another user; start both as the same user");
-  }
+  base::control_message message = receive_welcome_of_own_user(control_fd);
   welcome& said = result.said;
   if (message.bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
   std::memcpy(&said, message.bytes.data(), sizeof said);
   const bool sane = said.version == welcome::protocol && said.node > 0 && said.nodes > 1 && said.layout.sane() &&
                     said.running > 1 && said.costs.sane();
   if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
+  expect_descriptors(control_fd, message, 3);
   auto& fds = message.fds;
-  if (fds.size() != 3) {
-    decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
-  }
   result.segment_file = std::move(fds[0]);
   result.own_heap = std::move(fds[1]);
   result.host_heap = std::move(fds[2]);

@@ -65,9 +65,7 @@ invitation invitation::accept(int control_fd) {
   if (message.bytes.size() < sizeof text) decline(control_fd, "its host's first message is too short");
   std::memcpy(&text, message.bytes.data(), sizeof text);
   if (const std::string why = obstacle(text); !why.empty()) decline(control_fd, why);
-  if (message.fds.size() != 6) {
-    decline(control_fd, "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
-  }
+  expect_descriptors(control_fd, message, 6);
   auto& fds = message.fds;
   result.job_file = std::move(fds[0]);
   result.pair_file = std::move(fds[1]);

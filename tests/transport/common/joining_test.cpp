@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -39,19 +40,59 @@ TEST(joining, that_fails_is_told_in_the_target_s_words) {
   EXPECT_TRUE(mute.starts_with("its process 'app' exited with status 1 before it joined")) << mute;
 }
 
-TEST(joining, a_target_that_declines_says_so_on_both_sides) {
-  auto [host, target] = base::make_control_pair();
+/// That a target does not join, and says why on both sides.
+template <class Join>
+void expect_declined(int host, Join join, const std::string& why) {
   try {
-    decline(target.get(), "another release");
-    FAIL();
+    join();
+    ADD_FAILURE();
+    return;
   } catch (const config_error& problem) {
-    EXPECT_STREQ(problem.what(), "another release");
+    EXPECT_EQ(problem.what(), why);
   }
   bool closed = false;
-  const auto said = base::receive_control(host.get(), true, closed);
+  const auto said = base::receive_control(host, true, closed);
   ASSERT_TRUE(said.has_value());
   const std::string text(reinterpret_cast<const char*>(said->bytes.data()), said->bytes.size());
-  EXPECT_EQ(text, std::string(declined) + "another release");
+  EXPECT_EQ(text, std::string(declined) + why);
+}
+
+TEST(joining, a_target_that_declines_says_so_on_both_sides) {
+  auto [host, target] = base::make_control_pair();
+  expect_declined(
+      host.get(), [&, to = target.get()] { decline(to, "another release"); }, "another release");
+}
+
+TEST(joining, a_welcome_has_its_descriptors) {
+  auto [host, target] = base::make_control_pair();
+  const std::array<int, 2> fds{host.get(), target.get()};
+  const std::array<std::byte, 3> words{};
+  ASSERT_TRUE(base::send_control(host.get(), words, fds));
+  const base::control_message message = receive_welcome_of_own_user(target.get());
+  EXPECT_EQ(message.bytes.size(), words.size());
+  expect_descriptors(target.get(), message, 2);
+  for (const std::size_t wrong : {0U, 1U, 3U}) {
+    expect_declined(
+        host.get(), [&, to = target.get()] { expect_descriptors(to, message, wrong); },
+        "its host's descriptors did not arrive; raise the limit of open files (ulimit -n)");
+  }
+}
+
+TEST(joining, a_host_of_another_user_is_declined) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to send as another user";
+  auto [host, target] = base::make_control_pair();
+  const pid_t stranger = ::fork();
+  if (stranger == 0) {
+    const std::byte word{};
+    const bool sent = ::setresuid(65534, 65534, 65534) == 0 && base::send_control(host.get(), {&word, 1}, {});
+    ::_exit(sent ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(stranger, &status, 0), stranger);
+  ASSERT_EQ(status, 0);
+  expect_declined(
+      host.get(), [to = target.get()] { static_cast<void>(receive_welcome_of_own_user(to)); },
+      "the host of this target belongs to another user; start both as the same user");
 }
 
 TEST(joining, reads_the_descriptor_that_a_host_has_named) {
