@@ -2,13 +2,10 @@
 #include "target_transport.hpp"
 
 #include <cstring>
-#include <span>
 #include <utility>
 
-#include "base/control_socket.hpp"
 #include "base/memory_file.hpp"
 #include "transport/common/joining.hpp"
-#include "transport/common/target_supervisor.hpp"
 
 namespace ham::transport::file {
 
@@ -38,9 +35,7 @@ target_transport::~target_transport() { shutdown(); }
 
 void target_transport::join() {
   add(0, std::move(invitation_.files));
-  base::send_control(invitation_.control.get(), std::as_bytes(std::span(target_supervisor::joined)), {});
-  watch_ = std::make_unique<host_watch>(invitation_.control.get(),
-                                        [this] { observing().on_lost(0, "the host closed the connection"); });
+  watch_ = join_and_watch(invitation_.control.get(), observing());
 }
 
 void target_transport::connect(node_t peer) {

@@ -4,11 +4,13 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <span>
 #include <utility>
 
 #include "base/control_socket.hpp"
 #include "base/event_fds.hpp"
 #include "base/thread.hpp"
+#include "transport/common/target_supervisor.hpp"
 
 namespace ham::transport {
 namespace {
@@ -41,6 +43,11 @@ void host_watch::stop() noexcept {
   if (stopping_.exchange(true)) return;
   base::signal_event(stop_event_.get());
   thread_.join();
+}
+
+std::unique_ptr<host_watch> join_and_watch(int control_fd, observer& to) {
+  base::send_control(control_fd, std::as_bytes(std::span(target_supervisor::joined)), {});
+  return std::make_unique<host_watch>(control_fd, [&to] { to.on_lost(0, "the host closed the connection"); });
 }
 
 }  // namespace ham::transport

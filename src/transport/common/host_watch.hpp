@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "base/unique_fd.hpp"
+#include "transport/transport.hpp"
 
 namespace ham::transport {
 
@@ -34,5 +36,9 @@ class host_watch {
   base::unique_fd stop_event_;
   std::thread thread_;
 };
+
+/// Tells the host that its target has joined, and watches it from then on; `to` is told of its end as the loss of node
+/// 0. `control_fd` and `to` outlive the watch. Throws as host_watch does.
+[[nodiscard]] std::unique_ptr<host_watch> join_and_watch(int control_fd, observer& to);
 
 }  // namespace ham::transport

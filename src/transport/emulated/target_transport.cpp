@@ -2,13 +2,9 @@
 #include "transport/emulated/target_transport.hpp"
 
 #include <cstring>
-#include <span>
-#include <string>
 #include <utility>
 
-#include "base/control_socket.hpp"
 #include "transport/common/joining.hpp"
-#include "transport/common/target_supervisor.hpp"
 #include "transport/emulated/segment.hpp"
 
 namespace ham::transport::emulated {
@@ -44,9 +40,7 @@ void target_transport::join() {
   const welcome& said = invitation_.said;
   base::mapping memory(invitation_.segment_file.get(), segment::bytes(said.layout));
   add(0, said, target_side, std::move(memory), std::move(invitation_.host_heap));
-  base::send_control(invitation_.control.get(), std::as_bytes(std::span(target_supervisor::joined)), {});
-  watch_ = std::make_unique<host_watch>(invitation_.control.get(),
-                                        [this] { observing().on_lost(0, "the host closed the connection"); });
+  watch_ = join_and_watch(invitation_.control.get(), observing());
 }
 
 void target_transport::connect(node_t peer) {
