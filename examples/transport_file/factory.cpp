@@ -1,10 +1,12 @@
 // file in HAM_NODES: file[:COUNT][/FOLDER][@CORES].
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "host_transport.hpp"
 #include "target_transport.hpp"
+#include "transport/common/invited_target.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/starting.hpp"
 #include "unnamed_file.hpp"
@@ -32,26 +34,6 @@ class file_host final : public host_side {
   file::host_transport& carrier_;
 };
 
-class file_target final : public target_side {
- public:
-  explicit file_target(int control_fd) : invitation_(file::invitation::accept(control_fd)) {}
-
-  [[nodiscard]] node_t self() const noexcept override { return self_; }
-  [[nodiscard]] std::size_t nodes() const noexcept override { return nodes_; }
-  [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
-    auto made = std::make_unique<file::target_transport>(std::move(invitation_), to);
-    carrier_ = made.get();
-    return made;
-  }
-  void join() override { carrier_->join(); }
-
- private:
-  file::invitation invitation_;
-  const node_t self_ = invitation_.said.node;
-  const std::size_t nodes_ = invitation_.said.nodes;
-  file::target_transport* carrier_ = nullptr;
-};
-
 class file_transport_factory final : public starting_factory {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "file"; }
@@ -73,12 +55,10 @@ class file_transport_factory final : public starting_factory {
     return group;
   }
   [[nodiscard]] availability probe() const override {
-    try {
+    return found_by([] {
       static_cast<void>(file::make_unnamed_file(file::usual_folder));
-      return {};
-    } catch (const config_error& problem) {
-      return {false, problem.what(), {}};
-    }
+      return availability{};
+    });
   }
   [[nodiscard]] std::string trial() const override { return "file:1"; }
 
@@ -89,7 +69,10 @@ class file_transport_factory final : public starting_factory {
     return {std::move(carrier), std::move(side)};
   }
   [[nodiscard]] std::unique_ptr<target_side> make_target(std::string_view told) const override {
-    return std::make_unique<file_target>(control_fd_of(told));
+    auto from = file::invitation::accept(control_fd_of(told));
+    const node_t self = from.said.node;
+    const std::size_t nodes = from.said.nodes;
+    return std::make_unique<invited_target<file::target_transport, file::invitation>>(std::move(from), self, nodes);
   }
 };
 

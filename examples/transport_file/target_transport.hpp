@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "file_transport.hpp"
 #include "transport/common/host_watch.hpp"
@@ -20,6 +21,9 @@ struct invitation {
 
 class target_transport final : public file_transport {
  public:
+  static std::unique_ptr<target_transport> make(invitation from, observer& to) {
+    return std::make_unique<target_transport>(std::move(from), to);
+  }
   target_transport(invitation from, observer& to);
   ~target_transport() override;
 

@@ -10,8 +10,8 @@
 
 namespace ham::transport {
 
-/// `Invitation` has the host's memory for this target in own_heap; Carrier::make(invitation, observer) makes the
-/// transport, whose join() connects it.
+/// `Invitation` has the host's memory for this target in own_heap, if the host makes it; Carrier::make(invitation,
+/// observer) makes the transport, whose join() connects it.
 template <class Carrier, class Invitation>
 class invited_target final : public target_side {
  public:
@@ -21,7 +21,10 @@ class invited_target final : public target_side {
   [[nodiscard]] node_t self() const noexcept override { return self_; }
   [[nodiscard]] std::size_t nodes() const noexcept override { return nodes_; }
   [[nodiscard]] std::unique_ptr<base::heap> take_memory() override {
-    return std::make_unique<base::heap>(std::move(invitation_.own_heap));
+    if constexpr (requires { invitation_.own_heap; })
+      return std::make_unique<base::heap>(std::move(invitation_.own_heap));
+    else
+      return target_side::take_memory();
   }
   [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
     auto made = Carrier::make(std::move(invitation_), to);

@@ -16,12 +16,18 @@ struct letter {
   std::string content;
 };
 
+/// Of a host that makes no memory for its targets.
+struct short_letter {
+  std::string content;
+};
+
 /// Notes what it is made of, and that it joins.
 class carrier final : public transport {
  public:
-  carrier(letter from, observer& to) : written(std::move(from.content)), reports_to(&to) {}
-  static std::unique_ptr<carrier> make(letter from, observer& to) {
-    return std::make_unique<carrier>(std::move(from), to);
+  carrier(std::string content, observer& to) : written(std::move(content)), reports_to(&to) {}
+  template <class Letter>
+  static std::unique_ptr<carrier> make(Letter from, observer& to) {
+    return std::make_unique<carrier>(std::move(from.content), to);
   }
   void join() { joined = true; }
 
@@ -54,6 +60,16 @@ TEST(invited_target, has_the_place_the_memory_and_the_transport_of_its_invitatio
   EXPECT_FALSE(what.joined);
   side.join();
   EXPECT_TRUE(what.joined);
+}
+
+TEST(invited_target, makes_its_own_memory_if_the_host_has_not) {
+  invited_target<carrier, short_letter> side({"content"}, 3, 5);
+  const std::unique_ptr<base::heap> memory = side.take_memory();
+  ASSERT_NE(memory, nullptr);
+  EXPECT_NE(memory->allocate(64).address, nullptr);
+  conformance::recorder news;
+  const std::unique_ptr<transport> made = side.open(news);
+  EXPECT_EQ(dynamic_cast<const carrier&>(*made).written, "content");
 }
 
 }  // namespace
