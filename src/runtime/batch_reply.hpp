@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "core/batch_records.hpp"
 #include "ham/offload/detail/engine_api.hpp"
-#include "runtime/batch_records.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {

@@ -49,7 +49,7 @@ void contexts::work(worker& self) {
     stored_message message = std::move(self.queue.front());
     self.queue.pop_front();
     lock.unlock();
-    engine_.give_room(message.bytes.size());
+    engine_.flow().give(message.bytes.size());
     engine_.run_stored(message);
     lock.lock();
   }
@@ -99,7 +99,7 @@ std::vector<stored_message> contexts::close_all() {
   for (auto& [id, one] : workers_) {
     std::lock_guard queue_guard(one->mutex);
     one->closing = true;
-    for (const stored_message& message : one->queue) room_.give(message.bytes.size());
+    for (const stored_message& message : one->queue) engine_.flow().drop(message.bytes.size());
     one->news.store(true, std::memory_order_release);
     std::move(one->queue.begin(), one->queue.end(), std::back_inserter(left));
     one->queue.clear();

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "base/thread.hpp"
-#include "runtime/backlog.hpp"
-#include "runtime/peer.hpp"
+#include "core/peer.hpp"
 
 namespace ham::detail {
 
@@ -21,7 +20,7 @@ class engine;
 /// Any thread.
 class contexts {
  public:
-  contexts(engine& at, backlog& room) : engine_(at), room_(room) {}
+  explicit contexts(engine& at) : engine_(at) {}
   ~contexts() { stop(); }
 
   /// Starts a context's thread; its number is never used twice. Stack of 0 bytes: the usual size.
@@ -57,7 +56,6 @@ class contexts {
   void join_finished();
 
   engine& engine_;
-  backlog& room_;
   std::mutex mutex_;
   std::map<std::uint32_t, std::unique_ptr<worker>> workers_;
   std::uint32_t next_ = 1;

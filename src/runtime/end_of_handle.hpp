@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
+#include "core/peer.hpp"
 #include "ham/offload/future.hpp"
-#include "runtime/peer.hpp"
 
 namespace ham::detail {
 

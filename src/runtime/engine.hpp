@@ -20,6 +20,10 @@
 #include "base/heap.hpp"
 #include "core/call_table.hpp"
 #include "core/frame_header.hpp"
+#include "core/peer_table.hpp"
+#include "core/ping_flow.hpp"
+#include "core/reply_sender.hpp"
+#include "core/self_endpoint.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 #include "core/waiter.hpp"
@@ -28,11 +32,8 @@
 #include "ham/msg/thread_pool.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/node.hpp"
-#include "runtime/backlog.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/job.hpp"
-#include "runtime/peer_table.hpp"
-#include "runtime/self_endpoint.hpp"
 
 namespace ham::detail {
 
@@ -41,7 +42,7 @@ namespace ham::detail {
 /// Two kinds of lock: the receiving lock (waiter), held by whoever makes progress (polls transports, settles slots),
 /// and one `sending` per peer. User code runs under neither, except codecs: writing runs under `sending`, reading of
 /// results under the receiving lock. A codec must not use the offload API.
-class engine final : public transport::observer, private waiting_node, private served_node {
+class engine final : public transport::observer, public reply_sender, private waiting_node, private served_node {
  public:
   engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
   ~engine() override;
@@ -113,7 +114,7 @@ class engine final : public transport::observer, private waiting_node, private s
   /// Longer messages are not taken. Before the first connection.
   void limit_messages(std::size_t bytes) noexcept {
     message_limit_ = bytes;
-    backlog_.limit(largest_set_aside * bytes);
+    flow_.limit(largest_set_aside * bytes);
   }
   [[nodiscard]] std::size_t message_limit() const noexcept { return message_limit_; }
 
@@ -127,6 +128,8 @@ class engine final : public transport::observer, private waiting_node, private s
   [[nodiscard]] offload::statistics statistics() const;
   [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
   [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
+  /// Of what is set aside.
+  [[nodiscard]] ping_flow& flow() noexcept { return flow_; }
   /// The receiver that stands in for the serving thread.
   [[nodiscard]] standby_receiver& standby() noexcept { return standby_; }
   /// The calling thread is the one that wakes up on the node's core, if the node has got one.
@@ -158,7 +161,7 @@ class engine final : public transport::observer, private waiting_node, private s
   /// ham::call_error if too much waits already.
   void begin_elsewhere(std::size_t bytes);
   void end_elsewhere(std::size_t bytes) noexcept {
-    give_room(bytes);
+    flow_.give(bytes);
     pooled_in_flight_.fetch_sub(1, std::memory_order_acq_rel);
   }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -174,7 +177,7 @@ class engine final : public transport::observer, private waiting_node, private s
                   std::span<call_slot* const> slots);
   void begin_reply(peer& to, std::size_t size, reply_room& out);
   void finish_reply(frame_header head, reply_room& out) noexcept;
-  void reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept;
+  void reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept override;
 
   // ---- slots (engine_slots.cpp)
   [[nodiscard]] call_table& calls() noexcept { return calls_; }
@@ -204,14 +207,6 @@ class engine final : public transport::observer, private waiting_node, private s
   // ---- receiving (engine_receive.cpp)
   /// Runs a message of a context, on the calling thread.
   void run_stored(stored_message& message);
-  /// After a ping was set aside: its sender is told to hold further ones if there is little room left.
-  void slow_pings_if_filling(peer& from) noexcept {
-    if (backlog_.filling()) [[unlikely]]
-      slow_pings(from);
-  }
-  void slow_pings(peer& from) noexcept;
-  /// What was set aside has begun.
-  void give_room(std::size_t bytes) noexcept;
   /// The peer broke the rules: closes its endpoint. Any thread.
   void fail_peer(peer& who, const std::string& why) noexcept;
 
@@ -313,10 +308,6 @@ class engine final : public transport::observer, private waiting_node, private s
   void check_message(frame_header head, std::span<const std::byte> payload) const;
   [[nodiscard]] std::string backlog_full() const;
   [[nodiscard]] bool set_aside(peer& from, frame_header head, std::span<const std::byte> payload);
-  void say_flow(peer& to, bool hold) noexcept;
-  void receive_flow(peer& from, std::span<const std::byte> payload);
-  [[nodiscard]] bool welcomes_ping(peer& who, std::size_t size) noexcept;
-  [[nodiscard]] bool holds_pings(const peer& who) const noexcept;
   void admit_ping(peer& who, const destination& to, msg::handler_entry& function);
   void lose_ping(frame_header head, std::span<const std::byte> payload, std::span<const std::byte> error) noexcept;
   void refuse_message(peer& from, frame_header head, std::span<const std::byte> payload,
@@ -392,9 +383,7 @@ class engine final : public transport::observer, private waiting_node, private s
   peer_table peers_;
   self_endpoint self_endpoint_;
   static constexpr std::size_t largest_set_aside = 16;  // of the longest messages
-  backlog backlog_;
-  std::mutex flow_mutex_;  ///< peers' `slowed`
-  std::atomic<int> slowed_peers_{0};
+  ping_flow flow_;
   std::atomic<bool> told_of_lost_pings_{false};
   contexts contexts_;
   const msg::handler_table* table_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "runtime/batch_records.hpp"
+#include "core/batch_records.hpp"
 #include "runtime/batch_reply.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/remote_exception.hpp"
@@ -43,7 +43,7 @@ void engine::defer(peer& from, frame_header head, std::span<const std::byte> pay
 stored_message engine::take_deferred(peer& from, std::list<stored_message>::iterator which) {
   stored_message message = std::move(*which);
   from.deferred.erase(which);
-  give_room(message.bytes.size());
+  flow_.give(message.bytes.size());
   --from.waiting;
   --deferred_;
   return message;

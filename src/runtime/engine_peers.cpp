@@ -5,11 +5,11 @@
 
 #include "base/clock.hpp"
 #include "base/heavy_fence.hpp"
+#include "core/batch_records.hpp"
 #include "core/greeting.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/detail/call_message.hpp"
-#include "runtime/batch_records.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/facts.hpp"
 

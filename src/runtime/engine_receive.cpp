@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/batch_records.hpp"
 #include "ham/msg/codec.hpp"
-#include "runtime/batch_records.hpp"
 #include "runtime/batch_reply.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/facts.hpp"
@@ -113,7 +113,7 @@ void engine::receive_message(peer& from, frame_header head, std::span<const std:
         from.users.fetch_add(1, std::memory_order_relaxed);
         if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
           from.users.fetch_sub(1, std::memory_order_relaxed);
-          give_room(payload.size());
+          flow_.give(payload.size());
           refuse_message(from, head, payload,
                          encode_call_error("context " + std::to_string(context) + " is not open on node " +
                                            std::to_string(self_) + " (it was closed, or is another node's)"));
@@ -134,7 +134,7 @@ void engine::receive_message(peer& from, frame_header head, std::span<const std:
       if (!from.hello_seen || job_ == nullptr) throw protocol_error("a notice that was not to be expected");
       job_->on_notice(from.node, payload);
       return;
-    case wire_kind::flow: receive_flow(from, payload); return;
+    case wire_kind::flow: ping_flow::receive(from, payload); return;
     case wire_kind::goodbye:
       if (from.node == 0) stop_.store(true, std::memory_order_release);
       if (payload.empty()) {
@@ -180,8 +180,8 @@ void engine::check_message(frame_header head, std::span<const std::byte> payload
 
 /// Room for a message that cannot begin now. False: there is none, and its sender is told.
 bool engine::set_aside(peer& from, frame_header head, std::span<const std::byte> payload) {
-  if (backlog_.take(payload.size())) [[likely]] {
-    if (!head.wants_reply()) slow_pings_if_filling(from);
+  if (flow_.take(payload.size())) [[likely]] {
+    if (!head.wants_reply()) flow_.slow_if_filling(from);
     return true;
   }
   refuse_message(from, head, payload, encode_call_error(backlog_full()));
@@ -189,12 +189,12 @@ bool engine::set_aside(peer& from, frame_header head, std::span<const std::byte>
 }
 
 std::string engine::backlog_full() const {
-  return "too many calls wait on node " + std::to_string(self_) + " (at most " + std::to_string(backlog_.max_bytes()) +
+  return "too many calls wait on node " + std::to_string(self_) + " (at most " + std::to_string(flow_.max_bytes()) +
          " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first";
 }
 
 void engine::begin_elsewhere(std::size_t bytes) {
-  if (!backlog_.take(bytes)) throw call_error(backlog_full());
+  if (!flow_.take(bytes)) throw call_error(backlog_full());
   pooled_in_flight_.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -355,7 +355,7 @@ void unshare_call(incoming_call& call) noexcept {
 void share_call(incoming_call& call) {
   call.at->begin_elsewhere(call.payload.size());
   call.from->users.fetch_add(1, std::memory_order_relaxed);
-  if (!wants_reply(call)) call.at->slow_pings_if_filling(*call.from);
+  if (!wants_reply(call)) call.at->flow().slow_if_filling(*call.from);
   if (call.batch != nullptr) call.batch->share();
 }
 

@@ -118,6 +118,22 @@ call_slot* engine::missed(node_t node, msg::handler_entry& function, result_deco
   return &slot;
 }
 
+/// Polls, and waits until pings are welcome at the node; throws if they are not until the deadline.
+void engine::admit_ping(peer& who, const destination& to, msg::handler_entry& function) {
+  who.pings.renew();
+  progress();
+  for (room_wait pause; flow_.holds(who);) {
+    if (who.node == self_ && flow_.waits_for_calls(who) && contexts::on_context_thread()) {
+      throw call_error("too many calls wait on node " + std::to_string(self_) +
+                       ", and a context that waited for its own node here might wait for itself; wait for some first");
+    }
+    if (who.state.load(std::memory_order_acquire) == peer_state::lost)
+      throw_lost(who, &function, call_outcome::not_run);
+    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) std::rethrow_exception(missed_call(to.node, function));
+    make_room(pause);
+  }
+}
+
 /// Room for a call of `size` bytes, and its key. nullptr: there is no room now, or it needs memory (`big`) because it
 /// is longer than a frame. The sending lock is held, and given back if this throws.
 [[gnu::always_inline]] inline std::byte* engine::reserve_call(peer& who, msg::handler_entry& function, std::size_t size,
@@ -150,7 +166,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   std::byte* room = nullptr;
   for (room_wait pause;;) {
     who = &lock_ready(to.node, function);
-    if (!welcome && !welcomes_ping(*who, size)) [[unlikely]] {
+    if (!welcome && !flow_.welcomes(*who, size)) [[unlikely]] {
       const peer_hold held(*who);
       who->sending.unlock();
       admit_ping(*who, to, function);

@@ -80,7 +80,7 @@ void engine::detach_after_fork() noexcept {
   job_ = nullptr;
   waiter_.detach_after_fork();
   base::renew(mutex_);
-  base::renew(flow_mutex_);
+  flow_.detach_after_fork();
   peers_.detach_after_fork();
   deferred_ = 0;
   has_events_.store(false);

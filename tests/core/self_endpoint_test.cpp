@@ -1,5 +1,5 @@
 // A node's messages to itself: order, room, and what a child of fork sees.
-#include "runtime/self_endpoint.hpp"
+#include "core/self_endpoint.hpp"
 
 #include <gtest/gtest.h>
 

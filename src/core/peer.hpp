@@ -13,10 +13,11 @@
 #include "base/biased_lock.hpp"
 #include "base/cpu.hpp"
 #include "core/frame_header.hpp"
+#include "core/no_endpoint.hpp"
 #include "core/outbox.hpp"
+#include "core/ping_credit.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/node.hpp"
-#include "runtime/no_endpoint.hpp"
 #include "transport/fragments.hpp"
 #include "transport/transport.hpp"
 
@@ -130,10 +131,7 @@ struct peer {
   static constexpr std::uint64_t never = UINT64_MAX;
   std::atomic<std::uint64_t> given_up_at{never};
 
-  // Pings (engine_flow.cpp).
-  std::atomic<bool> pings_held{false};             ///< the node has too much to do
-  std::atomic<std::uint32_t> pings_since_poll{0};  ///< roughly
-  bool slowed = false;                             ///< it was told to hold its pings; under the engine's flow_mutex_
+  ping_credit pings;
 
   // Receiving, under the engine's receiving lock.
   traffic_counter bytes_received;

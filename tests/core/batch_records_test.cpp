@@ -1,5 +1,5 @@
 // Calls and results of a batch, as they lie in messages.
-#include "runtime/batch_records.hpp"
+#include "core/batch_records.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Records of peers: found while their places change hands, and freed when nobody can use them any more.
-#include "runtime/peer_table.hpp"
+#include "core/peer_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How much a node may set aside for later.
-#include "runtime/backlog.hpp"
+#include "core/backlog.hpp"
 
 #include <gtest/gtest.h>
 

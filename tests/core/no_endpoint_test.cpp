@@ -1,5 +1,5 @@
 // The endpoint in the place of one that has gone.
-#include "runtime/no_endpoint.hpp"
+#include "core/no_endpoint.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/renew.hpp"
-#include "runtime/peer.hpp"
+#include "core/peer.hpp"
 
 namespace ham::detail {
 
