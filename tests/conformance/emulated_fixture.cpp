@@ -1,12 +1,8 @@
 // The emulated PCIe link joins the conformance suite with both protocols: the peer is this program, started again.
 #include <signal.h>
 
-#include <cstdlib>
-#include <string_view>
-
 #include "conformance/subject.hpp"
 #include "transport/emulated/host_transport.hpp"
-#include "transport/emulated/target_transport.hpp"
 
 namespace ham::transport::conformance {
 namespace {
@@ -38,21 +34,6 @@ const join host_initiated_joins("emulated_host_initiated", []() -> std::unique_p
 const join blocking_joins("emulated_blocking_writes", []() -> std::unique_ptr<subject> {
   return std::make_unique<emulated_subject>("initiator=host/posted=no");
 });
-
-/// A process that was started as a target obeys and ends before any test begins.
-const bool is_no_emulated_target = [] {
-  const char* const text = std::getenv("HAM_TARGET");
-  if (text == nullptr || !std::string_view(text).starts_with("emulated:")) return true;
-  emulated::invitation invitation = emulated::invitation::accept(std::atoi(text + 9));
-  base::heap memory(std::move(invitation.own_heap));
-  recorder news;
-  {
-    emulated::target_transport at(std::move(invitation), news);
-    at.join();
-    obey(at, memory, [&] { return !news.lost(0).empty(); });
-  }
-  ::_exit(0);
-}();
 
 }  // namespace
 }  // namespace ham::transport::conformance

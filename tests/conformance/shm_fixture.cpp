@@ -1,12 +1,8 @@
 // Shared memory joins the conformance suite: the peer is this program, started again.
 #include <signal.h>
 
-#include <cstdlib>
-#include <string_view>
-
 #include "conformance/subject.hpp"
 #include "transport/shm/host_transport.hpp"
-#include "transport/shm/target_transport.hpp"
 
 namespace ham::transport::conformance {
 namespace {
@@ -32,21 +28,6 @@ class shm_subject final : public subject {
 };
 
 const join shm_joins("shm", []() -> std::unique_ptr<subject> { return std::make_unique<shm_subject>(); });
-
-/// A process that was started as a target obeys and ends before any test begins.
-const bool is_no_target = [] {
-  const char* const text = std::getenv("HAM_TARGET");
-  if (text == nullptr || !std::string_view(text).starts_with("shm:")) return true;
-  shm::invitation invitation = shm::invitation::accept(std::atoi(text + 4));
-  base::heap memory(std::move(invitation.own_heap));
-  recorder news;
-  {
-    const auto at = shm::target_transport::make(std::move(invitation), news);
-    at->join();
-    obey(*at, memory, [&] { return !news.lost(0).empty(); });
-  }
-  ::_exit(0);
-}();
 
 }  // namespace
 }  // namespace ham::transport::conformance
