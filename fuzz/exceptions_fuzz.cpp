@@ -4,8 +4,8 @@
 
 #include <array>
 
+#include "core/remote_exception.hpp"
 #include "input.hpp"
-#include "runtime/remote_exception.hpp"
 
 using namespace ham;
 

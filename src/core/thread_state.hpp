@@ -5,14 +5,18 @@
 
 namespace ham::detail {
 
+class ready_queue;
+
 struct thread_state {
+  static constexpr unsigned max_depth = 512;
+
   engine* current = nullptr;   ///< the engine that the thread works for
   unsigned depth = 0;          ///< of calls and continuations that it executes, one inside of the other
   bool only_receives = false;  ///< for others: it executes no call, except within a continuation that it runs
-  /// Where it takes continuations from the queue of an engine, at what depth. What settles there within a continuation
+  /// From which queue it takes continuations, at what depth. What settles there within a continuation
   /// is left to that loop, so that chains of any length take no stack.
   struct drain {
-    const engine* of = nullptr;
+    const ready_queue* of = nullptr;
     unsigned depth = 0;
   } draining;
   void* context = nullptr;  ///< whose calls it executes, if it is the thread of one

@@ -50,7 +50,7 @@ void contexts::work(worker& self) {
     self.queue.pop_front();
     lock.unlock();
     engine_.flow().give(message.bytes.size());
-    engine_.run_stored(message);
+    engine_.calls_in().run_stored(message);
     lock.lock();
   }
   self.finished = true;

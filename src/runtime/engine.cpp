@@ -61,7 +61,9 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       known_keys_(static_cast<std::uint32_t>(table_->size())),
       waiter_(*this),
       standby_(this, *this, waiter_),
-      calls_(this, waiter_) {
+      calls_(this, waiter_),
+      continuations_(this, calls_.due()),
+      dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, continuations_}) {
   spare_buffers_.reserve(16);
   static_cast<void>(peers_.claim(0));  // its end is this node's, also before it is met
   peer& me = *peers_.claim(self_);
@@ -86,7 +88,7 @@ engine::~engine() {
     progress_thread_.join();
   }
   contexts_.stop();
-  while (pooled_in_flight_.load(std::memory_order_acquire) != 0) base::sleep_ns(100'000);
+  while (dispatcher_.runs_elsewhere()) base::sleep_ns(100'000);
   for (const auto& one : transports()) one->shutdown();
   settle_the_rest();
 }
@@ -192,15 +194,14 @@ transport::endpoint* engine::next_frame_elsewhere(transport::frame& out) {
 }
 
 bool engine::progress(const call_slot* awaited) {
-  if (!waiter_.try_lock()) return !calls_.due().empty() && run_ready();
+  if (!waiter_.try_lock()) return continuations_.due() && continuations_.run();
   bool any = false;
   if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
     any = handle_events();
   if (peers_.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
     flush_outboxes();
-  if (deferred_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    any = run_deferred(awaited) || any;
-  for (int i = 0; i < max_frames && !continuation_due(); ++i) {
+  any = dispatcher_.run_deferred(awaited) || any;
+  for (int i = 0; i < max_frames && !continuations_.may_run(); ++i) {
     transport::frame frame;
     transport::endpoint* const from = next_frame(frame, any ? 1 : polls_while_idle);
     if (from == nullptr) break;
@@ -212,43 +213,11 @@ bool engine::progress(const call_slot* awaited) {
   return any;
 }
 
-/// Runs continuations until none is due, at most so many. True if one has run.
-bool engine::run_continuations(std::size_t most) {
-  const engine_scope scope(this);
-  const bool only_looked = std::exchange(this_thread.only_receives, false);  // as user code it may wait for any call
-  const thread_state::drain before = std::exchange(this_thread.draining, {this, ++this_thread.depth});
-  std::size_t run = 0;
-  for (; run < most; ++run) {
-    continuation* const now = calls_.due().pop();
-    if (now == nullptr) break;
-    now->run(now);
-  }
-  --this_thread.depth;
-  this_thread.draining = before;
-  this_thread.only_receives = only_looked;
-  return run != 0;
-}
-
-/// The same after this thread has settled something itself, unless it does so within a continuation that took its turn.
-void engine::run_settled() {
-  const bool taken_care_of = this_thread.draining.of == this && this_thread.draining.depth == this_thread.depth;
-  if (!taken_care_of && !calls_.due().empty()) run_ready();
-}
-
 void engine::poll_once() {
   if (progress()) return;
   if (calls_.next_deadline_ns() == base::never_ns) return;
   const std::int64_t now = base::now_ns();
   if (now >= calls_.next_deadline_ns()) expire_deadlines(now);
-}
-
-void engine::execute(peer& from, frame_header head, std::span<const std::byte> payload) {
-  if (head.is_batch()) {
-    execute_batch(from, head, payload);
-    return;
-  }
-  const execution scope(*this, from);
-  run_call(from, head.id(), payload, *table_->find(head.key()));
 }
 
 // ---- waiting
@@ -289,7 +258,7 @@ bool engine::wait_in_pool(call_slot& slot, std::int64_t until_ns) {
 /// For a thread that waits: executes a queued job of its pool if no other thread will. False: another one does.
 bool engine::help_pool(msg::thread_pool::waiting& wait) {
   if (!wait.starved()) return false;
-  if (this_thread.depth >= max_depth) return true;
+  if (this_thread.depth >= thread_state::max_depth) return true;
   ++this_thread.depth;
   static_cast<void>(wait.help());
   --this_thread.depth;
@@ -327,7 +296,7 @@ offload::statistics engine::statistics() const {
   result.calls_sent = all.calls_sent;
   result.bytes_sent = all.bytes_sent;
   result.bytes_received = all.bytes_received;
-  result.calls_executed = calls_executed_.load();
+  result.calls_executed = dispatcher_.calls_executed();
   result.bytes_put = bytes_put_.load();
   result.bytes_got = bytes_got_.load();
   result.sleeps = waiter_.sleeps();

@@ -19,10 +19,11 @@
 #include "base/backoff.hpp"
 #include "base/heap.hpp"
 #include "core/call_table.hpp"
+#include "core/continuation_runner.hpp"
+#include "core/dispatcher.hpp"
 #include "core/frame_header.hpp"
 #include "core/peer_table.hpp"
 #include "core/ping_flow.hpp"
-#include "core/reply_sender.hpp"
 #include "core/self_endpoint.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
@@ -42,7 +43,7 @@ namespace ham::detail {
 /// Two kinds of lock: the receiving lock (waiter), held by whoever makes progress (polls transports, settles slots),
 /// and one `sending` per peer. User code runs under neither, except codecs: writing runs under `sending`, reading of
 /// results under the receiving lock. A codec must not use the offload API.
-class engine final : public transport::observer, public reply_sender, private waiting_node, private served_node {
+class engine final : public transport::observer, public called_node, private waiting_node, private served_node {
  public:
   engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
   ~engine() override;
@@ -128,6 +129,8 @@ class engine final : public transport::observer, public reply_sender, private wa
   [[nodiscard]] offload::statistics statistics() const;
   [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
   [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
+  /// What calls that have been received go through.
+  [[nodiscard]] dispatcher& calls_in() noexcept { return dispatcher_; }
   /// Of what is set aside.
   [[nodiscard]] ping_flow& flow() noexcept { return flow_; }
   /// The receiver that stands in for the serving thread.
@@ -157,13 +160,6 @@ class engine final : public transport::observer, public reply_sender, private wa
   /// some of the bytes.
   [[noreturn]] void fail_access(node_t node);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
-  /// A call of `bytes` that runs on a thread which is not ours (pooled): the engine's end waits for it. Throws
-  /// ham::call_error if too much waits already.
-  void begin_elsewhere(std::size_t bytes);
-  void end_elsewhere(std::size_t bytes) noexcept {
-    flow_.give(bytes);
-    pooled_in_flight_.fetch_sub(1, std::memory_order_acq_rel);
-  }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
 
   // ---- sending (engine_send.cpp)
@@ -205,8 +201,6 @@ class engine final : public transport::observer, public reply_sender, private wa
   }
 
   // ---- receiving (engine_receive.cpp)
-  /// Runs a message of a context, on the calling thread.
-  void run_stored(stored_message& message);
   /// The peer broke the rules: closes its endpoint. Any thread.
   void fail_peer(peer& who, const std::string& why) noexcept;
 
@@ -223,7 +217,6 @@ class engine final : public transport::observer, public reply_sender, private wa
     peer_end how = peer_end::connection_lost;
     std::string reason;
   };
-  static constexpr unsigned max_depth = 512;
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
   static constexpr unsigned max_hot_polls = 512;  // looks at a transport behind the first after it had something
@@ -270,15 +263,8 @@ class engine final : public transport::observer, public reply_sender, private wa
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waiter_.unlock();
-    if (!calls_.due().empty()) [[unlikely]]
-      run_ready();
-  }
-  bool run_ready() { return this_thread.depth < max_depth && run_continuations(SIZE_MAX); }
-  bool run_continuations(std::size_t most);
-  void run_settled();
-  /// What settled last has not gone on yet, and may on this thread: nothing else begins before.
-  [[nodiscard]] bool continuation_due() const noexcept {
-    return !calls_.due().empty() && this_thread.depth < max_depth;
+    if (continuations_.due()) [[unlikely]]
+      continuations_.run();
   }
   transport::endpoint* next_frame(transport::frame& out, unsigned polls);
   transport::endpoint* next_frame_elsewhere(transport::frame& out);
@@ -291,44 +277,8 @@ class engine final : public transport::observer, public reply_sender, private wa
   void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
   void receive_hello(peer& from, std::span<const std::byte> payload);
   void receive_manifest(peer& from, std::span<const std::byte> payload);
-  /// Whether a call of this peer must not begin on the calling thread now.
-  [[nodiscard]] bool must_wait(const peer& from) const noexcept {
-    const void* const me = base::thread_identity();
-    return (from.executor != nullptr && from.executor != me) || this_thread.only_receives;
-  }
-  void execute(peer& from, frame_header head, std::span<const std::byte> payload);
-  void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
-                batch_reply* collected = nullptr);
-  /// The receiving lock is held.
-  void count_executed(std::uint32_t calls) noexcept {
-    calls_executed_.store(calls_executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
-  }
-  class execution;
-  [[nodiscard]] const msg::handler_entry& callable_entry(std::uint32_t key) const;
-  void check_message(frame_header head, std::span<const std::byte> payload) const;
-  [[nodiscard]] std::string backlog_full() const;
-  [[nodiscard]] bool set_aside(peer& from, frame_header head, std::span<const std::byte> payload);
   void admit_ping(peer& who, const destination& to, msg::handler_entry& function);
-  void lose_ping(frame_header head, std::span<const std::byte> payload, std::span<const std::byte> error) noexcept;
-  void refuse_message(peer& from, frame_header head, std::span<const std::byte> payload,
-                      std::span<const std::byte> error);
   bool refuse_queued();
-  // Order and depth of what is executed (engine_order.cpp).
-  void defer(peer& from, frame_header head, std::span<const std::byte> payload);
-  [[nodiscard]] stored_message take_deferred(peer& from, std::list<stored_message>::iterator which);
-  bool run_deferred(const call_slot* awaited);
-  bool run_first(peer& from);
-  /// Not for a peer that must_wait().
-  [[nodiscard]] static bool has_waiting(const peer& from) noexcept {
-    return !from.deferred.empty() || (from.batch != nullptr && from.batch->left != 0);
-  }
-  void execute_batch(peer& from, frame_header head, std::span<const std::byte> payload);
-  void run_next(peer& from, open_batch& batch);
-  void at_limit(const call_slot* awaited, std::int64_t now, std::int64_t& silent_since);
-  [[nodiscard]] bool was_consumed(const call_slot& awaited) const;
-  bool refuse_own(const call_slot& awaited);
-  void refuse_newest();
-
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
   void fail_withdrawn(std::uint32_t call) noexcept;
 
@@ -357,8 +307,8 @@ class engine final : public transport::observer, public reply_sender, private wa
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
   [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept override;
   [[nodiscard]] bool oversubscribed() const noexcept override;
-  [[nodiscard]] bool has_deferred() const noexcept override { return deferred_.load() != 0; }
-  [[nodiscard]] bool has_runnable() const override;
+  [[nodiscard]] bool has_deferred() const noexcept override { return dispatcher_.has_deferred(); }
+  [[nodiscard]] bool has_runnable() const override { return dispatcher_.has_runnable(); }
   [[nodiscard]] bool connected() const noexcept override { return transport_count_.load() != 0; }
   [[nodiscard]] bool arm() override;
   void disarm() noexcept override;
@@ -366,11 +316,16 @@ class engine final : public transport::observer, public reply_sender, private wa
   [[nodiscard]] int home_core() const noexcept override;
   [[nodiscard]] bool serving() const noexcept override { return serving_.load(std::memory_order_acquire); }
   [[nodiscard]] bool stopping() const noexcept override { return stop_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool executing() const noexcept override { return executing_.load(std::memory_order_relaxed) > 0; }
-  [[nodiscard]] std::uint64_t calls_executed() const noexcept override {
-    return calls_executed_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] bool executing() const noexcept override { return dispatcher_.executing(); }
+  [[nodiscard]] std::uint64_t calls_executed() const noexcept override { return dispatcher_.calls_executed(); }
   bool receive() override { return progress(); }
+
+  // ---- called_node (engine_receive.cpp)
+  [[nodiscard]] bool queue_for_context(std::uint32_t context, stored_message message) override {
+    return contexts_.push(context, std::move(message));
+  }
+  void lose_ping(frame_header head, std::span<const std::byte> payload,
+                 std::span<const std::byte> error) noexcept override;
 
   const node_t self_;
   const std::uint64_t serial_;
@@ -395,15 +350,15 @@ class engine final : public transport::observer, public reply_sender, private wa
   waiter waiter_;  ///< and the receiving lock
   standby_receiver standby_;
   call_table calls_;
+  continuation_runner continuations_;
+  dispatcher dispatcher_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
-  std::atomic<int> pooled_in_flight_{0};
 
   // Under the receiving lock.
   /// Of the transports behind the first: polled often for a while after they had something.
   unsigned hot_polls_left_ = 0;
   unsigned skipped_ = 0;
-  std::atomic<std::size_t> deferred_{0};  ///< read by all
   std::vector<std::vector<std::byte>> spare_buffers_;
 
   std::atomic<bool> has_events_{false};
@@ -415,39 +370,8 @@ class engine final : public transport::observer, public reply_sender, private wa
 
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};
-  std::atomic<int> executing_{0};  ///< calls that run on threads which received them
 
-  std::atomic<std::uint64_t> calls_executed_{0}, bytes_put_{0}, bytes_got_{0};
-};
-
-/// While it lives, the calling thread executes user code on behalf of a peer, without the receiving lock. No
-/// continuation runs at its begin: the code would begin late, and what it shall come before might overtake it.
-class engine::execution {
- public:
-  execution(engine& at, peer& from) noexcept
-      : at_(at),
-        from_(from),
-        before_(std::exchange(from.executor, base::thread_identity())),
-        worked_for_(std::exchange(this_thread.current, &at)) {
-    ++this_thread.depth;
-    at.executing_.store(at.executing_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    at.waiter_.unlock();
-  }
-  execution(const execution&) = delete;
-  execution& operator=(const execution&) = delete;
-  ~execution() {
-    --this_thread.depth;
-    this_thread.current = worked_for_;
-    at_.waiter_.lock();
-    at_.executing_.store(at_.executing_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    from_.executor = before_;
-  }
-
- private:
-  engine& at_;
-  peer& from_;
-  const void* const before_;
-  engine* const worked_for_;
+  std::atomic<std::uint64_t> bytes_put_{0}, bytes_got_{0};
 };
 
 /// Throws ham::call_error if `to` does not take a message of `size` bytes; `what` names it for people.

@@ -6,11 +6,11 @@
 #include <limits>
 
 #include "core/batch_records.hpp"
+#include "core/batch_reply.hpp"
+#include "core/remote_exception.hpp"
 #include "ham/msg/codec.hpp"
-#include "runtime/batch_reply.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/facts.hpp"
-#include "runtime/remote_exception.hpp"
 
 namespace ham::detail {
 namespace {
@@ -53,16 +53,10 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
           const std::span<const std::byte> payload(copy.data(), frame.payload.size());
           std::memcpy(copy.data(), frame.payload.data(), small_payload);
           from.release();
-          const bool at_once =
-              head.is_call_of_main_queue() && who->hello_seen && who->waiting == 0 && this_thread.depth < max_depth;
-          if (at_once && !must_wait(*who)) [[likely]] {
-            count_executed(1);
-            const msg::handler_entry& entry = callable_entry(head.key());
-            const execution scope(*this, *who);
-            run_call(*who, head.id(), payload, entry);
-          } else {
+          if (dispatcher_.begins_at_once(*who, head)) [[likely]]
+            dispatcher_.run_at_once(*who, head, payload);
+          else
             receive_message(*who, head, payload);
-          }
           return;
         }
         std::vector<std::byte> copy;
@@ -103,28 +97,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
 void engine::receive_message(peer& from, frame_header head, std::span<const std::byte> payload) {
   switch (head.kind()) {
     case wire_kind::call:
-    case wire_kind::batch: {
-      if (!from.hello_seen) throw protocol_error("a call before the greeting");
-      check_message(head, payload);
-      count_executed(head.calls());
-      if (head.in_context()) {
-        const std::uint32_t context = word_at(payload, 0);
-        if (!set_aside(from, head, payload)) return;
-        from.users.fetch_add(1, std::memory_order_relaxed);
-        if (!contexts_.push(context, {&from, head, {payload.begin(), payload.end()}})) {
-          from.users.fetch_sub(1, std::memory_order_relaxed);
-          flow_.give(payload.size());
-          refuse_message(from, head, payload,
-                         encode_call_error("context " + std::to_string(context) + " is not open on node " +
-                                           std::to_string(self_) + " (it was closed, or is another node's)"));
-        }
-      } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= max_depth) [[unlikely]] {
-        defer(from, head, payload);
-      } else {
-        execute(from, head, payload);
-      }
-      return;
-    }
+    case wire_kind::batch: dispatcher_.take(from, head, payload); return;
     case wire_kind::reply:
     case wire_kind::reply_error: settle_reply(from, head.id(), head.failed(), payload); return;
     case wire_kind::batch_reply: receive_batch_reply(from, payload); return;
@@ -150,73 +123,6 @@ void engine::receive_message(peer& from, frame_header head, std::span<const std:
   }
 }
 
-/// The function of a key from a peer.
-const msg::handler_entry& engine::callable_entry(std::uint32_t key) const {
-  const msg::handler_entry* const entry = table_->find(key);
-  if (entry == nullptr || entry->kind != msg::handler_kind::call) [[unlikely]] {
-    throw protocol_error("a call with key " + std::to_string(key) + ", which names no function of this node");
-  }
-  return *entry;
-}
-
-/// Nothing of a message runs unless all of it is well-formed.
-void engine::check_message(frame_header head, std::span<const std::byte> payload) const {
-  if (payload.size() < head.prefix_bytes()) throw protocol_error("a call in a context without its number");
-  payload = payload.subspan(head.prefix_bytes());
-  if (head.is_call()) {
-    static_cast<void>(callable_entry(head.key()));
-    return;
-  }
-  for (std::uint32_t i = 0; i < head.calls(); ++i) {
-    if (payload.size() < record_head_bytes) throw protocol_error("a batch is shorter than it says");
-    const std::size_t size = word_at(payload, 8);
-    static_cast<void>(callable_entry(word_at(payload, 0)));
-    if (word_at(payload, 4) == no_reply) throw protocol_error("a call of a batch that wants no reply");
-    if (payload.size() - record_head_bytes < size) throw protocol_error("a call of a batch is longer than the batch");
-    payload = payload.subspan(record_head_bytes + size);
-  }
-  if (!payload.empty() || head.calls() == 0) throw protocol_error("a batch is longer than its calls");
-}
-
-/// Room for a message that cannot begin now. False: there is none, and its sender is told.
-bool engine::set_aside(peer& from, frame_header head, std::span<const std::byte> payload) {
-  if (flow_.take(payload.size())) [[likely]] {
-    if (!head.wants_reply()) flow_.slow_if_filling(from);
-    return true;
-  }
-  refuse_message(from, head, payload, encode_call_error(backlog_full()));
-  return false;
-}
-
-std::string engine::backlog_full() const {
-  return "too many calls wait on node " + std::to_string(self_) + " (at most " + std::to_string(flow_.max_bytes()) +
-         " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first";
-}
-
-void engine::begin_elsewhere(std::size_t bytes) {
-  if (!flow_.take(bytes)) throw call_error(backlog_full());
-  pooled_in_flight_.fetch_add(1, std::memory_order_acq_rel);
-}
-
-/// Answers every call of a message with an error instead of running it.
-void engine::refuse_message(peer& from, frame_header head, std::span<const std::byte> payload,
-                            std::span<const std::byte> error) {
-  if (head.is_call()) {
-    if (head.wants_reply())
-      reply_with(from, frame_header::reply_error(head.id()), error);
-    else
-      lose_ping(head, payload, error);
-    return;
-  }
-  auto* const collected = new batch_reply(*this, from, head.calls());
-  payload = payload.subspan(head.prefix_bytes());
-  for (std::uint32_t i = 0; i < head.calls(); ++i) {
-    const batch_record next(payload);
-    collected->fail(next.call, error);
-    payload = payload.subspan(next.size());
-  }
-}
-
 /// Its sender has gone on. draining or closing its context fails, and this node says so once.
 void engine::lose_ping(frame_header head, std::span<const std::byte> payload,
                        std::span<const std::byte> error) noexcept {
@@ -236,40 +142,10 @@ bool engine::refuse_queued() {
   for (const stored_message& one : queued) {
     one.from->users.fetch_sub(1, std::memory_order_relaxed);  // whose records stay until this engine goes
     if (one.from->state.load() == peer_state::lost) continue;
-    refuse_message(*one.from, one.head, one.bytes, error);
+    dispatcher_.refuse(*one.from, one.head, one.bytes, error);
     own = own || one.from->node == self_;
   }
   return own;
-}
-
-void engine::run_stored(stored_message& message) {
-  peer& from = *message.from;
-  const struct done {
-    peer& from;
-    ~done() { from.users.fetch_sub(1, std::memory_order_acq_rel); }
-  } at_end{from};
-  frame_header head = message.head;
-  std::span<const std::byte> payload = std::span<const std::byte>(message.bytes).subspan(head.prefix_bytes());
-  if (head.is_call()) {
-    run_call(from, head.id(), payload, *table_->find(head.key()));
-    return;
-  }
-  auto* const collected = new batch_reply(*this, from, head.calls());
-  for (std::uint32_t i = 0; i < head.calls(); ++i) {
-    const batch_record next(payload);
-    run_call(from, next.call, next.arguments, *table_->find(next.key), collected);
-    payload = payload.subspan(next.size());
-  }
-}
-
-void engine::run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
-                      batch_reply* collected) {
-  incoming_call call{this, &from, payload, id, &entry, collected};
-  try {
-    entry.handler(&call);
-  } catch (...) {
-    call_failed(call);
-  }
 }
 
 void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
@@ -347,17 +223,9 @@ void finish_reply(incoming_call& call, reply_room& reply) noexcept {
     call.at->finish_reply(frame_header::reply(call.call), reply);
 }
 
-void unshare_call(incoming_call& call) noexcept {
-  call.from->users.fetch_sub(1, std::memory_order_acq_rel);
-  call.at->end_elsewhere(call.payload.size());
-}
+void unshare_call(incoming_call& call) noexcept { call.at->calls_in().end_elsewhere(call); }
 
-void share_call(incoming_call& call) {
-  call.at->begin_elsewhere(call.payload.size());
-  call.from->users.fetch_add(1, std::memory_order_relaxed);
-  if (!wants_reply(call)) call.at->flow().slow_if_filling(*call.from);
-  if (call.batch != nullptr) call.batch->share();
-}
+void share_call(incoming_call& call) { call.at->calls_in().begin_elsewhere(call); }
 
 void reply_exception(incoming_call& call) noexcept {
   std::vector<std::byte> bytes = encode_current_exception();

@@ -14,9 +14,9 @@ constexpr std::int64_t full_queue_pause_ns = 500'000;  // nobody says when a ful
 
 std::int64_t engine::check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) {
   if (now >= calls_.next_deadline_ns()) expire_deadlines(now);
-  if (this_thread.depth < max_depth) [[likely]]
+  if (this_thread.depth < thread_state::max_depth) [[likely]]
     return base::never_ns;
-  at_limit(awaited, now, silent_since);
+  dispatcher_.wait_at_limit(awaited, now, silent_since);
   return now + limit_pause_ns;
 }
 

@@ -23,11 +23,11 @@ void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
   waiter_.lock();
   calls_.settle(slot, outcome);
   waiter_.unlock();
-  run_settled();
+  continuations_.run_settled();
 }
 
 void engine::attach(call_slot& slot, continuation* what) {
-  if (calls_.attach(slot, what)) run_settled();
+  if (calls_.attach(slot, what)) continuations_.run_settled();
 }
 
 // ---- the API's way in

@@ -82,7 +82,7 @@ void engine::detach_after_fork() noexcept {
   base::renew(mutex_);
   flow_.detach_after_fork();
   peers_.detach_after_fork();
-  deferred_ = 0;
+  dispatcher_.detach_after_fork();
   has_events_.store(false);
   stop_.store(true);
   self_endpoint_.detach_after_fork();

@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "core/batch_reply.hpp"
 #include "core/outbox_message.hpp"
-#include "runtime/batch_reply.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {

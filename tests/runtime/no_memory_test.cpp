@@ -6,10 +6,10 @@
 #include <new>
 #include <optional>
 
+#include "core/batch_reply.hpp"
 #include "core/slot_table.hpp"
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
-#include "runtime/batch_reply.hpp"
 
 namespace no_memory_test {
 

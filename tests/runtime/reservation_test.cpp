@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/batch_reply.hpp"
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
-#include "runtime/batch_reply.hpp"
 
 namespace reservation_test {
 

@@ -1,5 +1,5 @@
 // Exceptions as bytes: what a peer may send instead of one.
-#include "runtime/remote_exception.hpp"
+#include "core/remote_exception.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Encoding of exceptions: a code for standard types, the name of others, their what(), and what registered types add.
-#include "runtime/remote_exception.hpp"
+#include "core/remote_exception.hpp"
 
 #include <cxxabi.h>
 

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/batch_records.hpp"
+#include "core/peer.hpp"
+#include "core/reply_sender.hpp"
 #include "ham/offload/detail/engine_api.hpp"
-#include "runtime/engine.hpp"
 
 namespace ham::detail {
 
@@ -20,7 +21,7 @@ struct batch_reply {
   static constexpr std::size_t head_bytes = result_head_bytes;  // in front of each result
   static constexpr std::size_t largest_result = 0x7fffffff - head_bytes;
 
-  batch_reply(engine& at, peer& to, std::uint32_t calls) : engine_(at), to_(to), left_(calls) {
+  batch_reply(reply_sender& replies, peer& to, std::uint32_t calls) : replies_(replies), to_(to), left_(calls) {
     bytes_.resize(calls * std::size_t{16});
   }
 
@@ -89,7 +90,7 @@ struct batch_reply {
     return std::min<std::uint64_t>(to_.max_message, largest_result);
   }
   void send() noexcept {
-    if (used_ != 0) engine_.reply_with(to_, frame_header::of(wire_kind::batch_reply), {bytes_.data(), used_});
+    if (used_ != 0) replies_.reply_with(to_, frame_header::of(wire_kind::batch_reply), {bytes_.data(), used_});
     used_ = 0;
   }
   void lock() {
@@ -99,7 +100,7 @@ struct batch_reply {
     if (shared_) mutex_.unlock();
   }
 
-  engine& engine_;
+  reply_sender& replies_;
   peer& to_;
   std::uint32_t left_;
   std::vector<std::byte> bytes_;  // room; filled up to used_

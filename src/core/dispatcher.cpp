@@ -1,0 +1,281 @@
+// How calls begin, wait for their turn, and are refused.
+#include "core/dispatcher.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/batch_records.hpp"
+#include "core/remote_exception.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::size_t max_at_once = 64;  // begun under one hold of the receiving lock
+/// Nothing has arrived for so long at a thread that waits at the limit: what it waits for may wait for a call that it
+/// does not begin.
+constexpr std::int64_t max_silence_ns = 1'000'000'000;
+/// The same if it waits for something of its own node, which is at hand and loses nothing by beginning early; and for
+/// continuations, which cannot be refused, on the first levels beyond the limit.
+constexpr std::int64_t shortest_silence_ns = 1'000'000;
+constexpr unsigned spare_depth = 64;
+constexpr unsigned max_depth = thread_state::max_depth;
+
+std::vector<std::byte> nested_too_deep(node_t node) {
+  return encode_call_error("calls are nested more than " + std::to_string(max_depth) + " deep on node " +
+                           std::to_string(node) +
+                           ", and this one may be what they wait for (it cannot begin before one of them returns); "
+                           "let fewer calls wait inside of each other");
+}
+
+}  // namespace
+
+// ---- what arrives
+
+void dispatcher::take(peer& from, frame_header head, std::span<const std::byte> payload) {
+  if (!from.hello_seen) throw protocol_error("a call before the greeting");
+  check_message(of_.functions, head, payload);
+  count_executed(head.calls());
+  if (head.in_context()) {
+    take_for_context(from, head, payload);
+  } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= max_depth) [[unlikely]] {
+    defer(from, head, payload);
+  } else {
+    execute(from, head, payload);
+  }
+}
+
+void dispatcher::take_for_context(peer& from, frame_header head, std::span<const std::byte> payload) {
+  const std::uint32_t context = word_at(payload, 0);
+  if (!set_aside(from, head, payload)) return;
+  from.users.fetch_add(1, std::memory_order_relaxed);
+  if (node_.queue_for_context(context, {&from, head, {payload.begin(), payload.end()}})) return;
+  from.users.fetch_sub(1, std::memory_order_relaxed);
+  of_.room.give(payload.size());
+  refuse(from, head, payload,
+         encode_call_error("context " + std::to_string(context) + " is not open on node " + std::to_string(of_.self) +
+                           " (it was closed, or is another node's)"));
+}
+
+void dispatcher::execute(peer& from, frame_header head, std::span<const std::byte> payload) {
+  if (head.is_batch()) {
+    execute_batch(from, head, payload);
+    return;
+  }
+  const execution scope(*this, from);
+  run_call(from, head.id(), payload, *of_.functions.find(head.key()));
+}
+
+void dispatcher::run_stored(stored_message& message) {
+  peer& from = *message.from;
+  const struct done {
+    peer& from;
+    ~done() { from.users.fetch_sub(1, std::memory_order_acq_rel); }
+  } at_end{from};
+  frame_header head = message.head;
+  std::span<const std::byte> payload = std::span<const std::byte>(message.bytes).subspan(head.prefix_bytes());
+  if (head.is_call()) {
+    run_call(from, head.id(), payload, *of_.functions.find(head.key()));
+    return;
+  }
+  auto* const collected = new batch_reply(node_, from, head.calls());
+  for (std::uint32_t i = 0; i < head.calls(); ++i) {
+    const batch_record next(payload);
+    run_call(from, next.call, next.arguments, *of_.functions.find(next.key), collected);
+    payload = payload.subspan(next.size());
+  }
+}
+
+// ---- batches
+
+/// A batch of the main queue. Who waits within one of its calls begins the next one: what was sent behind the batch
+/// does not overtake it, and a call may wait for one behind it.
+void dispatcher::execute_batch(peer& from, frame_header head, std::span<const std::byte> payload) {
+  open_batch batch{payload, head.calls(), new batch_reply(node_, from, head.calls()), from.batch};
+  ++from.waiting;
+  ++deferred_;
+  {
+    const execution scope(*this, from);
+    from.batch = &batch;
+    while (batch.left != 0) run_next(from, batch);
+    from.batch = batch.outer;
+  }
+  --from.waiting;
+}
+
+void dispatcher::run_next(peer& from, open_batch& batch) {
+  const batch_record next(batch.rest);
+  batch.rest = batch.rest.subspan(next.size());
+  if (--batch.left == 0) --deferred_;
+  run_call(from, next.call, next.arguments, *of_.functions.find(next.key), batch.collected);
+}
+
+// ---- what waits for its turn
+
+/// Room for a message that cannot begin now. False: there is none, and its sender is told.
+bool dispatcher::set_aside(peer& from, frame_header head, std::span<const std::byte> payload) {
+  if (of_.room.take(payload.size())) [[likely]] {
+    if (!head.wants_reply()) of_.room.slow_if_filling(from);
+    return true;
+  }
+  refuse(from, head, payload, encode_call_error(no_room()));
+  return false;
+}
+
+std::string dispatcher::no_room() const {
+  return "too many calls wait on node " + std::to_string(of_.self) + " (at most " +
+         std::to_string(of_.room.max_bytes()) +
+         " bytes of them may; HAM_MAX_MESSAGE there raises that); wait for some first";
+}
+
+void dispatcher::defer(peer& from, frame_header head, std::span<const std::byte> payload) {
+  stored_message message{&from, head, {payload.begin(), payload.end()}};
+  if (!set_aside(from, head, payload)) return;
+  from.deferred.push_back(std::move(message));
+  ++from.waiting;
+  ++deferred_;
+  of_.lock.wake_parked();  // whoever may execute it
+}
+
+stored_message dispatcher::take_deferred(peer& from, std::list<stored_message>::iterator which) {
+  stored_message message = std::move(*which);
+  from.deferred.erase(which);
+  of_.room.give(message.bytes.size());
+  --from.waiting;
+  --deferred_;
+  return message;
+}
+
+bool dispatcher::run_some_deferred(const call_slot* awaited) {
+  std::size_t begun = 0;
+  for (peer* const one : of_.peers) {
+    for (;;) {
+      const bool enough =
+          begun == max_at_once || of_.continuations.may_run() || (awaited != nullptr && awaited->settled());
+      if (enough) return begun != 0;
+      if (!run_first(*one)) break;
+      ++begun;
+    }
+  }
+  return begun != 0;
+}
+
+/// Begins the oldest message of a peer that waits. False: none may begin on this thread now.
+bool dispatcher::run_first(peer& from) {
+  if (this_thread.depth >= max_depth || must_wait(from) || !has_waiting(from)) return false;
+  if (from.batch != nullptr && from.batch->left != 0) {
+    const execution scope(*this, from);
+    run_next(from, *from.batch);
+  } else {
+    const stored_message message = take_deferred(from, from.deferred.begin());
+    execute(from, message.head, message.bytes);
+  }
+  return true;
+}
+
+bool dispatcher::has_runnable() const {
+  if (this_thread.depth >= max_depth) return false;
+  for (const peer* one : of_.peers) {
+    if (!must_wait(*one) && has_waiting(*one)) return true;
+  }
+  return false;
+}
+
+void dispatcher::begin_elsewhere(incoming_call& call) {
+  if (!of_.room.take(call.payload.size())) throw call_error(no_room());
+  pooled_in_flight_.fetch_add(1, std::memory_order_acq_rel);
+  call.from->users.fetch_add(1, std::memory_order_relaxed);
+  if (!wants_reply(call)) of_.room.slow_if_filling(*call.from);
+  if (call.batch != nullptr) call.batch->share();
+}
+
+void dispatcher::end_elsewhere(incoming_call& call) noexcept {
+  call.from->users.fetch_sub(1, std::memory_order_acq_rel);
+  of_.room.give(call.payload.size());
+  pooled_in_flight_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+// ---- what will not run
+
+void dispatcher::refuse(peer& from, frame_header head, std::span<const std::byte> payload,
+                        std::span<const std::byte> error) {
+  if (head.is_call()) {
+    if (head.wants_reply())
+      node_.reply_with(from, frame_header::reply_error(head.id()), error);
+    else
+      node_.lose_ping(head, payload, error);
+    return;
+  }
+  auto* const collected = new batch_reply(node_, from, head.calls());
+  payload = payload.subspan(head.prefix_bytes());
+  for (std::uint32_t i = 0; i < head.calls(); ++i) {
+    const batch_record next(payload);
+    collected->fail(next.call, error);
+    payload = payload.subspan(next.size());
+  }
+}
+
+/// Usually what a thread at the limit waits for comes, and its stack unwinds. Only if that may wait for something which
+/// does not begin because of the limit, it is refused, or begins after all.
+void dispatcher::wait_at_limit(const call_slot* awaited, std::int64_t now_ns, std::int64_t& silent_since) {
+  const bool first = silent_since == 0;
+  if (first) silent_since = now_ns;
+  const std::int64_t silent = now_ns - silent_since;
+  const bool local = awaited == nullptr || awaited->function == nullptr;
+  const bool spare = this_thread.depth < max_depth + spare_depth;
+  if (of_.continuations.due() && silent >= (local || spare ? shortest_silence_ns : max_silence_ns)) {
+    silent_since = now_ns;
+    of_.continuations.run_one();  // nobody could be told that it is refused
+    return;
+  }
+  if (deferred_.load() == 0) return;
+  const bool own = !local && awaited->node.load(std::memory_order_relaxed) == of_.self;
+  if (!(own && first) && silent < max_silence_ns) return;
+  of_.lock.lock();
+  if (own && refuse_own(*awaited)) {
+    // that was it
+  } else if (silent >= max_silence_ns && (local || was_consumed(*awaited))) {
+    refuse_newest();
+    silent_since = now_ns - max_silence_ns + shortest_silence_ns;
+  }
+  of_.lock.unlock();
+}
+
+/// Whether the peer has seen the call; one that has not is busy, and nothing waits on its side for what is called here.
+bool dispatcher::was_consumed(const call_slot& awaited) const {
+  const node_t node = awaited.node.load(std::memory_order_relaxed);
+  if (!of_.peers.has(node)) return true;
+  const peer& to = of_.peers[node];
+  return to.to == nullptr || to.to->consumed() > awaited.position;
+}
+
+/// A call of this node to itself, for which this thread waits although only it could begin it.
+bool dispatcher::refuse_own(const call_slot& awaited) {
+  peer& me = of_.peers[of_.self];
+  const auto found = std::find_if(me.deferred.begin(), me.deferred.end(), [&](const stored_message& one) {
+    return one.head.is_call() && one.head.id() == awaited.id.load(std::memory_order_relaxed);
+  });
+  if (found == me.deferred.end() || must_wait(me)) return false;
+  const stored_message message = take_deferred(me, found);
+  refuse(me, message.head, message.bytes, nested_too_deep(of_.self));
+  return true;
+}
+
+/// Of each peer whose calls only this thread may begin, the last message: calls without end wait for that one.
+void dispatcher::refuse_newest() {
+  for (peer* const one : of_.peers) {
+    if (must_wait(*one) || !has_waiting(*one)) continue;
+    const std::vector<std::byte> error = nested_too_deep(of_.self);
+    if (!one->deferred.empty()) {
+      const stored_message message = take_deferred(*one, std::prev(one->deferred.end()));
+      refuse(*one, message.head, message.bytes, error);
+      continue;
+    }
+    open_batch& batch = *one->batch;
+    const batch_record next(batch.rest);
+    batch.rest = batch.rest.subspan(next.size());
+    if (--batch.left == 0) --deferred_;
+    batch.collected->fail(next.call, error);
+  }
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,174 @@
+// Which of the calls that were taken begins when, and on which thread: in the order of their peers' sending, and never
+// nested too deep.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/batch_reply.hpp"
+#include "core/continuation_runner.hpp"
+#include "core/message_check.hpp"
+#include "core/peer_table.hpp"
+#include "core/ping_flow.hpp"
+#include "core/reply_sender.hpp"
+#include "core/thread_state.hpp"
+#include "core/waiter.hpp"
+#include "ham/offload/detail/engine_api.hpp"
+
+namespace ham::detail {
+
+/// What the dispatcher asks of its node: nothing on the path of a call that begins when it is taken.
+class called_node : public reply_sender {
+ public:
+  /// Gives a message to the thread of a context. False: there is no such context.
+  [[nodiscard]] virtual bool queue_for_context(std::uint32_t context, stored_message message) = 0;
+  /// A ping will not run. Its sender has gone on.
+  virtual void lose_ping(frame_header head, std::span<const std::byte> payload,
+                         std::span<const std::byte> error) noexcept = 0;
+};
+
+/// A call that may not begin when it is taken waits in its peer's list, behind the rest of a batch that is being
+/// executed. A thread at the limit of nesting begins nothing more until its stack has unwound. The receiving lock
+/// guards all of it, and is free while a call runs.
+class dispatcher {
+ public:
+  /// The parts of the node that it works with.
+  struct parts {
+    engine* owner;  ///< that calls find
+    node_t self;
+    const msg::handler_table& functions;
+    peer_table& peers;
+    waiter& lock;
+    ping_flow& room;
+    continuation_runner& continuations;
+  };
+  dispatcher(called_node& node, const parts& of) noexcept : node_(node), of_(of) {}
+
+  // ---- the receiving lock is held
+  /// Whether a message may begin at once with run_at_once(); else it is taken with take().
+  [[nodiscard]] bool begins_at_once(const peer& from, frame_header head) const noexcept {
+    return head.is_call_of_main_queue() && from.hello_seen && from.waiting == 0 &&
+           this_thread.depth < thread_state::max_depth && !must_wait(from);
+  }
+  /// The call runs on this thread. Throws ham::protocol_error, before it begins.
+  void run_at_once(peer& from, frame_header head, std::span<const std::byte> payload) {
+    count_executed(1);
+    const msg::handler_entry& entry = callable_entry(of_.functions, head.key());
+    const execution scope(*this, from);
+    run_call(from, head.id(), payload, entry);
+  }
+  /// A call or a batch: begins, is set aside, is given to its context, or is refused. Throws ham::protocol_error.
+  void take(peer& from, frame_header head, std::span<const std::byte> payload);
+  /// Begins what was set aside, a bounded number of messages, and no more once `awaited` has settled or a continuation
+  /// is due. True if something has begun.
+  bool run_deferred(const call_slot* awaited) {
+    if (deferred_.load(std::memory_order_relaxed) == 0) [[likely]]
+      return false;
+    return run_some_deferred(awaited);
+  }
+  /// Whether a message that was set aside may begin on this thread.
+  [[nodiscard]] bool has_runnable() const;
+
+  // ---- any thread
+  /// Whether messages are set aside.
+  [[nodiscard]] bool has_deferred() const noexcept { return deferred_.load() != 0; }
+  /// Runs a message of a context, on the calling thread.
+  void run_stored(stored_message& message);
+  /// Answers every call of a message with an error instead of running it.
+  void refuse(peer& from, frame_header head, std::span<const std::byte> payload, std::span<const std::byte> error);
+  /// For a thread that waits at the limit of nesting and finds nothing to do, since `silent_since` (0: is to be set).
+  void wait_at_limit(const call_slot* awaited, std::int64_t now_ns, std::int64_t& silent_since);
+
+  /// A copy of the call will be answered by a thread that is not the node's (pooled). Throws ham::call_error if too
+  /// much waits already.
+  void begin_elsewhere(incoming_call& call);
+  void end_elsewhere(incoming_call& call) noexcept;
+  [[nodiscard]] bool runs_elsewhere() const noexcept { return pooled_in_flight_.load(std::memory_order_acquire) != 0; }
+
+  /// Whether calls run on threads that have received them.
+  [[nodiscard]] bool executing() const noexcept { return executing_.load(std::memory_order_relaxed) > 0; }
+  [[nodiscard]] std::uint64_t calls_executed() const noexcept { return executed_.load(std::memory_order_relaxed); }
+  /// In a child after fork: nothing is set aside.
+  void detach_after_fork() noexcept { deferred_ = 0; }
+
+ private:
+  /// While it lives, the calling thread executes user code on behalf of a peer, without the receiving lock. No
+  /// continuation runs at its begin: the code would begin late, and what it shall come before might overtake it.
+  class execution {
+   public:
+    execution(dispatcher& at, peer& from) noexcept
+        : at_(at),
+          from_(from),
+          before_(std::exchange(from.executor, base::thread_identity())),
+          worked_for_(std::exchange(this_thread.current, at.of_.owner)) {
+      ++this_thread.depth;
+      at.executing_.store(at.executing_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      at.of_.lock.unlock();
+    }
+    execution(const execution&) = delete;
+    execution& operator=(const execution&) = delete;
+    ~execution() {
+      --this_thread.depth;
+      this_thread.current = worked_for_;
+      at_.of_.lock.lock();
+      at_.executing_.store(at_.executing_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+      from_.executor = before_;
+    }
+
+   private:
+    dispatcher& at_;
+    peer& from_;
+    const void* const before_;
+    engine* const worked_for_;
+  };
+
+  /// Whether a call of this peer must not begin on the calling thread now.
+  [[nodiscard]] static bool must_wait(const peer& from) noexcept {
+    const void* const me = base::thread_identity();
+    return (from.executor != nullptr && from.executor != me) || this_thread.only_receives;
+  }
+  /// Not for a peer that must_wait().
+  [[nodiscard]] static bool has_waiting(const peer& from) noexcept {
+    return !from.deferred.empty() || (from.batch != nullptr && from.batch->left != 0);
+  }
+  void count_executed(std::uint32_t calls) noexcept {
+    executed_.store(executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
+  }
+  /// Without the receiving lock.
+  void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
+                batch_reply* collected = nullptr) const {
+    incoming_call call{of_.owner, &from, payload, id, &entry, collected};
+    try {
+      entry.handler(&call);
+    } catch (...) {
+      call_failed(call);
+    }
+  }
+  void take_for_context(peer& from, frame_header head, std::span<const std::byte> payload);
+  void execute(peer& from, frame_header head, std::span<const std::byte> payload);
+  void execute_batch(peer& from, frame_header head, std::span<const std::byte> payload);
+  void run_next(peer& from, open_batch& batch);
+  bool run_some_deferred(const call_slot* awaited);
+  bool run_first(peer& from);
+  [[nodiscard]] bool set_aside(peer& from, frame_header head, std::span<const std::byte> payload);
+  [[nodiscard]] std::string no_room() const;
+  void defer(peer& from, frame_header head, std::span<const std::byte> payload);
+  [[nodiscard]] stored_message take_deferred(peer& from, std::list<stored_message>::iterator which);
+  [[nodiscard]] bool was_consumed(const call_slot& awaited) const;
+  bool refuse_own(const call_slot& awaited);
+  void refuse_newest();
+
+  called_node& node_;
+  const parts of_;
+  std::atomic<std::size_t> deferred_{0};  ///< messages that are set aside, and batches with calls that have not begun
+  std::atomic<int> executing_{0};
+  std::atomic<std::uint64_t> executed_{0};
+  std::atomic<int> pooled_in_flight_{0};
+};
+
+}  // namespace ham::detail
