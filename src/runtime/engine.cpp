@@ -63,7 +63,8 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       standby_(this, *this, waiter_),
       calls_(this, waiter_),
       continuations_(this, calls_.due()),
-      dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, continuations_}) {
+      dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, continuations_}),
+      transfers_(this) {
   spare_buffers_.reserve(16);
   static_cast<void>(peers_.claim(0));  // its end is this node's, also before it is met
   peer& me = *peers_.claim(self_);
@@ -80,6 +81,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
 
 engine::~engine() {
   forget(*this);
+  transfers_.stop();
   leaving_.store(true);
   stop_.store(true);
   standby_.stop();
@@ -150,6 +152,7 @@ void engine::serve() {
 }
 
 void engine::leave() {
+  transfers_.stop();
   leaving_.store(true);
   standby_.stop();
   const bool own = refuse_queued();
@@ -232,6 +235,8 @@ bool engine::await_greeting(peer& who, std::int64_t until_ns) {
 }
 
 bool engine::wait(call_slot& slot, std::int64_t until_ns) {
+  if (transfers_.busy()) [[unlikely]]
+    transfers_.help(slot, until_ns);
   if (msg::pool_of_this_thread != nullptr) [[unlikely]]
     return wait_in_pool(slot, until_ns);
   return await_settled(slot, until_ns);

@@ -27,6 +27,7 @@
 #include "core/self_endpoint.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
+#include "core/transfer_queue.hpp"
 #include "core/waiter.hpp"
 #include "core/wire.hpp"
 #include "ham/msg/handler_table.hpp"
@@ -148,6 +149,8 @@ class engine final : public transport::observer, public called_node, private wai
       return who;
     return make_ready(node);
   }
+  /// Accesses to the memory of other nodes that go on beside their callers.
+  [[nodiscard]] transfer_queue& transfers() noexcept { return transfers_; }
   /// How many bytes of messages the node has consumed, as its endpoint counts them.
   [[nodiscard]] std::uint64_t consumed_by(const peer& who) {
     std::uint64_t position = 0;
@@ -178,6 +181,8 @@ class engine final : public transport::observer, public called_node, private wai
   // ---- slots (engine_slots.cpp)
   [[nodiscard]] call_table& calls() noexcept { return calls_; }
   void settle_local(call_slot& slot, slot_state outcome) noexcept;
+  /// The same from a thread of the library's own: what waits for it goes on elsewhere.
+  void settle_beside(call_slot& slot, slot_state outcome) noexcept;
   void attach(call_slot& slot, continuation* what);
 
   // ---- progress and waiting (engine.cpp, engine_sleep.cpp)
@@ -352,6 +357,7 @@ class engine final : public transport::observer, public called_node, private wai
   call_table calls_;
   continuation_runner continuations_;
   dispatcher dispatcher_;
+  transfer_queue transfers_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
 

@@ -26,6 +26,14 @@ void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
   continuations_.run_settled();
 }
 
+void engine::settle_beside(call_slot& slot, slot_state outcome) noexcept {
+  waiter_.lock();
+  calls_.settle(slot, outcome);
+  const bool continues = !calls_.due().empty();
+  waiter_.unlock();
+  if (continues) waiter_.wake();  // who sleeps next runs it first
+}
+
 void engine::attach(call_slot& slot, continuation* what) {
   if (calls_.attach(slot, what)) continuations_.run_settled();
 }

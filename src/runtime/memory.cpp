@@ -16,28 +16,12 @@
 #include "ham/offload/when.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/memory_access.hpp"
 
 namespace ham::offload::detail {
 namespace {
 
 constexpr std::size_t piece_bytes = 1U << 20;  // of put and get in messages
-
-std::string hexadecimal(std::uint64_t address) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-  return text;
-}
-
-[[noreturn]] void refuse(const char* why, node_t node, raw_buffer what, std::size_t bytes) {
-  throw buffer_error("cannot access " + std::to_string(bytes) + " bytes at " + hexadecimal(what.address) + " of node " +
-                     std::to_string(node) + " (" + why + ")");
-}
-
-[[noreturn]] void refuse(transport::access_result why, node_t node, raw_buffer what, std::size_t bytes) {
-  refuse(why == transport::access_result::stale ? "the allocation was freed, or is of another node"
-                                                : "outside of the allocation",
-         node, what, bytes);
-}
 
 /// Whether this process may use the memory; untracked memory is tried by the kernel in access_untracked.
 void check_local(engine& at, raw_buffer what, std::size_t bytes) {
@@ -152,11 +136,14 @@ void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, 
   put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}).get();
 }
 
-template <class Action>
-future<void> ready_or_failed(engine& at, Action action) {
-  call_slot* const slot = make_local_slot(at);
-  fulfil<void>(*slot, action);
-  return future<void>(slot);
+/// What `begin` returns; if it throws, a future that fails with that.
+template <class Begin>
+future<void> begun_or_failed(engine& at, Begin begin) {
+  try {
+    return begin();
+  } catch (...) {
+    return ready_or_failed(at, [] { throw; });
+  }
 }
 
 /// Waits for parts; the first error counts.
@@ -183,21 +170,15 @@ void warn_of_messages(node_t node, std::size_t bytes) {
 
 /// put and get: by this process itself, by one access to the node's memory, or in messages, each of one piece. Numbers
 /// of `swapped` bytes change their byte order on the way, which only messages do.
-template <class Here, class OneSided, class Piece>
-future<void> transfer(engine& at, node_t node, raw_buffer there, std::size_t bytes, std::uint32_t swapped, Here here,
-                      OneSided one_sided, Piece send_piece) {
+template <class Here, class Piece>
+future<void> transfer(engine& at, const one_sided& what, std::uint32_t swapped, Here here, Piece send_piece) {
+  const auto& [which, local, node, there, bytes, whom] = what;
   if (bytes == 0) return ready_or_failed(at, [] {});
   if (node == at.self()) return ready_or_failed(at, here);
   {
-    const ham::detail::peer_hold who = at.peer_of(node);
+    ham::detail::peer_hold who = at.peer_of(node);
     transport::remote_memory* const memory = at.memory_of(*who);
-    if (memory != nullptr && there.tag != 0 && swapped == 0) {
-      const transport::access_result result = one_sided(*memory);
-      return ready_or_failed(at, [&] {
-        if (result == transport::access_result::lost) at.fail_access(node);
-        if (result != transport::access_result::done) refuse(result, node, there, bytes);
-      });
-    }
+    if (memory != nullptr && there.tag != 0 && swapped == 0) return access(at, std::move(who), *memory, what);
     if (memory != nullptr && there.tag == 0) warn_of_messages(node, bytes);
   }
   const engine_scope scope(&at);
@@ -250,13 +231,14 @@ void free_at_end(node_t node, raw_buffer what) noexcept {
   }
 }
 
-future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of) {
+future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of,
+                       moved_by whom) {
   at.count_put(bytes);
-  const auto* source = static_cast<const std::byte*>(from);
+  auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   const std::uint32_t swapped = swap_width(at, node, of);
   return transfer(
-      at, node, to, bytes, swapped, [&] { store_local(at, to, from, bytes); },
-      [&](transport::remote_memory& memory) { return memory.put(to.address, to.tag, source, bytes); },
+      at, {one_sided::direction::put, source, node, to, bytes, whom}, swapped,
+      [&] { store_local(at, to, from, bytes); },
       [&](std::size_t done, std::size_t piece) {
         std::span<const std::byte> content(source + done, piece);
         std::vector<std::byte> copy;
@@ -269,13 +251,14 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
       });
 }
 
-future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes, element of) {
+future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes, element of,
+                       moved_by whom) {
   at.count_got(bytes);
   auto* target = static_cast<std::byte*>(to);
   const std::uint32_t swapped = swap_width(at, node, of);
   return transfer(
-      at, node, from, bytes, swapped, [&] { load_local(at, from, to, bytes); },
-      [&](transport::remote_memory& memory) { return memory.get(from.address, from.tag, target, bytes); },
+      at, {one_sided::direction::get, target, node, from, bytes, whom}, swapped,
+      [&] { load_local(at, from, to, bytes); },
       [&](std::size_t done, std::size_t piece) {
         return async(node, fn<&load_here>, from.address + done, from.tag, static_cast<std::uint64_t>(piece))
             .then([place = target + done, piece, swapped](const std::vector<std::byte>& data) {
@@ -288,15 +271,17 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
 
 future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes,
                         element of) {
+  const auto here = [](raw_buffer what) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(what.address)); };
   if (from_node == at.self() && from.tag != 0) {
-    return ready_or_failed(at, [&] {
-      copy_from_here(from.address, from.tag, to_node, to.address, to.tag, bytes, of.number_bytes, of.known);
+    return begun_or_failed(at, [&] {
+      check_local(at, from, bytes);
+      return put_bytes(at, here(from), to_node, to, bytes, of);
     });
   }
   if (to_node == at.self() && to.tag != 0) {
-    return ready_or_failed(at, [&] {
+    return begun_or_failed(at, [&] {
       check_local(at, to, bytes);
-      get_bytes(at, from_node, from, reinterpret_cast<void*>(static_cast<std::uintptr_t>(to.address)), bytes, of).get();
+      return get_bytes(at, from_node, from, here(to), bytes, of);
     });
   }
   const engine_scope scope(&at);

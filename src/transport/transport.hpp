@@ -49,6 +49,13 @@ class remote_memory {
   virtual access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) = 0;
   /// The peer is gone: lets go of its memory as soon as no access is under way. Later ones find it lost. Any thread.
   virtual void abandon() noexcept {}
+  /// How an access can go on while its caller computes.
+  enum class beside : std::uint8_t {
+    no,     ///< only some threads may access it: see open_to_me()
+    whole,  ///< on another thread
+    parts,  ///< several threads may move parts of it; a part costs nothing of its own
+  };
+  [[nodiscard]] virtual beside goes_beside() const noexcept { return beside::whole; }
   /// Whether the calling thread may use it.
   [[nodiscard]] virtual bool open_to_me() const noexcept { return true; }
 };

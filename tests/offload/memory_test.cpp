@@ -64,6 +64,35 @@ TEST_P(memory, copy_among_all_nodes) {
   }
 }
 
+/// So large that they go on beside the caller, where the transport can do that.
+TEST_P(memory, large_ones_in_flight_together) {
+  constexpr std::size_t n = std::size_t{4} << 20;
+  const auto sent = numbers(n);
+  offload::buffer<int> first(1, n);
+  offload::buffer<int> second(2, n);
+  offload::buffer<int> own(0, n);
+  auto to_first = offload::put(sent.data(), first.ptr(), n);
+  auto to_second = offload::put(sent.data(), second.ptr(), n);
+  auto continued = to_second.then([&] { return offload::sync(2, ham::fn<&sum>, second.ptr(), n); });
+  EXPECT_EQ(continued.get(), std::accumulate(sent.begin(), sent.end(), 0L));
+  to_first.get();
+  auto across = offload::copy(first.ptr(), own.ptr(), n);
+  EXPECT_TRUE(across.wait_for(std::chrono::seconds(60)));
+  std::vector<int> got(n);
+  auto back = offload::get(own.ptr(), got.data(), n);
+  while (!back.test()) std::this_thread::yield();
+  back.get();
+  EXPECT_EQ(got, sent);
+  offload::put(got.data(), first.ptr(), n).detach();
+  offload::put(sent.data(), second.ptr(), n);
+  auto in_vain = offload::put(sent.data(), second.ptr() + 1, n);
+  EXPECT_THROW(in_vain.get(), buffer_error);
+  const offload::buffer_ptr<int> freed = second.ptr();
+  second.reset();
+  EXPECT_THROW(offload::get(freed, got.data(), n).get(), buffer_error);
+  EXPECT_EQ(got, sent) << "checked before any byte moves";
+}
+
 TEST_P(memory, many_at_once) {
   std::vector<offload::buffer<int>> all;
   std::vector<std::vector<int>> sent;

@@ -28,6 +28,9 @@ namespace ham::bench {
 /// and beside busy processes, which it starts.
 [[nodiscard]] report run_overlap(const settings& how);
 
+/// put and get of 64 MiB while the host computes for as long, beside either alone.
+[[nodiscard]] report run_transfers(const settings& how);
+
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 

@@ -36,7 +36,7 @@ struct settings {
   }
 };
 
-enum class pinning { two_cores, none };
+enum class pinning { two_cores, none, by_default };
 
 /// A job with `targets` targets of the chosen transport; when pinned, the host on the one core, all targets on the
 /// other.

@@ -55,10 +55,12 @@ template <class Element>
 void free_bytes(engine& at, node_t node, raw_buffer what);
 /// For destructors: errors are ignored, and a node that is stopped is not waited for.
 void free_at_end(node_t node, raw_buffer what) noexcept;
+/// Who moves a block: the calling thread, or, if it is large, another one meanwhile.
+enum class moved_by : bool { caller, anyone };
 [[nodiscard]] future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes,
-                                     element of = {});
+                                     element of = {}, moved_by whom = moved_by::anyone);
 [[nodiscard]] future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes,
-                                     element of = {});
+                                     element of = {}, moved_by whom = moved_by::anyone);
 [[nodiscard]] future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
                                       std::size_t bytes, element of = {});
 [[noreturn]] void throw_too_large(std::size_t elements, std::size_t element_bytes);
@@ -98,11 +100,13 @@ void free(node_number, buffer_ptr<Element> ptr) {
 }
 
 /// Writes `count` elements from local memory to `dst`. `src` must stay as it is until the future has settled. Not
-/// ordered with calls that still run on the node: wait for them first. Over shared memory the caller copies, once, and
-/// the future is ready on return. The future fails with ham::buffer_error for stale, freed, foreign or too short
-/// memory, and with ham::node_failure if the node is lost; what is at `dst` is undefined then: any part of the bytes
-/// may have been written. Numbers are converted for a node of another byte order; elements of which the bytes would
-/// mean something else there are refused with ham::buffer_error at once.
+/// ordered with calls that still run on the node: wait for them first. Over shared memory, tcp and the emulated link
+/// the caller moves small blocks itself, and the future is ready on return; larger ones (from some 100 KiB to a few MiB
+/// on, as measured while the node runs) move on a thread of the library's while the caller goes on, and who waits for
+/// the future takes part. Over MPI between machines the caller moves all. The future fails with ham::buffer_error for
+/// stale, freed, foreign or too short memory, and with ham::node_failure if the node is lost; what is at `dst` is
+/// undefined then: any part of the bytes may have been written. Numbers are converted for a node of another byte order;
+/// elements of which the bytes would mean something else there are refused with ham::buffer_error at once.
 template <detail::transferable Element>
 future<void> put(const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
   return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),
@@ -128,15 +132,19 @@ requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
                             detail::bytes_for<Element>(count), detail::element_of<std::remove_const_t<Element>>());
 }
 
-/// The same, complete on return; errors are thrown.
+/// The same, complete on return, and moved by the calling thread alone; errors are thrown.
 template <detail::transferable Element>
 void put_sync(const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
-  offload::put(src, dst, count).get();
+  detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),
+                    detail::element_of<Element>(), detail::moved_by::caller)
+      .get();
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>>
 void get_sync(buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst, std::size_t count) {
-  offload::get(src, dst, count).get();
+  detail::get_bytes(detail::current(), src.node(), detail::raw(src), dst, detail::bytes_for<Element>(count),
+                    detail::element_of<std::remove_const_t<Element>>(), detail::moved_by::caller)
+      .get();
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>>

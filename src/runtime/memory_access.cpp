@@ -1,0 +1,100 @@
+// Small accesses are the caller's own; from a size where that pays on, the node's transfer queue takes them over.
+#include "runtime/memory_access.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "core/transfer_queue.hpp"
+
+namespace ham::offload::detail {
+namespace {
+
+constexpr std::size_t part_bytes = std::size_t{1} << 20;
+
+/// An access while its caller goes on.
+class access_beside final : public ham::detail::transfer {
+ public:
+  access_beside(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what)
+      : at_(at), who_(std::move(who)), memory_(memory), what_(what), slot_(*make_local_slot(at)) {}
+
+  [[nodiscard]] call_slot& slot() noexcept { return slot_; }
+  [[nodiscard]] transport::access_result move(std::size_t from, std::size_t bytes) noexcept override {
+    return what_.move(memory_, from, bytes);
+  }
+  void finish(transport::access_result how) noexcept override {
+    slot_state outcome = slot_state::value;
+    try {
+      what_.check(at_, how);
+    } catch (...) {
+      ::new (static_cast<void*>(slot_.storage)) std::exception_ptr(std::current_exception());
+      outcome = slot_state::failed;
+    }
+    at_.settle_beside(slot_, outcome);
+  }
+
+ private:
+  engine& at_;
+  const ham::detail::peer_hold who_;  // and with it the memory
+  transport::remote_memory& memory_;
+  const one_sided what_;
+  call_slot& slot_;
+};
+
+/// Of an access in parts, each of which is checked by itself; nothing is moved.
+bool is_allowed(transport::remote_memory& memory, const one_sided& what) {
+  return what.move(memory, 0, 0) == transport::access_result::done &&
+         what.move(memory, what.bytes, 0) == transport::access_result::done;
+}
+
+future<void> access_now(engine& at, transport::remote_memory& memory, const one_sided& what) {
+  const transport::access_result how = what.move(memory, 0, what.bytes);
+  return ready_or_failed(at, [&] { what.check(at, how); });
+}
+
+}  // namespace
+
+std::string hexadecimal(std::uint64_t address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+void refuse(const char* why, node_t node, raw_buffer what, std::size_t bytes) {
+  throw buffer_error("cannot access " + std::to_string(bytes) + " bytes at " + hexadecimal(what.address) + " of node " +
+                     std::to_string(node) + " (" + why + ")");
+}
+
+void refuse(transport::access_result why, node_t node, raw_buffer what, std::size_t bytes) {
+  refuse(why == transport::access_result::stale ? "the allocation was freed, or is of another node"
+                                                : "outside of the allocation",
+         node, what, bytes);
+}
+
+transport::access_result one_sided::move(transport::remote_memory& memory, std::size_t from, std::size_t count) const {
+  return which == direction::put ? memory.put(there.address + from, there.tag, local + from, count)
+                                 : memory.get(there.address + from, there.tag, local + from, count);
+}
+
+void one_sided::check(engine& at, transport::access_result how) const {
+  if (how == transport::access_result::lost) at.fail_access(node);
+  if (how != transport::access_result::done) refuse(how, node, there, bytes);
+}
+
+future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what) {
+  using beside = transport::remote_memory::beside;
+  const beside how = memory.goes_beside();
+  if (what.whom == moved_by::caller || how == beside::no || !at.transfers().pays(what.bytes))
+    return access_now(at, memory, what);
+  if (how == beside::parts && !is_allowed(memory, what)) return access_now(at, memory, what);
+  auto handed_over = std::make_unique<access_beside>(at, std::move(who), memory, what);
+  call_slot& slot = handed_over->slot();
+  std::unique_ptr<ham::detail::transfer> job = std::move(handed_over);
+  const std::size_t part = how == beside::parts ? part_bytes : what.bytes;
+  if (!at.transfers().begin(slot, job, what.bytes, part)) job->finish(job->move(0, what.bytes));
+  return future<void>(&slot);
+}
+
+}  // namespace ham::offload::detail

@@ -1,0 +1,45 @@
+// One access to the memory of another node, by a transport that can: at once or beside the caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "ham/offload/memory.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::offload::detail {
+
+[[nodiscard]] std::string hexadecimal(std::uint64_t address);
+/// Throws ham::buffer_error.
+[[noreturn]] void refuse(const char* why, node_t node, raw_buffer what, std::size_t bytes);
+[[noreturn]] void refuse(transport::access_result why, node_t node, raw_buffer what, std::size_t bytes);
+
+/// A future that has settled: with what `action` throws, if it does.
+template <class Action>
+[[nodiscard]] future<void> ready_or_failed(engine& at, Action action) {
+  call_slot* const slot = make_local_slot(at);
+  fulfil<void>(*slot, action);
+  return future<void>(slot);
+}
+
+/// put or get; checked by move() before any byte moves.
+struct one_sided {
+  enum class direction : std::uint8_t { put, get } which;
+  std::byte* local;
+  node_t node;
+  raw_buffer there;
+  std::size_t bytes;
+  moved_by whom;
+
+  [[nodiscard]] transport::access_result move(transport::remote_memory& memory, std::size_t from,
+                                              std::size_t count) const;
+  /// Throws unless it was done: ham::node_failure, ham::buffer_error.
+  void check(engine& at, transport::access_result how) const;
+};
+
+/// Begins it, or does it at once where that is quicker, or where it would be refused.
+[[nodiscard]] future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory,
+                                  const one_sided& what);
+
+}  // namespace ham::offload::detail

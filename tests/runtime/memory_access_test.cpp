@@ -1,0 +1,135 @@
+// Accesses to another node's memory: what the caller does itself, what goes on beside it, and what is refused.
+#include "runtime/memory_access.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "base/process.hpp"
+#include "faults/hostile_world.hpp"
+
+namespace ham::offload::detail {
+namespace {
+
+using transport::access_result;
+using beside = transport::remote_memory::beside;
+
+/// One allocation, at address 1000.
+class fake_memory final : public transport::remote_memory {
+ public:
+  static constexpr std::uint64_t begin = 1000;
+  fake_memory(std::size_t bytes, beside how) : bytes_(bytes), how_(how) {}
+
+  access_result put(std::uint64_t address, std::uint64_t, const std::byte*, std::size_t size) override {
+    return access(address, size);
+  }
+  access_result get(std::uint64_t address, std::uint64_t, std::byte*, std::size_t size) override {
+    return access(address, size);
+  }
+  [[nodiscard]] beside goes_beside() const noexcept override { return how_; }
+
+  std::size_t moved() {
+    std::lock_guard guard(mutex_);
+    return moved_;
+  }
+  bool moved_here_only() {
+    std::lock_guard guard(mutex_);
+    return by_ == std::set{std::this_thread::get_id()};
+  }
+  std::size_t largest() {
+    std::lock_guard guard(mutex_);
+    return largest_;
+  }
+  std::atomic<bool> lost{false};
+
+ private:
+  access_result access(std::uint64_t address, std::size_t size) {
+    if (lost) return access_result::lost;
+    if (address < begin || address > begin + bytes_ || size > begin + bytes_ - address)
+      return access_result::out_of_range;
+    if (size == 0) return access_result::done;
+    std::lock_guard guard(mutex_);
+    moved_ += size;
+    largest_ = std::max(largest_, size);
+    by_.insert(std::this_thread::get_id());
+    return access_result::done;
+  }
+
+  const std::size_t bytes_;
+  const beside how_;
+  std::mutex mutex_;
+  std::size_t moved_ = 0, largest_ = 0;
+  std::set<std::thread::id> by_;
+};
+
+class memory_access : public testing::Test {
+ protected:
+  static constexpr std::size_t large = std::size_t{16} << 20;  // pays on any machine with two cores
+
+  [[nodiscard]] one_sided what(std::size_t bytes, moved_by whom = moved_by::anyone,
+                               std::uint64_t address = fake_memory::begin) const {
+    return {one_sided::direction::put, nullptr, node_, {address, 7}, bytes, whom};
+  }
+  [[nodiscard]] future<void> access_to(fake_memory& memory, const one_sided& access) {
+    return detail::access(world_.node(), world_.node().peer_of(node_), memory, access);
+  }
+  [[nodiscard]] static bool alone() { return base::usable_cores() < 2; }
+
+  test::quiet quiet_;
+  test::world world_;
+  engine_scope scope_{&world_.node()};
+  const node_t node_ = world_.friendly().number;
+};
+
+TEST_F(memory_access, small_ones_and_what_is_to_be_the_callers_are_moved_at_once) {
+  for (const beside how : {beside::no, beside::whole, beside::parts}) {
+    fake_memory memory(large, how);
+    const future<void> small = access_to(memory, what(1000));
+    EXPECT_EQ(memory.moved(), 1000U);
+    const future<void> own = access_to(memory, what(large, moved_by::caller));
+    EXPECT_EQ(memory.moved(), 1000U + large);
+    EXPECT_EQ(memory.largest(), large);
+    EXPECT_TRUE(memory.moved_here_only());
+  }
+  fake_memory bound(large, beside::no);
+  const future<void> only_here = access_to(bound, what(large));
+  EXPECT_TRUE(bound.moved_here_only());
+}
+
+TEST_F(memory_access, large_ones_are_moved_once_as_the_memory_can) {
+  for (const beside how : {beside::whole, beside::parts}) {
+    fake_memory memory(large, how);
+    std::vector<future<void>> some;
+    for (int i = 0; i < 3; ++i) some.push_back(access_to(memory, what(large)));
+    for (auto& one : some) one.get();
+    EXPECT_EQ(memory.moved(), 3 * large);
+    EXPECT_EQ(memory.largest() == large, how == beside::whole || alone());
+  }
+}
+
+TEST_F(memory_access, what_is_not_allowed_moves_nothing) {
+  fake_memory memory(large, beside::parts);
+  for (const std::uint64_t address : {fake_memory::begin - 1, fake_memory::begin + 1}) {
+    auto refused = access_to(memory, what(large, moved_by::anyone, address));
+    EXPECT_THROW(refused.get(), buffer_error);
+  }
+  EXPECT_EQ(memory.moved(), 0U);
+}
+
+TEST_F(memory_access, of_a_node_that_is_lost_meanwhile) {
+  fake_memory memory(large, beside::parts);
+  auto whole = access_to(memory, what(large));
+  whole.get();
+  memory.lost = true;
+  world_.node().on_lost(node_, "it was unplugged");
+  auto late =
+      access_to(memory, {one_sided::direction::get, nullptr, node_, {fake_memory::begin, 7}, 10, moved_by::anyone});
+  EXPECT_THROW(late.get(), node_failure);
+}
+
+}  // namespace
+}  // namespace ham::offload::detail

@@ -1,0 +1,113 @@
+// ham-bench transfers: whether a put or a get costs the host anything while it computes.
+#include "benchmarks.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ham::bench {
+
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{64} << 20;
+
+/// Computes in registers.
+std::uint64_t compute(std::uint64_t rounds) {
+  std::uint64_t state = 1;
+  for (std::uint64_t i = 0; i < rounds; ++i) state = state * 6364136223846793005ULL + (state >> 33);
+  asm volatile("" : : "r"(state));
+  return state;
+}
+
+template <class Action>
+double seconds_of(Action action) {
+  const std::int64_t begin = now_ns();
+  action();
+  return static_cast<double>(now_ns() - begin) * 1e-9;
+}
+
+struct memory {
+  memory() : local(block_bytes, std::byte{1}), there(1, block_bytes) {
+    offload::put_sync(local.data(), there.ptr(), block_bytes);
+  }
+  std::vector<std::byte> local;
+  offload::buffer<std::byte> there;
+};
+
+void move_sync(bool put, memory& of) {
+  if (put)
+    offload::put_sync(of.local.data(), of.there.ptr(), block_bytes);
+  else
+    offload::get_sync(of.there.ptr(), of.local.data(), block_bytes);
+}
+
+offload::future<void> begin(bool put, memory& of) {
+  return put ? offload::put(of.local.data(), of.there.ptr(), block_bytes)
+             : offload::get(of.there.ptr(), of.local.data(), block_bytes);
+}
+
+struct times {
+  std::vector<double> alone, helped, computing, together, ratio;
+};
+
+times measure(bool put, memory& of, int repetitions) {
+  times result;
+  std::uint64_t rounds = 1'000'000;
+  for (int i = -3; i < repetitions; ++i) {  // the first rounds warm up, and find how much computing takes as long
+    const double alone = seconds_of([&] { move_sync(put, of); });
+    const double helped = seconds_of([&] { begin(put, of).get(); });
+    const double computing = seconds_of([&] { compute(rounds); });
+    const double together = seconds_of([&] {
+      auto transfer = begin(put, of);
+      compute(rounds);
+      transfer.get();
+    });
+    if (i >= 0) {
+      result.alone.push_back(alone);
+      result.helped.push_back(helped);
+      result.computing.push_back(computing);
+      result.together.push_back(together);
+      result.ratio.push_back(together / std::max(alone, computing));
+    } else {
+      rounds = static_cast<std::uint64_t>(static_cast<double>(rounds) * alone / computing) + 1;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+report run_transfers(const settings& how) {
+  report result{"transfers", {}, {}, {}};
+  const auto job = start_job(how, 1, pinning::by_default);
+  memory of;
+  table found{
+      "put and get of 64 MiB, alone and while the host computes for as long; milliseconds",
+      {"verb", "by the caller", "waited for at once", "computing", "both at once", "ratio", "lowest", "highest"},
+      {}};
+  for (const bool put : {true, false}) {
+    times one = measure(put, of, std::max(how.repetitions, 5) * 3);
+    const auto [low, high] = std::minmax_element(one.ratio.begin(), one.ratio.end());
+    const double lowest = *low;
+    const double highest = *high;
+    const double ratio = median(one.ratio);
+    found.rows.push_back({put ? "put" : "get",
+                          {median(std::move(one.alone)) * 1e3, 3},
+                          {median(std::move(one.helped)) * 1e3, 3},
+                          {median(std::move(one.computing)) * 1e3, 3},
+                          {median(std::move(one.together)) * 1e3, 3},
+                          {ratio, 2},
+                          {lowest, 2},
+                          {highest, 2}});
+    result.bars.push_back(
+        {std::string(put ? "put" : "get") + " of 64 MiB beside as much computing / the longer one alone", ratio,
+         bar::direction::at_most, 1.15, ""});
+  }
+  result.tables.push_back(std::move(found));
+  return result;
+}
+
+}  // namespace ham::bench
