@@ -175,6 +175,43 @@ TEST(target_to_target, a_waiting_host_uses_no_cpu) {
   EXPECT_LT(ms, 50);
 }
 
+std::atomic<int> answered{0};
+std::string answer(std::size_t size) {
+  ++answered;
+  return std::string(size, 'a');
+}
+int count_answered() { return answered.load(); }
+/// Takes nothing of what `node` answers until its process has gone; then "values 4, failures 6".
+std::string take_answers_when_gone(node_t node, pid_t process, int calls, std::size_t size) {
+  auto& all = *new std::vector<offload::future<std::string>>;  // one that never settles could not be destroyed
+  for (int i = 0; i < calls; ++i) all.push_back(offload::async(node, fn<&answer>, size));
+  while (::kill(process, 0) == 0) ::usleep(1000);
+  int values = 0;
+  int failures = 0;
+  for (auto& one : all) {
+    if (!one.wait_for(10s)) return "a future that never settles";
+    try {
+      values += one.get().size() == size ? 1 : 0;
+    } catch (const node_failure&) {
+      ++failures;
+    }
+  }
+  return "values " + std::to_string(values) + ", failures " + std::to_string(failures);
+}
+
+/// Its goodbye finds no room.
+TEST(target_to_target, a_target_that_was_removed_is_lost_to_those_that_have_not_taken_its_answers) {
+  runtime rt(nodes("shm:2"));
+  constexpr int calls = 10;  // whose answers are more than a ring holds
+  const pid_t second = pid_of(2);
+  auto taken = offload::async(1, fn<&take_answers_when_gone>, node_t{2}, second, calls, std::size_t{60'000});
+  EXPECT_TRUE(eventually([] { return offload::sync(2, fn<&count_answered>) == calls; }));
+  offload::remove_node(2);
+  const std::string found = taken.get();
+  EXPECT_TRUE(found.starts_with("values ")) << found;
+  EXPECT_FALSE(found.ends_with("failures 0")) << found;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
@@ -23,6 +24,37 @@ void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
   observer_.on_connected(one);
   pending_.add(std::move(endpoint));
   wake();
+}
+
+void ring_transport::lose_when_empty(node_t peer, std::string reason) {
+  {
+    std::lock_guard guard(mutex_);
+    ended_.push_back({peer, std::move(reason)});
+    any_ended_.store(true, std::memory_order_release);
+  }
+  wake();
+}
+
+/// Those who still have something here are looked at again at the next poll.
+void ring_transport::report_ended() {
+  std::vector<ended_peer> empty;
+  {
+    std::lock_guard guard(mutex_);
+    std::erase_if(ended_, [&](ended_peer& one) {
+      const std::size_t place = place_of(one.node);
+      ring_endpoint* const from = place < by_place_.size() ? by_place_[place] : nullptr;
+      if (from != nullptr && from->peer() == one.node && from->state() == endpoint_state::open &&
+          !from->reader().empty()) {
+        promote(*from);
+        return false;
+      }
+      empty.push_back(std::move(one));
+      return true;
+    });
+    any_ended_.store(!ended_.empty(), std::memory_order_relaxed);
+    if (!ended_.empty()) bell_.attention.store(1, std::memory_order_relaxed);
+  }
+  for (const ended_peer& one : empty) observer_.on_lost(one.node, one.reason);
 }
 
 endpoint* ring_transport::poll(frame& out, unsigned polls) {
@@ -84,6 +116,7 @@ void ring_transport::answer_bell() {
   bell_.attention.exchange(0, std::memory_order_seq_cst);
   leaving_.clear();
   if (pending_.any()) adopt_pending();
+  if (any_ended_.load(std::memory_order_acquire)) report_ended();
   const std::size_t words = (by_place_.size() + 63) / 64;
   for (std::size_t word = 0; word < words; ++word) {
     if (bell_.bits[word].load(std::memory_order_relaxed) == 0) continue;

@@ -1,8 +1,11 @@
 // Receiving from any number of line rings: a few hot ones are polled, the others ring a bell.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "transport/common/pending_endpoints.hpp"
@@ -29,6 +32,9 @@ class ring_transport : public transport {
   /// Takes a new endpoint in; any thread.
   void adopt(std::unique_ptr<ring_endpoint> endpoint);
   [[nodiscard]] observer& observing() noexcept { return observer_; }
+  /// `peer` sends no more: it is told as lost when all that it has sent was taken, unless it is forgotten before. Any
+  /// thread.
+  void lose_when_empty(node_t peer, std::string reason);
   /// Told before and after sleeping.
   virtual void asleep(bool) noexcept {}
 
@@ -36,8 +42,14 @@ class ring_transport : public transport {
   static constexpr std::size_t max_hot = 8;
   static constexpr std::size_t max_arming = 32;
 
+  struct ended_peer {
+    node_t node;
+    std::string reason;
+  };
+
   void answer_bell();
   void adopt_pending();
+  void report_ended();
   void promote(ring_endpoint& one);
   void cool_oldest();
   void settle_arming();
@@ -52,6 +64,9 @@ class ring_transport : public transport {
   observer& observer_;
 
   pending_endpoints<ring_endpoint> pending_;
+  std::mutex mutex_;
+  std::vector<ended_peer> ended_;  // not told yet; guarded by mutex_
+  std::atomic<bool> any_ended_{false};
   std::vector<std::unique_ptr<ring_endpoint>> endpoints_;
   std::vector<ring_endpoint*> by_place_;
   std::vector<std::unique_ptr<ring_endpoint>> leaving_;  // forgotten since the last poll

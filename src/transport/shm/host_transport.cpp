@@ -218,7 +218,7 @@ void host_transport::hang_up(started_target& one) {
     // It most likely ends at this moment, and how it ends is worth more than that it hung up.
     const std::string how = one.how_ended.empty() ? supervisor_.wait(one.node, std::chrono::seconds(2)) : one.how_ended;
     lose(one, how.empty() ? "closed the connection" : how);
-    if (!how.empty()) one.release();
+    if (!how.empty()) release(one);
     return;
   }
   std::string how = job_->of(one.node).how_ended(static_cast<pid_t>(peer_pid(one.node)));
@@ -277,7 +277,18 @@ void host_transport::on_ended(started_target& one, const std::string& how) {
   if (!one.has_joined() && !one.has_hung_up()) read_control(one);  // it may have said why
   if (one.has_ended()) return;
   lose(one, how);
+  release(one);
+}
+
+/// Of a death its peers know from the life word. An end in order they know from its goodbye, if there was room for it.
+void host_transport::release(started_target& one) {
   one.release();
+  if (base::holder_died(job_->of(one.node).alive)) return;
+  for (const auto& [low, high] : introduced_) {
+    if (low != one.node && high != one.node) continue;
+    started_target* const other = find(low == one.node ? high : low);
+    if (other != nullptr && other->listens()) other->refuse(one.node);
+  }
 }
 
 /// Those that are used no more, and whose processes are gone.

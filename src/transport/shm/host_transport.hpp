@@ -58,6 +58,7 @@ class host_transport final : public ring_transport {
   void introduce(started_target& first, node_t second);
   void look_after_processes();
   void on_ended(started_target& one, const std::string& how);
+  void release(started_target& one);
   void hang_up(started_target& one);
   void lose(const started_target& one, const std::string& how);
   void report_end(const started_target& one, const std::string& how);

@@ -10,7 +10,7 @@ enum class control_kind : std::uint32_t {
   welcome = 1,  ///< host to target, first: fds job, pair, own heap, host's heap, own event, host's event
   connect,      ///< target to host: I want to talk to `peer`
   connected,    ///< host to target: fds pair, peer's heap, peer's event
-  refused,      ///< host to target: `peer` is gone
+  refused,      ///< host to target: `peer` is gone, or cannot be connected
   joined,       ///< target to host: I have joined; what ends me from now on is no failed start
 };
 

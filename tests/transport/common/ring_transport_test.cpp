@@ -54,6 +54,52 @@ TEST(ring_transport, says_whether_it_orders_its_senders) {
             0);
 }
 
+class node_of_one_ring final : public ring_transport {
+ public:
+  using ring_transport::adopt;
+  using ring_transport::lose_when_empty;
+  using ring_transport::ring_transport;
+  [[nodiscard]] const char* name() const noexcept override { return "test"; }
+  void connect(node_t) override {}
+  void shutdown() noexcept override {}
+};
+
+TEST(ring_transport, who_sends_no_more_is_lost_behind_its_last_frame) {
+  bell own{};
+  bell theirs{};
+  const base::unique_fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const base::unique_fd file = base::make_memory_file("ham-test-ring", ring_pair::bytes);
+  const base::mapping memory(file.get(), ring_pair::bytes);
+  const ring_pair rings{memory.data(), 7};
+  conformance::recorder news;
+  node_of_one_ring here(own, event.get(), news);
+  here.adopt(std::make_unique<ring_endpoint>(1, 0, rings, 1U, remote_bell{&theirs, event.get()}));
+  ring_endpoint there(0, 1, rings, 0U, remote_bell{&own, event.get()});
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    ASSERT_NE(there.reserve(8), nullptr);
+    there.commit({1, i, 1});
+  }
+  here.lose_when_empty(1, "it has ended");
+  here.lose_when_empty(2, "it was never met");
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    EXPECT_FALSE(here.arm()) << "there is something to take";
+    frame got;
+    endpoint* const from = here.poll(got, 1);
+    ASSERT_NE(from, nullptr);
+    EXPECT_EQ(got.head.call, i);
+    EXPECT_EQ(news.lost(1), std::vector<std::string>{});
+    EXPECT_EQ(news.lost(2), std::vector<std::string>{"it was never met"});
+    from->release();
+  }
+  frame nothing;
+  EXPECT_EQ(here.poll(nothing, 1), nullptr);
+  EXPECT_EQ(news.lost(1), std::vector<std::string>{"it has ended"});
+  EXPECT_EQ(here.poll(nothing, 1), nullptr);
+  EXPECT_EQ(news.lost(1).size(), 1U) << "told once";
+  EXPECT_TRUE(here.arm());
+  here.disarm();
+}
+
 class many_rings : public testing::Test {
  protected:
   static constexpr node_t peers = 50;
