@@ -1,9 +1,12 @@
 // ham-bench transfers: whether a put or a get costs the host anything while it computes.
 #include "benchmarks.hpp"
 
+#include "tcp_job.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,7 +85,9 @@ times measure(bool put, memory& of, int repetitions) {
 
 report run_transfers(const settings& how) {
   report result{"transfers", {}, {}, {}};
-  const auto job = start_job(how, 1, pinning::by_default);
+  std::optional<tcp_server> server;
+  if (how.transport == "tcp") server.emplace(false, how.all_cores);
+  const auto job = server ? server->host() : start_job(how, 1, pinning::by_default);
   memory of;
   table found{
       "put and get of 64 MiB, alone and while the host computes for as long; milliseconds",
