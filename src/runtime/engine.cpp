@@ -64,7 +64,8 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       calls_(this, waiter_),
       continuations_(this, calls_.due()),
       dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, continuations_}),
-      transfers_(this) {
+      transfers_(this),
+      events_(peers_, waiter_) {
   spare_buffers_.reserve(16);
   static_cast<void>(peers_.claim(0));  // its end is this node's, also before it is met
   peer& me = *peers_.claim(self_);
@@ -199,7 +200,7 @@ transport::endpoint* engine::next_frame_elsewhere(transport::frame& out) {
 bool engine::progress(const call_slot* awaited) {
   if (!waiter_.try_lock()) return continuations_.due() && continuations_.run();
   bool any = false;
-  if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
+  if (events_.pending()) [[unlikely]]
     any = handle_events();
   if (peers_.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
     flush_outboxes();

@@ -5,9 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
-#include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -22,6 +19,7 @@
 #include "core/continuation_runner.hpp"
 #include "core/dispatcher.hpp"
 #include "core/frame_header.hpp"
+#include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
 #include "core/ping_flow.hpp"
 #include "core/self_endpoint.hpp"
@@ -201,7 +199,7 @@ class engine final : public transport::observer, public called_node, private wai
   bool await_greeting(peer& who, std::int64_t until_ns);
   /// Takes note of peers that transports have reported as lost.
   void notice_losses() {
-    if (has_events_.load(std::memory_order_acquire)) [[unlikely]]
+    if (events_.pending()) [[unlikely]]
       take_notice();
   }
 
@@ -216,12 +214,6 @@ class engine final : public transport::observer, public called_node, private wai
   void on_died(node_t peer, const std::string& reason) override;
 
  private:
-  struct event {
-    transport::endpoint* connected;  // or nullptr:
-    node_t lost = -1;
-    peer_end how = peer_end::connection_lost;
-    std::string reason;
-  };
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
   static constexpr unsigned max_hot_polls = 512;  // looks at a transport behind the first after it had something
@@ -288,17 +280,13 @@ class engine final : public transport::observer, public called_node, private wai
   void fail_withdrawn(std::uint32_t call) noexcept;
 
   bool handle_events() noexcept;
-  void handle(event& what) noexcept;
-  void handle_unreported() noexcept;
-  void report_without_memory() noexcept;
+  void handle(peer_event& what) noexcept;
   void leave_unanswered(frame_header head, std::span<const std::byte> bytes) noexcept;
   void take_notice();
   void connected(transport::endpoint& with);
   void lost(peer& who, std::string reason, peer_end how) noexcept;
   void settle_lost(peer& who, const transport::endpoint* gone, peer_end how) noexcept;
   void mark_unsent(const message_list& messages) noexcept;
-  void post(event what);
-  void report_end(node_t node, peer_end how, const std::string& reason) noexcept;
   void send_hello(peer& to);
   void become_ready(peer& who);
   void settle_the_rest();
@@ -367,11 +355,9 @@ class engine final : public transport::observer, public called_node, private wai
   unsigned skipped_ = 0;
   std::vector<std::vector<std::byte>> spare_buffers_;
 
-  std::atomic<bool> has_events_{false};
-  mutable std::mutex mutex_;  ///< events_, peers' facts and loss
-  std::vector<event> events_;
-  std::atomic<bool> unreported_ends_{false};  ///< peers that were marked because there was no memory for an event
-  std::exception_ptr nameless_loss_;          ///< for want of memory to say more
+  peer_events events_;
+  mutable std::mutex mutex_;          ///< peers' facts and loss
+  std::exception_ptr nameless_loss_;  ///< for want of memory to say more
   std::exception_ptr no_memory_;
 
   std::thread progress_thread_;

@@ -7,6 +7,7 @@
 #include "base/heavy_fence.hpp"
 #include "core/batch_records.hpp"
 #include "core/greeting.hpp"
+#include "core/node_loss.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/detail/call_message.hpp"
@@ -42,32 +43,6 @@ msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marke
 
 // ---- news from transports, from any thread
 
-void engine::post(event what) {
-  {
-    std::lock_guard guard(mutex_);
-    events_.push_back(std::move(what));
-    has_events_.store(true, std::memory_order_seq_cst);
-  }
-  waiter_.wake_if_asleep();
-}
-
-void engine::report_end(node_t node, peer_end how, const std::string& reason) noexcept {
-  try {
-    post({nullptr, node, how, reason});
-  } catch (const std::bad_alloc&) {
-    const peer_hold who = peers_.hold(node);
-    if (!who) return;
-    who->unreported.store(how);
-    report_without_memory();
-  }
-}
-
-void engine::report_without_memory() noexcept {
-  unreported_ends_.store(true);
-  has_events_.store(true, std::memory_order_seq_cst);
-  waiter_.wake_if_asleep();
-}
-
 /// There was no memory for the answer to calls of this node to itself. Any thread.
 void engine::leave_unanswered(frame_header head, std::span<const std::byte> bytes) noexcept {
   if (head.is_reply()) calls_.mark_unanswered(head.id());
@@ -75,15 +50,19 @@ void engine::leave_unanswered(frame_header head, std::span<const std::byte> byte
     for (; !bytes.empty(); bytes = bytes.subspan(batch_result(bytes).size()))
       calls_.mark_unanswered(batch_result(bytes).call);
   }
-  report_without_memory();
+  events_.report_without_memory();
 }
 
-void engine::on_connected(transport::endpoint& with) { post({&with, -1, peer_end::none, {}}); }
+void engine::on_connected(transport::endpoint& with) { events_.report_connected(with); }
 void engine::on_broken(node_t peer, const std::string& reason) {
-  report_end(peer, peer_end::connection_broken, reason);
+  events_.report_end(peer, peer_end::connection_broken, reason);
 }
-void engine::on_lost(node_t peer, const std::string& reason) { report_end(peer, peer_end::connection_lost, reason); }
-void engine::on_died(node_t peer, const std::string& reason) { report_end(peer, peer_end::process_died, reason); }
+void engine::on_lost(node_t peer, const std::string& reason) {
+  events_.report_end(peer, peer_end::connection_lost, reason);
+}
+void engine::on_died(node_t peer, const std::string& reason) {
+  events_.report_end(peer, peer_end::process_died, reason);
+}
 
 /// Whoever else has the receiving lock does it before it sleeps.
 void engine::take_notice() {
@@ -93,20 +72,10 @@ void engine::take_notice() {
 }
 
 bool engine::handle_events() noexcept {
-  std::vector<event> events;
-  {
-    std::lock_guard guard(mutex_);
-    events.swap(events_);
-    has_events_.store(false, std::memory_order_relaxed);
-  }
-  for (event& one : events) handle(one);
-  const bool unreported = unreported_ends_.exchange(false);
-  if (unreported) [[unlikely]]
-    handle_unreported();
-  return unreported || !events.empty();
+  return events_.handle_all([this](peer_event& one) { handle(one); }, [this] { calls_.fail_unanswered(no_memory_); });
 }
 
-void engine::handle(event& what) noexcept {
+void engine::handle(peer_event& what) noexcept {
   if (what.connected == nullptr) {
     if (!peers_.has(what.lost)) return;
     lost(peers_[what.lost], std::move(what.reason), what.how);
@@ -122,14 +91,6 @@ void engine::handle(event& what) noexcept {
     what.connected->close({});
     if (peers_.has(node)) lost(peers_[node], "no memory left", peer_end::connection_lost);
   }
-}
-
-void engine::handle_unreported() noexcept {
-  for (peer* const one : peers_) {
-    event what{nullptr, one->node, one->unreported.exchange(peer_end::none), "no memory left"};  // fits the string
-    if (what.how != peer_end::none) handle(what);
-  }
-  calls_.fail_unanswered(no_memory_);
 }
 
 void engine::connected(transport::endpoint& with) {
@@ -211,7 +172,7 @@ void engine::fail_peer(peer& who, const std::string& why) noexcept {
     if (who.state.load() != peer_state::lost) reply_with(who, frame_header::of(wire_kind::goodbye), farewell);
     on_broken(who.node, reason);
   } catch (const std::bad_alloc&) {
-    report_end(who.node, peer_end::connection_broken, {});
+    events_.report_end(who.node, peer_end::connection_broken, {});
   }
 }
 
@@ -310,18 +271,7 @@ std::exception_ptr engine::describe_loss(peer& who, const msg::handler_entry* fu
   facts.function = function == nullptr ? "" : table_->pretty_name(function->key());
   facts.call = call;
   facts.outcome = outcome;
-  std::string message = "node " + std::to_string(who.node) + " failed: " + (reason.empty() ? "lost" : reason) +
-                        " (host " + facts.host + (facts.pid < 0 ? "" : ", pid " + std::to_string(facts.pid)) + ")";
-  if (function != nullptr)
-    message += "; the call of " + facts.function + " has " +
-               (outcome == call_outcome::not_run        ? "not run"
-                : outcome == call_outcome::may_have_run ? "perhaps run"
-                                                        : "run, but its result is lost");
-  try {  // make_exception_ptr would turn a bad_alloc of its own into the result
-    throw node_failure(message, std::move(facts));
-  } catch (const node_failure&) {
-    return std::current_exception();
-  }
+  return make_node_failure(std::move(facts), reason);
 }
 
 std::int64_t engine::pid_of(node_t node) const noexcept {

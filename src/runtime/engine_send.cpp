@@ -325,7 +325,7 @@ void engine::reply_with(peer& to, frame_header head, std::span<const std::byte> 
     if (to.node == self_)
       leave_unanswered(head, bytes);
     else if (to.state.load() != peer_state::lost)
-      report_end(to.node, peer_end::connection_broken, "no memory left");  // fits the string
+      events_.report_end(to.node, peer_end::connection_broken, "no memory left");  // fits the string
     return;
   }
   if (!bytes.empty()) std::memcpy(out.data, bytes.data(), bytes.size());

@@ -45,7 +45,7 @@ int engine::home_core() const noexcept {
 }
 
 bool engine::arm() {
-  if (has_events_.load() || !self_endpoint_.empty() || stop_.load()) return false;
+  if (events_.pending() || !self_endpoint_.empty() || stop_.load()) return false;
   const auto all = transports();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i]->arm()) continue;

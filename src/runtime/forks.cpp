@@ -83,7 +83,7 @@ void engine::detach_after_fork() noexcept {
   flow_.detach_after_fork();
   peers_.detach_after_fork();
   dispatcher_.detach_after_fork();
-  has_events_.store(false);
+  events_.detach_after_fork();
   stop_.store(true);
   self_endpoint_.detach_after_fork();
   for (peer* const one : peers_) {

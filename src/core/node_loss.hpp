@@ -1,0 +1,14 @@
+// What is said of calls that failed because their node did.
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include "ham/error.hpp"
+
+namespace ham::detail {
+
+/// A ham::node_failure for people: `reason` says what happened to the node, or is empty. Throws std::bad_alloc.
+[[nodiscard]] std::exception_ptr make_node_failure(node_failure::facts facts, const std::string& reason);
+
+}  // namespace ham::detail

@@ -1,0 +1,66 @@
+// What transports report of peers, from any thread, until the thread that polls handles it.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/peer_table.hpp"
+#include "core/waiter.hpp"
+
+namespace ham::detail {
+
+struct peer_event {
+  transport::endpoint* connected;  ///< or nullptr:
+  node_t lost = -1;
+  peer_end how = peer_end::connection_lost;
+  std::string reason;
+};
+
+/// All members may be called from any thread, unless said otherwise.
+class peer_events {
+ public:
+  peer_events(peer_table& peers, waiter& wakes) noexcept : peers_(peers), waiter_(wakes) {}
+
+  /// Whether something is to be handled.
+  [[nodiscard]] bool pending() const noexcept { return pending_.load(std::memory_order_acquire); }
+  void report_connected(transport::endpoint& with) { post({&with, -1, peer_end::none, {}}); }
+  /// If there is no memory to report it, the record of the peer is marked instead.
+  void report_end(node_t node, peer_end how, const std::string& reason) noexcept;
+  /// For who has marked something for want of memory.
+  void report_without_memory() noexcept;
+
+  /// Calls handle(event) for what was reported, in order, then handle(event) and end() for what was marked only. True
+  /// if there was something. The receiving lock is held.
+  template <class Handle, class End>
+  bool handle_all(Handle handle, End end) noexcept {
+    std::vector<peer_event> events = take();
+    for (peer_event& one : events) handle(one);
+    const bool marked = marked_.exchange(false);
+    if (marked) [[unlikely]] {
+      for (peer* const one : peers_) {
+        peer_event what{nullptr, one->node, one->unreported.exchange(peer_end::none), "no memory left"};  // fits
+        if (what.how != peer_end::none) handle(what);
+      }
+      end();
+    }
+    return marked || !events.empty();
+  }
+  /// In a child after fork: nothing is reported any more.
+  void detach_after_fork() noexcept;
+
+ private:
+  void post(peer_event what);
+  [[nodiscard]] std::vector<peer_event> take() noexcept;
+
+  peer_table& peers_;
+  waiter& waiter_;
+  std::atomic<bool> pending_{false};
+  std::mutex mutex_;
+  std::vector<peer_event> events_;
+  std::atomic<bool> marked_{false};  ///< peers, or calls
+};
+
+}  // namespace ham::detail
