@@ -17,12 +17,12 @@ const char* words_for(call_outcome outcome) noexcept {
 
 }  // namespace
 
-std::exception_ptr make_node_failure(node_failure::facts facts, const std::string& reason) {
-  std::string message = "node " + std::to_string(facts.node) + " failed: " + (reason.empty() ? "lost" : reason) +
-                        " (host " + facts.host + (facts.pid < 0 ? "" : ", pid " + std::to_string(facts.pid)) + ")";
-  if (!facts.function.empty()) message += "; the call of " + facts.function + " has " + words_for(facts.outcome);
+std::exception_ptr make_node_failure(node_failure::facts info, const std::string& reason) {
+  std::string message = "node " + std::to_string(info.node) + " failed: " + (reason.empty() ? "lost" : reason) +
+                        " (host " + info.host + (info.pid < 0 ? "" : ", pid " + std::to_string(info.pid)) + ")";
+  if (!info.function.empty()) message += "; the call of " + info.function + " has " + words_for(info.outcome);
   try {  // make_exception_ptr would turn a bad_alloc of its own into the result
-    throw node_failure(message, std::move(facts));
+    throw node_failure(message, std::move(info));
   } catch (const node_failure&) {
     return std::current_exception();
   }

@@ -16,7 +16,9 @@
 #include "core/no_endpoint.hpp"
 #include "core/outbox.hpp"
 #include "core/ping_credit.hpp"
+#include "ham/msg/handler.hpp"
 #include "ham/msg/translation.hpp"
+#include "ham/offload/detail/reservation.hpp"
 #include "ham/offload/node.hpp"
 #include "transport/fragments.hpp"
 #include "transport/transport.hpp"
@@ -96,7 +98,47 @@ struct peer {
     return executor == nullptr && waiting == 0 && users.load(std::memory_order_acquire) == 0 &&
            place.holders.load(std::memory_order_seq_cst) == 0;
   }
-  /// Under `sending`.
+
+  // ---- sending: under `sending`, unless said otherwise
+  /// The key under which the node knows a function. `known`: so many keys of this node, `self`, have it learned. Throws
+  /// ham::call_error if it does not have the function. Any thread, once it is ready.
+  [[nodiscard]] std::uint32_t key_for(msg::handler_entry& function, std::uint32_t known, node_t self) const {
+    const std::uint32_t key = function.key();
+    const bool as_is = translation == nullptr && key < known && !function.duplicate();
+    if (as_is) [[likely]]
+      return key;
+    return translate_key(function, known, self);
+  }
+  /// Throws ham::call_error if the node takes no message of `size` bytes; `what` names it for people. Any thread.
+  void check_size(std::size_t size, const std::string& what) const;
+  /// Room for a call of `size` bytes: in the ring, or `big` if it is longer than a frame. nullptr: not now, or `big` is
+  /// missing.
+  [[nodiscard]] std::byte* reserve(std::size_t size, outbox_message* big) {
+    if (!unsent.empty() && !unsent.flush(*to)) [[unlikely]]
+      return nullptr;
+    if (size <= max_payload) [[likely]]
+      return to->reserve(size);
+    return big == nullptr ? nullptr : big->data();
+  }
+  /// Sends what was reserved in the ring, and gives the lock back.
+  void commit(frame_header head) {
+    alignas(8) const transport::frame_head encoded = head.encode();  // written as a word, and read in parts
+    to->commit(encoded);
+    sending.unlock();
+  }
+  /// Takes the lock; until it is sent or given back the thread holds it. If there is no room in the ring, `out` is
+  /// memory for a message of its own: who executes calls never waits for room.
+  void begin_reply(std::size_t size, reply_room& out);
+  /// Sends a reply that has memory of its own, or leaves it in the outbox, and gives the lock back. False: someone has
+  /// to look after the outbox.
+  [[nodiscard]] bool finish_queued_reply(frame_header head, reply_room& out) noexcept;
+  /// Sends what there is room for, unless another thread sends. Takes the lock.
+  void flush_if_free() noexcept;
+  /// Takes back a call that waits in the outbox, of which nothing has left. Takes the lock.
+  [[nodiscard]] bool withdraw_call(std::uint32_t id) noexcept;
+  /// The node is lost, because of `loss`: closes its endpoint, and gives what has not left, or not all of it. Takes the
+  /// lock. The receiving lock is held.
+  [[nodiscard]] message_list disconnect() noexcept;
   void count_calls(std::uint64_t more) noexcept {
     calls_sent.store(calls_sent.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
@@ -146,6 +188,10 @@ struct peer {
   offload::node_descriptor::facts facts;
   std::string loss;
   std::string address;
+
+ private:
+  [[nodiscard]] std::uint32_t translate_key(msg::handler_entry& function, std::uint32_t known, node_t self) const;
+  void begin_queued_reply(std::size_t size, reply_room& out);
 };
 
 /// Keeps the record of a peer from being freed, for a thread that has no lock. Not its endpoint.

@@ -172,7 +172,6 @@ class engine final : public transport::observer, public called_node, private wai
   batch_slot begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner);
   void send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
                   std::span<call_slot* const> slots);
-  void begin_reply(peer& to, std::size_t size, reply_room& out);
   void finish_reply(frame_header head, reply_room& out) noexcept;
   void reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept override;
 
@@ -184,24 +183,10 @@ class engine final : public transport::observer, public called_node, private wai
   void attach(call_slot& slot, continuation* what);
 
   // ---- progress and waiting (engine.cpp, engine_sleep.cpp)
-  /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
-  /// something was done.
-  bool progress(const call_slot* awaited = nullptr);
-  /// The same, and what is due by the clock.
+  /// Handles what has arrived, and what is due by the clock, without waiting.
   void poll_once();
-  /// Makes progress until done() or the time has come.
-  template <class Done>
-  bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr);
+  /// Makes progress until the call has settled or the time has come. True if it has settled.
   bool wait(call_slot& slot, std::int64_t until_ns);
-  bool await_settled(call_slot& slot, std::int64_t until_ns);
-  bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
-  static bool help_pool(msg::thread_pool::waiting& wait);
-  bool await_greeting(peer& who, std::int64_t until_ns);
-  /// Takes note of peers that transports have reported as lost.
-  void notice_losses() {
-    if (events_.pending()) [[unlikely]]
-      take_notice();
-  }
 
   // ---- receiving (engine_receive.cpp)
   /// The peer broke the rules: closes its endpoint. Any thread.
@@ -218,6 +203,21 @@ class engine final : public transport::observer, public called_node, private wai
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
   static constexpr unsigned max_hot_polls = 512;  // looks at a transport behind the first after it had something
 
+  /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
+  /// something was done.
+  bool progress(const call_slot* awaited = nullptr);
+  /// Makes progress until done() or the time has come.
+  template <class Done>
+  bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr);
+  bool await_settled(call_slot& slot, std::int64_t until_ns);
+  bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
+  static bool help_pool(msg::thread_pool::waiting& wait);
+  bool await_greeting(peer& who, std::int64_t until_ns);
+  /// Takes note of peers that transports have reported as lost.
+  void notice_losses() {
+    if (events_.pending()) [[unlikely]]
+      take_notice();
+  }
   peer_hold peer_for(node_t node);
   /// The peer, connected and greeted, with its `sending` lock. Throws ham::node_failure.
   peer& lock_ready(node_t node, const msg::handler_entry& function) {
@@ -237,15 +237,6 @@ class engine final : public transport::observer, public called_node, private wai
                              call_outcome outcome) noexcept;
   std::exception_ptr describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
                                    call_outcome outcome);
-  /// The key under which the peer knows the function.
-  std::uint32_t key_for(peer& to, msg::handler_entry& function) {
-    const std::uint32_t key = function.key();
-    const bool as_is = to.translation == nullptr && key < known_keys_ && !function.duplicate();
-    if (as_is) [[likely]]
-      return key;
-    return translate_key(to, function);
-  }
-  std::uint32_t translate_key(peer& to, msg::handler_entry& function);
   inline std::byte* reserve_call(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
                                  std::uint32_t& key);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
@@ -253,8 +244,6 @@ class engine final : public transport::observer, public called_node, private wai
   inline bool finish(call_room& out, frame_header head);
   call_slot* missed(node_t node, msg::handler_entry& function, result_decoder decode);
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
-  [[gnu::noinline]] static void begin_queued_reply(peer& to, std::size_t size, reply_room& out);
-  [[gnu::noinline]] void finish_queued_reply(peer& to, frame_header head, reply_room& out) noexcept;
   void flush_outboxes();
 
   /// Gives the receiving lock back and runs the continuations of what has settled.
@@ -292,7 +281,6 @@ class engine final : public transport::observer, public called_node, private wai
   void settle_the_rest();
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
-  bool withdraw_call(peer& to, std::uint32_t call) noexcept;
   /// Why a call fails of which nothing has left this node before its deadline.
   std::exception_ptr missed_call(node_t node, const msg::handler_entry& function) const noexcept;
 
@@ -366,8 +354,6 @@ class engine final : public transport::observer, public called_node, private wai
   std::atomic<std::uint64_t> bytes_put_{0}, bytes_got_{0};
 };
 
-/// Throws ham::call_error if `to` does not take a message of `size` bytes; `what` names it for people.
-void check_message_size(const peer& to, std::size_t size, const std::string& what);
 /// Stands for a whole batch where a function is asked for; does nothing.
 [[nodiscard]] msg::handler_entry& batch_entry();
 }  // namespace ham::detail

@@ -12,7 +12,7 @@ void engine::expire_deadlines(std::int64_t now) {
 void engine::expire(call_slot& slot) noexcept {
   std::exception_ptr why;
   try {
-    if (slot.function != nullptr && peers_.has(slot.node) && withdraw_call(peers_[slot.node], slot.id)) {
+    if (slot.function != nullptr && peers_.has(slot.node) && peers_[slot.node].withdraw_call(slot.id)) {
       slot.reply_due = false;
       why = missed_call(slot.node, *slot.function);
     } else {
@@ -29,14 +29,6 @@ void engine::expire(call_slot& slot) noexcept {
   calls_.fail(slot, std::move(why));
 }
 
-/// Takes a call back that waits in the outbox, of which nothing has left.
-bool engine::withdraw_call(peer& to, std::uint32_t call) noexcept {
-  to.sending.lock();
-  const bool withdrawn = to.discount(to.unsent.withdraw_call(call));
-  to.sending.unlock();
-  return withdrawn;
-}
-
 std::exception_ptr engine::missed_call(node_t node, const msg::handler_entry& function) const noexcept {
   try {
     return std::make_exception_ptr(
@@ -46,6 +38,31 @@ std::exception_ptr engine::missed_call(node_t node, const msg::handler_entry& fu
                           call_outcome::not_run));
   } catch (const std::bad_alloc&) {
     return std::current_exception();
+  }
+}
+
+/// The deadline of a call passed before there was room for it. A call without a future of its own throws.
+call_slot* engine::missed(node_t node, msg::handler_entry& function, result_decoder decode) {
+  std::exception_ptr why = missed_call(node, function);
+  if (decode == nullptr) std::rethrow_exception(why);
+  call_slot& slot = calls_.claim_local(self_);
+  fail_unsent(slot, std::move(why));
+  return &slot;
+}
+
+/// Polls, and waits until pings are welcome at the node; throws if they are not until the deadline.
+void engine::admit_ping(peer& who, const destination& to, msg::handler_entry& function) {
+  who.pings.renew();
+  progress();
+  for (room_wait pause; flow_.holds(who);) {
+    if (who.node == self_ && flow_.waits_for_calls(who) && contexts::on_context_thread()) {
+      throw call_error("too many calls wait on node " + std::to_string(self_) +
+                       ", and a context that waited for its own node here might wait for itself; wait for some first");
+    }
+    if (who.state.load(std::memory_order_acquire) == peer_state::lost)
+      throw_lost(who, &function, call_outcome::not_run);
+    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) std::rethrow_exception(missed_call(to.node, function));
+    make_room(pause);
   }
 }
 

@@ -199,13 +199,7 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
   who.fragments.clear();  // what is not whole by now will never be
   transport::endpoint* const gone = who.to;
   if (gone != nullptr) {
-    who.sending.lock();  // nobody is in the middle of a message to it any more
-    const message_list left = who.unsent.take();
-    gone->close(who.loss);
-    who.to = &no_endpoint::instance();
-    who.sending.unlock();
-    gone->user = nullptr;  // nothing of it is looked at
-    mark_unsent(left);
+    mark_unsent(who.disconnect());
   }
   settle_lost(who, gone, how);
   if (gone != nullptr) {

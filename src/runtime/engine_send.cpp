@@ -8,12 +8,6 @@
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
-void check_message_size(const peer& to, std::size_t size, const std::string& what) {
-  if (size <= to.max_payload || size <= to.max_message) return;
-  throw call_error(what + " takes " + std::to_string(size) + " bytes, more than node " + std::to_string(to.node) +
-                   " accepts in one message (" + std::to_string(to.max_message) +
-                   "); raise HAM_MAX_MESSAGE there, send less at once, or move bulk data with put and get");
-}
 
 peer_hold engine::peer_for(node_t node) {
   if (peer_hold who = peers_.hold(node)) [[likely]]
@@ -63,25 +57,6 @@ peer& engine::make_ready_and_lock(node_t node, const msg::handler_entry& functio
   throw_lost(*who, &function, call_outcome::not_run);  // lost in between
 }
 
-std::uint32_t engine::translate_key(peer& to, msg::handler_entry& function) {
-  const std::uint32_t key = function.resolve();
-  if (key >= known_keys_) {
-    throw call_error(msg::handler_table::local().pretty_name(key) +
-                     " is unknown to the other nodes (its library was loaded after the runtime started); load it "
-                     "before the start, in all nodes");
-  }
-  if (function.duplicate()) [[unlikely]] {
-    throw call_error("several functions of this program have the name " + table_->pretty_name(key) +
-                     " (internal linkage in more than one file); rename them or use named<\"...\">");
-  }
-  if (to.translation == nullptr) return key;
-  const std::uint32_t theirs = (*to.translation)[key];
-  if (theirs >= msg::translation::differs) [[unlikely]] {
-    throw call_error(to.translation->explain(key, "node " + std::to_string(self_), "node " + std::to_string(to.node)));
-  }
-  return theirs;
-}
-
 call_slot& engine::claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns) {
   call_slot& slot = calls_.claim();
   slot.decode = decode;
@@ -109,46 +84,16 @@ void engine::make_room(room_wait& pause) {
   help_pool(in_pool);
 }
 
-/// The deadline of a call passed before there was room for it. A call without a future of its own throws.
-call_slot* engine::missed(node_t node, msg::handler_entry& function, result_decoder decode) {
-  std::exception_ptr why = missed_call(node, function);
-  if (decode == nullptr) std::rethrow_exception(why);
-  call_slot& slot = calls_.claim_local(self_);
-  fail_unsent(slot, std::move(why));
-  return &slot;
-}
-
-/// Polls, and waits until pings are welcome at the node; throws if they are not until the deadline.
-void engine::admit_ping(peer& who, const destination& to, msg::handler_entry& function) {
-  who.pings.renew();
-  progress();
-  for (room_wait pause; flow_.holds(who);) {
-    if (who.node == self_ && flow_.waits_for_calls(who) && contexts::on_context_thread()) {
-      throw call_error("too many calls wait on node " + std::to_string(self_) +
-                       ", and a context that waited for its own node here might wait for itself; wait for some first");
-    }
-    if (who.state.load(std::memory_order_acquire) == peer_state::lost)
-      throw_lost(who, &function, call_outcome::not_run);
-    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) std::rethrow_exception(missed_call(to.node, function));
-    make_room(pause);
-  }
-}
-
 /// Room for a call of `size` bytes, and its key. nullptr: there is no room now, or it needs memory (`big`) because it
 /// is longer than a frame. The sending lock is held, and given back if this throws.
 [[gnu::always_inline]] inline std::byte* engine::reserve_call(peer& who, msg::handler_entry& function, std::size_t size,
                                                               outbox_message* big, std::uint32_t& key) {
   try {
-    key = key_for(who, function);
-    if (size > who.max_payload) [[unlikely]] {
-      check_message_size(who, size,
-                         &function == &batch_entry() ? "a batch" : "a call of " + table_->pretty_name(function.key()));
-    }
-    if (!who.unsent.empty() && !who.unsent.flush(*who.to)) [[unlikely]]
-      return nullptr;
-    if (size <= who.max_payload) [[likely]]
-      return who.to->reserve(size);
-    return big == nullptr ? nullptr : big->data();
+    key = who.key_for(function, known_keys_, self_);
+    if (size > who.max_payload) [[unlikely]]
+      who.check_size(size,
+                     &function == &batch_entry() ? "a batch" : "a call of " + table_->pretty_name(function.key()));
+    return who.reserve(size, big);
   } catch (...) {
     who.sending.unlock();
     throw;
@@ -219,9 +164,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   }
   who.count_calls(head.calls());
   if (out.queued == nullptr) [[likely]] {
-    alignas(8) const transport::frame_head encoded = head.encode();  // written as a word, and read in parts
-    who.to->commit(encoded);
-    who.sending.unlock();
+    who.commit(head);
   } else if (!finish_big(who, head, out)) {
     return false;
   }
@@ -263,73 +206,7 @@ bool engine::finish_big(peer& to, frame_header head, call_room& out) {
 }
 
 void engine::flush_outboxes() {
-  for (peer* const one : peers_) {
-    if (!one->sending.try_lock()) continue;
-    if (!one->unsent.empty()) one->unsent.flush(*one->to);  // who was never connected has no endpoint
-    one->sending.unlock();
-  }
-}
-
-// ---- replies never wait for room: the receiver of calls must go on receiving
-
-void engine::begin_reply(peer& to, std::size_t size, reply_room& out) {
-  to.sending.lock();
-  to.bytes_sent.count(size);
-  if (to.unsent.empty() && size <= to.max_payload) [[likely]] {
-    out.data = to.to->reserve(size);
-    if (out.data != nullptr) [[likely]] {
-      out.to = &to;
-      return;
-    }
-  }
-  begin_queued_reply(to, size, out);
-}
-
-/// The sending lock is held, but not while memory is allocated.
-void engine::begin_queued_reply(peer& to, std::size_t size, reply_room& out) {
-  to.sending.unlock();
-  auto message = std::make_unique<outbox_message>(size);
-  to.sending.lock();
-  out.to = &to;
-  out.data = message->data();
-  out.queued = message.release();
-}
-
-void engine::finish_reply(frame_header head, reply_room& out) noexcept {
-  peer& to = *out.to;
-  if (out.queued != nullptr) [[unlikely]] {
-    finish_queued_reply(to, head, out);
-    return;
-  }
-  alignas(8) const transport::frame_head encoded = head.encode();
-  to.to->commit(encoded);
-  to.sending.unlock();
-}
-
-void engine::finish_queued_reply(peer& to, frame_header head, reply_room& out) noexcept {
-  const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
-  if (to.state.load() != peer_state::lost) {
-    to.unsent.add(head, *message);
-    // A thread of a context or of the pool goes its way now; who sleeps must look after the rest.
-    if (!to.unsent.flush(*to.to)) waiter_.wake_if_asleep();
-  }
-  to.sending.unlock();
-}
-
-/// Who waits for an answer for which there is no memory would wait for ever: the connection is given up instead.
-void engine::reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept {
-  reply_room out;
-  try {
-    begin_reply(to, bytes.size(), out);
-  } catch (const std::bad_alloc&) {
-    if (to.node == self_)
-      leave_unanswered(head, bytes);
-    else if (to.state.load() != peer_state::lost)
-      events_.report_end(to.node, peer_end::connection_broken, "no memory left");  // fits the string
-    return;
-  }
-  if (!bytes.empty()) std::memcpy(out.data, bytes.data(), bytes.size());
-  finish_reply(head, out);
+  for (peer* const one : peers_) one->flush_if_free();
 }
 
 // ---- batches
@@ -337,7 +214,7 @@ void engine::reply_with(peer& to, frame_header head, std::span<const std::byte> 
 batch_slot engine::begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner) {
   peer& who = lock_ready(node, function);
   std::unique_lock sending(who.sending, std::adopt_lock);
-  const std::uint32_t key = key_for(who, function);
+  const std::uint32_t key = who.key_for(function, known_keys_, self_);
   sending.unlock();
   call_slot& slot = calls_.claim();
   slot.decode = decode;

@@ -11,6 +11,7 @@
 #include "core/batch_records.hpp"
 #include "core/callable.hpp"
 #include "core/idle_node.hpp"
+#include "core/narrow_endpoint.hpp"
 #include "core/recorded_replies.hpp"
 #include "core/remote_exception.hpp"
 
@@ -52,24 +53,6 @@ class called_node : public detail::called_node {
   void lose_ping(frame_header, std::span<const std::byte>, std::span<const std::byte> error) noexcept override {
     lost_pings.push_back(detail::describe_exception(error));
   }
-};
-
-/// An endpoint of which a number of messages was consumed.
-class consumed_endpoint final : public transport::endpoint {
- public:
-  consumed_endpoint() : endpoint(one) {}
-  [[nodiscard]] std::size_t max_payload() const noexcept override { return 0; }
-  [[nodiscard]] std::byte* reserve(std::size_t) noexcept override { return nullptr; }
-  void cancel() noexcept override {}
-  void commit(const transport::frame_head&) noexcept override {}
-  [[nodiscard]] std::uint64_t consumed() const noexcept override { return so_far; }
-  [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
-  void release() noexcept override {}
-  [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::open; }
-  [[nodiscard]] std::string reason() const override { return {}; }
-  void close(const std::string&) noexcept override {}
-
-  std::uint64_t so_far = 0;
 };
 
 class dispatcher : public testing::Test {
@@ -432,7 +415,6 @@ TEST_F(dispatcher, at_the_limit_the_newest_are_refused_after_a_silence) {
 }
 
 TEST_F(dispatcher, the_rest_of_a_batch_is_refused_from_its_front) {
-  std::vector<std::uint32_t> refused_ids;
   test::on_call = [&](std::uint32_t id) {
     run_.push_back(id);
     if (id != 1) return;
@@ -448,9 +430,9 @@ TEST_F(dispatcher, the_rest_of_a_batch_is_refused_from_its_front) {
 }
 
 TEST_F(dispatcher, nothing_is_refused_before_the_peer_has_seen_the_call) {
-  consumed_endpoint to;
+  test::narrow_endpoint to;
   at(one).to = &to;
-  static detail::call_slot awaited;
+  call_slot awaited;
   awaited.state = slot_state::pending;
   awaited.function = &msg::handler_registrar<test::callable>::entry();
   awaited.node = one;
@@ -458,10 +440,10 @@ TEST_F(dispatcher, nothing_is_refused_before_the_peer_has_seen_the_call) {
   this_thread.depth = thread_state::max_depth;
   arrive(two, 1);
   at_limit(&awaited, second_ns);
-  to.so_far = 10;
+  to.consumed_so_far = 10;
   at_limit(&awaited, 3 * second_ns);
   EXPECT_EQ(refused(""), numbers()) << "the peer is busy";
-  to.so_far = 11;
+  to.consumed_so_far = 11;
   at_limit(&awaited, 4 * second_ns);
   EXPECT_EQ(refused("nested"), numbers({1}));
 }

@@ -9,9 +9,9 @@ namespace node_loss_test {
 
 using namespace ham;
 
-node_failure failure(node_failure::facts facts, const std::string& reason) {
+node_failure failure(node_failure::facts info, const std::string& reason) {
   try {
-    std::rethrow_exception(detail::make_node_failure(std::move(facts), reason));
+    std::rethrow_exception(detail::make_node_failure(std::move(info), reason));
   } catch (const node_failure& why) {
     return why;
   }
@@ -34,7 +34,7 @@ TEST(node_loss, of_a_call_says_what_is_known_of_it) {
   EXPECT_EQ(text(call_outcome::ran), begin + "run, but its result is lost");
 }
 
-TEST(node_loss, keeps_the_facts) {
+TEST(node_loss, keeps_what_is_known) {
   const node_failure why = failure({3, "alpha", 42, "work(int)", 7, call_outcome::not_run}, "it left");
   EXPECT_EQ(why.node(), 3);
   EXPECT_EQ(why.host(), "alpha");

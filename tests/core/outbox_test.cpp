@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/narrow_endpoint.hpp"
+
 namespace outbox_test {
 
 using namespace ham;
@@ -14,37 +16,6 @@ using detail::outbox;
 using detail::outbox_message;
 using detail::to_byte;
 using detail::wire_kind;
-
-/// Takes frames of at most 64 bytes, as many as it is allowed.
-class narrow_endpoint final : public transport::endpoint {
- public:
-  narrow_endpoint() : endpoint(1) {}
-  [[nodiscard]] std::size_t max_payload() const noexcept override { return 64; }
-  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
-    if (allowed == 0) return nullptr;
-    room_.resize(size);
-    return room_.data();
-  }
-  void cancel() noexcept override {}
-  void commit(const transport::frame_head& head) noexcept override {
-    --allowed;
-    heads.push_back(head);
-    payloads.push_back(room_);
-  }
-  [[nodiscard]] std::uint64_t consumed() const noexcept override { return 0; }
-  [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
-  void release() noexcept override {}
-  [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::open; }
-  [[nodiscard]] std::string reason() const override { return {}; }
-  void close(const std::string&) noexcept override {}
-
-  int allowed = 0;
-  std::vector<transport::frame_head> heads;
-  std::vector<std::vector<std::byte>> payloads;
-
- private:
-  std::vector<std::byte> room_{1};
-};
 
 class outbox_of_a_node : public testing::Test {
  protected:
@@ -58,7 +29,7 @@ class outbox_of_a_node : public testing::Test {
 
   std::atomic<std::uint32_t> filled_{0};
   outbox box_{filled_};
-  narrow_endpoint to_;
+  test::narrow_endpoint to_;
 };
 
 TEST_F(outbox_of_a_node, is_empty_at_first) {

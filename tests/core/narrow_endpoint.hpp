@@ -1,0 +1,44 @@
+// The end of a connection that takes what the test allows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace ham::test {
+
+/// Takes frames of at most 64 bytes, as many as it is allowed.
+class narrow_endpoint final : public transport::endpoint {
+ public:
+  narrow_endpoint() : endpoint(1) {}
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return 64; }
+  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
+    if (allowed == 0) return nullptr;
+    room_.resize(size);
+    return room_.data();
+  }
+  void cancel() noexcept override {}
+  void commit(const transport::frame_head& head) noexcept override {
+    --allowed;
+    heads.push_back(head);
+    payloads.push_back(room_);
+  }
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return consumed_so_far; }
+  [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
+  void release() noexcept override {}
+  [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::open; }
+  [[nodiscard]] std::string reason() const override { return {}; }
+  void close(const std::string& why) noexcept override { closed_because = why; }
+
+  int allowed = 0;
+  std::uint64_t consumed_so_far = 0;
+  std::string closed_because;
+  std::vector<transport::frame_head> heads;
+  std::vector<std::vector<std::byte>> payloads;
+
+ private:
+  std::vector<std::byte> room_{1};
+};
+
+}  // namespace ham::test
