@@ -125,6 +125,10 @@ void engine::adopt(std::unique_ptr<transport::transport> transport) {
     throw config_error("a node uses at most " + std::to_string(max_transports) + " transports");
   }
   waiter_.watch(transport->wake_fd());
+  if (const char* const device = transport->device_type(); device != nullptr) {
+    std::lock_guard guard(mutex_);
+    peers_[self_].facts.device_type = device;
+  }
   transports_[at] = std::move(transport);
   transport_count_.store(at + 1, std::memory_order_release);
 }

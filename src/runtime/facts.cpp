@@ -34,6 +34,7 @@ offload::node_descriptor::facts local_facts(node_t self) {
   utsname system{};
   facts.name = ::uname(&system) == 0 ? system.nodename : "unknown";
   facts.isa = isa_name();
+  if (facts.isa == "ve") facts.device_type = "ve";
   facts.transport = "self";
   facts.cores = base::usable_cores();
   facts.memory_bytes =

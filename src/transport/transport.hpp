@@ -176,6 +176,9 @@ class transport {
   virtual void wake() noexcept = 0;
   /// True if more nodes want to run than there are cores: spinning would steal time from the peer that is awaited.
   [[nodiscard]] virtual bool oversubscribed() const noexcept { return false; }
+  /// What this node is to the others, if being reached by this transport makes it something that its instruction set
+  /// does not say: an emulated accelerator; else nullptr.
+  [[nodiscard]] virtual const char* device_type() const noexcept { return nullptr; }
   /// The core of this machine on which this node had best wake up; negative: any.
   [[nodiscard]] virtual int home_core() const noexcept { return -1; }
   /// Process id behind a node on this machine; negative where unknown.

@@ -13,6 +13,7 @@ namespace {
 
 int add(int a, int b) { return a + b; }
 pid_t my_pid() { return ::getpid(); }
+std::string own_device() { return offload::get_node_descriptor(offload::this_node()).device_type(); }
 std::string twice(const std::string& text) { return text + text; }
 int complain(int code) { throw std::out_of_range("code " + std::to_string(code)); }
 int on_the_host(int value) { return value * 2 + static_cast<int>(offload::this_node()); }
@@ -48,6 +49,9 @@ class one_sided : public testing::TestWithParam<std::string> {
 TEST_P(one_sided, calls_results_and_exceptions) {
   const runtime rt(nodes(GetParam()));
   EXPECT_EQ(offload::get_node_descriptor(last()).transport(), medium());
+  EXPECT_EQ(offload::get_node_descriptor(last()).device_type(), "emulated");
+  EXPECT_EQ(offload::sync(last(), fn<&own_device>), "emulated");
+  EXPECT_EQ(offload::get_node_descriptor(0).device_type(), "cpu");
   EXPECT_EQ(offload::sync(last(), fn<&add>, 40, 2), 42);
   EXPECT_NE(offload::sync(last(), fn<&my_pid>), ::getpid());
   for (const std::size_t size : {10U, 10'000U, 300'000U}) {

@@ -20,7 +20,8 @@ class node_descriptor {
  public:
   struct facts {
     std::string name;  ///< host name
-    std::string device_type = "cpu";
+    std::string device_type =
+        "cpu";                       ///< or "ve", a Vector Engine; "emulated": a process that stands for an accelerator
     std::string isa;                 ///< "x86-64", "aarch64", ...
     std::string transport;           ///< how this process reaches it: "shm", "loopback", "self"
     std::uint32_t cores = 0;         ///< that it may run on
@@ -33,6 +34,8 @@ class node_descriptor {
   explicit node_descriptor(facts what) : facts_(std::move(what)) {}
 
   [[nodiscard]] const std::string& name() const noexcept { return facts_.name; }
+  /// "cpu", "ve", or "emulated": a process of this machine behind the emulated link, or behind a VEO library that runs
+  /// its code on the host.
   [[nodiscard]] const std::string& device_type() const noexcept { return facts_.device_type; }
   [[nodiscard]] const std::string& isa() const noexcept { return facts_.isa; }
   [[nodiscard]] const std::string& transport() const noexcept { return facts_.transport; }

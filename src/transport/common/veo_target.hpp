@@ -13,6 +13,9 @@ class veo_target : public polled_transport {
   /// Connects to the host; observer::on_connected follows at once. Throws ham::config_error.
   virtual void join() = 0;
 
+#ifndef __ve__
+  [[nodiscard]] const char* device_type() const noexcept override { return "emulated"; }
+#endif
   void connect(node_t peer) override { observing().on_lost(peer, "a target on a Vector Engine reaches its host only"); }
   void shutdown() noexcept override {}
 

@@ -29,6 +29,7 @@ class target_transport final : public link_transport {
   /// Connects to the host; observer::on_connected follows at once. Throws ham::config_error.
   void join();
 
+  [[nodiscard]] const char* device_type() const noexcept override { return "emulated"; }
   void connect(node_t peer) override;
   void shutdown() noexcept override;
 
