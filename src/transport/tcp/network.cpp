@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t closing_poll_ns = 5'000'000;
 constexpr std::int64_t closing_timeout_ns = 1'000'000'000;
 constexpr std::int64_t farewell_timeout_ns = 300'000'000;
+constexpr std::int64_t delivery_timeout_ns = 50'000'000;  // behind that, of a target
 
 /// Encryption keeps a core busy on each side; a plain stream is limited by memory.
 std::size_t streams_for(const network_options& options) {
@@ -75,7 +76,11 @@ void tcp_network::shutdown() noexcept {
     stopping_ = true;
   }
   for (const shared_record& one : all_records()) one->end->leave();
-  io_.post([this] { stop_at_ns_ = base::now_ns() + farewell_timeout_ns; });  // behind what leave() has posted
+  // Behind what leave() has posted.
+  io_.post([this] {
+    stop_at_ns_ = base::now_ns() + farewell_timeout_ns;
+    io_.unwatch(acceptor_->fd());
+  });
   io_.join();
   flusher_.stop();
   for (auto& [node, peer] : peers_) peer->end_transfers();
@@ -256,8 +261,11 @@ void tcp_network::watch_all(std::int64_t now) {
 void tcp_network::reap_closed(std::int64_t now) {
   if (closing_.empty()) return;
   const bool end_is_due = stop_at_ns_ != 0 && now >= stop_at_ns_;
+  // A target that takes longer is killed by who serves it.
+  const bool no_more_time = options_.self != 0 && now - stop_at_ns_ >= delivery_timeout_ns;
   const auto reaped = std::erase_if(closing_, [&](const shared_record& one) {
-    if (!one->end->drain() && now < one->reap_ns && !(end_is_due && all_delivered(one->end->socket()))) return false;
+    const bool delivered = end_is_due && (no_more_time || all_delivered(one->end->socket()));
+    if (!one->end->drain() && now < one->reap_ns && !delivered) return false;
     io_.unwatch(one->end->socket());
     one->end->close_stream();
     {

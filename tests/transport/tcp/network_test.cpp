@@ -121,30 +121,33 @@ TEST(tcp_network, an_orderly_end_is_told_as_such) {
   EXPECT_FALSE(two.host().to(2)->poll(nothing));
 }
 
-/// The host reads slowly, what it sent is unread at the leaving node, whose I/O thread is kept busy by strangers.
+/// The target reads late, what it sent is unread at the leaving host, whose I/O thread is kept busy by strangers.
 TEST(tcp_network, an_orderly_end_loses_nothing_that_was_sent) {
   for (int round = 0; round < 20; ++round) {
     job one(1);
     std::string why;
-    const socket_address busy = resolve(parse_address(one.node(1).at->address()), false, why).at(0);
+    const socket_address busy = resolve(parse_address(one.host().at->address()), false, why).at(0);
     std::atomic<bool> stop{false};
     std::thread strangers([&] {
       while (!stop.load()) static_cast<void>(begin_connect(busy, 4s, why));
     });
-    for (std::uint32_t i = 0; i < 10; ++i) one.host().send(1, i);
+    for (std::uint32_t i = 0; i < 10; ++i) one.node(1).send(0, i);
     const std::uint32_t count = 200;
-    for (std::uint32_t i = 0; i < count; ++i) one.node(1).send(0, i, pattern(4000));
-    std::thread leaves([&] { one.node(1).at->shutdown(); });
+    for (std::uint32_t i = 0; i < count; ++i) one.host().send(1, i, pattern(4000));
+    std::chrono::steady_clock::duration took{};
+    std::thread leaves([&] {
+      const auto begin = std::chrono::steady_clock::now();
+      one.host().at->shutdown();
+      took = std::chrono::steady_clock::now() - begin;
+    });
     std::this_thread::sleep_for(5ms);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const auto got = one.host().receive(5s);
-      EXPECT_EQ(got, i) << "round " << round;
-      if (!got) break;
-    }
+    std::uint32_t got = 0;
+    while (got < count && one.node(1).receive(5s) == got) ++got;
     leaves.join();
     stop.store(true);
     strangers.join();
-    ASSERT_FALSE(HasFailure());
+    // It waits for a second: if the machine was that busy, the round says nothing.
+    ASSERT_TRUE(got == count || took > 900ms) << "round " << round << ": " << got;
   }
 }
 
