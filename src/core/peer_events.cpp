@@ -29,6 +29,10 @@ void peer_events::report_end(node_t node, peer_end how, const std::string& reaso
 
 void peer_events::report_without_memory() noexcept {
   marked_.store(true);
+  announce();
+}
+
+void peer_events::announce() noexcept {
   pending_.store(true, std::memory_order_seq_cst);
   waiter_.wake_if_asleep();
 }

@@ -29,6 +29,8 @@ class peer_events {
   void report_connected(transport::endpoint& with) { post({&with, -1, peer_end::none, {}}); }
   /// If there is no memory to report it, the record of the peer is marked instead.
   void report_end(node_t node, peer_end how, const std::string& reason) noexcept;
+  /// For who has left something else to the thread that polls, which finds it after handle_all().
+  void announce() noexcept;
   /// For who has marked something for want of memory.
   void report_without_memory() noexcept;
 

@@ -117,6 +117,7 @@ void transfer_queue::move_one(guard& locked, const shared_job& of) noexcept {
     it.taken = it.bytes;  // the rest is not begun
   }
   if (--it.under_way != 0 || it.taken < it.bytes) return;
+  it.slot = nullptr;  // finish() gives it back
   locked.unlock();
   it.what->finish(it.result);
   it.what.reset();

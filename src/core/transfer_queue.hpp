@@ -25,9 +25,9 @@ class transfer {
   virtual void finish(transport::access_result how) noexcept = 0;
 };
 
-/// Paper 1, Table II: asynchronous put and get over transports whose accesses block. One thread of the node works on
-/// them in their order; whoever waits for one takes part. The thread is started by the first, and sleeps while there is
-/// none. All members may be called from any thread.
+/// Paper 1, Table II: asynchronous put and get over transports whose accesses block. One thread of the node begins them
+/// in their order; whoever waits for one takes part, so that they overtake each other. The thread is started by the
+/// first, and sleeps while there is none. All members may be called from any thread.
 class transfer_queue {
  public:
   /// `owner`: what the thread works for.

@@ -82,7 +82,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
 
 engine::~engine() {
   forget(*this);
-  transfers_.stop();
+  end_transfers();
   leaving_.store(true);
   stop_.store(true);
   standby_.stop();
@@ -157,7 +157,7 @@ void engine::serve() {
 }
 
 void engine::leave() {
-  transfers_.stop();
+  end_transfers();
   leaving_.store(true);
   standby_.stop();
   const bool own = refuse_queued();
@@ -172,6 +172,12 @@ void engine::leave() {
     if (one->node != self_) lost(*one, "this node's runtime has ended", peer_end::connection_lost);
   }
   finish_progress();
+}
+
+/// What was handed over is completed, and what waits for it goes on while all nodes are there.
+void engine::end_transfers() noexcept {
+  transfers_.stop();
+  if (events_.pending()) locked([this] { handle_events(); });
 }
 
 // ---- progress
@@ -281,6 +287,20 @@ void engine::fail_access(node_t node) {
   wait_until([&who] { return who->state.load(std::memory_order_acquire) == peer_state::lost; },
              base::now_ns() + 1'000'000'000);
   throw_lost(*who, nullptr, call_outcome::may_have_run);
+}
+
+void engine::fail_access_beside(peer& who) {
+  const std::int64_t until = base::now_ns() + 1'000'000'000;
+  base::backoff<base::backoff_schedule{.spins = 100, .yields = 100, .sleep_ns = 50'000}> pause;
+  while (who.state.load(std::memory_order_acquire) != peer_state::lost && base::now_ns() < until) {
+    if (events_.pending() && waiter_.try_lock()) {
+      handle_events();
+      waiter_.unlock();
+      if (continuations_.due()) waiter_.wake();  // who sleeps next runs it first
+    }
+    pause.wait();
+  }
+  throw_lost(who, nullptr, call_outcome::may_have_run);
 }
 
 }  // namespace ham::detail

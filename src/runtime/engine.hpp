@@ -23,6 +23,7 @@
 #include "core/peer_table.hpp"
 #include "core/ping_flow.hpp"
 #include "core/self_endpoint.hpp"
+#include "core/settled_queue.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 #include "core/transfer_queue.hpp"
@@ -160,6 +161,8 @@ class engine final : public transport::observer, public called_node, private wai
   /// A one-sided access to `node` found no peer any more: throws the ham::node_failure of the node, which may have got
   /// some of the bytes.
   [[noreturn]] void fail_access(node_t node);
+  /// The same on a thread that must not run anybody's code.
+  [[noreturn]] void fail_access_beside(peer& who);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -178,7 +181,8 @@ class engine final : public transport::observer, public called_node, private wai
   // ---- slots (engine_slots.cpp)
   [[nodiscard]] call_table& calls() noexcept { return calls_; }
   void settle_local(call_slot& slot, slot_state outcome) noexcept;
-  /// The same from a thread of the library's own: what waits for it goes on elsewhere.
+  /// The same from a thread of the library's own: the thread that polls settles it, and what waits for it goes on
+  /// there.
   void settle_beside(call_slot& slot, slot_state outcome) noexcept;
   void attach(call_slot& slot, continuation* what);
 
@@ -268,6 +272,7 @@ class engine final : public transport::observer, public called_node, private wai
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
   void fail_withdrawn(std::uint32_t call) noexcept;
 
+  void end_transfers() noexcept;
   bool handle_events() noexcept;
   void handle(peer_event& what) noexcept;
   void leave_unanswered(frame_header head, std::span<const std::byte> bytes) noexcept;
@@ -344,6 +349,7 @@ class engine final : public transport::observer, public called_node, private wai
   std::vector<std::vector<std::byte>> spare_buffers_;
 
   peer_events events_;
+  settled_queue settled_;
   mutable std::mutex mutex_;          ///< peers' facts and loss
   std::exception_ptr nameless_loss_;  ///< for want of memory to say more
   std::exception_ptr no_memory_;

@@ -72,7 +72,9 @@ void engine::take_notice() {
 }
 
 bool engine::handle_events() noexcept {
-  return events_.handle_all([this](peer_event& one) { handle(one); }, [this] { calls_.fail_unanswered(no_memory_); });
+  const bool any =
+      events_.handle_all([this](peer_event& one) { handle(one); }, [this] { calls_.fail_unanswered(no_memory_); });
+  return settled_.settle_all([this](call_slot& slot, slot_state outcome) { calls_.settle(slot, outcome); }) || any;
 }
 
 void engine::handle(peer_event& what) noexcept {

@@ -27,11 +27,14 @@ void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
 }
 
 void engine::settle_beside(call_slot& slot, slot_state outcome) noexcept {
+  if (settled_.add(slot, outcome)) {
+    events_.announce();
+    return;
+  }
   waiter_.lock();
   calls_.settle(slot, outcome);
-  const bool continues = !calls_.due().empty();
   waiter_.unlock();
-  if (continues) waiter_.wake();  // who sleeps next runs it first
+  if (continuations_.due()) waiter_.wake();  // who sleeps next runs it first
 }
 
 void engine::attach(call_slot& slot, continuation* what) {

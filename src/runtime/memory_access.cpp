@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -22,11 +23,19 @@ class access_beside final : public ham::detail::transfer {
 
   [[nodiscard]] call_slot& slot() noexcept { return slot_; }
   [[nodiscard]] transport::access_result move(std::size_t from, std::size_t bytes) noexcept override {
-    return what_.move(memory_, from, bytes);
+    try {
+      return what_.move(memory_, from, bytes);
+    } catch (...) {
+      std::lock_guard guard(mutex_);
+      if (problem_ == nullptr) problem_ = std::current_exception();
+      return transport::access_result::lost;
+    }
   }
   void finish(transport::access_result how) noexcept override {
     slot_state outcome = slot_state::value;
     try {
+      if (problem_ != nullptr) std::rethrow_exception(problem_);
+      if (how == transport::access_result::lost) at_.fail_access_beside(*who_);
       what_.check(at_, how);
     } catch (...) {
       ::new (static_cast<void*>(slot_.storage)) std::exception_ptr(std::current_exception());
@@ -41,11 +50,13 @@ class access_beside final : public ham::detail::transfer {
   transport::remote_memory& memory_;
   const one_sided what_;
   call_slot& slot_;
+  std::mutex mutex_;
+  std::exception_ptr problem_;  // of the transport itself, such as no memory
 };
 
 /// Of an access in parts, each of which is checked by itself; nothing is moved.
 bool is_allowed(transport::remote_memory& memory, const one_sided& what) {
-  return what.move(memory, 0, 0) == transport::access_result::done &&
+  return what.bytes <= UINT64_MAX - what.there.address && what.move(memory, 0, 0) == transport::access_result::done &&
          what.move(memory, what.bytes, 0) == transport::access_result::done;
 }
 

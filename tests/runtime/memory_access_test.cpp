@@ -11,12 +11,15 @@
 
 #include "base/process.hpp"
 #include "faults/hostile_world.hpp"
+#include "ham/offload.hpp"
 
 namespace ham::offload::detail {
 namespace {
 
 using transport::access_result;
 using beside = transport::remote_memory::beside;
+
+void never_answered() {}
 
 /// One allocation, at address 1000.
 class fake_memory final : public transport::remote_memory {
@@ -44,10 +47,15 @@ class fake_memory final : public transport::remote_memory {
     std::lock_guard guard(mutex_);
     return largest_;
   }
-  std::atomic<bool> lost{false};
+  std::atomic<bool> lost{false}, throws{false}, hold{false}, held{false};
 
  private:
   access_result access(std::uint64_t address, std::size_t size) {
+    if (throws && size != 0) throw std::bad_alloc();
+    while (hold) {
+      held = true;
+      std::this_thread::yield();
+    }
     if (lost) return access_result::lost;
     if (address < begin || address > begin + bytes_ || size > begin + bytes_ - address)
       return access_result::out_of_range;
@@ -72,7 +80,7 @@ class memory_access : public testing::Test {
 
   [[nodiscard]] one_sided what(std::size_t bytes, moved_by whom = moved_by::anyone,
                                std::uint64_t address = fake_memory::begin) const {
-    return {one_sided::direction::put, nullptr, node_, {address, 7}, bytes, whom};
+    return {one_sided::direction::put, local_.data(), node_, {address, 7}, bytes, whom};
   }
   [[nodiscard]] future<void> access_to(fake_memory& memory, const one_sided& access) {
     return detail::access(world_.node(), world_.node().peer_of(node_), memory, access);
@@ -83,6 +91,7 @@ class memory_access : public testing::Test {
   test::world world_;
   engine_scope scope_{&world_.node()};
   const node_t node_ = world_.friendly().number;
+  mutable std::vector<std::byte> local_{large};
 };
 
 TEST_F(memory_access, small_ones_and_what_is_to_be_the_callers_are_moved_at_once) {
@@ -117,18 +126,49 @@ TEST_F(memory_access, what_is_not_allowed_moves_nothing) {
     auto refused = access_to(memory, what(large, moved_by::anyone, address));
     EXPECT_THROW(refused.get(), buffer_error);
   }
+  auto wraps = access_to(memory, what(UINT64_MAX - 3, moved_by::anyone, fake_memory::begin + 10));
+  EXPECT_THROW(wraps.get(), buffer_error);
   EXPECT_EQ(memory.moved(), 0U);
 }
 
+/// While it is moved, the node is lost. What waits for that must not run on the transfer thread, which others need.
 TEST_F(memory_access, of_a_node_that_is_lost_meanwhile) {
-  fake_memory memory(large, beside::parts);
-  auto whole = access_to(memory, what(large));
-  whole.get();
+  if (alone()) GTEST_SKIP() << "one core: nothing goes on beside its caller";
+  fake_memory memory(large, beside::whole);
+  memory.hold = true;
+  struct note final : continuation {
+    std::thread::id by;
+  } of_call;
+  of_call.run = [](continuation* self) { static_cast<note*>(self)->by = std::this_thread::get_id(); };
+  auto call = offload::async(node_, fn<&never_answered>);
+  call.on_settled(&of_call);
+  auto access = access_to(memory, what(large));
+  while (!memory.held) std::this_thread::yield();
   memory.lost = true;
   world_.node().on_lost(node_, "it was unplugged");
-  auto late =
-      access_to(memory, {one_sided::direction::get, nullptr, node_, {fake_memory::begin, 7}, 10, moved_by::anyone});
-  EXPECT_THROW(late.get(), node_failure);
+  memory.hold = false;
+  while (world_.node().transfers().busy()) std::this_thread::yield();
+  EXPECT_EQ(of_call.by, std::thread::id()) << "nobody has waited yet";
+  EXPECT_THROW(access.get(), node_failure);
+  EXPECT_EQ(of_call.by, std::this_thread::get_id());
+  EXPECT_THROW(call.get(), node_failure);
+}
+
+TEST_F(memory_access, what_waits_for_one_goes_on_where_somebody_waits) {
+  fake_memory memory(large, beside::parts);
+  for (int round = 0; round < 20; ++round) {
+    std::thread::id by;
+    auto behind = access_to(memory, what(large)).then([&] { by = std::this_thread::get_id(); });
+    behind.get();
+    EXPECT_EQ(by, std::this_thread::get_id());
+  }
+}
+
+TEST_F(memory_access, what_the_transport_throws_arrives) {
+  fake_memory memory(large, beside::whole);
+  memory.throws = true;
+  auto access = access_to(memory, what(large));
+  EXPECT_THROW(access.get(), std::bad_alloc);
 }
 
 }  // namespace

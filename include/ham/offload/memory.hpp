@@ -88,7 +88,8 @@ template <class Element>
   return {got.address, got.tag, node};
 }
 
-/// Frees what allocate returned. Blocking. Throws ham::buffer_error if it is not the start of a live allocation there.
+/// Frees what allocate returned, once no transfer to or from it is pending. Blocking. Throws ham::buffer_error if it is
+/// not the start of a live allocation there.
 template <class Element>
 void free(buffer_ptr<Element> ptr) {
   detail::free_bytes(detail::current(), ptr.node(), detail::raw(ptr));
@@ -100,13 +101,14 @@ void free(node_number, buffer_ptr<Element> ptr) {
 }
 
 /// Writes `count` elements from local memory to `dst`. `src` must stay as it is until the future has settled. Not
-/// ordered with calls that still run on the node: wait for them first. Over shared memory, tcp and the emulated link
-/// the caller moves small blocks itself, and the future is ready on return; larger ones (from some 100 KiB to a few MiB
-/// on, as measured while the node runs) move on a thread of the library's while the caller goes on, and who waits for
-/// the future takes part. Over MPI between machines the caller moves all. The future fails with ham::buffer_error for
-/// stale, freed, foreign or too short memory, and with ham::node_failure if the node is lost; what is at `dst` is
-/// undefined then: any part of the bytes may have been written. Numbers are converted for a node of another byte order;
-/// elements of which the bytes would mean something else there are refused with ham::buffer_error at once.
+/// ordered with calls that still run on the node, nor with other transfers, nor with free: wait for them first. Over
+/// shared memory, tcp and the emulated link, on the side that initiates, the caller moves small blocks itself, and the
+/// future is ready on return; larger ones (from some 100 KiB to a few MiB on, as measured while the node runs) move on
+/// a thread of the library's while the caller goes on, and who waits for the future takes part. Over MPI between
+/// machines the caller moves all. The future fails with ham::buffer_error for stale, freed, foreign or too short
+/// memory, and with ham::node_failure if the node is lost; what is at `dst` is undefined then: any part of the bytes
+/// may have been written. Numbers are converted for a node of another byte order; elements of which the bytes would
+/// mean something else there are refused with ham::buffer_error at once.
 template <detail::transferable Element>
 future<void> put(const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
   return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),

@@ -68,8 +68,17 @@ access_result bulk_client::access_on_many(const bulk_request& what, std::byte* h
     results[number] = access_on_one({what.verb, what.address + begin, what.tag, size}, here + begin);
   };
   std::vector<std::thread> others;
-  for (std::size_t i = 1; i < streams_; ++i) others.push_back(base::start_thread([&move, i] { move(i); }));
+  others.reserve(streams_);
+  std::size_t own = streams_;  // from here on for want of threads
+  for (std::size_t i = 1; i < own; ++i) {
+    try {
+      others.push_back(base::start_thread([&move, i] { move(i); }));
+    } catch (const std::system_error&) {
+      own = i;
+    }
+  }
   move(0);
+  for (std::size_t i = own; i < streams_; ++i) move(i);
   for (std::thread& one : others) one.join();
   const auto failed =
       std::find_if(results.begin(), results.end(), [](access_result one) { return one != access_result::done; });
