@@ -126,11 +126,11 @@ void engine::connected(transport::endpoint& with) {
 // ---- greeting
 
 void engine::send_hello(peer& to) {
-  const auto own_facts = [this] {
+  const auto own_info = [this] {
     std::lock_guard guard(mutex_);
     return peers_[self_].facts;
   };
-  const greeting mine{local_manifest().id(), own_facts(), address_, message_limit_};
+  const greeting mine{local_manifest().id(), own_info(), address_, message_limit_};
   reply_with(to, frame_header::of(wire_kind::hello), mine.encode());
 }
 

@@ -27,6 +27,12 @@ constexpr const char* isa_name() noexcept {
 #endif
 }
 
+#ifdef __ve__
+constexpr const char* device_name = "ve";
+#else
+constexpr const char* device_name = "cpu";
+#endif
+
 }  // namespace
 
 offload::node_descriptor::facts local_facts(node_t self) {
@@ -34,7 +40,7 @@ offload::node_descriptor::facts local_facts(node_t self) {
   utsname system{};
   facts.name = ::uname(&system) == 0 ? system.nodename : "unknown";
   facts.isa = isa_name();
-  if (facts.isa == "ve") facts.device_type = "ve";
+  facts.device_type = device_name;
   facts.transport = "self";
   facts.cores = base::usable_cores();
   facts.memory_bytes =
