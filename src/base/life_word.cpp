@@ -124,6 +124,7 @@ class life_watch::group {
 
   void wait_once() {
     const std::uint32_t command = command_.load();
+    if (stop_.load()) return;  // behind the command: a later end changes that, and does not let the thread sleep
     std::vector<watched> now;
     std::vector<std::uint64_t> dead;
     {
