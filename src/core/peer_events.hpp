@@ -25,7 +25,9 @@ class peer_events {
   peer_events(peer_table& peers, waiter& wakes) noexcept : peers_(peers), waiter_(wakes) {}
 
   /// Whether something is to be handled.
-  [[nodiscard]] bool pending() const noexcept { return pending_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool pending() const noexcept {
+    return pending_.load(std::memory_order_seq_cst);  // who goes to sleep has said so before
+  }
   void report_connected(transport::endpoint& with) { post({&with, -1, peer_end::none, {}}); }
   /// If there is no memory to report it, the record of the peer is marked instead.
   void report_end(node_t node, peer_end how, const std::string& reason) noexcept;

@@ -2,6 +2,7 @@
 #include "core/transfer_queue.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -58,6 +59,14 @@ void transfer_queue::help(const call_slot& slot, std::int64_t until_ns) noexcept
   const shared_job mine = *found;
   if (mine->piece_bytes >= mine->bytes && until_ns != base::never_ns) return;  // it could take longer
   while (mine->taken < mine->bytes && base::now_ns() < until_ns) move_one(locked, mine);
+}
+
+void transfer_queue::finish(std::int64_t until_ns) noexcept {
+  guard locked(mutex_);
+  stop_ = true;
+  news_.notify_all();
+  const std::chrono::nanoseconds left(std::max<std::int64_t>(0, until_ns - base::now_ns()));
+  news_.wait_for(locked, left, [this] { return jobs_.empty(); });
 }
 
 void transfer_queue::stop() noexcept {

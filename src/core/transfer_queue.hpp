@@ -50,7 +50,9 @@ class transfer_queue {
   /// For who waits for `slot` until `until_ns` (base::now_ns()): moves parts of its access as long as there are any
   /// that nobody has taken; an access of one part only if the wait has no end.
   void help(const call_slot& slot, std::int64_t until_ns) noexcept;
-  /// Completes what has been handed over and ends the thread; nothing is taken over any more.
+  /// Nothing is taken over any more; waits until what has been is over, not longer than until `until_ns`.
+  void finish(std::int64_t until_ns) noexcept;
+  /// The same without a limit, and ends the thread. Accesses that stand still have been ended before.
   void stop() noexcept;
   /// In a child after fork: the thread is not here, and what it worked on is the parent's.
   void detach_after_fork() noexcept;

@@ -82,7 +82,6 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
 
 engine::~engine() {
   forget(*this);
-  end_transfers();
   leaving_.store(true);
   stop_.store(true);
   standby_.stop();
@@ -93,12 +92,14 @@ engine::~engine() {
   contexts_.stop();
   while (dispatcher_.runs_elsewhere()) base::sleep_ns(100'000);
   for (const auto& one : transports()) one->shutdown();
+  transfers_.stop();
   settle_the_rest();
 }
 
 /// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.
 void engine::settle_the_rest() {
   waiter_.lock();
+  settled_.settle_all([this](call_slot& slot, slot_state outcome) { calls_.settle(slot, outcome); });
   calls_.fail_pending([this](call_slot& slot) {
     return slot.function == nullptr ? std::exception_ptr()
                                     : loss_of(peers_[self_], slot.function, slot.id, call_outcome::may_have_run);
@@ -174,10 +175,14 @@ void engine::leave() {
   finish_progress();
 }
 
-/// What was handed over is completed, and what waits for it goes on while all nodes are there.
+/// What was handed over is completed, unless it stands still. What waits for it goes on when the nodes are lost, so
+/// that it cannot wait for them.
 void engine::end_transfers() noexcept {
-  transfers_.stop();
-  if (events_.pending()) locked([this] { handle_events(); });
+  constexpr std::int64_t max_wait_ns = 2'000'000'000;
+  transfers_.finish(base::now_ns() + max_wait_ns);
+  waiter_.lock();
+  handle_events();
+  waiter_.unlock();
 }
 
 // ---- progress

@@ -161,7 +161,7 @@ class engine final : public transport::observer, public called_node, private wai
   /// A one-sided access to `node` found no peer any more: throws the ham::node_failure of the node, which may have got
   /// some of the bytes.
   [[noreturn]] void fail_access(node_t node);
-  /// The same on a thread that must not run anybody's code.
+  /// The same on a thread that must not run calls and continuations.
   [[noreturn]] void fail_access_beside(peer& who);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/thread.hpp"
 #include "core/transfer_queue.hpp"
 
 namespace ham::offload::detail {
@@ -34,9 +35,7 @@ class access_beside final : public ham::detail::transfer {
   void finish(transport::access_result how) noexcept override {
     slot_state outcome = slot_state::value;
     try {
-      if (problem_ != nullptr) std::rethrow_exception(problem_);
-      if (how == transport::access_result::lost) at_.fail_access_beside(*who_);
-      what_.check(at_, how);
+      check(how);
     } catch (...) {
       ::new (static_cast<void*>(slot_.storage)) std::exception_ptr(std::current_exception());
       outcome = slot_state::failed;
@@ -44,7 +43,19 @@ class access_beside final : public ham::detail::transfer {
     at_.settle_beside(slot_, outcome);
   }
 
+  /// All of it on the calling thread, at once.
+  void do_here() noexcept {
+    const transport::access_result how = move(0, what_.bytes);
+    fulfil<void>(slot_, [&] { check(how); });
+  }
+
  private:
+  void check(transport::access_result how) {
+    if (problem_ != nullptr) std::rethrow_exception(problem_);
+    if (how == transport::access_result::lost && base::on_library_thread) at_.fail_access_beside(*who_);
+    what_.check(at_, how);
+  }
+
   engine& at_;
   const ham::detail::peer_hold who_;  // and with it the memory
   transport::remote_memory& memory_;
@@ -101,10 +112,11 @@ future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_me
     return access_now(at, memory, what);
   if (how == beside::parts && !is_allowed(memory, what)) return access_now(at, memory, what);
   auto handed_over = std::make_unique<access_beside>(at, std::move(who), memory, what);
-  call_slot& slot = handed_over->slot();
+  access_beside& mine = *handed_over;
+  call_slot& slot = mine.slot();
   std::unique_ptr<ham::detail::transfer> job = std::move(handed_over);
   const std::size_t part = how == beside::parts ? part_bytes : what.bytes;
-  if (!at.transfers().begin(slot, job, what.bytes, part)) job->finish(job->move(0, what.bytes));
+  if (!at.transfers().begin(slot, job, what.bytes, part)) mine.do_here();
   return future<void>(&slot);
 }
 

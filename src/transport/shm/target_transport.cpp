@@ -193,7 +193,13 @@ void target_transport::on_introduced(const base::control_message& message) {
   const bool sane = !message.from_other_user && text.version == control_text::protocol && text.peer > 0 &&
                     text.peer != self_ && place_of(text.peer) != 0;
   if (!sane) return;
-  if (text.kind == control_kind::refused) lose_when_empty(text.peer, why_refused(text.peer));
+  if (text.kind == control_kind::refused) {
+    try {
+      lose_when_empty(text.peer, why_refused(text.peer));
+    } catch (const std::bad_alloc&) {
+      observing().on_lost(text.peer, {});
+    }
+  }
   if (text.kind != control_kind::connected) return;
   if (message.fds.size() != 3 || text.side > 1) {
     observing().on_lost(text.peer, "its descriptors did not arrive here; raise the limit of open files (ulimit -n)");

@@ -2,6 +2,8 @@
 #include "transport/tcp/bulk_client.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
 #include <thread>
 
 #include "base/thread.hpp"
@@ -62,10 +64,17 @@ access_result bulk_client::access_on_many(const bulk_request& what, std::byte* h
   if (const access_result allowed = access_on_one(whole, nullptr); allowed != access_result::done) return allowed;
   const std::uint64_t part = (what.size / streams_ + 4095) / 4096 * 4096;
   std::vector<access_result> results(streams_, access_result::done);
-  const auto move = [&](std::size_t number) {
+  std::mutex problem_mutex;
+  std::exception_ptr problem;
+  const auto move = [&](std::size_t number) noexcept {
     const std::uint64_t begin = std::min(what.size, number * part);
     const std::uint64_t size = std::min(part, what.size - begin);
-    results[number] = access_on_one({what.verb, what.address + begin, what.tag, size}, here + begin);
+    try {
+      results[number] = access_on_one({what.verb, what.address + begin, what.tag, size}, here + begin);
+    } catch (...) {
+      std::lock_guard guard(problem_mutex);
+      if (problem == nullptr) problem = std::current_exception();
+    }
   };
   std::vector<std::thread> others;
   others.reserve(streams_);
@@ -73,13 +82,14 @@ access_result bulk_client::access_on_many(const bulk_request& what, std::byte* h
   for (std::size_t i = 1; i < own; ++i) {
     try {
       others.push_back(base::start_thread([&move, i] { move(i); }));
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // no thread, or no memory for one
       own = i;
     }
   }
   move(0);
   for (std::size_t i = own; i < streams_; ++i) move(i);
   for (std::thread& one : others) one.join();
+  if (problem != nullptr) std::rethrow_exception(problem);
   const auto failed =
       std::find_if(results.begin(), results.end(), [](access_result one) { return one != access_result::done; });
   return failed == results.end() ? access_result::done : *failed;
@@ -109,7 +119,15 @@ std::unique_ptr<lane> bulk_client::take() {
     }
     ++opened_;
     lock.unlock();
-    std::unique_ptr<lane> fresh = open_();
+    std::unique_ptr<lane> fresh;
+    try {
+      fresh = open_();
+    } catch (...) {
+      lock.lock();
+      --opened_;
+      changed_.notify_one();
+      throw;
+    }
     lock.lock();
     if (fresh != nullptr) {
       if (closed_) return nullptr;

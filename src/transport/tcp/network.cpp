@@ -233,7 +233,8 @@ flusher::found tcp_network::flush(bool long_round) {
 // ---- the I/O thread
 
 std::int64_t tcp_network::next_ns() const {
-  std::int64_t next = std::min({acceptor_->next_ns(), connector_.next_ns(), next_watch_ns_});
+  std::int64_t next = std::min(connector_.next_ns(), next_watch_ns_);
+  if (stop_at_ns_ == 0) next = std::min(next, acceptor_->next_ns());
   if (!closing_.empty()) next = std::min(next, base::now_ns() + closing_poll_ns);
   return next;
 }
