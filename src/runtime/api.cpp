@@ -4,7 +4,6 @@
 #include "ham/offload/node.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/facts.hpp"
 
 std::size_t ham::detail::max_message() { return current().message_limit(); }
 
@@ -15,11 +14,7 @@ node_t this_node() { return ham::detail::current().self(); }
 bool is_host() { return is_host(this_node()); }
 bool is_host(node_number node) { return node == 0; }
 
-node_descriptor get_node_descriptor(node_number node) {
-  ham::detail::engine& at = ham::detail::current();
-  if (node == at.self()) return node_descriptor(ham::detail::local_facts(node));
-  return at.describe(node);
-}
+node_descriptor get_node_descriptor(node_number node) { return ham::detail::current().describe(node); }
 bool alive(node_number node) { return ham::detail::current().alive(node); }
 node_descriptor get_node_description(node_number node) { return get_node_descriptor(node); }
 
