@@ -4,6 +4,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <string_view>
+
 #include "base/process.hpp"
 
 namespace ham::detail {
@@ -27,12 +29,6 @@ constexpr const char* isa_name() noexcept {
 #endif
 }
 
-#ifdef __ve__
-constexpr const char* device_name = "ve";
-#else
-constexpr const char* device_name = "cpu";
-#endif
-
 }  // namespace
 
 offload::node_descriptor::facts local_facts(node_t self) {
@@ -40,7 +36,7 @@ offload::node_descriptor::facts local_facts(node_t self) {
   utsname system{};
   facts.name = ::uname(&system) == 0 ? system.nodename : "unknown";
   facts.isa = isa_name();
-  facts.device_type = device_name;
+  facts.device_type = std::string_view(isa_name()) == "ve" ? "ve" : "cpu";
   facts.transport = "self";
   facts.cores = base::usable_cores();
   facts.memory_bytes =

@@ -23,6 +23,10 @@ namespace {
 
 constexpr std::size_t piece_bytes = 1U << 20;  // of put and get in messages
 
+[[nodiscard]] void* pointer_to(raw_buffer own) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(own.address));
+}
+
 /// Whether this process may use the memory; untracked memory is tried by the kernel in access_untracked.
 void check_local(engine& at, raw_buffer what, std::size_t bytes) {
   switch (at.memory().check(what.address, what.tag, bytes)) {
@@ -56,7 +60,7 @@ void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes)
     return;
   }
   check_local(at, to, bytes);
-  std::memmove(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to.address)), from, bytes);
+  std::memmove(pointer_to(to), from, bytes);
 }
 
 void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
@@ -65,7 +69,7 @@ void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
     return;
   }
   check_local(at, from, bytes);
-  std::memmove(to, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from.address)), bytes);
+  std::memmove(to, pointer_to(from), bytes);
 }
 
 // ---- nodes of other data layout
@@ -120,15 +124,17 @@ std::vector<std::byte> load_here(std::uint64_t address, std::uint64_t tag, std::
   return result;
 }
 
-/// Sends own memory to another node.
+/// Sends own memory, which is checked first, to another node.
+future<void> put_own(engine& at, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes, element of) {
+  check_local(at, from, bytes);
+  return put_bytes(at, pointer_to(from), to_node, to, bytes, of);
+}
+
 void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to, std::uint64_t to_tag,
                     std::uint64_t bytes, std::uint32_t number_bytes, bool known) {
   engine& at = current();
   if (from_tag != 0) {
-    check_local(at, {from, from_tag}, bytes);
-    put_bytes(at, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from)), to_node, {to, to_tag}, bytes,
-              {number_bytes, known})
-        .get();
+    put_own(at, {from, from_tag}, to_node, {to, to_tag}, bytes, {number_bytes, known}).get();
     return;
   }
   std::vector<std::byte> copy(bytes);
@@ -271,17 +277,13 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
 
 future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes,
                         element of) {
-  const auto here = [](raw_buffer what) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(what.address)); };
   if (from_node == at.self() && from.tag != 0) {
-    return begun_or_failed(at, [&] {
-      check_local(at, from, bytes);
-      return put_bytes(at, here(from), to_node, to, bytes, of);
-    });
+    return begun_or_failed(at, [&] { return put_own(at, from, to_node, to, bytes, of); });
   }
   if (to_node == at.self() && to.tag != 0) {
     return begun_or_failed(at, [&] {
       check_local(at, to, bytes);
-      return get_bytes(at, from_node, from, here(to), bytes, of);
+      return get_bytes(at, from_node, from, pointer_to(to), bytes, of);
     });
   }
   const engine_scope scope(&at);

@@ -95,6 +95,12 @@ class dispatcher : public testing::Test {
     arrive(from, id);
     idle_.waits.unlock();
   }
+  /// A call of this node to `node` is pending.
+  static void wait_for(call_slot& slot, node_t node) {
+    slot.state = slot_state::pending;
+    slot.function = &msg::handler_registrar<test::callable>::entry();
+    slot.node = node;
+  }
   /// At a time, as a thread that has nothing to do.
   void at_limit(const call_slot* awaited, std::int64_t now_ns) {
     idle_.waits.unlock();
@@ -433,9 +439,7 @@ TEST_F(dispatcher, nothing_is_refused_before_the_peer_has_seen_the_call) {
   test::narrow_endpoint to;
   at(one).to = &to;
   call_slot awaited;
-  awaited.state = slot_state::pending;
-  awaited.function = &msg::handler_registrar<test::callable>::entry();
-  awaited.node = one;
+  wait_for(awaited, one);
   awaited.position = 10;
   this_thread.depth = thread_state::max_depth;
   arrive(two, 1);
@@ -450,9 +454,7 @@ TEST_F(dispatcher, nothing_is_refused_before_the_peer_has_seen_the_call) {
 
 TEST_F(dispatcher, a_call_of_the_node_to_itself_that_waits_for_itself_is_refused_at_once) {
   call_slot awaited;
-  awaited.state = slot_state::pending;
-  awaited.function = &msg::handler_registrar<test::callable>::entry();
-  awaited.node = self;
+  wait_for(awaited, self);
   awaited.id = 2;
   this_thread.depth = thread_state::max_depth;
   for (const std::uint32_t id : {1, 2, 3}) arrive(self, id);
