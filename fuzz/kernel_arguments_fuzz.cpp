@@ -1,6 +1,6 @@
 // The arguments of a VEO kernel out of a host's message: every buffer of its own, with what came for it.
 // fuzz: -max_len=512
-#include "veo/helper/kernel_arguments.hpp"
+#include "veo/call/kernel_arguments.hpp"
 
 #include <cstdint>
 #include <vector>

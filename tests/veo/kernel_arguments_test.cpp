@@ -1,5 +1,5 @@
 // Arguments of kernels out of messages that are not what they should be.
-#include "veo/helper/kernel_arguments.hpp"
+#include "veo/call/kernel_arguments.hpp"
 
 #include <gtest/gtest.h>
 

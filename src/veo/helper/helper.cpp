@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../call/kernel_call.hpp"
 #include "crash.hpp"
 #include "history.hpp"
-#include "kernel_call.hpp"
 
 namespace ham::veo {
 namespace {

@@ -32,16 +32,6 @@ std::thread quiet_thread(std::function<void()> work) {
   return result;
 }
 
-void deliver(const std::vector<delivery>& to, const std::vector<std::byte>& bytes) {
-  std::size_t from = 0;
-  for (const delivery& one : to) {
-    if (one.bytes == 0) continue;
-    if (bytes.size() < from + one.bytes) return;
-    std::memcpy(one.to, bytes.data() + from, one.bytes);
-    from += padded(one.bytes);
-  }
-}
-
 std::optional<ham::offload::future<answer>> send_nothing(const ham::offload::destination& to, unseen_count,
                                                          blocking how) {
   if (how == blocking::none) return ham::offload::try_async(to, nothing_request);

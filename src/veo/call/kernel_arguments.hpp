@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "../packed_call.hpp"
+#include "packed_call.hpp"
 
 namespace ham::veo {
 
