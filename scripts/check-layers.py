@@ -38,6 +38,9 @@ RULES = {
     "job": PUBLIC | {"base", "msg", "transport contract", "transport/common", "compose", "core", "runtime"},
     "runtime": PUBLIC | {"base", "msg", "transport contract", "compose", "core", "job"},
     "main": PUBLIC | {"runtime"},
+    "debug_info": set(),
+    "veo": PUBLIC | {"debug_info"},
+    "mpix": PUBLIC | {"debug_info"},
     "src/*": PUBLIC,
     "program": PUBLIC,
 }
@@ -213,6 +216,9 @@ BAD = [
     ("src/compose/a.cpp", "transport/shm/s.hpp"),
     ("src/compose/a.cpp", "runtime/r.hpp"),
     ("src/veo/a.cpp", "runtime/r.hpp"),
+    ("src/debug_info/a.cpp", "ham/error.hpp"),
+    ("src/debug_info/a.cpp", "libdw.h"),
+    ("src/core/a.cpp", "debug_info/d.hpp"),
     ("include/ham/msg/a.hpp", "ham/offload/o.hpp"),
     ("include/ham/offload/a.hpp", "runtime/r.hpp"),
     ("include/ham/offload/a.hpp", "cuda_runtime.h"),
@@ -234,7 +240,9 @@ GOOD = [
     ("src/transport/shm/a.cpp", "transport/common/c.hpp"),
     ("src/transport/mpi/a.cpp", "mpi.h"),
     ("include/ham/mpix_kernel.h", "mpi.h"),
-    ("src/mpix/types/a.cpp", "mpix/a.hpp"),
+    ("src/mpix/mpi/a.cpp", "mpix/a.hpp"),
+    ("src/mpix/a.cpp", "debug_info/d.hpp"),
+    ("src/veo/helper/a.cpp", "debug_info/d.hpp"),
     ("src/core/a.cpp", "transport/transport.hpp"),
     ("src/runtime/a.cpp", "core/c.hpp"),
     ("src/runtime/a.cpp", "msg/m.hpp"),
@@ -278,7 +286,7 @@ NAMED = [
 ]
 TARGETS = [
     "src/base/b.hpp", "src/msg/m.hpp", "src/transport/transport.hpp", "src/transport/common/c.hpp",
-    "src/transport/shm/s.hpp", "src/core/c.hpp", "src/runtime/r.hpp", "include/ham/error.hpp", "include/ham/msg/pub.hpp",
+    "src/transport/shm/s.hpp", "src/core/c.hpp", "src/runtime/r.hpp", "src/debug_info/d.hpp", "include/ham/error.hpp", "include/ham/msg/pub.hpp",
     "include/ham/offload/o.hpp",
 ]  # fmt: skip
 

@@ -5,7 +5,7 @@ import shlex
 import subprocess
 
 COMPILER = {"c": os.environ.get("CC", "cc"), "cpp": os.environ.get("CXX", "c++"), "f90": os.environ.get("FC", "gfortran")}
-FLAGS = {"c": "-O2 -fPIC -pthread", "cpp": "-O2 -fPIC -pthread", "f90": "-O2 -fPIC -pthread"}
+FLAGS = {"c": "-O2 -g -fPIC -pthread", "cpp": "-O2 -g -fPIC -pthread", "f90": "-O2 -g -fPIC -pthread"}
 GLOBAL_SO_FLAGS = "-shared -fPIC -pthread"
 MK_VEORUN_STATIC = os.environ.get("MK_VEORUN_STATIC", "mk_veorun_static")
 

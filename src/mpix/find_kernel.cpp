@@ -1,11 +1,11 @@
 // Finds kernels, and their types.
 #include "mpix/find_kernel.hpp"
 
+#include "debug_info/function_types.hpp"
 #include "mpix/kernel.hpp"
 #include "mpix/kernel_objects.hpp"
 #include "mpix/refusal.hpp"
-#include "mpix/types/debug_types.hpp"
-#include "mpix/types/type_text.hpp"
+#include "mpix/type_text.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -58,6 +58,15 @@ std::optional<signature> written_types(std::string_view name) {
   return types;
 }
 
+std::optional<signature> described_types(const std::string& path, const std::string& name) {
+  try {
+    std::string why;
+    return debug_info::function_types(path).find(name, why);
+  } catch (const debug_info::ambiguous& problem) {
+    throw refusal(failure::untyped, problem.what());
+  }
+}
+
 // gfortran's opaque parameters are those that only the caller can tell.
 bool knows_all(const signature& types) {
   for (const type& parameter : types.parameters) {
@@ -90,8 +99,7 @@ found_kernel find_kernel(std::string_view name) {
   found.types = registered_types(bare);
   if (!found.types && file != nullptr) {
     const std::string path = file->l_name[0] == '\0' ? "/proc/self/exe" : file->l_name;
-    std::string why;
-    found.types = debug_types(path, bare, why);
+    found.types = described_types(path, bare);
   }
   if (found.types && written && knows_all(*found.types))
     expect_same(bare, *found.types, *written);

@@ -1,7 +1,7 @@
 // A kernel's function by its name, and what is known of its types.
 #pragma once
 
-#include "mpix/types/type.hpp"
+#include "mpix/types.hpp"
 
 #include <optional>
 #include <string_view>

@@ -1,7 +1,7 @@
 // A kernel made ready: its function, the types of its parameters, and the way to call it with received bytes.
 #pragma once
 
-#include "mpix/types/type.hpp"
+#include "mpix/types.hpp"
 
 #include <ffi.h>
 

@@ -1,11 +1,15 @@
 // Packs and reads messages.
 #include "mpix/message.hpp"
 
-#include "mpix/types/bytes.hpp"
+#include "debug_info/bytes.hpp"
 
 #include <algorithm>
 
 namespace ham::mpix {
+
+using debug_info::cursor;
+using debug_info::malformed;
+
 namespace {
 
 struct shape_head {

@@ -80,7 +80,7 @@ struct kernel_shape {
   std::span<const std::uint32_t> sizes;
 };
 
-/// A received message, checked while it is read: all methods throw malformed.
+/// A received message, checked while it is read: all methods throw debug_info::malformed.
 class batch_view {
  public:
   explicit batch_view(message_buffer& bytes);

@@ -20,6 +20,11 @@ inline constexpr std::uint64_t identifier_bits = std::uint64_t{15} << identifier
 [[nodiscard]] inline int identifier_in(const void* pointer) noexcept {
   return static_cast<int>((bits_of(pointer) & identifier_bits) >> identifier_shift);
 }
+/// A number that is a tagged address of a process, unless it says so by chance; negative numbers and doubles do not.
+[[nodiscard]] inline bool is_tagged_address(std::uint64_t bits) noexcept {
+  const std::uint64_t address = bits & ~(ve_bit | identifier_bits);
+  return (bits & ve_bit) != 0 && address != 0 && address < std::uint64_t{1} << 48;
+}
 /// `identifier` is below max_tagged_procs.
 [[nodiscard]] inline void* tagged(std::uint64_t address, int identifier) noexcept {
   const std::uint64_t bits =

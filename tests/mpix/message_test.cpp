@@ -1,7 +1,7 @@
 // Messages: what is packed is found again, aligned; what is damaged is not read.
 #include "mpix/message.hpp"
 
-#include "mpix/types/bytes.hpp"
+#include "debug_info/bytes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +14,8 @@
 
 namespace ham::mpix {
 namespace {
+
+using debug_info::malformed;
 
 // `count` kernels with 0 to 4 arguments of 0 to 299 bytes, made of a seed.
 struct some_calls {

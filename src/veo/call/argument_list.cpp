@@ -13,7 +13,7 @@ namespace ham::veo {
 
 void argument_list::clear() {
   all.clear();
-  result = result_kind::bits;
+  result = result_kind::as_typed;
 }
 
 int argument_list::set(int n, argument what) noexcept {
@@ -49,11 +49,12 @@ bool is_complete(const argument_list* arguments) noexcept {
   return arguments == nullptr || std::ranges::all_of(arguments->all, &argument::set);
 }
 
-void pack(const argument_list* arguments, std::vector<std::byte>& into) {
+void pack(const argument_list* arguments, std::vector<std::byte>& into, int identifier) {
   const std::size_t count = arguments == nullptr ? 0 : arguments->all.size();
   call_head head;
   head.arguments = static_cast<std::uint32_t>(count);
   if (arguments != nullptr) head.result = arguments->result;
+  head.identifier = identifier < 0 ? no_identifier : static_cast<std::uint8_t>(identifier);
   const std::size_t words_at = padded(sizeof head + count);
   std::size_t bytes = words_at + count * 8;
   for (std::size_t i = 0; i < count; ++i) {

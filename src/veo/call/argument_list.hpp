@@ -26,13 +26,16 @@ struct argument {
 /// One thread at a time.
 struct argument_list {
   std::vector<argument> all;
-  result_kind result = result_kind::bits;
+  result_kind result = result_kind::as_typed;
 
   void clear();
 
   // ---- what setters of the APIs do: 0, or -1 and errno
   int set_bits(int n, std::uint64_t bits) noexcept { return set(n, {true, argument_kind::integer, bits, nullptr}); }
   int set_signed(int n, std::int64_t value) noexcept { return set_bits(n, static_cast<std::uint64_t>(value)); }
+  int set_hmem(int n, const void* pointer) noexcept {
+    return set(n, {true, argument_kind::hmem, reinterpret_cast<std::uintptr_t>(pointer), nullptr});
+  }
   int set_real(int n, double value) noexcept {
     return set(n, {true, argument_kind::real, std::bit_cast<std::uint64_t>(value), nullptr});
   }
@@ -48,8 +51,8 @@ struct argument_list {
 
 /// Whether all arguments below the highest one are set. No list is an empty one.
 [[nodiscard]] bool is_complete(const argument_list* arguments) noexcept;
-/// The message; what buffers hold is copied now.
-void pack(const argument_list* arguments, std::vector<std::byte>& into);
+/// The message; what buffers hold is copied now. `identifier`: of the VE process that is called, if it is one.
+void pack(const argument_list* arguments, std::vector<std::byte>& into, int identifier = -1);
 /// Where the buffers go that come back.
 [[nodiscard]] std::vector<delivery> deliveries_of(const argument_list* arguments);
 /// Copies what came back to where it goes; stops where the bytes end.

@@ -75,6 +75,16 @@ void kernel_arguments::lay_out(std::span<const std::byte> contents) {
   }
 }
 
+std::uint64_t kernel_arguments::slot(std::size_t i) const noexcept {
+  if (kinds_[i] == argument_kind::single) return std::uint64_t{std::bit_cast<std::uint32_t>(values_[i].single)} << 32U;
+  return is_stack(kinds_[i]) ? reinterpret_cast<std::uintptr_t>(values_[i].pointer) : values_[i].bits;
+}
+
+void kernel_arguments::add_zeros(std::size_t count) {
+  static std::uint64_t zero = 0;  // libffi reads it
+  while (places_.size() < count) places_.push_back(&zero);
+}
+
 std::vector<std::byte> kernel_arguments::returned() const {
   std::size_t bytes = 0;  // no more than the area
   for (std::size_t i = 0; i < kinds_.size(); ++i) {

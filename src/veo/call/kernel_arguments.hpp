@@ -21,6 +21,19 @@ class kernel_arguments {
 
   [[nodiscard]] std::span<const argument_kind> kinds() const noexcept { return kinds_; }
   [[nodiscard]] result_kind result() const noexcept { return head_.result; }
+  /// Of the VE process that is called, as in tags of its pointers; no_identifier: not known.
+  [[nodiscard]] std::uint8_t identifier() const noexcept { return head_.identifier; }
+  /// What a Vector Engine has in the 64-bit slot of argument `i`: of a float, its bits in the upper half.
+  [[nodiscard]] std::uint64_t slot(std::size_t i) const noexcept;
+  /// What goes to the kernel, unless that is a floating-point number.
+  [[nodiscard]] std::uint64_t word(std::size_t i) const noexcept { return values_[i].bits; }
+  /// Change how an argument goes to the kernel; by the type of its parameter.
+  void set_word(std::size_t i, std::uint64_t bits) noexcept { values_[i].bits = bits; }
+  void set_real(std::size_t i, double value) noexcept { values_[i].real = value; }
+  void set_single(std::size_t i, float value) noexcept { values_[i].single = value; }
+  /// Adds arguments that are zero, up to `count` in all.
+  void add_zeros(std::size_t count);
+
   /// What libffi wants: where the value of each argument is.
   [[nodiscard]] void** places() noexcept { return places_.data(); }
   /// The buffers that go back, after the call.
@@ -29,6 +42,7 @@ class kernel_arguments {
  private:
   union value {
     std::uint64_t bits;
+    double real;
     float single;
     void* pointer;
   };

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../call/kernel_call.hpp"
 #include "crash.hpp"
 #include "history.hpp"
+#include "typed_call.hpp"
 
 namespace ham::veo {
 namespace {
@@ -56,9 +56,14 @@ T* at(std::uint64_t address) noexcept {
 answer helper::call(unseen_count unseen, std::uint64_t kernel, std::span<const std::byte> message) {
   begin(unseen);
   kernel_arguments arguments(message, detail::max_message());
+  prepared_call& ready = prepare_call(kernel, libraries_.kernels(), arguments);
+  ready.convert(arguments);
   std::uint64_t value = 0;
-  auto work = [&] { value = call_kernel(kernel, arguments); };
-  if (const int signal = run_caught(false, work); signal != 0) return crashed(signal);
+  auto work = [&] { value = ready.run(arguments); };
+  if (const int signal = run_caught(false, work); signal != 0) {
+    if (signal == SIGSEGV || signal == SIGBUS) ready.explain_fault(signal, arguments);
+    return crashed(signal);
+  }
   remember_result(value);
   return {outcome::done, value, arguments.returned()};
 }

@@ -10,15 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-extern "C" {
-
-/// What mk_veorun_static writes; ends with a name that is NULL.
-struct ham_veo_static_symbol {
-  const char* name;
-  void* address;
-};
-[[gnu::weak]] extern const ham_veo_static_symbol ham_veo_static_symbols[];
-}
+#include "static_symbols.hpp"
 
 namespace ham::veo {
 namespace {
@@ -78,6 +70,7 @@ std::uint64_t libraries::load(const std::string& path) {
     std::fprintf(stderr, "veo: cannot load %s: %s\n", path.c_str(), ::dlerror());
     return 0;
   }
+  kernels_.loaded(library);
   std::lock_guard guard(mutex_);
   ++loaded_[number_of(library)];
   return number_of(library);
@@ -90,6 +83,7 @@ int libraries::unload(std::uint64_t library) {
     if (found == loaded_.end()) return 1;
     if (--found->second == 0) loaded_.erase(found);
   }
+  kernels_.unloading(handle_of(library), library);
   const address_range range = range_of(handle_of(library));
   const int result = ::dlclose(handle_of(library));
   keep_empty(range);
@@ -97,12 +91,18 @@ int libraries::unload(std::uint64_t library) {
 }
 
 std::uint64_t libraries::symbol(std::uint64_t library, const std::string& name) {
-  if (library == 0) return linked_symbol(name);
-  {
-    std::lock_guard guard(mutex_);
-    if (!loaded_.contains(library)) return 0;
+  std::uint64_t address = 0;
+  if (library == 0) {
+    address = linked_symbol(name);
+  } else {
+    {
+      std::lock_guard guard(mutex_);
+      if (!loaded_.contains(library)) return 0;
+    }
+    address = number_of(::dlsym(handle_of(library), name.c_str()));
   }
-  return number_of(::dlsym(handle_of(library), name.c_str()));
+  if (address != 0) kernels_.named(library, address, name);
+  return address;
 }
 
 }  // namespace ham::veo

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "kernel_directory.hpp"
+
 namespace ham::veo {
 
 /// Any thread.
@@ -17,10 +19,12 @@ class libraries {
   [[nodiscard]] int unload(std::uint64_t library);
   /// Address, or 0. Library 0: what mk_veorun_static linked in.
   [[nodiscard]] std::uint64_t symbol(std::uint64_t library, const std::string& name);
+  [[nodiscard]] kernel_directory& kernels() noexcept { return kernels_; }
 
  private:
   std::mutex mutex_;
   std::map<std::uint64_t, int> loaded_;  // how often
+  kernel_directory kernels_;
 };
 
 }  // namespace ham::veo

@@ -17,7 +17,7 @@ std::uint64_t submit_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args
     return in.submit_local([&in, call = std::make_shared<large_call>(in, kernel, *args)] { return call->run(in); });
   }
   thread_local std::vector<std::byte> message;
-  pack(args, message);
+  pack(args, message, in.of().identifier());
   std::unique_ptr<std::vector<delivery>> out;
   if (args != nullptr) {
     if (auto deliveries = deliveries_of(args); !deliveries.empty()) {
@@ -40,7 +40,7 @@ int call_from_within(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args* arg
     got = large_call(in, kernel, *args).run(in);
   } else {
     std::vector<std::byte> message;
-    pack(args, message);
+    pack(args, message, in.of().identifier());
     got = in.exchange(sending(call_request, kernel, std::move(message)),
                       std::make_unique<std::vector<delivery>>(deliveries_of(args)));
   }

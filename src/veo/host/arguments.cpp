@@ -46,7 +46,7 @@ int veo_args_set_u32(struct veo_args* args, int n, uint32_t value) { return set_
 int veo_args_set_u16(struct veo_args* args, int n, uint16_t value) { return set_integer(args, n, value); }
 int veo_args_set_u8(struct veo_args* args, int n, uint8_t value) { return set_integer(args, n, value); }
 int veo_args_set_hmem(struct veo_args* args, int n, void* p) {
-  return set_integer(args, n, reinterpret_cast<std::uintptr_t>(p));
+  return to(args, [=](veo_args& list) { return list.set_hmem(n, p); });
 }
 int veo_args_set_double(struct veo_args* args, int n, double value) {
   return to(args, [=](veo_args& list) { return list.set_real(n, value); });

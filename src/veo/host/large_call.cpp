@@ -59,7 +59,7 @@ local_result large_call::call(veo_thr_ctxt& in) {
     args_.all[one.index] = {true, argument_kind::integer, area_ + one.offset, nullptr};
   }
   std::vector<std::byte> message;
-  pack(&args_, message);
+  pack(&args_, message, in.of().identifier());
   return in.exchange(sending(call_request, kernel_, std::move(message)));
 }
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace ham::mpix {
+namespace ham::debug_info {
 
 /// Bytes end, or say something impossible.
 class malformed : public std::runtime_error {
@@ -91,4 +91,4 @@ class cursor {
   std::uint64_t at_ = 0;
 };
 
-}  // namespace ham::mpix
+}  // namespace ham::debug_info

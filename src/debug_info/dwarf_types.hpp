@@ -1,13 +1,13 @@
 // Types in debug information, as parameters of kernels.
 #pragma once
 
-#include "mpix/types/dwarf.hpp"
-#include "mpix/types/type.hpp"
+#include "debug_info/dwarf.hpp"
+#include "debug_info/type.hpp"
 
-namespace ham::mpix {
+namespace ham::debug_info {
 
 /// Parameters and result of a function's entry. What cannot be called with becomes an opaque type that says why. Throws
 /// malformed for debug information that makes no sense.
 [[nodiscard]] signature signature_of(const dwarf& info, const dwarf_entry& function);
 
-}  // namespace ham::mpix
+}  // namespace ham::debug_info

@@ -1,7 +1,7 @@
 // Reads what is needed of an ELF file.
-#include "mpix/types/elf_file.hpp"
+#include "debug_info/elf_file.hpp"
 
-#include "mpix/types/bytes.hpp"
+#include "debug_info/bytes.hpp"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <bit>
 #include <cstring>
 
-namespace ham::mpix {
+namespace ham::debug_info {
 namespace {
 
 constexpr unsigned char native_data = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
@@ -63,6 +63,15 @@ std::span<const std::byte> elf_file::section(std::string_view name) const {
   return {};
 }
 
+bool elf_file::has_symbol(std::string_view name) const {
+  const auto symbols = section(".dynsym");
+  const auto names = section(".dynstr");
+  for (cursor in(symbols); in.left() >= sizeof(Elf64_Sym);) {
+    if (cursor(names, in.number<Elf64_Sym>().st_name).text() == name) return true;
+  }
+  return false;
+}
+
 std::string elf_file::separate_debug_path() const {
   const auto note = section(".note.gnu.build-id");
   if (note.size() < sizeof(Elf64_Nhdr)) return {};
@@ -81,4 +90,4 @@ std::string elf_file::separate_debug_path() const {
   return path + ".debug";
 }
 
-}  // namespace ham::mpix
+}  // namespace ham::debug_info

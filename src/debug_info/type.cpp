@@ -1,7 +1,7 @@
 // Comparing and showing types.
-#include "mpix/types/type.hpp"
+#include "debug_info/type.hpp"
 
-namespace ham::mpix {
+namespace ham::debug_info {
 
 std::string to_string(const signature& types) {
   std::string text = types.result.name + " (";
@@ -11,6 +11,17 @@ std::string to_string(const signature& types) {
     separator = ", ";
   }
   return text + ")";
+}
+
+type_kind register_kind(const type& what) noexcept {
+  switch (what.kind) {
+    case type_kind::signed_integer:
+    case type_kind::unsigned_integer:
+    case type_kind::floating:
+    case type_kind::pointer: return what.kind;
+    case type_kind::opaque: return what.passed_as;
+    default: return type_kind::nothing;
+  }
 }
 
 bool same_call(const type& a, const type& b) noexcept {
@@ -29,4 +40,4 @@ bool same_call(const signature& a, const signature& b) noexcept {
   return true;
 }
 
-}  // namespace ham::mpix
+}  // namespace ham::debug_info

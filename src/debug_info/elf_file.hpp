@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::mpix {
+namespace ham::debug_info {
 
 class elf_file {
  public:
@@ -19,6 +19,9 @@ class elf_file {
   /// Bytes of the section, none if the file has none. Throws malformed for a compressed section.
   [[nodiscard]] std::span<const std::byte> section(std::string_view name) const;
 
+  /// Whether the loader's table of symbols has this name, defined or not. Throws malformed.
+  [[nodiscard]] bool has_symbol(std::string_view name) const;
+
   /// Where distributions put the debug information of this file; "" if the file has no build id.
   [[nodiscard]] std::string separate_debug_path() const;
 
@@ -26,4 +29,4 @@ class elf_file {
   std::span<const std::byte> bytes_;
 };
 
-}  // namespace ham::mpix
+}  // namespace ham::debug_info

@@ -1,7 +1,7 @@
 // Turns entries of debug information into types.
-#include "mpix/types/dwarf_types.hpp"
+#include "debug_info/dwarf_types.hpp"
 
-#include "mpix/types/bytes.hpp"
+#include "debug_info/bytes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::mpix {
+namespace ham::debug_info {
 namespace {
 
 using attribute = dwarf_attribute;
@@ -18,6 +18,7 @@ using tag = dwarf_tag;
 
 constexpr int deepest = 32;  // levels of types in types; more is a loop
 constexpr std::size_t max_members = 4096;
+constexpr const char* array_with_descriptor = "an array with a descriptor (assumed shape, allocatable or pointer)";
 
 type opaque(std::string name, std::string why, std::size_t size = 0) {
   type result;
@@ -25,6 +26,13 @@ type opaque(std::string name, std::string why, std::size_t size = 0) {
   result.size = size;
   result.name = std::move(name);
   result.why = std::move(why);
+  return result;
+}
+
+// An address, of something that another process does not have.
+type opaque_pointer(std::string name, std::string why) {
+  type result = opaque(std::move(name), std::move(why), sizeof(void*));
+  result.passed_as = type_kind::pointer;
   return result;
 }
 
@@ -77,8 +85,12 @@ class reader {
   }
 
   type named(const dwarf_entry& entry, const std::string& name, int depth) const {
-    if (is_mpi_handle(name)) return opaque(name, "a handle of MPI: it means nothing in another process");
     type result = type_of(entry, depth);
+    if (is_mpi_handle(name)) {
+      type handle = opaque(name, "a handle of MPI: it means nothing in another process", result.size);
+      handle.passed_as = register_kind(result);
+      return handle;
+    }
     result.name = name;
     return result;
   }
@@ -137,9 +149,9 @@ class reader {
     result.name = target.name + sign;
     result.pointee = target.size;
     if (target.kind == type_kind::pointer) {
-      return opaque(result.name, "a pointer to pointers: addresses of the caller mean nothing in a child", result.size);
+      return opaque_pointer(result.name, "a pointer to pointers: addresses of the caller mean nothing in a child");
     }
-    if (target.kind == type_kind::opaque && !target.why.empty()) return opaque(result.name, target.why, result.size);
+    if (target.kind == type_kind::opaque && !target.why.empty()) return opaque_pointer(result.name, target.why);
     return result;
   }
 
@@ -196,7 +208,7 @@ class reader {
   // A parameter that is an array is the address of its first element: C says so, and so does Fortran.
   type array(const dwarf_entry& entry, int depth) const {
     if (entry.find(attribute::data_location) != nullptr) {
-      return opaque("array descriptor", "an array with a descriptor (assumed shape, allocatable or pointer)");
+      return opaque_pointer("array descriptor", array_with_descriptor);
     }
     if (entry.flag(attribute::gnu_vector)) return opaque("vector", "a vector register");
     const type element = type_of(entry, depth);
@@ -296,7 +308,7 @@ passing fortran_passing(std::span<const std::byte> location) {
 type fortran_parameter(const dwarf& info, const dwarf_entry& entry, type what) {
   if (what.kind == type_kind::pointer) return what;
   if (what.name.find("array_descr") != std::string::npos || what.name.find("descriptor") != std::string::npos) {
-    return opaque(what.name, "an array with a descriptor (assumed shape, allocatable or pointer)");
+    return opaque_pointer(what.name, array_with_descriptor);
   }
   switch (fortran_passing(info.location(entry))) {
     case passing::by_value: return what;
@@ -314,6 +326,12 @@ type fortran_parameter(const dwarf& info, const dwarf_entry& entry, type what) {
   return result;
 }
 
+// A declaration of C that says nothing of its parameters. Other languages have none, and do not say so.
+bool is_without_prototype(const dwarf_entry& function) {
+  constexpr std::array<std::uint64_t, 6> c{0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x3e};  // C89, C, C99, C11, C17, C23
+  return std::find(c.begin(), c.end(), function.unit->language) != c.end() && !function.flag(attribute::prototyped);
+}
+
 }  // namespace
 
 signature signature_of(const dwarf& info, const dwarf_entry& function) {
@@ -324,9 +342,11 @@ signature signature_of(const dwarf& info, const dwarf_entry& function) {
   const dwarf_value* declaration = function.find(attribute::specification);
   if (function.find(attribute::type) == nullptr && declaration != nullptr) typed = info.follow(function, *declaration);
   result.result = types.type_of(typed);
+  result.prototyped = !is_without_prototype(function);
   for (const dwarf_entry& entry : info.children(function)) {
     if (entry.tag == tag::unspecified_parameters) {
       result.parameters.push_back(opaque("...", "a variable number of arguments"));
+      result.variadic = true;
     }
     if (entry.tag != tag::formal_parameter) continue;
     type what = types.type_of(entry);
@@ -336,4 +356,4 @@ signature signature_of(const dwarf& info, const dwarf_entry& function) {
   return result;
 }
 
-}  // namespace ham::mpix
+}  // namespace ham::debug_info

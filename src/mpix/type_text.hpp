@@ -1,7 +1,7 @@
 // Types written as text, "double, int, const float*": in a kernel's name by the caller, or by MPIX_KERNEL.
 #pragma once
 
-#include "mpix/types/type.hpp"
+#include "mpix/types.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,5 +1,5 @@
 // Reads types from text.
-#include "mpix/types/type_text.hpp"
+#include "mpix/type_text.hpp"
 
 #include "mpix/refusal.hpp"
 

@@ -76,7 +76,7 @@ TEST(kernel_arguments, what_is_cut_off_is_refused) {
   auto many = message({{integer, 1}});
   many[3] = std::byte{0xff};
   EXPECT_THROW(kernel_arguments(many, limit), protocol_error) << "four thousand million arguments";
-  EXPECT_THROW(kernel_arguments(message({{static_cast<argument_kind>(6), 0}}), limit), protocol_error);
+  EXPECT_THROW(kernel_arguments(message({{static_cast<argument_kind>(7), 0}}), limit), protocol_error);
 }
 
 }  // namespace

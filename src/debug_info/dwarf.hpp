@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::mpix {
+namespace ham::debug_info {
 
 class cursor;
 
@@ -153,4 +153,4 @@ class dwarf {
   std::vector<dwarf_unit> units_;
 };
 
-}  // namespace ham::mpix
+}  // namespace ham::debug_info

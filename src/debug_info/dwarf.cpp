@@ -1,12 +1,12 @@
 // Reads units, abbreviations and entries of DWARF 3 to 5.
-#include "mpix/types/dwarf.hpp"
+#include "debug_info/dwarf.hpp"
 
-#include "mpix/types/bytes.hpp"
+#include "debug_info/bytes.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace ham::mpix {
+namespace ham::debug_info {
 namespace {
 
 using kind = dwarf_value::kind;
@@ -250,4 +250,4 @@ std::span<const std::byte> dwarf::first_of_list(const dwarf_unit& unit, std::uin
   }
 }
 
-}  // namespace ham::mpix
+}  // namespace ham::debug_info
