@@ -21,6 +21,7 @@ EXCEPTIONS = {
     "src/mpix/main/main": "a main: every program of tests/mpix/spawn starts by it",
     "src/mpix/main/kernel_host": "a main: started by tests/mpix/spawn",
     "src/veo/helper/main": "a main: the helper that every test of tests/veo starts",
+    "src/veo/helper/pinning": "binds threads of helpers: tests/veo/cores_test.c asks kernels where they run",
     "src/veo/kernel_side/stubs": "functions that do nothing, for kernels to link",
     "src/job/ham_main": "what VEO calls in a target: tests/multiprocess/one_sided_test.cpp",
     "src/job/serve": "is about other processes: tests/multiprocess/tcp_job_test.cpp",

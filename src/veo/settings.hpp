@@ -1,6 +1,10 @@
 // Variables of the environment that libveo and its helper read: the only place of theirs that does.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <vector>
+
 namespace ham::veo {
 
 /// nullptr: not set, or empty.
@@ -10,5 +14,10 @@ namespace ham::veo {
 /// One that names programs, code or machines. Throws ham::config_error if it is set in a program with privileges that
 /// its caller lacks.
 [[nodiscard]] const char* trusted_variable(const char* name);
+
+/// The cores that this process may use, in ascending order.
+[[nodiscard]] std::vector<int> usable_cores();
+/// VE_CORE_NUMBER, an index into usable_cores; nothing: it is not set. Throws ham::config_error if it is none.
+[[nodiscard]] std::optional<std::size_t> core_number();
 
 }  // namespace ham::veo

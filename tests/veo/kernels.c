@@ -1,6 +1,7 @@
 /* Kernels of the tests of VEO. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,6 +57,11 @@ float third(float x) { return x / 3; }
 int negative(void) { return -5; }
 
 uint64_t thread_number(void) { return (uint64_t)syscall(SYS_gettid); }
+uint64_t core(void) { return (uint64_t)sched_getcpu(); }
+uint64_t number_of_cores(void) {
+  cpu_set_t all;
+  return sched_getaffinity(0, sizeof all, &all) == 0 ? (uint64_t)CPU_COUNT(&all) : 0;
+}
 uint64_t process_number(void) { return (uint64_t)getpid(); }
 uint64_t sleep_ms(uint64_t ms) {
   usleep((useconds_t)(ms * 1000));
@@ -100,6 +106,7 @@ uint64_t hmem_first(void* tagged) {
   if (!veo_is_ve_addr(tagged)) return 0;
   return *(uint64_t*)veo_get_hmem_addr(tagged) + (uint64_t)veo_get_proc_identifier_from_hmem(tagged);
 }
+uint64_t hmem_raw(const uint64_t* tagged) { return *tagged; }
 uint64_t make_block(uint64_t n) {
   char* block = malloc(n);
   memset(block, 'k', n);

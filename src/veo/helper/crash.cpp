@@ -96,9 +96,9 @@ void start_gravedigger() {
 
 void set_landing(landing* at) noexcept { own_runner->at.store(at, std::memory_order_relaxed); }
 
-void prepare_thread() {
+bool prepare_thread() {
   if (own_runner != nullptr) [[likely]]
-    return;
+    return false;
   static std::once_flag once;
   std::call_once(once, &start_gravedigger);
   void* const memory = ::mmap(nullptr, handler_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -112,7 +112,7 @@ void prepare_thread() {
     pid_t nobody = 0;
     if (!one.thread.compare_exchange_strong(nobody, thread_number())) continue;
     own_runner = &one;
-    return;
+    return true;
   }
   throw std::bad_alloc();
 }

@@ -16,8 +16,9 @@ struct landing {
 /// The calling thread's landing while a request runs; nullptr: none does.
 void set_landing(landing* at) noexcept;
 
-/// Gets the calling thread ready for requests: a stack for handlers of its own. Cheap when it has been called before.
-void prepare_thread();
+/// Gets the calling thread ready for requests: a stack for handlers of its own. False, and cheap, when it has been
+/// called before.
+bool prepare_thread();
 /// Puts handlers in place for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT.
 void catch_faults();
 

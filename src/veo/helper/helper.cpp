@@ -9,6 +9,7 @@
 
 #include "crash.hpp"
 #include "history.hpp"
+#include "pinning.hpp"
 #include "typed_call.hpp"
 
 namespace ham::veo {
@@ -16,7 +17,8 @@ namespace {
 
 void begin(unseen_count unseen) {
   stop_if_crashing();
-  prepare_thread();
+  if (prepare_thread()) [[unlikely]]
+    pin_context();
   if (unseen != 0) remember_none(unseen);
 }
 

@@ -11,6 +11,7 @@
 #include "crash.hpp"
 #include "ham/offload/detail/standard_descriptors.hpp"
 #include "helper.hpp"
+#include "pinning.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
   ham::veo::catch_faults();
   ham::veo::this_helper() = new ham::veo::helper;
   try {
+    ham::veo::pin_helper();
     ham::runtime_options options;
     options.nodes = "none";
     options.plain_output = true;

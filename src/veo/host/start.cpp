@@ -86,9 +86,7 @@ offload::target_program helper_program(int node, const std::string& command) {
   // A path, never looked up.
   std::string& first = program.command[program.command.size() - words.size()];
   if (first.find('/') == std::string::npos) first.insert(0, "./");
-  if (const char* const core = variable("VE_CORE_NUMBER"); core != nullptr && !number_in(core)) {
-    throw config_error(std::string("VE_CORE_NUMBER=") + core + " is no number");
-  }
+  static_cast<void>(core_number());  // an error is better said here than by the helper
   program.environment = {"VE_NODE_NUMBER=" + std::to_string(node), "HAM_VEO_HOST=" + std::to_string(::getpid())};
   if (const char* const threads = variable("VE_OMP_NUM_THREADS")) {
     program.environment.push_back(std::string("OMP_NUM_THREADS=") + threads);
