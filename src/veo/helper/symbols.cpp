@@ -29,6 +29,19 @@ void* handle_of(std::uint64_t library) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(library));  // NOLINT: what dlopen has given
 }
 
+/// Opens a library. Those of the helper's side that it needs are beside the helper, whose search path the loader does
+/// not use for what libraries need: they are opened from here, and stay.
+void* open_library(const char* path, std::string& why) {
+  void* library = ::dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+  for (const char* const own : {"libaveoVE.so.1", "libveohmem.so.1"}) {
+    if (library != nullptr) break;
+    why = ::dlerror();
+    if (why.find(own) == why.npos || ::dlopen(own, RTLD_NOW | RTLD_LOCAL) == nullptr) continue;
+    library = ::dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+  }
+  return library;
+}
+
 /// Where a library lies.
 struct address_range {
   std::uintptr_t begin = 0;
@@ -65,9 +78,10 @@ void keep_empty(address_range range) noexcept {
 }  // namespace
 
 std::uint64_t libraries::load(const std::string& path) {
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  std::string why;
+  void* const library = open_library(path.c_str(), why);
   if (library == nullptr) {
-    std::fprintf(stderr, "veo: cannot load %s: %s\n", path.c_str(), ::dlerror());
+    std::fprintf(stderr, "veo: cannot load %s: %s\n", path.c_str(), why.c_str());
     return 0;
   }
   kernels_.loaded(library);
