@@ -113,8 +113,8 @@ TEST(function_types, reads_a_file_that_has_been_deleted_meanwhile) {
 
 TEST(function_types, survives_files_that_are_cut_off) {
   const std::size_t size = copy_of_program().size();
-  for (std::size_t part = 0; part < 16; ++part) {
-    const copy_of_program copy(size / 16 * part);
+  for (std::size_t part = 0; part < 8; ++part) {
+    const copy_of_program copy(size / 8 * part);
     function_types types(copy.path());
     std::string why;
     EXPECT_FALSE(types.find("debug_info_test_numbers", why));
