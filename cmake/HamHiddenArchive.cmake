@@ -26,10 +26,11 @@ function(ham_hidden_archive target exports)
     add_library(${target} STATIC ${ARGN})
     return()
   endif()
-  file(STRINGS "${exports}" lines REGEX "[a-z];$")
+  file(STRINGS "${exports}" lines REGEX "[a-z0-9];$")
   list(TRANSFORM lines REPLACE "[ ;]" "")
   list(JOIN lines "\n" names)
-  file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${target}.symbols" "${names}\nmain\n")
+  set(symbols "${CMAKE_CURRENT_BINARY_DIR}/${target}.symbols")
+  file(CONFIGURE OUTPUT "${symbols}" CONTENT "${names}\nmain\n")  # written if it differs
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${exports}")
   set(all "${CMAKE_CURRENT_BINARY_DIR}/${target}_visible.o")
   set(hidden "${CMAKE_CURRENT_BINARY_DIR}/${target}.o")
@@ -40,9 +41,9 @@ function(ham_hidden_archive target exports)
     COMMAND "${CMAKE_OBJCOPY}" --wildcard "--weaken-symbol=_Z*" "--remove-section=.gnu.lto_*"
             "--remove-section=.gnu.debuglto_*" "${all}"
     COMMAND "${CMAKE_OBJCOPY}"
-            "--keep-global-symbols=${CMAKE_CURRENT_BINARY_DIR}/${target}.symbols" "${all}" "${hidden}"
+            "--keep-global-symbols=${symbols}" "${all}" "${hidden}"
     COMMAND "${CMAKE_COMMAND}" -E rm "${all}"
-    DEPENDS ${ARGN} "${exports}" COMMAND_EXPAND_LISTS VERBATIM COMMENT "Hiding symbols of ${target}")
+    DEPENDS ${ARGN} "${symbols}" COMMAND_EXPAND_LISTS VERBATIM COMMENT "Hiding symbols of ${target}")
   add_library(${target} STATIC "${hidden}")
   set_source_files_properties("${hidden}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)

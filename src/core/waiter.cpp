@@ -17,6 +17,9 @@ constexpr std::int64_t oversubscribed_spin_ns = 1'500;
 constexpr std::int64_t max_park_ns = 1'000'000;
 constexpr std::int64_t max_park_beside_standby_ns = 100'000;  // what a call waits if the context's thread computes
 
+/// Calls that are set aside wait for the thread that executes their peer's.
+bool may_execute() noexcept { return this_thread.depth != 0 && !this_thread.only_receives; }
+
 }  // namespace
 
 void waiter::lock_contended() noexcept {
@@ -55,11 +58,12 @@ void waiter::adapt_spin(std::int64_t asleep_ns) noexcept {
   spin_ns_.store(asleep_ns < waking_spin_ns ? max_spin_ns : std::max(spin / 2, min_spin_ns), std::memory_order_relaxed);
 }
 
-void waiter::block(const std::function<bool()>& done, std::int64_t until_ns) {
-  const bool must_execute = this_thread.depth != 0 && node_.has_deferred();  // what perhaps only this thread may
+/// `first`: the calling thread has found something to do since it last blocked, or has just begun to wait.
+void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, bool first) {
+  const bool must_execute = may_execute() && node_.has_deferred();  // what perhaps only this thread may
   if (!receiving_.try_lock()) {
     if (!must_execute) {
-      park(done, until_ns);
+      park(done, until_ns, first);
       return;
     }
     lock();
@@ -71,7 +75,7 @@ void waiter::block(const std::function<bool()>& done, std::int64_t until_ns) {
     // A context is being called, call after call: its thread receives, and shall not find this one asleep with the
     // lock.
     node_.finish_progress();
-    park(done, std::min(until_ns, base::now_ns() + max_park_beside_standby_ns));
+    park(done, std::min(until_ns, base::now_ns() + max_park_beside_standby_ns), first);
     return;
   }
   const bool idle = !(node_.has_deferred() && node_.has_runnable()) && !done();
@@ -99,13 +103,13 @@ void waiter::sleep(std::int64_t until_ns) {
 
 /// Another thread makes progress for us. It wakes us when it has settled what we wait for; that it stops making
 /// progress it tells only when it has slept, so the time is limited.
-void waiter::park(const std::function<bool()>& done, std::int64_t until_ns) {
-  // The other thread sleeps in the kernel; for a while this one polls instead, which is quicker.
-  if (sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) wake();
+void waiter::park(const std::function<bool()>& done, std::int64_t until_ns, bool first) {
+  // The other thread sleeps in the kernel; for a while this one polls instead, which is quicker. Only for a while: two
+  // that wait for long would wake each other for ever.
+  if (first && sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) wake();
   const bool beside_standby = standby_ != nullptr && standby_->is_polling();
-  const bool may_execute = this_thread.depth != 0;  // calls that are set aside wait for the thread that executes their
-                                                    // peer's
-  parking_.wait([&] { return done() || (may_execute && node_.has_deferred()); },
+  const bool executes = may_execute();
+  parking_.wait([&] { return done() || (executes && node_.has_deferred()); },
                 std::min(until_ns, base::now_ns() + (beside_standby ? max_park_beside_standby_ns : max_park_ns)));
 }
 

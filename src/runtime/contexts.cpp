@@ -58,6 +58,11 @@ void contexts::work(worker& self) {
 
 bool contexts::on_context_thread() noexcept { return this_thread.context != nullptr; }
 
+std::uint32_t contexts::current() noexcept {
+  const auto* const self = static_cast<const worker*>(this_thread.context);
+  return self == nullptr ? 0 : self->id;
+}
+
 void contexts::count_lost(std::uint32_t context) noexcept {
   std::lock_guard guard(mutex_);
   const auto found = workers_.find(context);
@@ -78,6 +83,17 @@ void contexts::close_current() {
   if (self == nullptr) throw error("no context to close (this call did not arrive in a context)");
   std::lock_guard guard(self->mutex);
   self->closing = true;
+}
+
+void contexts::end(std::uint32_t context) noexcept {
+  std::lock_guard guard(mutex_);
+  const auto found = workers_.find(context);
+  if (found == workers_.end()) return;
+  worker& one = *found->second;
+  std::lock_guard queue_guard(one.mutex);
+  one.closing = true;
+  one.news.store(true, std::memory_order_release);
+  one.wake.notify_one();
 }
 
 void contexts::join_finished() {

@@ -29,8 +29,12 @@ class contexts {
   [[nodiscard]] bool push(std::uint32_t context, stored_message message);
   /// Ends the calling context after what is queued; called on the context's own thread.
   void close_current();
+  /// Ends a context after what is queued; any thread. Unknown: nothing.
+  void end(std::uint32_t context) noexcept;
   /// Whether the calling thread is a context's, of any engine.
   [[nodiscard]] static bool on_context_thread() noexcept;
+  /// Which one; 0: none.
+  [[nodiscard]] static std::uint32_t current() noexcept;
   /// A ping to the context found no room.
   void count_lost(std::uint32_t context) noexcept;
   /// Throws ham::call_error if pings to the calling context were lost since this was last asked.

@@ -135,6 +135,8 @@ void engine::adopt(std::unique_ptr<transport::transport> transport) {
 }
 
 void engine::start_progress_thread() {
+  std::lock_guard guard(mutex_);
+  if (progress_thread_.joinable()) return;
   progress_thread_ = base::start_thread([this] {
     const engine_scope scope(this);
     wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);

@@ -108,6 +108,7 @@ class engine final : public transport::observer, public called_node, private wai
   void end() noexcept;
   /// Tells all peers that this node ends, and settles what is pending.
   void leave();
+  /// Again: nothing. Any thread.
   void start_progress_thread();
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void detach_after_fork() noexcept;

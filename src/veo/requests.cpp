@@ -14,7 +14,8 @@ helper_side& helper() {
     offload::offer(call_request) && offload::offer(allocate_request) && offload::offer(release_request) &&
     offload::offer(store_request) && offload::offer(load_request) && offload::offer(copy_request) &&
     offload::offer(load_library_request) && offload::offer(unload_library_request) && offload::offer(symbol_request) &&
-    offload::offer(area_request) && offload::offer(probe_request) && offload::offer(nothing_request);
+    offload::offer(area_request) && offload::offer(probe_request) && offload::offer(begin_context_request) &&
+    offload::offer(end_context_request) && offload::offer(nothing_request);
 
 }  // namespace
 
@@ -46,6 +47,8 @@ answer symbol(unseen_count unseen, std::uint64_t library, std::string_view name)
 }
 answer area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes) { return helper().area(unseen, old, bytes); }
 answer probe() { return helper().probe(); }
+answer begin_context(std::uint32_t number) { return helper().begin_context(number); }
+answer end_context() { return helper().end_context(); }
 answer nothing() { return {}; }
 
 }  // namespace request

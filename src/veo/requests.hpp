@@ -38,13 +38,18 @@ class helper_side {
   virtual answer store(unseen_count unseen, std::uint64_t address, std::span<const std::byte> bytes) = 0;
   virtual answer load(unseen_count unseen, std::uint64_t address, std::uint64_t bytes) = 0;
   virtual answer copy(unseen_count unseen, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) = 0;
+  /// A word in the bytes says whether libraries that are loaded now call functions of the host.
   virtual answer load_library(unseen_count unseen, std::string_view path) = 0;
   virtual answer unload_library(unseen_count unseen, std::uint64_t library) = 0;
   virtual answer symbol(unseen_count unseen, std::uint64_t library, std::string_view name) = 0;
   /// Frees the area at `old` and gives one of zeros; 0: none. No request of a client: history does not know it.
   virtual answer area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes) = 0;
-  /// Where the host can try whether it reaches this memory, and what it finds there: two words in the bytes.
+  /// Three words in the bytes: where the host can try whether it reaches this memory, what it finds there, and whether
+  /// kernels that were linked in call functions of the host.
   virtual answer probe() = 0;
+  /// On the thread of a context: its number; that it is about to end.
+  virtual answer begin_context(std::uint32_t number) = 0;
+  virtual answer end_context() = 0;
 };
 
 /// Set in helpers, before their runtime starts. Requests to any other process are an error.
@@ -63,6 +68,8 @@ answer unload_library(unseen_count unseen, std::uint64_t library);
 answer symbol(unseen_count unseen, std::uint64_t library, std::string_view name);
 answer area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes);
 answer probe();
+answer begin_context(std::uint32_t number);
+answer end_context();
 answer nothing();
 
 }  // namespace request
@@ -78,6 +85,8 @@ inline constexpr auto unload_library_request = named<"veo/unload_library">(fn<&r
 inline constexpr auto symbol_request = named<"veo/symbol">(fn<&request::symbol>);
 inline constexpr auto area_request = named<"veo/area">(fn<&request::area>);
 inline constexpr auto probe_request = named<"veo/probe">(fn<&request::probe>);
+inline constexpr auto begin_context_request = named<"veo/begin_context">(fn<&request::begin_context>);
+inline constexpr auto end_context_request = named<"veo/end_context">(fn<&request::end_context>);
 inline constexpr auto nothing_request = named<"veo/nothing">(fn<&request::nothing>);
 
 }  // namespace ham::veo

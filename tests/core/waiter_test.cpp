@@ -62,6 +62,15 @@ TEST(waiter, sleeps_and_is_woken) {
   EXPECT_GE(node.waits.sleeps(), 1U);
 }
 
+TEST(waiter, two_threads_that_wait_for_long_do_not_wake_each_other) {
+  idle_node node;
+  const std::int64_t until = base::now_ns() + 300'000'000;
+  std::thread other([&] { EXPECT_FALSE(node.wait([] { return false; }, until)); });
+  EXPECT_FALSE(node.wait([] { return false; }, until));
+  other.join();
+  EXPECT_LT(node.waits.sleeps(), 30U);  // of hundreds
+}
+
 TEST(waiter, a_wake_up_before_the_sleep_is_not_lost) {
   idle_node node;
   node.waits.wake();

@@ -9,6 +9,7 @@
 #include <veo_ham.h>
 
 #include "check.h"
+#include "host_program.h"
 
 static pid_t run(char* const* command, int errors) {
   const pid_t pid = fork();
@@ -97,14 +98,34 @@ static void memory(struct veo_proc_handle* proc, struct veo_thr_ctxt* ctx, uint6
   free(to);
 }
 
+/* Kernels call functions of this process, which use the helper's memory and have kernels called. */
+static void host_functions(const char* kernels, const char* host_library) {
+  the_library = veo_load_library(the_proc, kernels);
+  CHECK(the_library != 0);
+  struct veo_args* args = veo_args_alloc();
+  veo_args_set_stack(args, VEO_INTENT_IN, 0, (char*)host_library, strlen(host_library) + 1);
+  CHECK(sync_call(the_proc, the_library, "install", args) == 0);
+  CHECK(sync_call(the_proc, the_library, "arguments", args) == 0);
+  CHECK(sync_call(the_proc, the_library, "errors", args) == 0);
+  CHECK(sync_call(the_proc, the_library, "uninstall", args) == 0);
+  veo_args_set_i64(args, 0, 300000);
+  CHECK(sync_call(the_proc, the_library, "buffers", args) == 0);
+  veo_args_set_stack(args, VEO_INTENT_IN, 0, (char*)"use_veo", sizeof "use_veo");
+  veo_args_set_i64(args, 1, 1), veo_args_set_i64(args, 2, 0);
+  CHECK(sync_call(the_proc, the_library, "call_by_name", args) == 0);
+  veo_args_free(args);
+}
+
 static void pass(const char* kernels, int other_machine) {
-  struct veo_proc_handle* proc = veo_proc_create(3);
+  struct veo_proc_handle* proc = the_proc = veo_proc_create(3);
   CHECK(proc != NULL && !(other_machine && veo_ham_is_near(proc)));
   const uint64_t lib = veo_load_library(proc, kernels);
   struct veo_thr_ctxt *ctx = veo_context_open(proc), *other = veo_context_open(proc);
   CHECK(lib != 0 && ctx != NULL && other != NULL);
   arguments(proc, lib);
   memory(proc, ctx, lib);
+  the_context = ctx;
+  if (getenv("HAM_TEST_VHCALL")) host_functions(getenv("HAM_TEST_VHCALL"), getenv("HAM_TEST_VHCALL_HOST"));
   uint64_t ids[500], result = 0;
   const uint64_t count = veo_get_sym(proc, lib, "count");
   for (int i = 0; i < 500; ++i) ids[i] = veo_call_async(i % 2 ? ctx : other, count, NULL);

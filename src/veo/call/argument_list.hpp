@@ -42,6 +42,8 @@ struct argument_list {
   int set_single(int n, float value) noexcept {
     return set(n, {true, argument_kind::single, std::bit_cast<std::uint32_t>(value), nullptr});
   }
+  /// An integer whose bits are 0 until who makes the call knows them; `mark`, its buffer, says which it is.
+  int set_later(int n, void* mark) noexcept { return set(n, {true, argument_kind::integer, 0, mark}); }
   /// `intent`: a number of enum veo_args_intent.
   int set_buffer(int n, int intent, void* buffer, std::size_t bytes) noexcept;
 

@@ -9,6 +9,7 @@
 
 #include "crash.hpp"
 #include "history.hpp"
+#include "host_line.hpp"
 #include "pinning.hpp"
 #include "typed_call.hpp"
 
@@ -51,6 +52,11 @@ answer touch_memory(unseen_count unseen, Work work) {
 template <class T = std::byte>
 T* at(std::uint64_t address) noexcept {
   return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
+}
+
+std::vector<std::byte> bytes_of(std::span<const std::uint64_t> words) {
+  const auto bytes = std::as_bytes(words);
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -102,7 +108,10 @@ answer helper::copy(unseen_count unseen, std::uint64_t to, std::uint64_t from, s
 }
 
 answer helper::load_library(unseen_count unseen, std::string_view path) {
-  return run_foreign(unseen, [&] { return libraries_.load(std::string(path)); });
+  answer loaded = run_foreign(unseen, [&] { return libraries_.load(std::string(path)); });
+  const std::uint64_t wanted = calls_host() ? 1 : 0;
+  std::get<2>(loaded) = bytes_of(std::span(&wanted, 1));
+  return loaded;
 }
 
 answer helper::unload_library(unseen_count unseen, std::uint64_t library) {
@@ -122,10 +131,18 @@ answer helper::area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes)
 answer helper::probe() {
   static std::uint64_t word = 0;
   if (word == 0 && ::getrandom(&word, sizeof word, 0) != sizeof word) word = 1;
-  const std::uint64_t told[2] = {reinterpret_cast<std::uintptr_t>(&word), word};
-  std::vector<std::byte> bytes(sizeof told);
-  std::memcpy(bytes.data(), told, sizeof told);
-  return {outcome::done, 0, std::move(bytes)};
+  const std::uint64_t told[] = {reinterpret_cast<std::uintptr_t>(&word), word, calls_host() ? 1U : 0U};
+  return {outcome::done, 0, bytes_of(told)};
+}
+
+answer helper::begin_context(std::uint32_t number) {
+  belong_to(number);
+  return {};
+}
+
+answer helper::end_context() {
+  hang_up();
+  return {};
 }
 
 }  // namespace ham::veo

@@ -19,6 +19,8 @@ class helper final : public helper_side {
   answer symbol(unseen_count unseen, std::uint64_t library, std::string_view name) override;
   answer area(unseen_count unseen, std::uint64_t old, std::uint64_t bytes) override;
   answer probe() override;
+  answer begin_context(std::uint32_t number) override;
+  answer end_context() override;
 
  private:
   libraries libraries_;

@@ -11,6 +11,7 @@
 #include "crash.hpp"
 #include "ham/offload/detail/standard_descriptors.hpp"
 #include "helper.hpp"
+#include "host_line.hpp"
 #include "pinning.hpp"
 #include "settings.hpp"
 
@@ -46,6 +47,7 @@ int main(int argc, char** argv) {
   // usual one.
   if (ham::veo::has_variable("HAM_TARGET")) ::setenv("HAM_MAX_MESSAGE", "1024G", 0);
   ham::veo::catch_faults();
+  ham::veo::belong_to(0);
   ham::veo::this_helper() = new ham::veo::helper;
   try {
     ham::veo::pin_helper();

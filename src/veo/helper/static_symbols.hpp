@@ -11,4 +11,6 @@ struct ham_veo_static_symbol {
 [[gnu::weak]] extern const ham_veo_static_symbol ham_veo_static_symbols[];
 /// Not 0: the kernels use veo_hmem.h.
 [[gnu::weak]] extern const int ham_veo_static_keeps_tags;
+/// Not 0: they call functions of the host.
+[[gnu::weak]] extern const int ham_veo_static_calls_host;
 }

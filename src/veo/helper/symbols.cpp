@@ -32,12 +32,15 @@ void* handle_of(std::uint64_t library) noexcept {
 /// Opens a library. Those of the helper's side that it needs are beside the helper, whose search path the loader does
 /// not use for what libraries need: they are opened from here, and stay.
 void* open_library(const char* path, std::string& why) {
-  void* library = ::dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-  for (const char* const own : {"libaveoVE.so.1", "libveohmem.so.1"}) {
+  const auto open = [&] {
+    void* const library = ::dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (library == nullptr) why = ::dlerror();
+    return library;
+  };
+  void* library = open();
+  for (const char* const own : {"libaveoVE.so.1", "libveohmem.so.1", "libvhcall.so.1"}) {
     if (library != nullptr) break;
-    why = ::dlerror();
-    if (why.find(own) == why.npos || ::dlopen(own, RTLD_NOW | RTLD_LOCAL) == nullptr) continue;
-    library = ::dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (why.find(own) != why.npos && ::dlopen(own, RTLD_NOW | RTLD_LOCAL) != nullptr) library = open();
   }
   return library;
 }

@@ -33,7 +33,7 @@ std::uint64_t submit_call(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args
   return id;
 }
 
-/// In a host function of the main context, where a queued call would wait for that function.
+/// Within a request of the main context, where a queued call would wait for that function.
 int call_from_within(veo_thr_ctxt& in, std::uint64_t kernel, const veo_args* args, std::uint64_t* result) {
   local_result got;
   if (large_call::suits(in.of(), args)) {
@@ -58,7 +58,7 @@ int veo_call_sync(struct veo_proc_handle* handle, uint64_t addr, struct veo_args
   return guarded(-1, [&] {
     veo_thr_ctxt& main = of->main();
     if (addr == 0 || !is_complete(args)) return fail(EINVAL, -1);
-    if (main.runs_here()) return call_from_within(main, addr, args, result);
+    if (main.within_request()) return call_from_within(main, addr, args, result);
     const std::uint64_t id = submit_call(main, addr, args);
     if (id == no_request) return -1;
     return main.wait(id, result) == VEO_COMMAND_OK ? 0 : -1;

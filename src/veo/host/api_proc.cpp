@@ -3,6 +3,7 @@
 
 #include "../tagged_pointers.hpp"
 #include "guard.hpp"
+#include "host_functions.hpp"
 #include "registry.hpp"
 #include "send.hpp"
 #include "start.hpp"
@@ -46,6 +47,10 @@ int veo_proc_destroy(struct veo_proc_handle* handle) {
   registry& all = registry::of_this_process();
   const life state = handle == nullptr ? life::unknown : all.state_of(handle);
   if (state == life::unknown) return fail(EINVAL, -1);
+  if (state == life::live && called_from(*handle)) {
+    say("veo_proc_destroy: the calling function was called by a kernel of this proc, which waits for it");
+    return fail(EDEADLK, -1);
+  }
   return guarded(-1, [&] {
     if (state == life::live) all.destroy(*handle);
     return 0;
@@ -62,7 +67,10 @@ uint64_t veo_load_library(struct veo_proc_handle* handle, const char* path) {
   if (of == nullptr || path == nullptr) return fail(EINVAL, uint64_t{0});
   if (too_long(path)) return fail(ENAMETOOLONG, uint64_t{0});
   return guarded(uint64_t{0}, [&] {
-    const local_result loaded = of->main().exchange(sending(load_library_request, std::string(path)));
+    std::uint64_t calls_host = 0;
+    auto news = std::make_unique<std::vector<delivery>>(1, delivery{&calls_host, sizeof calls_host});
+    const local_result loaded = of->main().exchange(sending(load_library_request, std::string(path)), std::move(news));
+    if (calls_host != 0) registry::of_this_process().serve_helpers();
     return loaded.state == VEO_COMMAND_OK ? loaded.value : uint64_t{0};
   });
 }
@@ -110,6 +118,12 @@ struct veo_thr_ctxt_attr {
 static veo_thr_ctxt* open_context(veo_proc_handle* handle, std::size_t stack_bytes) {
   proc* const of = live(handle);
   if (of == nullptr) return nullptr;
+  if (of->opened() != 0 && called_from(of->main())) {
+    say("veo_context_open: the calling function was called by a kernel of the main context, which waits for it; open "
+        "the "
+        "context before");
+    return fail<veo_thr_ctxt*>(EDEADLK, nullptr);
+  }
   return guarded<veo_thr_ctxt*>(nullptr, [&]() -> veo_thr_ctxt* {
     veo_thr_ctxt* const fresh = of->open_context(stack_bytes);
     if (fresh == nullptr) return fail<veo_thr_ctxt*>(ESRCH, nullptr);
@@ -134,6 +148,10 @@ int veo_context_close(struct veo_thr_ctxt* ctx) {
   if (state == life::ended) return 0;
   return guarded(-1, [&] {
     if (ctx == &ctx->of().main()) return 0;
+    if (called_from(*ctx)) {
+      say("veo_context_close: the calling function was called by a kernel of this context, which waits for it");
+      return fail(EDEADLK, -1);
+    }
     ctx->of().close_context(*ctx);
     all.end(ctx);
     return 0;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "host_functions.hpp"
 #include "log.hpp"
 #include "proc.hpp"
 #include "ve_offload.h"
@@ -45,6 +46,7 @@ veo_thr_ctxt::~veo_thr_ctxt() {
 }
 
 bool veo_thr_ctxt::runs_here() const noexcept { return pumped_here == this; }
+bool veo_thr_ctxt::within_request() const noexcept { return runs_here() || called_from(*this); }
 
 // ---- submission; the lock is held
 
@@ -171,7 +173,8 @@ int veo_thr_ctxt::wait(std::uint64_t id, std::uint64_t* value) {
   std::unique_lock lock(mutex_);
   request_state* const one = requests_.find(id);
   if (one == nullptr || one->at == stage::gone || one->waited) return VEO_COMMAND_ERROR;
-  if (one->at == stage::queued && runs_here()) return -1;  // it would come after this very function
+  if (one->at == stage::queued && within_request()) return -1;  // it would come after this very function
+  if (one->at == stage::flying && called_from(*this) && !one->reply.test()) return -1;  // likewise
   one->waited = true;
   ++waiters_;
   while (one->at != stage::done) {
@@ -228,7 +231,7 @@ bool veo_thr_ctxt::quiet() {
 }
 
 void veo_thr_ctxt::settle() {
-  if (runs_here()) return;
+  if (within_request()) return;
   {
     std::unique_lock lock(mutex_);
     wait_for_turn(lock);
@@ -238,7 +241,7 @@ void veo_thr_ctxt::settle() {
 }
 
 void veo_thr_ctxt::sync() {
-  if (runs_here()) return;
+  if (within_request()) return;
   const std::uint64_t id = submit(send_nothing, [] { return sender(send_nothing); });
   if (id == no_request) return;
   wait(id, nullptr);
@@ -252,24 +255,27 @@ void veo_thr_ctxt::count_unseen() noexcept {
 }
 
 local_result veo_thr_ctxt::exchange(const sender& send, std::unique_ptr<std::vector<delivery>> out) {
-  if (!runs_here()) {
-    const std::uint64_t id = submit(
-        send, [&] { return send; }, std::move(out));
-    local_result result{VEO_COMMAND_ERROR, 0};
-    if (id != no_request) result.state = static_cast<std::uint8_t>(wait(id, &result.value));
-    return result;
-  }
-  // All earlier requests have finished, and later ones wait for this very function.
+  if (within_request()) return exchange_within(send, std::move(out));
+  const std::uint64_t id = submit(
+      send, [&] { return send; }, std::move(out));
+  local_result result{VEO_COMMAND_ERROR, 0};
+  if (id != no_request) result.state = static_cast<std::uint8_t>(wait(id, &result.value));
+  return result;
+}
+
+/// All earlier requests have finished, and later ones wait for this very function. If a kernel has called it, the
+/// kernel's thread waits, too: another one of the helper executes the request.
+local_result veo_thr_ctxt::exchange_within(const sender& send, std::unique_ptr<std::vector<delivery>> out) {
   request_state one;
   one.deliveries = std::move(out);
   try {
     if (proc_.dead()) return {VEO_COMMAND_ERROR, 0};
     unseen_count unseen = 0;
-    {
+    if (runs_here()) {
       std::lock_guard guard(mutex_);
       unseen = std::exchange(unseen_, 0);
     }
-    one.reply = std::move(*send(to_, unseen, blocking::any));
+    one.reply = std::move(*send(runs_here() ? to_ : calling_line()->back, unseen, blocking::any));
     one.reply.wait();
   } catch (const std::exception& problem) {
     note(problem);

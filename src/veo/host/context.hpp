@@ -42,7 +42,7 @@ struct veo_thr_ctxt {
   veo_thr_ctxt& operator=(const veo_thr_ctxt&) = delete;
   ~veo_thr_ctxt();
 
-  [[nodiscard]] ham::veo::proc& of() noexcept { return proc_; }
+  [[nodiscard]] ham::veo::proc& of() const noexcept { return proc_; }
 
   /// Queues a request for the helper. `send(to, unseen, blocking)` sends it now; `later()` makes a sender that owns
   /// what it needs. Gives its number, or no_request if the proc is dead.
@@ -69,7 +69,8 @@ struct veo_thr_ctxt {
   /// Nothing: it would have to wait.
   std::optional<std::uint64_t> submit_at_once(const std::function<bool()>& work);
 
-  /// Sends a request in its turn and waits for the answer; at once if the calling thread is this context's pump.
+  /// Sends a request in its turn and waits for the answer; at once if the calling thread is within a request of this
+  /// context.
   [[nodiscard]] ham::veo::local_result exchange(const ham::veo::sender& send,
                                                 std::unique_ptr<std::vector<ham::veo::delivery>> out = {});
 
@@ -93,6 +94,9 @@ struct veo_thr_ctxt {
   /// Takes no requests any more; the pump ends when it is done. Does not wait for it if it is the calling thread.
   void close();
   [[nodiscard]] bool runs_here() const noexcept;
+  /// Whether the calling thread is within a request of this context, and so before all later ones: it is the pump, or
+  /// it executes a function that a kernel of this context has called.
+  [[nodiscard]] bool within_request() const noexcept;
   [[nodiscard]] const ham::offload::destination& destination() const noexcept { return to_; }
 
  private:
@@ -136,6 +140,8 @@ struct veo_thr_ctxt {
   void collect(ham::veo::request_state& one);
   void finish(ham::veo::request_state& one, std::uint8_t state, std::uint64_t value);
   int take(std::uint64_t id, ham::veo::request_state& one, std::uint64_t* value);
+  [[nodiscard]] ham::veo::local_result exchange_within(const ham::veo::sender& send,
+                                                       std::unique_ptr<std::vector<ham::veo::delivery>> out);
   void fence(std::unique_lock<std::mutex>& lock);
   void pump();
   void pump_one(std::unique_lock<std::mutex>& lock);

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <thread>
 
+#include "far_memory.hpp"
+#include "host_functions.hpp"
 #include "log.hpp"
 #include "send.hpp"
 #include "start.hpp"
@@ -23,7 +25,6 @@ namespace offload = ham::offload;
 namespace {
 
 constexpr std::chrono::seconds end_timeout{20};
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // of transfers in messages
 
 bool ended(int pid_fd, std::chrono::milliseconds within) noexcept {
   pollfd waiting{pid_fd, POLLIN, 0};
@@ -39,21 +40,24 @@ veo_proc_handle::veo_proc_handle(int ve_node, const std::string& command, int id
   node_ = started_here_ ? offload::add_node(helper_program(ve_node, command.empty() ? usual_helper() : command))
                         : offload::add_node(place);
   main_ = std::make_unique<veo_thr_ctxt>(*this, offload::destination(node_));
-  find_out_about_memory(!is_address(place));
+  host_functions::of_this_process().begin(node_, *this);
+  find_out_about(!is_address(place));
 }
 
-/// Whether the process is of this machine and its addresses are those of the kernel (they are not under an emulator).
-void veo_proc_handle::find_out_about_memory(bool of_this_machine) {
+/// Whether the process is of this machine and its addresses are those of the kernel (they are not under an emulator),
+/// and whether kernels that were linked in call functions of this one.
+void veo_proc_handle::find_out_about(bool of_this_machine) {
   const offload::node_descriptor about = offload::get_node_descriptor(node_);
   pid_ = static_cast<pid_t>(about.pid());
+  const answer told = offload::sync(node_, probe_request);
+  std::uint64_t there[3] = {};
+  if (std::get<2>(told).size() != sizeof there) return;
+  std::memcpy(there, std::get<2>(told).data(), sizeof there);
+  calls_host_ = there[2] != 0;
   if (!of_this_machine) return;
   pid_fd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   if (pid_fd_ >= 0 && pid_fd_ <= STDERR_FILENO)  // the program was started without it
     ::close(std::exchange(pid_fd_, ::fcntl(pid_fd_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)));
-  const answer told = offload::sync(node_, probe_request);
-  std::uint64_t there[2] = {};
-  if (std::get<2>(told).size() != sizeof there) return;
-  std::memcpy(there, std::get<2>(told).data(), sizeof there);
   std::uint64_t seen = 0;
   near_ = copy_near(pid_, direction::from_helper, there[0], &seen, sizeof seen) && seen == there[1];
 }
@@ -81,31 +85,28 @@ bool veo_proc_handle::has_gone() noexcept {
 
 bool veo_proc_handle::transfer(veo_thr_ctxt& in, direction where, std::uint64_t remote, void* local,
                                std::size_t bytes) {
-  if (!near_) return transfer_far(in, where, remote, static_cast<char*>(local), bytes);
+  if (!near_) {
+    const asking in_turn = [&](const sender& send, auto out) { return in.exchange(send, std::move(out)); };
+    return copy_far(in_turn, where, remote, local, bytes);
+  }
   in.settle();
   if (dead()) return false;
   in.count_unseen();
   return bytes == 0 || copy_near(pid_, where, remote, local, bytes);
 }
 
-bool veo_proc_handle::transfer_far(veo_thr_ctxt& in, direction where, std::uint64_t remote, char* local,
+bool veo_proc_handle::transfer_now(const offload::destination& by, direction where, std::uint64_t remote, void* local,
                                    std::size_t bytes) {
-  std::size_t done = 0;
-  do {
-    const std::size_t piece = std::min(piece_bytes, bytes - done);
-    local_result result;
-    if (where == direction::to_helper) {
-      const auto* const from = reinterpret_cast<const std::byte*>(local) + done;
-      result = in.exchange(sending(store_request, remote + done, std::vector<std::byte>(from, from + piece)));
-    } else {
-      auto out = std::make_unique<std::vector<delivery>>();
-      out->push_back({local + done, piece});
-      result = in.exchange(sending(load_request, remote + done, static_cast<std::uint64_t>(piece)), std::move(out));
-    }
-    if (result.state != VEO_COMMAND_OK) return false;
-    done += piece;
-  } while (done < bytes);
-  return true;
+  if (dead()) return false;
+  if (bytes == 0) return true;
+  if (near_) return copy_near(pid_, where, remote, local, bytes);
+  const asking at_once = [&](const sender& send, const auto& out) -> local_result {
+    const answer got = send(by, 0, blocking::any)->get();
+    if (std::get<0>(got) != outcome::done) return {VEO_COMMAND_ERROR, 0};
+    if (out != nullptr) deliver(*out, std::get<2>(got));
+    return {VEO_COMMAND_OK, 0};
+  };
+  return copy_far(at_once, where, remote, local, bytes);
 }
 
 // ---- contexts
@@ -121,6 +122,7 @@ veo_thr_ctxt* veo_proc_handle::open_context(std::size_t stack_bytes) {
     }
   }
   auto entry = std::unique_ptr<context_entry>(new context_entry{nullptr, offload::context(node_, stack_bytes)});
+  offload::sync(entry->there, begin_context_request, entry->there.id());
   entry->self = std::make_unique<veo_thr_ctxt>(*this, entry->there);
   std::lock_guard guard(mutex_);
   opened_.push_back(entry->self.get());
@@ -142,6 +144,7 @@ void veo_proc_handle::close_context(veo_thr_ctxt& which) {
   which.sync();
   which.close();
   try {
+    offload::sync(entry->there, end_context_request);
     entry->there.close();
   } catch (const std::exception& problem) {
     trace(problem.what());  // its helper has gone, and the thread with it
@@ -207,6 +210,7 @@ void veo_proc_handle::end_helper() {
   } catch (const std::exception& problem) {
     trace(problem.what());
   }
+  host_functions::of_this_process().end(node_);
   if (pid_fd_ < 0) return;
   ended(pid_fd_, end_timeout + std::chrono::seconds(2));
   ::close(std::exchange(pid_fd_, -1));

@@ -33,11 +33,17 @@ struct veo_proc_handle {
   [[nodiscard]] int ve_node() const noexcept { return ve_node_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   [[nodiscard]] bool near() const noexcept { return near_; }
+  /// Whether kernels that were linked into the helper call functions of this process.
+  [[nodiscard]] bool calls_host() const noexcept { return calls_host_; }
   [[nodiscard]] veo_thr_ctxt& main() noexcept { return *main_; }
 
   /// In the order of the context, between the client's memory and the helper's.
   [[nodiscard]] bool transfer(veo_thr_ctxt& in, ham::veo::direction where, std::uint64_t remote, void* local,
                               std::size_t bytes);
+
+  /// Whatever the contexts have queued; in messages, if need be, that go to `by`.
+  [[nodiscard]] bool transfer_now(const ham::offload::destination& by, ham::veo::direction where, std::uint64_t remote,
+                                  void* local, std::size_t bytes);
 
   // ---- contexts
   /// 0: the default size. nullptr: the proc is dead. Throws ham::error.
@@ -65,9 +71,7 @@ struct veo_proc_handle {
     std::unique_ptr<veo_thr_ctxt> self;
     ham::offload::context there;  // of all but the main one
   };
-  void find_out_about_memory(bool of_this_machine);
-  [[nodiscard]] bool transfer_far(veo_thr_ctxt& in, ham::veo::direction where, std::uint64_t remote, char* local,
-                                  std::size_t bytes);
+  void find_out_about(bool of_this_machine);
 
   const int identifier_;
   const int ve_node_;
@@ -76,6 +80,7 @@ struct veo_proc_handle {
   pid_t pid_ = -1;
   int pid_fd_ = -1;
   bool near_ = false;
+  bool calls_host_ = false;
   std::atomic<bool> dead_{false};
   std::atomic<bool> ending_{false};
   std::unique_ptr<veo_thr_ctxt> main_;

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "ham/offload/detail/reverse_calls.hpp"
+#include "host_functions.hpp"
 #include "log.hpp"
 #include "start.hpp"
 
@@ -94,6 +96,7 @@ proc* registry::create(int ve_node, const std::string& command) {
     leave_runtime();
     throw;
   }
+  if (fresh->calls_host()) serve_helpers();
   std::lock_guard guard(mutex_);
   proc* const result = fresh.get();
   handles_[result] = life::live;
@@ -126,9 +129,19 @@ void registry::end(const veo_thr_ctxt* context) {
   generation.fetch_add(1, std::memory_order_acq_rel);
 }
 
+void registry::serve_helpers() {
+  std::lock_guard guard(mutex_);
+  if (runtime_ == nullptr) return;
+  detail::start_progress_thread();
+}
+
 void registry::destroy(proc& which) {
   if (!which.begin_to_end()) return;
-  which.drain();
+  // exit() in a function that a kernel has called: the kernel waits for what does not return.
+  if (called_from(which))
+    which.lost("a function of the host that one of its kernels has called ends this process");
+  else
+    which.drain();
   {
     std::lock_guard guard(mutex_);
     handles_[&which] = life::ended;
@@ -155,7 +168,11 @@ void registry::destroy_all() {
   }
   for (proc* const one : left) destroy(*one);
   std::lock_guard guard(mutex_);
-  runtime_.reset();
+  // The runtime would wait for functions that helpers have called, which may be what ends this process.
+  if (host_functions::of_this_process().running() == 0)
+    runtime_.reset();
+  else
+    static_cast<void>(runtime_.release());
 }
 
 proc* live(veo_proc_handle* handle) noexcept { return is_live(handle, last_proc) ? handle : nullptr; }

@@ -28,6 +28,8 @@ class registry {
   [[nodiscard]] proc* with_identifier(int identifier) const;
   void add(const veo_thr_ctxt* context);
   void end(const veo_thr_ctxt* context);
+  /// Kernels call functions of this process from now on: a thread sees to it while the program computes.
+  void serve_helpers();
   /// Ends a proc as veo_proc_destroy does.
   void destroy(proc& which);
   /// At the end of the process.
