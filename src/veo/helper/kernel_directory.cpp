@@ -110,13 +110,15 @@ void kernel_directory::loaded(void* library) {
   const link_map* const record = record_of(library);
   if (record == nullptr) return;
   std::lock_guard guard(mutex_);
-  auto& file = files_[record];
-  if (file == nullptr) file = std::make_unique<debug_info::function_types>(record->l_name);
+  file& one = files_[record];
+  one.was_loaded = true;
+  if (one.types == nullptr) one.types = std::make_unique<debug_info::function_types>(record->l_name);
 }
 
 void kernel_directory::unloading(void* library, std::uint64_t handle) {
   std::lock_guard guard(mutex_);
-  files_.erase(record_of(library));
+  const link_map* const gone = record_of(library);
+  std::erase_if(files_, [gone](const auto& one) { return one.first == gone || !one.second.was_loaded; });
   std::erase_if(symbols_, [handle](const auto& one) { return one.second.library == handle; });
   types_.clear();
   generation_.fetch_add(1, std::memory_order_relaxed);
@@ -156,7 +158,7 @@ std::shared_ptr<const kernel_types> kernel_directory::read(std::uint64_t kernel)
     return result;
   }
   result->name = where.names.front() + (where.is_program() ? "" : std::string(" in ") + where.path());
-  auto& file = files_[where.library];
+  auto& file = files_[where.library].types;
   if (file == nullptr) file = std::make_unique<debug_info::function_types>(where.path());
   if (!where.is_program()) result->keeps_tags = knows_tags(*file);
   if (where.is_program() && &ham_veo_static_keeps_tags != nullptr) result->keeps_tags = ham_veo_static_keeps_tags != 0;

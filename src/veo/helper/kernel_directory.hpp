@@ -42,13 +42,17 @@ class kernel_directory {
     std::uint64_t library;
     std::string name;
   };
+  struct file {
+    std::unique_ptr<debug_info::function_types> types;
+    bool was_loaded = false;  ///< on request, not as what another one needs
+  };
   struct place;
   [[nodiscard]] place place_of(std::uint64_t kernel) const;
   [[nodiscard]] std::shared_ptr<const kernel_types> read(std::uint64_t kernel);
 
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, symbol> symbols_;
-  std::map<const void*, std::unique_ptr<debug_info::function_types>> files_;  // by the loader's record of the library
+  std::map<const void*, file> files_;  // by the loader's record of the library
   std::unordered_map<std::uint64_t, std::shared_ptr<const kernel_types>> types_;
   std::atomic<std::uint32_t> generation_{0};
 };

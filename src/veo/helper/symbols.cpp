@@ -94,13 +94,15 @@ std::uint64_t libraries::load(const std::string& path) {
 }
 
 int libraries::unload(std::uint64_t library) {
+  bool is_last = false;
   {
     std::lock_guard guard(mutex_);
     const auto found = loaded_.find(library);
     if (found == loaded_.end()) return 1;
-    if (--found->second == 0) loaded_.erase(found);
+    is_last = --found->second == 0;
+    if (is_last) loaded_.erase(found);
   }
-  kernels_.unloading(handle_of(library), library);
+  if (is_last) kernels_.unloading(handle_of(library), library);
   const address_range range = range_of(handle_of(library));
   const int result = ::dlclose(handle_of(library));
   keep_empty(range);
