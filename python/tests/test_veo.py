@@ -1,5 +1,6 @@
 """python -m unittest: kernels built here, called with NumPy arrays."""
 import gc
+import os
 import tempfile
 import unittest
 
@@ -14,6 +15,7 @@ double scale(double factor, double* x, int64_t n) { double s = 0; for (int64_t i
 float third(float x) { return x / 3; }
 int minus(int a, unsigned char b) { return a - b; }
 uint64_t first(uint64_t* p) { return *p; }
+double at(double* x, int64_t i) { return x[i]; }
 void nothing(void) {}
 uint64_t crash(void) { abort(); }
 """
@@ -92,6 +94,75 @@ class Veo(unittest.TestCase):
         veo.VEO_HMEM.hmemcpy(y, tagged, 8)
         self.assertEqual(y[0], 7)
         self.proc.free_hmem(tagged)
+
+    def test_arrays_in_fortran_order(self):
+        x = np.asfortranarray(np.arange(6, dtype=np.float64).reshape(2, 3))  # in memory: 0 3 1 4 2 5
+        self.lib.scale.args_type("double", "double *", "int64_t")
+        self.lib.scale.ret_type("double")
+        self.lib.at.args_type("double *", "int64_t")
+        self.lib.at.ret_type("double")
+        self.assertEqual(self.lib.at(self.ctxt, veo.OnStack(x), 1).wait_result(), 3.0)
+        self.assertEqual(self.lib.scale(self.ctxt, 2, x, 6).wait_result(), 30.0)
+        self.assertEqual(x[1, 0], 6.0, "an array for a pointer comes back")
+        stack = veo.OnStack(x, inout=veo.INTENT_INOUT)
+        self.assertEqual((stack.size(), stack.c_pointer()), (48, x.ctypes.data))
+        self.assertEqual(self.lib.scale(self.ctxt, 0.5, stack, 6).wait_result(), 15.0)
+        self.assertEqual(x[1, 2], 5.0)
+        addr = self.proc.alloc_mem(x.nbytes)
+        for write, read in (
+            (self.proc.write_mem, self.proc.read_mem),
+            (lambda *args: self.ctxt.async_write_mem(*args).wait_result(),
+             lambda *args: self.ctxt.async_read_mem(*args).wait_result()),
+        ):  # fmt: skip
+            write(addr, x, x.nbytes)
+            y, flat = np.zeros_like(x, order="F"), np.zeros(6)
+            read(y, addr, y.nbytes)
+            read(flat, addr, flat.nbytes)
+            self.assertTrue((y == x).all())
+            self.assertEqual(flat.tolist(), [0, 3, 1, 4, 2, 5], "as in memory")
+        view = memoryview(x)  # any exporter of such a buffer
+        self.proc.write_mem(addr, view, 16)
+        for gaps in (x[:, ::2], np.arange(10)[::2]):
+            with self.assertRaises(ValueError):
+                self.proc.write_mem(addr, gaps, 8)
+            with self.assertRaises(ValueError):
+                veo.OnStack(gaps)
+        self.proc.free_mem(addr)
+
+    def test_void(self):
+        self.lib.nothing.args_type("void")
+        self.lib.nothing.ret_type("void")
+        self.assertIsNone(self.lib.nothing(self.ctxt).wait_result())
+        with self.assertRaises(ValueError):
+            self.lib.nothing(self.ctxt, 1)
+        with self.assertRaises(TypeError):
+            self.lib.nothing.args_type("int", "void")
+
+    def test_is_ve_addr(self):
+        tagged = self.proc.alloc_hmem(8)
+        self.assertIs(veo.VEO_HMEM.is_ve_addr(tagged), True)
+        self.assertIs(veo.VEO_HMEM.is_ve_addr(4096), False)
+        self.proc.free_hmem(tagged)
+
+    def test_clean_and_realclean(self):
+        with tempfile.TemporaryDirectory() as folder:
+            build = veo.VeBuild()
+            build.set_build_dir(folder)
+            build.set_c_src("one", "int one(void) { return 1; }")
+            build.set_cpp_src("two", "extern \"C\" int two() { return 2; }")
+            self.assertTrue(build.build_so("both"))
+            everything = ["both.so", "one.c", "one.o", "two.cpp", "two.o"]
+            self.assertEqual(sorted(os.listdir(folder)), everything)
+            later = veo.VeBuild()  # of another run
+            later.set_build_dir(folder)
+            later.set_c_src("one", "")
+            later.clean()
+            self.assertEqual(sorted(os.listdir(folder)), [one for one in everything if one != "one.o"])
+            build.clear()
+            build.clean()
+            self.assertEqual(sorted(os.listdir(folder)), ["both.so", "one.c", "two.cpp"])
+            build.realclean()
+            self.assertEqual(os.listdir(folder), [])
 
     def test_crash_and_any_order_of_ends(self):
         self.lib.crash.args_type()

@@ -3,6 +3,7 @@ import os
 import pathlib
 
 import cffi
+import numpy as np
 
 ffi = cffi.FFI()
 ffi.cdef(
@@ -73,12 +74,21 @@ def _open():
 lib = _open()
 
 
+def _in_memory_order(what):
+    """`what`, or a view of the same memory in which the elements come in C's order."""
+    view = memoryview(what)
+    if view.c_contiguous or not view.f_contiguous:
+        return what
+    return (what if isinstance(what, np.ndarray) else np.asarray(view)).T
+
+
 def buffer_of(what):
-    """A contiguous buffer as char *; keeps `what` alive. TypeError if it is none."""
+    """A buffer that is contiguous in C's or Fortran's order as char *, in the order of its memory; keeps `what` alive.
+    TypeError if it is none, ValueError if it has gaps."""
     try:
         # An example of py-veo reads into a bytes object: read-only buffers are taken as destinations, too.
-        return ffi.from_buffer("char[]", what, require_writable=False)
-    except BufferError as problem:
+        return ffi.from_buffer("char[]", _in_memory_order(what), require_writable=False)
+    except (BufferError, ValueError) as problem:
         raise ValueError(f"the buffer is not contiguous ({problem})") from None
 
 

@@ -1,4 +1,5 @@
 """Procs, contexts, libraries, functions and requests with the names and behaviours of py-veo."""
+import numbers
 import struct
 import weakref
 
@@ -184,7 +185,13 @@ class VeoFunction:
         return f"<VeoFunction {self.name.decode()} at {self.addr:#x}>"
 
     def args_type(self, *types):
-        self._args_type = [_check_type(one) for one in types]
+        """The types of the parameters; none, or "void" alone, for a kernel without."""
+        kinds = [_check_type(one) for one in types]
+        if kinds == ["void"]:
+            kinds = []
+        if "void" in kinds:
+            raise TypeError("'void' is no type of an argument")
+        self._args_type = kinds
 
     def ret_type(self, kind):
         self._ret_type = _check_type(kind)
@@ -398,7 +405,7 @@ class VEO_HMEM:
 
     @staticmethod
     def is_ve_addr(addr):
-        return lib.veo_is_ve_addr(address(addr))
+        return bool(lib.veo_is_ve_addr(address(addr)))
 
     @staticmethod
     def get_hmem_addr(addr):
@@ -414,7 +421,7 @@ class VEO_HMEM:
 
     @staticmethod
     def _pointer(what):
-        return address(what) if isinstance(what, int) else buffer_of(what)
+        return address(what) if isinstance(what, numbers.Integral) else buffer_of(what)
 
     @staticmethod
     def hmemcpy(dst, src, size):

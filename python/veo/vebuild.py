@@ -16,9 +16,11 @@ class VeBuild:
     def __init__(self):
         self.clear()
         self._dir = "./"
+        self._files = {}  # what clean and realclean know of, also from before clear: a set of its names, in order
 
     def clear(self):
-        self._sources, self._made = [], []
+        """Forgets all sources."""
+        self._sources = []
 
     def set_build_dir(self, folder):
         self._dir = folder if folder.endswith("/") else folder + "/"
@@ -26,6 +28,11 @@ class VeBuild:
 
     def _set(self, kind, label, text, flags, compiler):
         self._sources.append((kind, label, text, flags or FLAGS[kind], compiler or COMPILER[kind]))
+        self._learn(label, kind, "o", "so", "veorun")
+
+    def _learn(self, label, *endings):
+        for ending in endings:
+            self._files[f"{self._dir}{label}.{ending}"] = None
 
     def set_c_src(self, label, text, flags=None, compiler=None):
         self._set("c", label, text, flags, compiler)
@@ -43,13 +50,13 @@ class VeBuild:
         if done.returncode != 0:
             print(done.stderr or "", end="")
             return None
-        self._made.append(made)
         return made
 
     def _objects(self, verbose):
         objects = []
         for kind, label, text, flags, compiler in self._sources:
             source, made = f"{self._dir}{label}.{kind}", f"{self._dir}{label}.o"
+            self._learn(label, kind, "o")  # the folder may be another one by now
             pathlib.Path(source).write_text(text, encoding="utf-8")
             if self._run([*shlex.split(compiler), *shlex.split(flags), "-c", source, "-o", made], made, verbose) is None:
                 return None
@@ -65,6 +72,7 @@ class VeBuild:
         if not objects:
             return None
         made = f"{self._dir}{self._label(label)}.so"
+        self._learn(self._label(label), "so")
         kinds = {kind for kind, *_ in self._sources}
         linker = linker or next(COMPILER[kind] for kind in ("cpp", "f90", "c") if kind in kinds)
         command = [*shlex.split(linker), *shlex.split(flags or GLOBAL_SO_FLAGS), "-o", made, *objects, *libs]
@@ -76,16 +84,17 @@ class VeBuild:
         if not objects:
             return None
         made = f"{self._dir}{self._label(label)}.veorun"
+        self._learn(self._label(label), "veorun")
         environment = dict(os.environ, CFLAGS=flags) if flags else None
         return self._run([MK_VEORUN_STATIC, "-o", made, *objects, *libs], made, verbose, environment)
 
     def clean(self):
-        """Removes objects."""
-        self._remove([one for one in self._made if one.endswith(".o")])
+        """Removes the objects of all labels, also those that an earlier run has left."""
+        self._remove(name for name in self._files if name.endswith(".o"))
 
     def realclean(self):
-        """Removes all that was made, and the sources."""
-        self._remove(self._made + [f"{self._dir}{label}.{kind}" for kind, label, *_ in self._sources])
+        """Removes all files of all labels: sources, objects, libraries and helpers."""
+        self._remove(self._files)
 
     @staticmethod
     def _remove(names):
