@@ -9,8 +9,8 @@ function(ham_cannot_hide result)
     set(${result} "a sanitizer needs its symbols" PARENT_SCOPE)
     return()
   endif()
-  if(NOT CMAKE_OBJCOPY OR NOT CMAKE_LINKER)
-    set(${result} "objcopy or ld is missing (Debian: binutils)" PARENT_SCOPE)
+  if(NOT CMAKE_OBJCOPY OR NOT CMAKE_NM OR NOT CMAKE_LINKER)
+    set(${result} "objcopy, nm or ld is missing (Debian: binutils)" PARENT_SCOPE)
     return()
   endif()
   execute_process(COMMAND "${CMAKE_LINKER}" --help OUTPUT_VARIABLE help ERROR_QUIET)
@@ -33,15 +33,18 @@ function(ham_hidden_archive target exports)
   file(CONFIGURE OUTPUT "${symbols}" CONTENT "${names}\nmain\n")  # written if it differs
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${exports}")
   set(all "${CMAKE_CURRENT_BINARY_DIR}/${target}_visible.o")
+  set(unique "${CMAKE_CURRENT_BINARY_DIR}/${target}.unique")
   set(hidden "${CMAKE_CURRENT_BINARY_DIR}/${target}.o")
   # Without their groups, inline functions are not exchanged for those of another copy. What link-time optimisation would use
-  # knows nothing of hidden symbols. objcopy hides no unique symbols, but makes them weak ones, which it hides.
+  # knows nothing of hidden symbols. objcopy hides no unique symbols, but makes them weak ones, which it hides; only those, because
+  # what is undefined must not become weak, or a static link would not look for it.
   add_custom_command(OUTPUT "${hidden}"
     COMMAND "${CMAKE_LINKER}" -r --force-group-allocation -o "${all}" ${ARGN}
-    COMMAND "${CMAKE_OBJCOPY}" --wildcard "--weaken-symbol=_Z*" "--remove-section=.gnu.lto_*"
-            "--remove-section=.gnu.debuglto_*" "${all}"
-    COMMAND "${CMAKE_OBJCOPY}"
-            "--keep-global-symbols=${symbols}" "${all}" "${hidden}"
+    COMMAND "${CMAKE_OBJCOPY}" --wildcard "--remove-section=.gnu.lto_*" "--remove-section=.gnu.debuglto_*" "${all}"
+    COMMAND sh -c "\"$0\" --defined-only \"$1\" | awk 'BEGIN {print \"none\"} $2 == \"u\" {print $3}' >\"$2\"" "${CMAKE_NM}"
+            "${all}" "${unique}"
+    COMMAND "${CMAKE_OBJCOPY}" "--weaken-symbols=${unique}" "${all}"
+    COMMAND "${CMAKE_OBJCOPY}" "--keep-global-symbols=${symbols}" "${all}" "${hidden}"
     COMMAND "${CMAKE_COMMAND}" -E rm "${all}"
     DEPENDS ${ARGN} "${symbols}" COMMAND_EXPAND_LISTS VERBATIM COMMENT "Hiding symbols of ${target}")
   add_library(${target} STATIC "${hidden}")

@@ -11,10 +11,10 @@ host_side& host() {
 }
 
 /// A host calls none of them itself.
-[[maybe_unused]] const bool offered = offload::offer(open_line_request) && offload::offer(close_line_request) &&
-                                      offload::offer(install_request) && offload::offer(uninstall_request) &&
-                                      offload::offer(find_request) && offload::offer(invoke_request) &&
-                                      offload::offer(host_call_request);
+[[maybe_unused]] const bool offered_by_host = offload::offer(open_line_request) && offload::offer(close_line_request) &&
+                                              offload::offer(install_request) && offload::offer(uninstall_request) &&
+                                              offload::offer(find_request) && offload::offer(invoke_request) &&
+                                              offload::offer(host_call_request);
 
 }  // namespace
 
