@@ -49,9 +49,15 @@ void peer::begin_reply(std::size_t size, reply_room& out) {
 
 /// The lock is held, but not while memory is allocated.
 [[gnu::noinline]] void peer::begin_queued_reply(std::size_t size, reply_room& out) {
+  const bool is_long = size > max_payload;
   sending.unlock();
-  auto message = std::make_unique<outbox_message>(size);
+  auto message = is_long ? std::make_unique<outbox_message>() : std::make_unique<outbox_message>(size);
   sending.lock();
+  if (is_long && message->room_for(*to, size) == nullptr) {
+    sending.unlock();
+    message->allocate(size);
+    sending.lock();
+  }
   out.to = this;
   out.data = message->data();
   out.queued = message.release();
@@ -64,6 +70,7 @@ bool peer::finish_queued_reply(frame_header head, reply_room& out) noexcept {
     unsent.add(head, *message);
     gone = unsent.flush(*to);
   }
+  message->cancel();
   sending.unlock();
   return gone;
 }
@@ -74,6 +81,15 @@ void peer::flush_if_free() noexcept {
   if (!sending.try_lock()) return;
   if (!unsent.empty()) unsent.flush(*to);  // who was never connected has no endpoint
   sending.unlock();
+}
+
+bool peer::trim_if_free() noexcept {
+  if (!sending.try_lock()) return false;
+  transport::endpoint* const now = to;
+  transport::message_memory* const memory = now == nullptr ? nullptr : now->long_messages();
+  const bool empty = memory == nullptr || memory->trim_long();
+  sending.unlock();
+  return empty;
 }
 
 bool peer::withdraw_call(std::uint32_t id) noexcept {

@@ -112,13 +112,18 @@ struct peer {
   /// Throws ham::call_error if the node takes no message of `size` bytes; `what` names it for people. Any thread.
   void check_size(std::size_t size, const std::string& what) const;
   /// Room for a call of `size` bytes: in the ring, or `big` if it is longer than a frame. nullptr: not now, or `big` is
-  /// missing.
+  /// missing, or it needs memory of its own.
   [[nodiscard]] std::byte* reserve(std::size_t size, outbox_message* big) {
     if (!unsent.empty() && !unsent.flush(*to)) [[unlikely]]
       return nullptr;
     if (size <= max_payload) [[likely]]
       return to->reserve(size);
-    return big == nullptr ? nullptr : big->data();
+    return big == nullptr ? nullptr : big->room_for(*to, size);
+  }
+  /// Whether there may ever be room in the connection for a message that is longer than a frame.
+  [[nodiscard]] bool takes_at_once(std::size_t size) const noexcept {
+    transport::message_memory* const memory = to->long_messages();
+    return memory != nullptr && size <= memory->max_size();
   }
   /// Sends what was reserved in the ring, and gives the lock back.
   void commit(frame_header head) {
@@ -134,6 +139,9 @@ struct peer {
   [[nodiscard]] bool finish_queued_reply(frame_header head, reply_room& out) noexcept;
   /// Sends what there is room for, unless another thread sends. Takes the lock.
   void flush_if_free() noexcept;
+  /// Gives back memory that long messages have left, unless another thread sends. True if there is none. Takes the
+  /// lock.
+  bool trim_if_free() noexcept;
   /// Takes back a call that waits in the outbox, of which nothing has left. Takes the lock.
   [[nodiscard]] bool withdraw_call(std::uint32_t id) noexcept;
   /// The node is lost, because of `loss`: closes its endpoint, and gives what has not left, or not all of it. Takes the
@@ -157,7 +165,7 @@ struct peer {
   /// Set before `greeting`; no_endpoint when it was lost. Followed under `sending` or the receiving lock only, under
   /// both of which it changes: the transport may destroy an endpoint that no peer has.
   endpoint_pointer to;
-  std::size_t max_payload = 0;                    ///< of `to`
+  std::size_t max_payload = 0;                    ///< of what goes into the ring of `to`; the rest is long
   std::uint64_t max_message = UINT64_MAX;         ///< what the node takes, as it says; set before `ready`
   std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
 

@@ -285,6 +285,7 @@ class engine final : public transport::observer, public called_node, private wai
   void send_hello(peer& to);
   void become_ready(peer& who);
   void settle_the_rest();
+  void notice_long(const transport::endpoint& from, std::size_t size);
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
   /// Why a call fails of which nothing has left this node before its deadline.
@@ -301,6 +302,8 @@ class engine final : public transport::observer, public called_node, private wai
   void disarm() noexcept override;
   [[nodiscard]] std::int64_t next_wakeup_ns() const noexcept override;
   [[nodiscard]] int home_core() const noexcept override;
+  void used_long_memory() noexcept;
+  void trim_long_memory(std::int64_t now) noexcept;
   [[nodiscard]] bool serving() const noexcept override { return serving_.load(std::memory_order_acquire); }
   [[nodiscard]] bool stopping() const noexcept override { return stop_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool executing() const noexcept override { return dispatcher_.executing(); }
@@ -348,6 +351,8 @@ class engine final : public transport::observer, public called_node, private wai
   unsigned hot_polls_left_ = 0;
   unsigned skipped_ = 0;
   std::vector<std::vector<std::byte>> spare_buffers_;
+  static constexpr std::size_t long_message = std::size_t{128} << 10;
+  std::atomic<std::int64_t> trim_at_ns_{base::never_ns};  ///< when the memory of long messages goes; any thread
 
   peer_events events_;
   settled_queue settled_;

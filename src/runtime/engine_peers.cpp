@@ -117,6 +117,8 @@ void engine::connected(transport::endpoint& with) {
   who.to = &with;
   who.memory = with.memory();
   who.max_payload = with.max_payload();
+  if (const auto* const memory = with.long_messages())
+    who.max_payload = std::min(who.max_payload, memory->min_size() - 1);
   who.fragments.limit(message_limit_);
   with.user = &who;
   who.state.store(peer_state::greeting, std::memory_order_release);
@@ -224,7 +226,7 @@ void engine::mark_unsent(const message_list& messages) noexcept {
     const frame_header head = frame_header::decode(one.head);
     if (head.is_call()) mark(head.id());
     if (!head.is_batch()) continue;
-    std::span<const std::byte> records = std::span<const std::byte>(one.bytes).subspan(head.prefix_bytes());
+    std::span<const std::byte> records = one.view().subspan(head.prefix_bytes());
     for (std::uint32_t i = 0; i < head.calls(); ++i) {
       const batch_record next(records);
       mark(next.call);

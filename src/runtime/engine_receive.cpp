@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/huge_pages.hpp"
 #include "core/batch_records.hpp"
 #include "core/batch_reply.hpp"
 #include "core/remote_exception.hpp"
@@ -37,6 +38,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
       case to_byte(wire_kind::reply):
       case to_byte(wire_kind::reply_error): {
         const frame_header head = frame_header::decode(frame.head);
+        if (frame.payload.size() > small_payload) notice_long(from, frame.payload.size());
         settle_reply(*who, head.id(), head.failed(), frame.payload);
         from.release();
         return;
@@ -59,10 +61,16 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
             receive_message(*who, head, payload);
           return;
         }
+        notice_long(from, frame.payload.size());
         std::vector<std::byte> copy;
         if (!spare_buffers_.empty()) {
           copy = std::move(spare_buffers_.back());
           spare_buffers_.pop_back();
+        }
+        if (frame.payload.size() > copy.capacity()) {
+          copy.clear();
+          copy.reserve(frame.payload.size());
+          base::prefer_huge_pages(copy.data(), frame.payload.size());
         }
         copy.assign(frame.payload.begin(), frame.payload.end());
         from.release();
@@ -79,6 +87,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
       }
       default: {
         const frame_header head = frame_header::decode(frame.head);
+        notice_long(from, frame.payload.size());
         const std::vector<std::byte> copy(frame.payload.begin(), frame.payload.end());
         from.release();
         receive_message(*who, head, copy);
@@ -92,6 +101,14 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
     from.release();
     fail_peer(*who, "something that a codec refused");
   }
+}
+
+/// Of a frame, which is long only where the medium has memory for long messages. Throws ham::protocol_error.
+void engine::notice_long(const transport::endpoint& from, std::size_t size) {
+  if (size <= long_message) [[likely]]
+    return;
+  if (size > message_limit_ && size > from.max_payload()) transport::throw_too_long(size, message_limit_);
+  used_long_memory();
 }
 
 void engine::receive_message(peer& from, frame_header head, std::span<const std::byte> payload) {

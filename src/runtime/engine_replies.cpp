@@ -10,9 +10,12 @@ namespace ham::detail {
 
 void engine::finish_reply(frame_header head, reply_room& out) noexcept {
   peer& to = *out.to;
-  if (out.queued == nullptr) [[likely]]
+  if (out.queued == nullptr) [[likely]] {
     to.commit(head);
-  else if (!to.finish_queued_reply(head, out))
+    return;
+  }
+  used_long_memory();
+  if (!to.finish_queued_reply(head, out))
     waiter_.wake_if_asleep();  // this thread goes its way now; who sleeps must look after the rest
 }
 

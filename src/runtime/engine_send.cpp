@@ -85,7 +85,7 @@ void engine::make_room(room_wait& pause) {
 }
 
 /// Room for a call of `size` bytes, and its key. nullptr: there is no room now, or it needs memory (`big`) because it
-/// is longer than a frame. The sending lock is held, and given back if this throws.
+/// is longer than what goes into the ring. The sending lock is held, and given back if this throws.
 [[gnu::always_inline]] inline std::byte* engine::reserve_call(peer& who, msg::handler_entry& function, std::size_t size,
                                                               outbox_message* big, std::uint32_t& key) {
   try {
@@ -123,11 +123,17 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     if (room != nullptr) [[likely]]
       break;
     const bool is_big = total > who->max_payload;
+    const bool needs_memory =
+        is_big && big != nullptr && (policy == when_full::refuse || !who->takes_at_once(total)) && !big->has_memory();
     who->sending.unlock();
     if (is_big && big == nullptr) {
-      big = std::make_unique<outbox_message>(total);
+      big = std::make_unique<outbox_message>();
       big->policy = policy;
       big->deadline_ns = to.deadline_ns;
+      continue;
+    }
+    if (needs_memory) {
+      big->allocate(total);
       continue;
     }
     if (policy == when_full::refuse) return false;
@@ -139,7 +145,7 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
   }
   out.data = room + prefix;
   out.to = who;
-  if (big != nullptr) [[unlikely]]
+  if (big != nullptr && room == big->data()) [[unlikely]]
     out.queued = big.release();
   if (decode != nullptr) [[likely]] {
     reservation held(out);
@@ -181,6 +187,7 @@ bool engine::finish(call_room& out) {
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
 bool engine::finish_big(peer& to, frame_header head, call_room& out) {
   const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
+  used_long_memory();
   const peer_hold held(to);
   const std::uint32_t stream = to.unsent.add(head, *message);
   bool gone = to.unsent.flush(*to.to);

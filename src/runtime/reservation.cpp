@@ -12,7 +12,10 @@ namespace {
 
 void drop_message(peer& to, outbox_message* queued) noexcept {
   const std::unique_ptr<outbox_message> memory(queued);
-  if (memory == nullptr) to.to->cancel();
+  if (memory == nullptr)
+    to.to->cancel();
+  else
+    memory->cancel();
   to.sending.unlock();
 }
 

@@ -7,18 +7,63 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "transport/transport.hpp"
 
 namespace ham::transport {
 
+/// Room in the memory of a connection, while it has not been sent. Under its sending lock.
+class long_room {
+ public:
+  long_room() = default;
+  long_room(long_room&& other) noexcept : of_(std::exchange(other.of_, nullptr)), bytes_(other.bytes_) {}
+  long_room& operator=(long_room&& other) noexcept {
+    std::swap(of_, other.of_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~long_room() { cancel(); }
+
+  /// False: there is none now.
+  [[nodiscard]] bool reserve(message_memory& in, std::size_t size) noexcept {
+    std::byte* const at = in.reserve_long(size);
+    if (at == nullptr) return false;
+    cancel();
+    of_ = &in;
+    bytes_ = {at, size};
+    return true;
+  }
+  void cancel() noexcept {
+    if (of_ != nullptr) std::exchange(of_, nullptr)->cancel_long(bytes_.data());
+  }
+  [[nodiscard]] bool send(const frame_head& head) noexcept {
+    if (!of_->send_long(bytes_.data(), head)) return false;
+    of_ = nullptr;
+    return true;
+  }
+
+  explicit operator bool() const noexcept { return of_ != nullptr; }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  message_memory* of_ = nullptr;
+  std::span<std::byte> bytes_;
+};
+
 /// A message that waits to be sent, whole or in pieces.
 struct outbound {
+  [[nodiscard]] std::span<const std::byte> view() const noexcept {
+    return room ? std::span<const std::byte>(room.bytes()) : bytes;
+  }
+
   frame_head head;
-  std::vector<std::byte> bytes;
-  std::uint32_t stream = 0;  ///< differs between messages that may be under way at once
+  std::vector<std::byte> bytes;  ///< unless it has `room`
+  std::uint32_t stream = 0;      ///< differs between messages that may be under way at once
   std::size_t sent = 0;
+  long_room room{};  ///< where it is, if the connection has memory for it
 };
 
 /// In front of each piece; little-endian.
@@ -41,6 +86,7 @@ static_assert(sizeof(fragment_head) == 24);
 
 /// Sends as much of `message` as there is room for. True when all of it is gone.
 [[nodiscard]] inline bool send_some(endpoint& to, outbound& message, std::uint8_t fragment_kind) {
+  if (message.room) return message.room.send(message.head);
   const std::size_t most = to.max_payload();
   if (message.bytes.size() <= most) {
     std::byte* room = to.reserve(message.bytes.size());
@@ -64,6 +110,11 @@ static_assert(sizeof(fragment_head) == 24);
 
 /// Largest message that a node takes, unless it is told otherwise.
 inline constexpr std::size_t usual_message_limit = std::size_t{64} << 20;
+
+[[noreturn]] inline void throw_too_long(std::uint64_t bytes, std::size_t limit) {
+  throw protocol_error("a message of " + std::to_string(bytes) + " bytes, which is more than the " +
+                       std::to_string(limit) + " that this node takes (HAM_MAX_MESSAGE)");
+}
 
 /// Puts the pieces of one peer's messages together. Memory grows with what arrives, not with what is announced, and the
 /// messages of a peer that are not whole yet are together never longer than the limit on one.
@@ -90,7 +141,7 @@ class assembler {
     std::memcpy(&head, piece.payload.data(), sizeof head);
     head = little_endian(head);
     const auto bytes = piece.payload.subspan(sizeof head);
-    if (head.total > limit_ || bytes.size() > limit_ - waiting_) throw_too_long(head.total);
+    if (head.total > limit_ || bytes.size() > limit_ - waiting_) throw_too_long(head.total, limit_);
     const auto [at, fresh] = streams_.try_emplace(piece.head.key);
     if (streams_.size() > max_streams) throw protocol_error("too many long messages at once");
     partial& whole = at->second;
@@ -117,11 +168,6 @@ class assembler {
     std::uint64_t total = 0;
     message assembled;
   };
-  [[noreturn]] void throw_too_long(std::uint64_t total) const {
-    throw protocol_error("a message of " + std::to_string(total) + " bytes, which is more than the " +
-                         std::to_string(limit_) + " that this node takes (HAM_MAX_MESSAGE)");
-  }
-
   std::map<std::uint32_t, partial> streams_;
   std::size_t limit_;
   std::size_t waiting_ = 0;  // bytes of all partial messages

@@ -60,6 +60,24 @@ class remote_memory {
   [[nodiscard]] virtual bool open_to_me() const noexcept { return true; }
 };
 
+/// Memory of a connection in which messages that are longer than a frame are built where the peer reads them. As
+/// sending: one thread at a time.
+class message_memory {
+ public:
+  virtual ~message_memory() = default;
+  /// From how many bytes on a message goes this way, and up to how many there may ever be room.
+  [[nodiscard]] virtual std::size_t min_size() const noexcept = 0;
+  [[nodiscard]] virtual std::size_t max_size() const noexcept = 0;
+  /// Room for a message, aligned to 64; nullptr: none now. send or cancel follows.
+  [[nodiscard]] virtual std::byte* reserve_long(std::size_t size) noexcept = 0;
+  /// Gives the room back, whatever has been written there.
+  virtual void cancel_long(std::byte* at) noexcept = 0;
+  /// Sends it as one frame, in order with the others. False: there is no room for the frame now.
+  [[nodiscard]] virtual bool send_long(std::byte* at, const frame_head& head) noexcept = 0;
+  /// Nothing long was sent for a while: gives physical memory back. True if there is none left to be given back.
+  virtual bool trim_long() noexcept = 0;
+};
+
 /// One connection to one node.
 class endpoint {
  public:
@@ -84,6 +102,10 @@ class endpoint {
   /// behind consumed() has not been seen by the peer so far; if the peer's process has ended, it never will.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] virtual std::uint64_t consumed() const noexcept = 0;
+
+  /// For messages longer than max_payload() and those that are better off there; nullptr: the medium has no such
+  /// memory, they are cut.
+  [[nodiscard]] virtual message_memory* long_messages() noexcept { return nullptr; }
 
   /// Something will probably be sent soon: takes the cache lines of the next message away from the peer, which looks at
   /// them, while this side is still computing. A hint; any thread.

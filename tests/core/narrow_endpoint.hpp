@@ -8,8 +8,8 @@
 
 namespace ham::test {
 
-/// Takes frames of at most 64 bytes, as many as it is allowed.
-class narrow_endpoint final : public transport::endpoint {
+/// Takes frames of at most 64 bytes, as many as it is allowed; and has memory for long messages, if it is given some.
+class narrow_endpoint final : public transport::endpoint, public transport::message_memory {
  public:
   narrow_endpoint() : endpoint(1) {}
   [[nodiscard]] std::size_t max_payload() const noexcept override { return 64; }
@@ -30,7 +30,26 @@ class narrow_endpoint final : public transport::endpoint {
   [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::open; }
   [[nodiscard]] std::string reason() const override { return {}; }
   void close(const std::string& why) noexcept override { closed_because = why; }
+  [[nodiscard]] message_memory* long_messages() noexcept override { return long_memory.empty() ? nullptr : this; }
 
+  [[nodiscard]] std::size_t min_size() const noexcept override { return 65; }
+  [[nodiscard]] std::size_t max_size() const noexcept override { return long_memory.size(); }
+  [[nodiscard]] std::byte* reserve_long(std::size_t size) noexcept override {
+    if (long_used || size > long_memory.size()) return nullptr;
+    long_used = true;
+    return long_memory.data();
+  }
+  void cancel_long(std::byte*) noexcept override { long_used = false; }
+  [[nodiscard]] bool send_long(std::byte*, const transport::frame_head& head) noexcept override {
+    if (allowed == 0) return false;
+    room_ = long_memory;
+    commit(head);
+    return true;
+  }
+  bool trim_long() noexcept override { return !long_used; }
+
+  std::vector<std::byte> long_memory;  ///< room for one message
+  bool long_used = false;              ///< reserved, or sent and not returned
   int allowed = 0;
   std::uint64_t consumed_so_far = 0;
   std::string closed_because;

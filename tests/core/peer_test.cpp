@@ -142,6 +142,50 @@ TEST_F(peer, long_replies_go_in_fragments) {
   for (const auto& head : to_.heads) EXPECT_EQ(head.kind, detail::to_byte(wire_kind::fragment));
 }
 
+TEST_F(peer, long_replies_are_built_in_the_memory_of_the_connection) {
+  to_.long_memory.resize(200);
+  to_.allowed = 1;
+  EXPECT_TRUE(reply(1, 200));
+  ASSERT_EQ(to_.heads.size(), 1U);
+  EXPECT_EQ(to_.heads[0].kind, detail::to_byte(wire_kind::reply));
+  EXPECT_EQ(to_.payloads[0], std::vector<std::byte>(200, std::byte{1}));
+  EXPECT_FALSE(who_.trim_if_free());
+  expect_free();
+  // The next one finds no room, and is cut.
+  to_.allowed = 100;
+  EXPECT_TRUE(reply(2, 200));
+  EXPECT_EQ(to_.heads.back().kind, detail::to_byte(wire_kind::fragment));
+  to_.long_used = false;
+  EXPECT_TRUE(who_.trim_if_free());
+}
+
+TEST_F(peer, room_for_a_long_message_that_is_not_sent_is_given_back) {
+  to_.long_memory.resize(200);
+  EXPECT_TRUE(who_.takes_at_once(200));
+  EXPECT_FALSE(who_.takes_at_once(201));
+  reply_room out;
+  who_.begin_reply(200, out);
+  EXPECT_TRUE(to_.long_used);
+  who_.state = peer_state::lost;
+  EXPECT_TRUE(who_.finish_queued_reply(frame_header::reply(1), out));
+  EXPECT_FALSE(to_.long_used) << "its receiver is lost";
+
+  who_.state = peer_state::ready;
+  outbox_message message;
+  EXPECT_EQ(who_.reserve(200, &message), to_.long_memory.data());
+  who_.unsent.add(frame_header::call(7, 5, false), message);
+  EXPECT_FALSE(who_.unsent.flush(to_));
+  EXPECT_TRUE(who_.withdraw_call(5));
+  EXPECT_FALSE(to_.long_used) << "it was withdrawn";
+
+  outbox_message last;
+  EXPECT_NE(who_.reserve(200, &last), nullptr);
+  EXPECT_EQ(who_.reserve(200, &message), nullptr) << "there is no more room";
+  who_.unsent.add(frame_header::call(7, 6, false), last);
+  EXPECT_EQ(who_.disconnect().front().view().size(), 200U);
+  EXPECT_FALSE(to_.long_used) << "the connection has ended";
+}
+
 TEST_F(peer, replies_to_who_was_lost_are_dropped) {
   reply_room out;
   who_.begin_reply(8, out);

@@ -33,7 +33,7 @@ TEST(placement, begins_where_the_host_runs) {
   EXPECT_EQ(order_cores({}, 0, {}), cores{});
 }
 
-TEST(placement, takes_whole_cores_before_their_second_threads) {
+TEST(placement, takes_at_once_cores_before_their_second_threads) {
   const std::map<int, cores> pairs{{0, {0, 4}}, {1, {1, 5}}, {2, {2, 6}}, {3, {3, 7}},
                                    {4, {0, 4}}, {5, {1, 5}}, {6, {2, 6}}, {7, {3, 7}}};
   EXPECT_EQ(order_cores({0, 1, 2, 3, 4, 5, 6, 7}, 0, pairs), (cores{0, 1, 2, 3, 4, 5, 6, 7}));

@@ -22,12 +22,13 @@ class victim {
   /// One connection of the victim. Number 0 is its host, the others pass for targets.
   class link {
    public:
-    link(victim& owner, node_t number)
+    link(victim& owner, node_t number, bool with_areas)
         : owner_(&owner),
           number_(number),
-          pair_file(base::make_memory_file("ham-pair", wire::ring_pair::bytes)),
-          memory_(pair_file.get(), wire::ring_pair::bytes),
-          rings{memory_.data(), 0x51ed27U * static_cast<std::uint32_t>(number + 1)},
+          pair_file(base::make_memory_file("ham-pair",
+                                           with_areas ? wire::ring_pair::bytes_with_areas : wire::ring_pair::bytes)),
+          memory_(wire::ring_pair::map(pair_file.get())),
+          rings(wire::ring_pair::in(memory_, 0x51ed27U * static_cast<std::uint32_t>(number + 1))),
           writer(rings.lines(0), wire::ring_pair::lines_log2, rings.control(0), rings.epoch),
           reader(rings.lines(1), wire::ring_pair::lines_log2, rings.control(1), rings.epoch) {}
 
@@ -98,7 +99,7 @@ class victim {
     job->cores = 64;
     auto [mine, theirs] = base::make_control_pair();
     control_ = std::move(mine);
-    host = std::make_unique<link>(*this, 0);
+    host = std::make_unique<link>(*this, 0, false);
     tell(
         wire::shm::control_kind::welcome, 0, host->rings.epoch,
         std::array{job_file.get(), host->pair_file.get(), heap.get(), host_heap.get(), event_.get(), our_event_.get()});
@@ -120,8 +121,8 @@ class victim {
 
   /// A connection that the victim takes for one to another target, unless there are too many of them.
   [[nodiscard]] bool full() const { return next_ == static_cast<node_t>(nodes); }
-  [[nodiscard]] std::unique_ptr<link> connect() {
-    auto one = std::make_unique<link>(*this, next_);
+  [[nodiscard]] std::unique_ptr<link> connect(bool with_areas = false) {
+    auto one = std::make_unique<link>(*this, next_, with_areas);
     tell(wire::shm::control_kind::connected, next_, one->rings.epoch,
          std::array{one->pair_file.get(), host_heap.get(), our_event_.get()});
     one->pair_file.reset();

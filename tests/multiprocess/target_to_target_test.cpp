@@ -202,9 +202,9 @@ std::string take_answers_when_gone(node_t node, pid_t process, int calls, std::s
 /// Its goodbye finds no room.
 TEST(target_to_target, a_target_that_was_removed_is_lost_to_those_that_have_not_taken_its_answers) {
   runtime rt(nodes("shm:2"));
-  constexpr int calls = 10;  // whose answers are more than a ring holds
+  constexpr int calls = 20;  // whose answers are more than a ring holds
   const pid_t second = pid_of(2);
-  auto taken = offload::async(1, fn<&take_answers_when_gone>, node_t{2}, second, calls, std::size_t{60'000});
+  auto taken = offload::async(1, fn<&take_answers_when_gone>, node_t{2}, second, calls, std::size_t{30'000});
   EXPECT_TRUE(eventually([] { return offload::sync(2, fn<&count_answered>) == calls; }));
   offload::remove_node(2);
   const std::string found = taken.get();

@@ -31,6 +31,10 @@ namespace ham::bench {
 /// put and get of 64 MiB while the host computes for as long, beside either alone.
 [[nodiscard]] report run_transfers(const settings& how);
 
+/// Calls whose arguments or results are 64 KiB to 32 MiB of numbers, one at a time and eight under way, beside the same
+/// bytes written by one process into shared memory and copied out by another.
+[[nodiscard]] report run_values(const settings& how);
+
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 

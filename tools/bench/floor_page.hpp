@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace ham::bench {
 
 /// What the partner shall do now.
-enum class floor_command : std::uint32_t { sleep, bounce, futex, quit };
+enum class floor_command : std::uint32_t { sleep, bounce, futex, copy, quit };
 
 /// Request number that ends a block.
 inline constexpr std::uint32_t end_of_block = 0xffffffffU;
@@ -32,10 +33,16 @@ struct floor_page {
   alignas(128) std::atomic<std::uint32_t> active;  ///< the command that the partner is at
   alignas(128) std::atomic<std::uint32_t> request;
   alignas(128) std::atomic<std::uint32_t> reply;
+  alignas(128) std::atomic<std::uint64_t> copied_bytes;  ///< of a request to copy
   alignas(128) floor_lines bounced[floor_places];
 
   [[nodiscard]] floor_lines& place(std::uint32_t round) noexcept { return bounced[round % floor_places]; }
 };
+
+/// Behind the page, from the next page of memory on: what is copied through.
+inline constexpr std::size_t floor_copy_offset = (sizeof(floor_page) + 4095) / 4096 * 4096;
+inline constexpr std::size_t floor_copy_bytes = std::size_t{32} << 20;
+inline constexpr std::size_t floor_memory_bytes = floor_copy_offset + floor_copy_bytes;
 
 inline void futex_wait_shared(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAIT, expected, nullptr, nullptr, 0);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -21,10 +22,10 @@ namespace ham::bench {
 
 floor_partner::floor_partner(const core_pair& cores) {
   const int fd = memfd_create("ham-bench-floor", MFD_CLOEXEC);
-  if (fd < 0 || ftruncate(fd, sizeof(floor_page)) != 0) {
+  if (fd < 0 || ftruncate(fd, floor_memory_bytes) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot create the memory of the floor");
   }
-  void* memory = mmap(nullptr, sizeof(floor_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* memory = mmap(nullptr, floor_memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED)
     throw std::system_error(errno, std::generic_category(), "cannot map the memory of the floor");
   page_ = ::new (memory) floor_page{};
@@ -38,7 +39,7 @@ floor_partner::~floor_partner() {
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  munmap(page_, sizeof(floor_page));
+  munmap(page_, floor_memory_bytes);
 }
 
 void floor_partner::begin(unsigned command) {
@@ -70,6 +71,24 @@ block_times floor_partner::bounce(const block_plan& plan) {
         floor_lines& lines = page.place(++round);
         lines.request.store(round, std::memory_order_release);
         while (lines.reply.load(std::memory_order_acquire) != round) {
+        }
+      },
+      plan);
+  finish();
+  return result;
+}
+
+block_times floor_partner::copy_through(const void* from, std::size_t size_bytes, const block_plan& plan) {
+  begin(static_cast<unsigned>(floor_command::copy));
+  floor_page& page = *page_;
+  std::byte* const there = reinterpret_cast<std::byte*>(page_) + floor_copy_offset;
+  page.copied_bytes = size_bytes;
+  std::uint32_t round = 0;
+  block_times result = time_block(
+      [&] {
+        std::memcpy(there, from, size_bytes);
+        page.request.store(++round, std::memory_order_release);
+        while (page.reply.load(std::memory_order_acquire) != round) {
         }
       },
       plan);

@@ -32,6 +32,10 @@ class floor_partner {
   /// One line each way, both sides spin on plain loads without a pause instruction. One operation is a round trip.
   [[nodiscard]] block_times bounce(const block_plan& plan = {});
 
+  /// This process writes `size_bytes` from `from` into shared memory, the partner copies them out, both spin. At most
+  /// 32 MiB. One operation ends when they are copied out.
+  [[nodiscard]] block_times copy_through(const void* from, std::size_t size_bytes, const block_plan& plan);
+
   /// Both sides sleep in FUTEX_WAIT until the other one wakes them. One operation is a round trip.
   [[nodiscard]] block_times futex_ping_pong(const block_plan& plan);
 

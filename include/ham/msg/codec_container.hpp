@@ -92,7 +92,13 @@ struct standard_codec<std::vector<Value, Allocator>> : range_codec<std::vector<V
       const std::byte* const bytes = from.view(count * sizeof(Value)).data();
       if (is_aligned_for<Value>(bytes)) {
         const Value* const elements = reinterpret_cast<const Value*>(bytes);
-        return vector(elements, elements + count);
+        if (count * sizeof(Value) < worth_expecting) [[likely]]
+          return vector(elements, elements + count);
+        vector value;
+        value.reserve(count);
+        expect_writes(value.data(), count * sizeof(Value));
+        value.assign(elements, elements + count);
+        return value;
       }
       return vector(unaligned_iterator<Value>(bytes), unaligned_iterator<Value>(bytes + count * sizeof(Value)));
     } else {

@@ -24,6 +24,9 @@ namespace detail {
 [[noreturn, gnu::cold]] void throw_underrun(std::size_t wanted, std::size_t there);
 [[noreturn, gnu::cold]] void throw_malformed(const char* what);
 [[noreturn, gnu::cold]] void throw_too_deep();
+/// So many bytes of memory that was just allocated are about to be written.
+void expect_writes(void* memory, std::size_t bytes) noexcept;
+inline constexpr std::size_t worth_expecting = std::size_t{4} << 20;
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_overrun(std::size_t wanted, std::size_t there) {
   throw call_error("a codec's write writes more than its size said (" + std::to_string(wanted) +

@@ -3,10 +3,31 @@
 
 #include <unistd.h>
 
+#include <cstring>
+
 #include "base/event_fds.hpp"
 #include "base/home_core.hpp"
 
 namespace ham::transport {
+
+base::mapping ring_pair::map(int file) {
+  if (base::file_size(file) >= bytes_with_areas) {
+    try {
+      return {file, bytes_with_areas};
+    } catch (const config_error&) {  // a limit of addresses (ulimit -v): long messages are cut
+    }
+  }
+  return {file, bytes};
+}
+
+bool ring_endpoint::send_long(std::byte* at, const frame_head& head) noexcept {
+  std::byte* const room = reserve(sizeof(message_place));
+  if (room == nullptr) return false;
+  const message_place place = area_.send(at);
+  std::memcpy(room, &place, sizeof place);
+  commit({head.key, head.call, static_cast<std::uint8_t>(head.kind | long_flag)});
+  return true;
+}
 
 void ring_endpoint::wake_peer() noexcept {
   const std::uint32_t sleep = ring_bell(*peer_bell_.page, self_);

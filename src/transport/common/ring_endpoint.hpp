@@ -19,13 +19,32 @@ struct ring_pair {
   static constexpr std::size_t bytes = 2 * sizeof(ring_control) + 2 * (line_bytes << lines_log2);
 
   std::byte* memory;
-  std::uint32_t epoch;  ///< differs per connection, so that stray frames do not fit
+  std::uint32_t epoch;     ///< differs per connection, so that stray frames do not fit
+  bool has_areas = false;  ///< for long messages, behind `bytes`
+  static constexpr std::size_t areas_offset =
+      (bytes + area_layout::page_bytes - 1) / area_layout::page_bytes * area_layout::page_bytes;
+  static constexpr std::size_t bytes_with_areas = areas_offset + 2 * area_layout::bytes;
+
+  /// Length of a file for it: with areas, unless the limit of file sizes forbids that.
+  [[nodiscard]] static std::size_t file_bytes() noexcept {
+    return base::max_file_bytes() < bytes_with_areas ? bytes : bytes_with_areas;
+  }
+  /// Maps a file of at least `bytes`: with areas, if it has some and this process may have so many addresses. Throws
+  /// ham::config_error.
+  [[nodiscard]] static base::mapping map(int file);
+  [[nodiscard]] static ring_pair in(const base::mapping& file, std::uint32_t epoch) noexcept {
+    return {file.data(), epoch, file.size() == bytes_with_areas};
+  }
 
   [[nodiscard]] ring_control& control(unsigned direction) const noexcept {
     return reinterpret_cast<ring_control*>(memory)[direction];
   }
   [[nodiscard]] std::byte* lines(unsigned direction) const noexcept {
     return memory + 2 * sizeof(ring_control) + direction * (line_bytes << lines_log2);
+  }
+  [[nodiscard]] std::span<std::byte> area(unsigned direction) const noexcept {
+    if (!has_areas) return {};
+    return {memory + areas_offset + direction * area_layout::bytes, area_layout::bytes};
   }
 };
 
@@ -35,13 +54,15 @@ struct remote_bell {
   int event_fd;  ///< not owned
 };
 
-class ring_endpoint final : public owned_endpoint {
+class ring_endpoint final : public owned_endpoint, private message_memory {
  public:
   /// `side` 0 writes direction 0 and reads direction 1; `self` is the number under which the peer knows us.
   ring_endpoint(node_t peer, node_t self, const ring_pair& rings, unsigned side, remote_bell peer_bell)
       : owned_endpoint(peer),
         writer_(rings.lines(side), ring_pair::lines_log2, rings.control(side), rings.epoch),
-        reader_(rings.lines(1 - side), ring_pair::lines_log2, rings.control(1 - side), rings.epoch),
+        reader_(rings.lines(1 - side), ring_pair::lines_log2, rings.control(1 - side), rings.epoch,
+                rings.area(1 - side)),
+        area_(rings.area(side)),
         peer_bell_(peer_bell),
         self_(static_cast<std::uint32_t>(place_of(self))),
         ordered_by_others_(base::register_heavy_fence()) {}
@@ -61,6 +82,9 @@ class ring_endpoint final : public owned_endpoint {
       wake_peer();
   }
   [[nodiscard]] std::uint64_t consumed() const noexcept override { return writer_.consumed(); }
+  [[nodiscard]] message_memory* long_messages() noexcept override {
+    return area_.max_size() != 0 && writer_.receiver_takes_long() ? this : nullptr;
+  }
 
   [[nodiscard]] bool poll(frame& out) noexcept override {
     const ring_status status = reader_.poll(out);
@@ -87,13 +111,23 @@ class ring_endpoint final : public owned_endpoint {
   [[nodiscard]] bool fenced() const noexcept { return fenced_; }
 
  private:
+  // ---- message_memory
+  [[nodiscard]] std::size_t min_size() const noexcept override { return max_in_ring + 1; }
+  [[nodiscard]] std::size_t max_size() const noexcept override { return area_.max_size(); }
+  [[nodiscard]] std::byte* reserve_long(std::size_t size) noexcept override { return area_.reserve(size); }
+  void cancel_long(std::byte* at) noexcept override { area_.cancel(at); }
+  [[nodiscard]] bool send_long(std::byte* at, const frame_head& head) noexcept override;
+  bool trim_long() noexcept override { return area_.trim(); }
+
   void wake_peer() noexcept;
   void fence() noexcept;
 
   base::mapping rings_;
   base::unique_fd event_;
+  static constexpr std::size_t max_in_ring = 32 * 1024;  ///< longer ones cost less in the area
   ring_writer writer_;
   ring_reader reader_;
+  message_area_writer area_;
   remote_bell peer_bell_;
   std::uint32_t self_;
   const bool ordered_by_others_;  ///< a heavy fence of the peer's reaches this process

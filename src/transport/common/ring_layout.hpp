@@ -25,7 +25,8 @@ static_assert(sizeof(line_head) == head_bytes && std::atomic<std::uint32_t>::is_
 static_assert(offsetof(line_head, key) == 4 && offsetof(line_head, call) == 8);
 static_assert(offsetof(line_head, size_and_kind) == 12);
 
-inline constexpr std::uint8_t pad_kind = 0;  ///< the rest of the lap is unused
+inline constexpr std::uint8_t pad_kind = 0;      ///< the rest of the lap is unused
+inline constexpr std::uint8_t long_flag = 0x80;  ///< beside a kind: the payload tells where the message is
 inline constexpr std::uint32_t size_mask = 0x00ffffff;
 
 /// Counters of one direction. The receiver writes the first line at every frame and the second one rarely.
@@ -33,9 +34,10 @@ struct ring_control {
   alignas(line_bytes) std::atomic<std::uint64_t> taken;  ///< lines of frames that the receiver has begun to handle
   std::atomic<std::uint64_t> released;                   ///< lines that may be written again
   alignas(line_bytes) std::atomic<std::uint32_t> armed;  ///< the receiver does not look: ring its bell after a send
+  std::atomic<std::uint32_t> takes_long;                 ///< the receiver has mapped the area for long messages
 };
 static_assert(sizeof(ring_control) == 2 * line_bytes && offsetof(ring_control, released) == 8);
-static_assert(offsetof(ring_control, armed) == line_bytes);
+static_assert(offsetof(ring_control, armed) == line_bytes && offsetof(ring_control, takes_long) == line_bytes + 4);
 
 /// Number of lines of a frame with `size` bytes of payload.
 [[nodiscard]] constexpr std::uint64_t lines_of(std::size_t size) noexcept {

@@ -1,6 +1,7 @@
 // The receiving side of a line ring. The sender is not trusted.
 #pragma once
 
+#include "transport/common/message_area.hpp"
 #include "transport/common/ring_layout.hpp"
 #include "transport/transport.hpp"
 
@@ -11,8 +12,12 @@ enum class ring_status : std::uint8_t { empty, frame, broken };
 /// Looks at arriving frames in place. One thread at a time.
 class ring_reader {
  public:
-  ring_reader(std::byte* lines, unsigned lines_log2, ring_control& control, std::uint32_t epoch) noexcept
-      : lines_(lines), lines_log2_(lines_log2), control_(&control), epoch_(epoch) {}
+  /// `area`: of the long messages of the same direction; empty: there is none.
+  ring_reader(std::byte* lines, unsigned lines_log2, ring_control& control, std::uint32_t epoch,
+              std::span<std::byte> area = {}) noexcept
+      : lines_(lines), lines_log2_(lines_log2), control_(&control), epoch_(epoch), area_(area) {
+    if (!area.empty()) control_->takes_long.store(1, std::memory_order_release);
+  }
 
   [[nodiscard]] bool empty() const noexcept {
     return head_at(position_)->stamp.load(std::memory_order_acquire) != stamp_of(position_, lines_log2_);
@@ -42,6 +47,9 @@ class ring_reader {
     if (count > rest || count > capacity() / 2) return ring_status::broken;
     out.head = {first->key.load(std::memory_order_relaxed) ^ epoch_, first->call.load(std::memory_order_relaxed), kind};
     out.payload = {line(position_) + head_bytes, size};
+    if ((kind & long_flag) != 0) [[unlikely]] {
+      if (!take_long(out)) return ring_status::broken;
+    }
     held_ = count;
     control_->taken.store(position_ + count, std::memory_order_release);
     return ring_status::frame;
@@ -51,6 +59,10 @@ class ring_reader {
     // Payload may look like a stamp in a later lap: continuation lines lose their first word.
     for (std::uint64_t i = 1; i < held_; ++i) {
       reinterpret_cast<line_head*>(line(position_ + i))->stamp.store(0, std::memory_order_relaxed);
+    }
+    if (held_long_) [[unlikely]] {
+      held_long_ = false;
+      area_.release();
     }
     position_ += held_;
     held_ = 0;
@@ -69,6 +81,13 @@ class ring_reader {
     return reinterpret_cast<const line_head*>(line(position));
   }
 
+  [[nodiscard]] bool take_long(frame& out) noexcept {
+    out.head.kind &= static_cast<std::uint8_t>(~long_flag);
+    out.payload = area_.take(out.payload);
+    held_long_ = out.payload.data() != nullptr;
+    return held_long_;
+  }
+
   ring_status skip(std::size_t size, std::uint64_t rest, frame& out) noexcept {
     if (size != 0 || rest == capacity()) return ring_status::broken;  // a pad never fills a whole lap
     position_ += rest;
@@ -83,6 +102,8 @@ class ring_reader {
   std::uint32_t epoch_;
   std::uint64_t position_ = 0;
   std::uint64_t held_ = 0;
+  bool held_long_ = false;
+  message_area_reader area_;
 };
 
 }  // namespace ham::transport

@@ -58,6 +58,9 @@ class ring_writer {
   /// Where the next frame will be built.
   [[nodiscard]] const std::byte* next() const noexcept { return line(position_); }
   [[nodiscard]] bool receiver_armed() const noexcept { return control_->armed.load(std::memory_order_relaxed) != 0; }
+  [[nodiscard]] bool receiver_takes_long() const noexcept {
+    return control_->takes_long.load(std::memory_order_acquire) != 0;
+  }
   [[nodiscard]] std::uint64_t sent() const noexcept { return position_; }
   [[nodiscard]] std::uint64_t consumed() const noexcept { return control_->taken.load(std::memory_order_acquire); }
 

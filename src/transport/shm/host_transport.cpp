@@ -115,9 +115,9 @@ bool host_transport::run_commands() {
 }
 
 base::mapping host_transport::make_pair(base::unique_fd& file, std::uint32_t& epoch) {
-  file = base::make_memory_file("ham-pair", ring_pair::bytes);
+  file = base::make_memory_file("ham-pair", ring_pair::file_bytes());
   epoch = next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
-  return {file.get(), ring_pair::bytes};
+  return ring_pair::map(file.get());
 }
 
 void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
@@ -148,7 +148,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   }
   job_->set_awake(plan.node, true);
 
-  auto connection = std::make_unique<ring_endpoint>(plan.node, 0, ring_pair{rings.data(), welcome.epoch}, 0U,
+  auto connection = std::make_unique<ring_endpoint>(plan.node, 0, ring_pair::in(rings, welcome.epoch), 0U,
                                                     remote_bell{&job_->of(plan.node).ring_me, one->event()});
   connection->keep(std::move(rings), {});
   connection->set_memory(one->memory());

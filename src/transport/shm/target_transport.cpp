@@ -128,8 +128,8 @@ void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base
     return;
   }
   if (++connected_ > 64) base::raise_file_limit();
-  base::mapping rings(pair.get(), ring_pair::bytes);
-  auto connection = std::make_unique<ring_endpoint>(peer, self_, ring_pair{rings.data(), epoch}, side,
+  base::mapping rings = ring_pair::map(pair.get());
+  auto connection = std::make_unique<ring_endpoint>(peer, self_, ring_pair::in(rings, epoch), side,
                                                     remote_bell{&job_->of(peer).ring_me, event.get()});
   connection->set_memory(std::make_unique<mapped_memory>(std::move(heap)));
   connection->keep(std::move(rings), std::move(event));
