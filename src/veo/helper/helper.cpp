@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/random.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -11,6 +12,7 @@
 #include "history.hpp"
 #include "host_line.hpp"
 #include "pinning.hpp"
+#include "profile.hpp"
 #include "typed_call.hpp"
 
 namespace ham::veo {
@@ -49,6 +51,17 @@ answer touch_memory(unseen_count unseen, Work work) {
   return {signal == 0 ? outcome::done : outcome::refused, 0, {}};
 }
 
+/// Runs a kernel and adds the time that it takes to the profile.
+template <class Work>
+void profiled(std::uint64_t kernel, kernel_directory& directory, Work& work) {
+  profile& all = *profile::of_this_process();
+  const std::string name = all.is_new(kernel) ? directory.types_of(kernel)->name : std::string();
+  const auto begun = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begun;
+  all.add(kernel, time.count(), name);
+}
+
 template <class T = std::byte>
 T* at(std::uint64_t address) noexcept {
   return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
@@ -68,7 +81,9 @@ answer helper::call(unseen_count unseen, std::uint64_t kernel, std::span<const s
   ready.convert(arguments);
   std::uint64_t value = 0;
   auto work = [&] { value = ready.run(arguments); };
-  if (const int signal = run_caught(false, work); signal != 0) {
+  auto timed_work = [&] { profiled(kernel, libraries_.kernels(), work); };
+  const bool timed = profile::of_this_process() != nullptr;
+  if (const int signal = timed ? run_caught(false, timed_work) : run_caught(false, work); signal != 0) {
     if (signal == SIGSEGV || signal == SIGBUS) ready.explain_fault(signal, arguments);
     return crashed(signal);
   }

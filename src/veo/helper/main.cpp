@@ -13,6 +13,7 @@
 #include "helper.hpp"
 #include "host_line.hpp"
 #include "pinning.hpp"
+#include "profile.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
   // usual one.
   if (ham::veo::has_variable("HAM_TARGET")) ::setenv("HAM_MAX_MESSAGE", "1024G", 0);
   ham::veo::catch_faults();
+  if (argc > 0 && ham::veo::wants_profile(argv[0])) ham::veo::profile::start();
   ham::veo::belong_to(0);
   ham::veo::this_helper() = new ham::veo::helper;
   try {

@@ -13,4 +13,6 @@ struct ham_veo_static_symbol {
 [[gnu::weak]] extern const int ham_veo_static_keeps_tags;
 /// Not 0: they call functions of the host.
 [[gnu::weak]] extern const int ham_veo_static_calls_host;
+/// Not 0: the helper was linked with -ftrace.
+[[gnu::weak]] extern const int ham_veo_static_ftrace;
 }
