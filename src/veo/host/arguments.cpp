@@ -55,7 +55,8 @@ int veo_args_set_float(struct veo_args* args, int n, float value) {
   return to(args, [=](veo_args& list) { return list.set_single(n, value); });
 }
 int veo_args_set_stack(struct veo_args* args, enum veo_args_intent intent, int n, char* buf, size_t len) {
-  return to(args, [=](veo_args& list) { return list.set_buffer(n, intent, buf, len); });
+  const int number = intent;  // clients may pass one that the enumeration does not have
+  return to(args, [=](veo_args& list) { return list.set_buffer(n, number, buf, len); });
 }
 
 int veo_ham_args_set_result(struct veo_args* args, enum veo_ham_result kind) {
