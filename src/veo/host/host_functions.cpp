@@ -14,6 +14,7 @@
 namespace ham::veo {
 namespace {
 
+constinit std::atomic<host_functions*> only_one{nullptr};
 thread_local const veos_handle* current_line = nullptr;
 
 host_answer failure(int error, const std::string& why) {
@@ -63,8 +64,17 @@ class host_functions::run {
 };
 
 host_functions& host_functions::of_this_process() noexcept {
-  static auto* const one = new host_functions;  // never destroyed: calls may run until the very end
-  return *one;
+  if (host_functions* const one = only_one.load(std::memory_order_acquire)) return *one;
+  auto* const fresh = new host_functions;  // never destroyed: calls may run until the very end
+  host_functions* none = nullptr;
+  if (only_one.compare_exchange_strong(none, fresh)) return *fresh;
+  delete fresh;
+  return *none;
+}
+
+void host_functions::forget_in_child() noexcept {
+  only_one.store(nullptr);
+  current_line = nullptr;
 }
 
 void host_functions::begin(node_t helper, veo_proc_handle& of) {

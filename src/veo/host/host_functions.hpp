@@ -27,6 +27,8 @@ namespace ham::veo {
 class host_functions final : public host_side {
  public:
   static host_functions& of_this_process() noexcept;
+  /// In a child after fork: the parent's helpers, and locks that its threads may hold, are none of the child's.
+  static void forget_in_child() noexcept;
 
   /// A helper has started. Its kernels may call from now on.
   void begin(node_t helper, veo_proc_handle& of);

@@ -42,6 +42,7 @@ bool is_live(const void* handle, remembered& last) noexcept {
 /// The parent's procs are none of the child's; its locks may be held by threads that are not there.
 void forget_in_child() {
   current.store(nullptr);
+  host_functions::forget_in_child();
   generation.fetch_add(1);
 }
 
