@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace ham::debug_info {
@@ -62,7 +63,12 @@ class function_types::file {
     const auto [first, last] = functions_.equal_range(name);
     std::optional<signature> result;
     for (auto one = first; one != last; ++one) {
-      signature found = signature_of(*info_, info_->entry(*one->second.unit, one->second.offset));
+      const dwarf_entry function = info_->entry(*one->second.unit, one->second.offset);
+      if (lacks_types(function)) {
+        why = "it was compiled with -g1, which leaves types out";
+        return std::nullopt;
+      }
+      signature found = signature_of(*info_, function);
       if (result && !same_call(*result, found)) {
         throw ambiguous("the debug information knows two functions \"" + std::string(name) +
                         "\": " + to_string(*result) + " and " + to_string(found));
@@ -94,13 +100,22 @@ class function_types::file {
     }
   }
 
+  // With -g1, GCC describes every function as if it had neither parameters nor result.
+  [[nodiscard]] bool lacks_types(const dwarf_entry& function) const {
+    if (!units_without_types_.contains(function.unit) || function.flag(attribute::prototyped)) return false;
+    return function.find(attribute::type) == nullptr && function.find(attribute::specification) == nullptr &&
+           info_->children(function).empty();
+  }
+
   // Goes into everything but functions: extern "C" may stand in a namespace.
   void note_functions(const dwarf_unit& unit) {
+    units_without_types_.insert(&unit);
     std::uint64_t at = unit.first;
     while (at < unit.end) {
       const dwarf_entry one = info_->entry(unit, at);
       const bool is_function = one.tag == dwarf_tag::subprogram;
       at = is_function ? info_->after(one) : one.next;
+      if (one.tag == dwarf_tag::base_type) units_without_types_.erase(&unit);
       if (!is_function) continue;
       if (const std::string_view name = linker_name(*info_, one); !name.empty()) {
         functions_.emplace(name, place{&unit, one.offset});
@@ -111,6 +126,7 @@ class function_types::file {
   elf_file elf_;
   std::unique_ptr<dwarf> info_;
   std::unordered_multimap<std::string_view, place> functions_;  // names lie in the file
+  std::unordered_set<const dwarf_unit*> units_without_types_;
   bool read_ = false;
   std::string unreadable_;
 };
