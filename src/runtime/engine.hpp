@@ -110,6 +110,8 @@ class engine final : public transport::observer, public called_node, private wai
   void leave();
   /// Again: nothing. Any thread.
   void start_progress_thread();
+  /// The memory of long messages goes when it was not used for a while. Any thread.
+  void used_long_memory() noexcept;
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void detach_after_fork() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
@@ -302,7 +304,6 @@ class engine final : public transport::observer, public called_node, private wai
   void disarm() noexcept override;
   [[nodiscard]] std::int64_t next_wakeup_ns() const noexcept override;
   [[nodiscard]] int home_core() const noexcept override;
-  void used_long_memory() noexcept;
   void trim_long_memory(std::int64_t now) noexcept;
   [[nodiscard]] bool serving() const noexcept override { return serving_.load(std::memory_order_acquire); }
   [[nodiscard]] bool stopping() const noexcept override { return stop_.load(std::memory_order_relaxed); }

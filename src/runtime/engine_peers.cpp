@@ -117,8 +117,6 @@ void engine::connected(transport::endpoint& with) {
   who.to = &with;
   who.memory = with.memory();
   who.max_payload = with.max_payload();
-  if (const auto* const memory = with.long_messages())
-    who.max_payload = std::min(who.max_payload, memory->min_size() - 1);
   who.fragments.limit(message_limit_);
   with.user = &who;
   who.state.store(peer_state::greeting, std::memory_order_release);
@@ -162,6 +160,10 @@ void engine::receive_manifest(peer& from, std::span<const std::byte> payload) {
 }
 
 void engine::become_ready(peer& who) {
+  who.sending.lock();
+  if (const auto* const memory = who.to->long_messages())  // which it has mapped before it sent its greeting
+    who.max_payload = std::min(who.max_payload, memory->min_size() - 1);
+  who.sending.unlock();
   who.state.store(peer_state::ready, std::memory_order_release);
   waiter_.wake_finished();
 }

@@ -75,6 +75,7 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
         copy.assign(frame.payload.begin(), frame.payload.end());
         from.release();
         receive_message(*who, head, copy);
+        if (copy.capacity() > long_message) used_long_memory();  // once more: the call may have taken long
         if (spare_buffers_.size() < spare_buffers_.capacity()) spare_buffers_.push_back(std::move(copy));
         return;
       }

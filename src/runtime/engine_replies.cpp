@@ -14,7 +14,6 @@ void engine::finish_reply(frame_header head, reply_room& out) noexcept {
     to.commit(head);
     return;
   }
-  used_long_memory();
   if (!to.finish_queued_reply(head, out))
     waiter_.wake_if_asleep();  // this thread goes its way now; who sleeps must look after the rest
 }
@@ -46,6 +45,8 @@ void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
     call.batch->begin(call.call, size, out);
   else
     to.begin_reply(size, out);
+  if (out.queued != nullptr) [[unlikely]]
+    call.at->used_long_memory();
 }
 
 void reply_nothing(incoming_call& call) {

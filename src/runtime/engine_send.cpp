@@ -103,12 +103,15 @@ void engine::make_room(room_wait& pause) {
 bool engine::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                    when_full policy, call_room& out) {
   if (decode == nullptr) notice_losses();  // nobody waits for an answer, which would tell
-  bool welcome = decode != nullptr || &function == &batch_entry();
+  constexpr unsigned max_waits = 4000;     // some 100 ms
+  const bool batched = &function == &batch_entry();
+  bool welcome = decode != nullptr || batched;
   const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
   const std::size_t total = size + prefix;
   std::unique_ptr<outbox_message> big;
   peer* who = nullptr;
   std::byte* room = nullptr;
+  unsigned waits = 0;
   for (room_wait pause;;) {
     who = &lock_ready(to.node, function);
     if (!welcome && !flow_.welcomes(*who, size)) [[unlikely]] {
@@ -123,11 +126,13 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
     if (room != nullptr) [[likely]]
       break;
     const bool is_big = total > who->max_payload;
-    const bool needs_memory =
-        is_big && big != nullptr && (policy == when_full::refuse || !who->takes_at_once(total)) && !big->has_memory();
+    // A message that waits behind others for room in the connection's memory might wait for ever.
+    const bool in_own_memory = policy == when_full::refuse || waits >= max_waits || !who->takes_at_once(total);
+    const bool needs_memory = is_big && big != nullptr && in_own_memory && !big->has_memory();
     who->sending.unlock();
     if (is_big && big == nullptr) {
       big = std::make_unique<outbox_message>();
+      if (batched) big->allocate(total);  // where nobody else can change what it says
       big->policy = policy;
       big->deadline_ns = to.deadline_ns;
       continue;
@@ -142,7 +147,10 @@ bool engine::begin(const destination& to, msg::handler_entry& function, std::siz
       return false;
     }
     make_room(pause);
+    ++waits;
   }
+  if (big != nullptr) [[unlikely]]
+    used_long_memory();
   out.data = room + prefix;
   out.to = who;
   if (big != nullptr && room == big->data()) [[unlikely]]
@@ -187,7 +195,6 @@ bool engine::finish(call_room& out) {
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
 bool engine::finish_big(peer& to, frame_header head, call_room& out) {
   const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
-  used_long_memory();
   const peer_hold held(to);
   const std::uint32_t stream = to.unsent.add(head, *message);
   bool gone = to.unsent.flush(*to.to);

@@ -39,8 +39,10 @@ class long_room {
   void cancel() noexcept {
     if (of_ != nullptr) std::exchange(of_, nullptr)->cancel_long(bytes_.data());
   }
-  [[nodiscard]] bool send(const frame_head& head) noexcept {
-    if (!of_->send_long(bytes_.data(), head)) return false;
+  /// False: there is no room for its frame now, or `to` is another connection than the one that it is in: this is a
+  /// child after fork.
+  [[nodiscard]] bool send(endpoint& to, const frame_head& head) noexcept {
+    if (to.long_messages() != of_ || !of_->send_long(bytes_.data(), head)) return false;
     of_ = nullptr;
     return true;
   }
@@ -86,7 +88,7 @@ static_assert(sizeof(fragment_head) == 24);
 
 /// Sends as much of `message` as there is room for. True when all of it is gone.
 [[nodiscard]] inline bool send_some(endpoint& to, outbound& message, std::uint8_t fragment_kind) {
-  if (message.room) return message.room.send(message.head);
+  if (message.room) return message.room.send(to, message.head);
   const std::size_t most = to.max_payload();
   if (message.bytes.size() <= most) {
     std::byte* room = to.reserve(message.bytes.size());

@@ -161,6 +161,7 @@ TEST_F(hostile_target_process, long_messages_that_are_nowhere) {
   ASSERT_NO_FATAL_FAILURE(refused(pack_place({first, area_layout::bytes, 0, 1})));
   ASSERT_NO_FATAL_FAILURE(refused(pack_place({UINT64_MAX - 3, 8, 0, 1})));
   ASSERT_NO_FATAL_FAILURE(refused(pack_place({first, 4, area_layout::blocks, 1})));
+  ASSERT_NO_FATAL_FAILURE(refused(pack_place({area_layout::bytes - 4, 4, 0, 1})));
   for (int i = 0; i < rounds(100); ++i) {
     ASSERT_NO_FATAL_FAILURE(refused(pack_place({random_(), random_(), static_cast<std::uint32_t>(random_()), 1})));
   }

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <new>
 
+#include "transport/transport.hpp"
+
 namespace ham::transport {
 namespace {
 
@@ -55,7 +57,10 @@ std::byte* message_area_writer::reserve(std::size_t size) noexcept {
 bool message_area_writer::populate(std::uint64_t end) noexcept {
   if (end <= populated_) return true;
   const int refused = ::madvise(area_.data() + populated_, end - populated_, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
-  if (refused == ENOMEM || refused == EFAULT || refused == EHWPOISON) return false;  // else it knows no such advice
+  if (refused == ENOMEM || refused == EFAULT || refused == EHWPOISON) {   // else it knows no such advice
+    ::madvise(area_.data() + populated_, end - populated_, MADV_REMOVE);  // what it has given
+    return false;
+  }
   populated_ = end;
   return true;
 }
@@ -112,7 +117,8 @@ std::span<const std::byte> message_area_reader::take(std::span<const std::byte> 
   message_place place;
   if (announcement.size() != sizeof place) return {};
   std::memcpy(&place, announcement.data(), sizeof place);  // once: the sender may change it at any time
-  const bool inside = place.offset >= area_layout::first_message && place.offset <= area_.size() &&
+  if (area_.size() < area_layout::first_message + readable_payload) return {};
+  const bool inside = place.offset >= area_layout::first_message && place.offset <= area_.size() - readable_payload &&
                       place.size <= area_.size() - place.offset && place.block < area_layout::blocks;
   if (!inside) return {};
   block_ = place.block;

@@ -1,6 +1,8 @@
 // Waking the peer of a ring, and agreeing with it on who pays for the order of a send and a sleep.
 #include "transport/common/ring_endpoint.hpp"
 
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -11,10 +13,15 @@
 namespace ham::transport {
 
 base::mapping ring_pair::map(int file) {
-  if (base::file_size(file) >= bytes_with_areas) {
+  rlimit addresses{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+  if (!limited && base::file_size(file) >= bytes_with_areas) {
     try {
-      return {file, bytes_with_areas};
-    } catch (const config_error&) {  // a limit of addresses (ulimit -v): long messages are cut
+      base::mapping all(file, bytes_with_areas);
+      // A dump of this process would contain all of it, and make the kernel fill the holes first.
+      ::madvise(all.data() + areas_offset, bytes_with_areas - areas_offset, MADV_DONTDUMP);
+      return all;
+    } catch (const config_error&) {  // long messages are cut
     }
   }
   return {file, bytes};

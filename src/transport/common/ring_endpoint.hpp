@@ -29,8 +29,8 @@ struct ring_pair {
   [[nodiscard]] static std::size_t file_bytes() noexcept {
     return base::max_file_bytes() < bytes_with_areas ? bytes : bytes_with_areas;
   }
-  /// Maps a file of at least `bytes`: with areas, if it has some and this process may have so many addresses. Throws
-  /// ham::config_error.
+  /// Maps a file of at least `bytes`: with areas, if it has some and the addresses of this process are not limited.
+  /// Throws ham::config_error.
   [[nodiscard]] static base::mapping map(int file);
   [[nodiscard]] static ring_pair in(const base::mapping& file, std::uint32_t epoch) noexcept {
     return {file.data(), epoch, file.size() == bytes_with_areas};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/memory_file.hpp"
+#include "transport/transport.hpp"
 
 namespace ham::transport {
 namespace {
@@ -143,6 +144,9 @@ TEST_F(message_area, hostile_announcements) {
   EXPECT_TRUE(refused({UINT64_MAX, 2, 0, 1}));
   EXPECT_TRUE(refused({unit, UINT64_MAX, 0, 1}));
   EXPECT_TRUE(refused({unit, 16, area_layout::blocks, 1})) << "no such word";
+  EXPECT_TRUE(refused({bytes - 4, 4, 0, 1})) << "what is small is copied with more than its bytes";
+  EXPECT_FALSE(refused({bytes - readable_payload, 4, 0, 1}));
+  reader_.release();
   const message_place good{unit, 16, 0, 1};
   EXPECT_EQ(reader_.take(as_bytes(good).first(23)).data(), nullptr);
   EXPECT_EQ(reader_.take({}).data(), nullptr);
