@@ -58,12 +58,13 @@ void waiter::adapt_spin(std::int64_t asleep_ns) noexcept {
   spin_ns_.store(asleep_ns < waking_spin_ns ? max_spin_ns : std::max(spin / 2, min_spin_ns), std::memory_order_relaxed);
 }
 
-/// `first`: the calling thread has found something to do since it last blocked, or has just begun to wait.
-void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, bool first) {
+/// `takes_over`: the calling thread has found something to do since it last blocked, or has just begun to wait, or has
+/// waited for long: the thread that sleeps may have left it something to begin.
+void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over) {
   const bool must_execute = may_execute() && node_.has_deferred();  // what perhaps only this thread may
   if (!receiving_.try_lock()) {
     if (!must_execute) {
-      park(done, until_ns, first);
+      park(done, until_ns, takes_over);
       return;
     }
     lock();
@@ -75,7 +76,7 @@ void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, boo
     // A context is being called, call after call: its thread receives, and shall not find this one asleep with the
     // lock.
     node_.finish_progress();
-    park(done, std::min(until_ns, base::now_ns() + max_park_beside_standby_ns), first);
+    park(done, std::min(until_ns, base::now_ns() + max_park_beside_standby_ns), takes_over);
     return;
   }
   const bool idle = !(node_.has_deferred() && node_.has_runnable()) && !done();
@@ -103,10 +104,10 @@ void waiter::sleep(std::int64_t until_ns) {
 
 /// Another thread makes progress for us. It wakes us when it has settled what we wait for; that it stops making
 /// progress it tells only when it has slept, so the time is limited.
-void waiter::park(const std::function<bool()>& done, std::int64_t until_ns, bool first) {
-  // The other thread sleeps in the kernel; for a while this one polls instead, which is quicker. Only for a while: two
-  // that wait for long would wake each other for ever.
-  if (first && sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) wake();
+void waiter::park(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over) {
+  // The other thread sleeps in the kernel; for a while this one polls instead, which is quicker. Only now and then: two
+  // that wait for long would wake each other all the time.
+  if (takes_over && sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) wake();
   const bool beside_standby = standby_ != nullptr && standby_->is_polling();
   const bool executes = may_execute();
   parking_.wait([&] { return done() || (executes && node_.has_deferred()); },

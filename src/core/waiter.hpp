@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <utility>
 
 #include "base/biased_lock.hpp"
 #include "base/clock.hpp"
@@ -43,7 +42,7 @@ class waiter {
       if (progress()) {
         idle.since_ns = 0;
         idle.silent_since_ns = 0;
-        idle.blocked = false;
+        idle.blocks = 0;
         round = 0;
         continue;
       }
@@ -51,7 +50,7 @@ class waiter {
       const std::int64_t now = base::now_ns();
       if (now >= until_ns) return done();
       if (keep_spinning(idle, now, awaited)) continue;
-      block(done, std::min(until_ns, idle.sleep_until_ns), !std::exchange(idle.blocked, true));
+      block(done, std::min(until_ns, idle.sleep_until_ns), idle.blocks++ % blocks_per_takeover == 0);
       adapt_spin(base::now_ns() - now);
       idle.since_ns = 0;
     }
@@ -87,6 +86,7 @@ class waiter {
   friend class standby_receiver;
 
   static constexpr unsigned rounds_per_clock = 32;     // of empty polls, between two readings of the clock
+  static constexpr unsigned blocks_per_takeover = 32;  // of the sleep of another thread
   static constexpr std::int64_t max_spin_ns = 60'000;  // about what a wake-up costs both sides together
 
   /// Of one wait, since something was done last.
@@ -95,15 +95,15 @@ class waiter {
     std::int64_t silent_since_ns = 0;  ///< the node's
     std::int64_t woken_at_ns = INT64_MIN / 2;
     std::int64_t sleep_until_ns = base::never_ns;
-    bool blocked = false;  ///< has slept, or been parked
+    unsigned blocks = 0;  ///< how often it has slept, or been parked
   };
   [[gnu::noinline]] void lock_contended() noexcept;
   /// False: it is time to sleep. Else it has given others what they need of the core.
   bool keep_spinning(idle_time& idle, std::int64_t now, const call_slot* awaited);
   void adapt_spin(std::int64_t asleep_ns) noexcept;
-  void block(const std::function<bool()>& done, std::int64_t until_ns, bool first);
+  void block(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over);
   void sleep(std::int64_t until_ns);
-  void park(const std::function<bool()>& done, std::int64_t until_ns, bool first);
+  void park(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over);
   [[nodiscard]] bool standby_polls() noexcept;
 
   waiting_node& node_;

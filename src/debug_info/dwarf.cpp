@@ -142,6 +142,11 @@ dwarf_value dwarf::value(cursor& in, const dwarf_unit& unit, std::uint64_t form,
     return std::to_integer<std::uint64_t>(bytes[0]) | std::to_integer<std::uint64_t>(bytes[1]) << 8U |
            std::to_integer<std::uint64_t>(bytes[2]) << 16U;
   };
+  constexpr std::uint64_t indirect = 0x16;
+  while (form == indirect) {
+    form = in.uleb();
+    if (form == implicit_constant) throw malformed("a constant of a form that is told later");
+  }
   switch (form) {
     case 0x01: return in.skip(unit.address_size), dwarf_value{};                              // addr
     case 0x03: return a_block(in.take(in.number<std::uint16_t>()));                           // block2
@@ -165,7 +170,6 @@ dwarf_value dwarf::value(cursor& in, const dwarf_unit& unit, std::uint64_t form,
     case 0x13: return a_reference(unit.begin + in.number<std::uint32_t>());                   // ref4
     case 0x14: return a_reference(unit.begin + in.number<std::uint64_t>());                   // ref8
     case 0x15: return a_reference(unit.begin + in.uleb());                                    // ref_udata
-    case 0x16: return value(in, unit, in.uleb(), 0);                                          // indirect
     case 0x17: return {kind::list, in.unsigned_of(unit.offset_size), {}, {}};                 // sec_offset
     case 0x19: return a_number(1);                                                            // flag_present
     case 0x1a: return a_text(indexed_text(unit, in.uleb()));                                  // strx

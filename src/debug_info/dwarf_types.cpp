@@ -18,6 +18,7 @@ using tag = dwarf_tag;
 
 constexpr int deepest = 32;  // levels of types in types; more is a loop
 constexpr std::size_t max_members = 4096;
+constexpr std::size_t max_members_in_all = 65536;  // of a signature, those of members counted wherever they are
 constexpr const char* array_with_descriptor = "an array with a descriptor (assumed shape, allocatable or pointer)";
 
 type opaque(std::string name, std::string why, std::size_t size = 0) {
@@ -232,6 +233,8 @@ class reader {
 
   void add_members(const dwarf_entry& entry, std::size_t base, type& result, std::string& why, int depth) const {
     for (const dwarf_entry& part : info_.children(entry)) {
+      if (members_ > max_members_in_all) why = "too many members";
+      if (!why.empty()) return;
       if (part.tag != tag::member && part.tag != tag::inheritance) continue;
       if (part.flag(attribute::external) || part.flag(attribute::declaration)) continue;
       if (part.find(attribute::bit_size) != nullptr) {
@@ -244,6 +247,12 @@ class reader {
     }
   }
 
+  static std::size_t members_in(const type& what) {
+    std::size_t sum = what.members.size();
+    for (const auto& one : what.members) sum += members_in(one.what);
+    return sum;
+  }
+
   void add_member(const dwarf_entry& part, std::size_t offset, type& result, std::string& why, int depth) const {
     std::size_t count = 1;
     type what = element_of(part, count, depth + 1);
@@ -252,6 +261,11 @@ class reader {
     if (what.kind == type_kind::nothing || count == 0) why = "a part of unknown size";
     if (count > max_members || result.members.size() + count > max_members) why = "too many members";
     if (!why.empty()) return;
+    members_ += count * (1 + members_in(what));  // each is a copy, with its own members
+    if (members_ > max_members_in_all) {
+      why = "too many members";
+      return;
+    }
     for (std::size_t i = 0; i < count; ++i) result.members.push_back({offset + i * what.size, what});
   }
 
@@ -276,6 +290,7 @@ class reader {
   }
 
   const dwarf& info_;
+  mutable std::size_t members_ = 0;  // made so far for this signature
 };
 
 bool is_fortran(std::uint64_t language) {
@@ -291,10 +306,11 @@ passing fortran_passing(std::span<const std::byte> location) {
   constexpr unsigned deref = 0x06;
   constexpr unsigned reg0 = 0x50;
   constexpr unsigned breg0 = 0x70;
+  constexpr unsigned regx = 0x90;  // where AArch64 has its floating-point registers
   constexpr unsigned fbreg = 0x91;
   if (location.empty()) return passing::not_known;
   const auto first = std::to_integer<unsigned>(location.front());
-  if (first >= reg0 && first < breg0) return passing::by_value;
+  if ((first >= reg0 && first < breg0) || first == regx) return passing::by_value;
   if (first == fbreg && location.size() > 1) {
     cursor in(location, 1);
     in.sleb();
@@ -302,7 +318,7 @@ passing fortran_passing(std::span<const std::byte> location) {
     return in.number<std::uint8_t>() == deref ? passing::by_reference : passing::not_known;
   }
   // Memory at a register that holds an argument.
-  return first >= breg0 && first < fbreg ? passing::by_reference : passing::not_known;
+  return first >= breg0 && first < regx ? passing::by_reference : passing::not_known;
 }
 
 type fortran_parameter(const dwarf& info, const dwarf_entry& entry, type what) {

@@ -180,7 +180,8 @@ TEST_F(peer, room_for_a_long_message_that_is_not_sent_is_given_back) {
 
   outbox_message last;
   EXPECT_NE(who_.reserve(200, &last), nullptr);
-  EXPECT_EQ(who_.reserve(200, &message), nullptr) << "there is no more room";
+  outbox_message one_more;
+  EXPECT_EQ(who_.reserve(200, &one_more), nullptr) << "there is no more room";
   who_.unsent.add(frame_header::call(7, 6, false), last);
   EXPECT_EQ(who_.disconnect().front().view().size(), 200U);
   EXPECT_FALSE(to_.long_used) << "the connection has ended";

@@ -56,3 +56,7 @@ double last_of(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e, int64_t f,
   return lists[0][0] + (double)(a + b + c + d + e + f + g + h);
 }
 uint64_t bits_of(const void* pointer) { return (uint64_t)pointer; }
+
+/* Takes the first two of the arguments that are set. */
+double complex_first(double _Complex z, int n, double x) { return __real__ z + 10 * __imag__ z + 100 * n + x; }
+int no_pointer(int address) { return address != 0; }

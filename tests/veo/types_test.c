@@ -54,6 +54,14 @@ static void numbers(struct veo_args* args) {
   veo_args_set_double(args, 0, 1.5), veo_args_set_float(args, 1, 1);
   CHECK(call("as_integers", args).bits == bits_of(1.5)); /* the bits of a slot, as on a Vector Engine */
 
+  veo_args_set_double(args, 0, 1), veo_args_set_double(args, 1, 2), veo_args_set_i32(args, 2, 3);
+  veo_args_set_double(args, 3, 0.5);
+  CHECK(call("complex_first", args).real == 321.5); /* what follows a parameter of several slots goes as it is set */
+  char buffer[8] = "intact";
+  veo_args_set_stack(args, VEO_INTENT_INOUT, 0, buffer, sizeof buffer);
+  call("no_pointer", args); /* whose parameter is no pointer */
+  CHECK(strcmp(buffer, "intact") == 0);
+
   double expected = 0;
   for (int i = 0; i < 18; ++i) {
     expected += (i + 1) * (i + (i % 2 ? 0 : 0.25));

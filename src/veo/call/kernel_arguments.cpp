@@ -63,10 +63,12 @@ void kernel_arguments::read_word(std::size_t i, std::uint64_t word) {
 
 void kernel_arguments::lay_out(std::span<const std::byte> contents) {
   area_.resize(area_words_);
+  buffers_.assign(kinds_.size(), nullptr);
   std::uint64_t* place = area_.data();
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     if (!is_stack(kinds_[i])) continue;
     values_[i].pointer = place;
+    buffers_[i] = place;
     if (goes_in(kinds_[i]) && lengths_[i] != 0) {
       std::memcpy(place, contents.data(), lengths_[i]);
       contents = contents.subspan(padded(lengths_[i]));
@@ -94,7 +96,7 @@ std::vector<std::byte> kernel_arguments::returned() const {
   std::size_t to = 0;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     if (!comes_back(kinds_[i])) continue;
-    if (lengths_[i] != 0) std::memcpy(result.data() + to, values_[i].pointer, lengths_[i]);
+    if (lengths_[i] != 0) std::memcpy(result.data() + to, buffers_[i], lengths_[i]);
     to += padded(lengths_[i]);
   }
   return result;

@@ -55,6 +55,7 @@ class kernel_arguments {
   std::span<const argument_kind> kinds_;
   std::vector<value> values_;
   std::vector<void*> places_;
+  std::vector<const std::uint64_t*> buffers_;  // of stack arguments, whatever becomes of their values
   std::vector<std::size_t> lengths_;
   std::vector<std::uint64_t> area_;  // all buffers, one after the other
   std::size_t area_words_ = 0;

@@ -64,6 +64,10 @@ void take_over(const signature& from, kernel_types& into) {
   into.result = returned_as(result);
   for (const debug_info::type& parameter : from.parameters) {
     const slot_kind kind = kind_of(parameter);
+    // A complex number or a structure may take several of the arguments that are set: from there on which is which is
+    // not known, and they go as they are set.
+    if (parameter.kind == type_kind::complex || (kind == slot_kind::as_set && parameter.size > sizeof(std::uint64_t)))
+      return;
     into.parameters.push_back(!from.prototyped && kind == slot_kind::single ? slot_kind::real : kind);
   }
   if (from.variadic) into.parameters.pop_back();  // it stands for those that follow

@@ -41,7 +41,12 @@ veo_proc_handle::veo_proc_handle(int ve_node, const std::string& command, int id
                         : offload::add_node(place);
   main_ = std::make_unique<veo_thr_ctxt>(*this, offload::destination(node_));
   host_functions::of_this_process().begin(node_, *this);
-  find_out_about(!is_address(place));
+  try {
+    find_out_about(!is_address(place));
+  } catch (...) {
+    end_helper();
+    throw;
+  }
 }
 
 /// Whether the process is of this machine and its addresses are those of the kernel (they are not under an emulator),

@@ -158,7 +158,9 @@ void registry::destroy(proc& which) {
 
 /// The lock is held.
 void registry::leave_runtime() {
-  if (--users_ == 0 && runtime_ != nullptr && runtime_->num_nodes() > many_nodes) runtime_.reset();
+  if (--users_ != 0 || runtime_ == nullptr || runtime_->num_nodes() <= many_nodes) return;
+  // It would wait for functions that helpers have called, which may need this lock.
+  if (host_functions::of_this_process().running() == 0) runtime_.reset();
 }
 
 void registry::destroy_all() {
