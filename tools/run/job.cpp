@@ -176,7 +176,13 @@ void job::end_remote_ends() {
   };
   auto until = clock::now() + end_timeout;
   while (!all_ended() && clock::now() < until) look(100);
-  for (auto& one : channels_) one->signal(SIGTERM);
+  for (auto& one : channels_) {
+    if (one->answered() && !one->end_status()) {
+      print_out(STDERR_FILENO, "ham-run: " + one->name() +
+                                   " does not answer: what runs there ends when its end of the connection does\n");
+    }
+    one->signal(SIGTERM);
+  }
   until = clock::now() + term_timeout;
   while (!all_ended() && clock::now() < until) look(100);
 }

@@ -57,6 +57,13 @@ void send_log() {
   log_of_calls.clear();
 }
 
+void send_machine() {
+  char name[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  MPI_Send(name, length + 1, MPI_CHAR, 0, 0, parents());
+}
+
 void nap(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
 void throw_on(int where) {

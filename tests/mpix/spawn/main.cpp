@@ -1,5 +1,5 @@
-// Parents of the spawn tests: main HOST LIBRARY calls|crash_segv|crash_abrt|crash_fpe|nobody_asks|stuck. One spawn
-// each, see docs/mpix.md.
+// Parents of the spawn tests: main HOST LIBRARY calls|crash_segv|crash_abrt|crash_fpe|nobody_asks|stuck [MACHINE,...].
+// One spawn each, see docs/mpix.md; on the machines that are named, whose names are printed.
 #include <ham/mpix_kernel.h>
 
 #include <csignal>
@@ -194,15 +194,33 @@ void test_stuck() {
   std::fflush(stdout);
 }
 
-void spawn(char** argv) {
+void print_machines() {
+  call(kernel("send_machine"));
+  std::string line = "children on";
+  for (int child = 0; rank == 0 && child < 2; ++child) {
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    MPI_Recv(name, sizeof name, MPI_CHAR, child, 0, children, MPI_STATUS_IGNORE);
+    line += std::string(" ") + name;
+  }
+  if (rank == 0) std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void spawn(char** argv, const char* machines) {
   char* library[] = {argv[2], nullptr};
+  MPI_Info where = MPI_INFO_NULL;
+  if (machines != nullptr) {
+    MPI_Info_create(&where);
+    MPI_Info_set(where, "host", machines);
+  }
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  if (MPI_Comm_spawn(argv[1], library, 2, MPI_INFO_NULL, 0, comm, &children, MPI_ERRCODES_IGNORE) != MPI_SUCCESS) {
+  if (MPI_Comm_spawn(argv[1], library, 2, where, 0, comm, &children, MPI_ERRCODES_IGNORE) != MPI_SUCCESS) {
     std::printf("skipped: this MPI cannot spawn\n");
     MPI_Finalize();
     std::exit(77);
   }
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+  if (where != MPI_INFO_NULL) MPI_Info_free(&where);
 }
 
 void end() {
@@ -214,10 +232,11 @@ void end() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc != 4) return 2;
+  if (argc != 4 && argc != 5) return 2;
   const std::string what = argv[3];
   MPI_Comm_rank(comm, &rank);
-  spawn(argv);
+  spawn(argv, argc == 5 ? argv[4] : nullptr);
+  if (argc == 5) print_machines();
   if (what == "calls") test_calls();
   if (what == "nobody_asks") test_nobody_asks();
   if (what == "stuck") test_stuck();
