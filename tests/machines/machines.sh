@@ -127,7 +127,7 @@ running() {
   for process in $(ip netns pids "$1"); do
     [ "$(readlink "/proc/$process/exe")" != "$2" ] || count=$((count + 1))
   done
-  echo $count
+  echo "$count"
 }
 exactly() { [ "$(running "$1" "$2")" -eq "$3" ]; }
 # left MACHINE COUNT: so many processes there execute the application, soon.

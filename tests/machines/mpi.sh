@@ -8,7 +8,6 @@ conformance=$5
 # shellcheck source=launch.sh
 . "$(dirname "$script")/launch.sh"
 
-# Every pair of ranks talks: that makes MPICH's hang rare.
 launch "all is well" a:1,b:2,c:1 4 "$application" check a b b c
 launch "PASSED" a:1,b:1 2 "$conformance"
 # Rank 0 alone needs the variable. What is spawned has a test of its own.
