@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -65,6 +66,7 @@ struct damage {
   std::size_t line;
   const char* message;  ///< part of what()
 };
+void PrintTo(const damage& one, std::ostream* out) { *out << one.name; }
 
 class damaged_file : public testing::TestWithParam<damage> {};
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ostream>
 
 #include "transport/tcp/nodes.hpp"
 #include "transport/tcp/tls_session.hpp"
@@ -15,6 +16,7 @@ namespace {
 using status = byte_stream::status;
 
 enum class kind : std::uint8_t { plain, encrypted };
+void PrintTo(kind which, std::ostream* out) { *out << (which == kind::plain ? "plain" : "encrypted"); }
 
 class byte_streams : public testing::TestWithParam<kind> {
  protected:
@@ -147,17 +149,17 @@ TEST_P(byte_streams, block_from_the_byte_on_where_they_stopped) {
   const std::unique_ptr<blocking_stream> sender = here_->make_blocking();
   const std::unique_ptr<blocking_stream> receiver = there_->make_blocking();
   bytes rest(first.size() - some.size() + second.size());
-  bool whole = true;
+  bool complete = true;
   std::thread reader([&] {
-    for (std::span<std::byte> left = rest; !left.empty() && whole;) {
+    for (std::span<std::byte> left = rest; !left.empty() && complete;) {
       const long got = receiver->receive(left);
-      whole = got > 0;
-      if (whole) left = left.subspan(static_cast<std::size_t>(got));
+      complete = got > 0;
+      if (complete) left = left.subspan(static_cast<std::size_t>(got));
     }
   });
   EXPECT_TRUE(sender->send(second, {}, blocking_stream::rest::goes));
   reader.join();
-  ASSERT_TRUE(whole);
+  ASSERT_TRUE(complete);
   EXPECT_TRUE(std::equal(some.begin(), some.end(), first.begin()));
   EXPECT_TRUE(std::equal(rest.begin(), rest.begin() + 1990, first.begin() + 10));
   EXPECT_TRUE(std::equal(second.begin(), second.end(), rest.begin() + 1990));

@@ -2,6 +2,7 @@
 #if defined(HAM_TCP_TLS)
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "transport/tcp/nodes.hpp"
@@ -26,6 +27,7 @@ std::array<unsigned char, Size> array_of(const bytes& from) {
 }
 
 enum class library { openssl, ipsec_mb };
+void PrintTo(library which, std::ostream* out) { *out << (which == library::openssl ? "openssl" : "ipsec_mb"); }
 
 std::unique_ptr<tls_cipher> make(library which) {
   return which == library::openssl ? make_openssl_cipher() : make_ipsec_mb_cipher();

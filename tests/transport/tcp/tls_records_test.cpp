@@ -5,13 +5,18 @@
 #include <openssl/ssl.h>
 
 #include <cstring>
+#include <ostream>
 
 #include "transport/tcp/nodes.hpp"
 #include "transport/tcp/tls_alert.hpp"
 #include "transport/tcp/tls_records.hpp"
 #include "transport/tcp/tls_secrets.hpp"
 
-namespace ham::transport::tcp::test {
+namespace ham::transport::tcp {
+
+static void PrintTo(tls_role which, std::ostream* out) { *out << (which == tls_role::client ? "client" : "server"); }
+
+namespace test {
 namespace {
 
 constexpr std::size_t sizes[] = {1, 24, 1000, 1024, 1025, 2047, 2048, 5000, 16384, 16385, 100'000};
@@ -354,5 +359,6 @@ TEST_P(crafted_records, keys_do_not_stay_in_use_for_ever) {
 }
 
 }  // namespace
-}  // namespace ham::transport::tcp::test
+}  // namespace test
+}  // namespace ham::transport::tcp
 #endif
