@@ -89,19 +89,19 @@ def manifests():
     entry = lambda name, layout, kind=1, flags=0: u8(kind, flags) + text(name) + text(layout)
     here = u8(1, 1, 2, 4, 8, 8, 8, 4, 1, 16, 64, 8, 8, 16)
     there = u8(0, 0, 2, 4, 8, 8, 8, 4, 0, 16, 113, 8, 8, 16)
-    whole = lambda layout, *entries: b"HAMM" + u8(1) + layout + u32(len(entries)) + b"".join(entries)
-    seed("manifest", "same", whole(here, entry("f", "empty<f>,i4->i4"), entry("twice", "i4->i4")))
-    seed("manifest", "other_argument", whole(here, entry("f", "empty<f>,i8->i4"), entry("m", "opaque<m,4,4>", 1)))
-    seed("manifest", "other_machine", whole(there, entry("g", "opaque<g,8,8>,str,vec<f8>->void")))
-    seed("manifest", "ambiguous", whole(here, entry("f", "empty<f>,i4->i4", 1, 1)))
-    seed("manifest", "empty", whole(here))
-    seed("manifest", "changed_argument", whole(here, entry("ham::msg::call_tag<ham::fn_t<int(*)(long),&f>>", "i8->i4")))
+    manifest = lambda layout, *entries: b"HAMM" + u8(1) + layout + u32(len(entries)) + b"".join(entries)
+    seed("manifest", "same", manifest(here, entry("f", "empty<f>,i4->i4"), entry("twice", "i4->i4")))
+    seed("manifest", "other_argument", manifest(here, entry("f", "empty<f>,i8->i4"), entry("m", "opaque<m,4,4>", 1)))
+    seed("manifest", "other_machine", manifest(there, entry("g", "opaque<g,8,8>,str,vec<f8>->void")))
+    seed("manifest", "ambiguous", manifest(here, entry("f", "empty<f>,i4->i4", 1, 1)))
+    seed("manifest", "empty", manifest(here))
+    seed("manifest", "changed_argument", manifest(here, entry("ham::msg::call_tag<ham::fn_t<int(*)(long),&f>>", "i8->i4")))
     policies = "ham::msg::call_tag<" + "ham::msg::policy_tag<a," * 40 + "ham::fn_t<int(*)(),&f>" + ">" * 41
-    seed("manifest", "policies", whole(here, entry(policies, "i4->i4")))
-    seed("manifest", "key", whole(here, entry("ham::msg::call_tag<ham::msg::key_tag<(char)65,(char)66>>", "->i4")))
-    seed("manifest", "brackets", whole(here, entry("<" * 300, ""), entry("(&" * 150, ""), entry(",std::less<" * 30, "")))
-    seed("manifest", "max_name", whole(here, entry("x<," * 5461 + "x", "")))
-    seed("manifest", "too_long_a_name", whole(here, entry("x" * 16385, "")))
+    seed("manifest", "policies", manifest(here, entry(policies, "i4->i4")))
+    seed("manifest", "key", manifest(here, entry("ham::msg::call_tag<ham::msg::key_tag<(char)65,(char)66>>", "->i4")))
+    seed("manifest", "brackets", manifest(here, entry("<" * 300, ""), entry("(&" * 150, ""), entry(",std::less<" * 30, "")))
+    seed("manifest", "max_name", manifest(here, entry("x<," * 5461 + "x", "")))
+    seed("manifest", "too_long_a_name", manifest(here, entry("x" * 16385, "")))
     seed("manifest", "too_many", b"HAMM" + u8(1) + here + u32(0xFFFFFFFF))
 
 
@@ -180,10 +180,10 @@ def notices():
     text = lambda words: u16(len(words)) + words
     announcement = u8(1) + u32(5) + u8(1, 0) + bytes(32) + u64(2) + u32(2) + string("127.0.0.1:7000") + u32(3) + \
         string("[::1]:7000")
-    meet = lambda node: u8(2) + struct.pack("<i", node)
-    seed("notices", "announcement", u8(1) + text(announcement) + text(meet(2)))
-    seed("notices", "meet_at_host", u8(4) + text(meet(2)))
-    seed("notices", "meet_nobody", u8(1) + text(meet(-1)))
+    introduce = lambda node: u8(2) + struct.pack("<i", node)
+    seed("notices", "announcement", u8(1) + text(announcement) + text(introduce(2)))
+    seed("notices", "introduction_at_host", u8(4) + text(introduce(2)))
+    seed("notices", "introduction_of_nobody", u8(1) + text(introduce(-1)))
     seed("notices", "too_many_nodes", u8(1) + text(u8(1) + u32(0xFFFFFFFF) + u8(1, 0) + bytes(32) + u64(0)))
 
 

@@ -15,7 +15,7 @@ std::condition_variable somebody_came;
 int present = 0;
 
 // Returns when `wanted` calls are in here at the same time: with the direct policy, the second would never start.
-int meet(int wanted) {
+int rendezvous(int wanted) {
   std::unique_lock lock(meeting_mutex);
   ++present;
   somebody_came.notify_all();
@@ -24,8 +24,8 @@ int meet(int wanted) {
 }
 
 int main() {
-  auto first = offload::async(1, pooled(fn<&meet>), 2);
-  auto second = offload::async(1, pooled(fn<&meet>), 2);
+  auto first = offload::async(1, pooled(fn<&rendezvous>), 2);
+  auto second = offload::async(1, pooled(fn<&rendezvous>), 2);
   const int met = first.get();
   std::cout << (second.get() == met ? met : 0) << " calls met each other on the target\n";
 }

@@ -24,7 +24,7 @@ int main() {
   auto [number, text] = offload::when_all(offload::async(1, fn<&pi>), offload::async(1, fn<&name>)).get();
   std::cout << "sum " << sum << ", pi " << number.get() << ", name " << text.get() << '\n';
 
-  // when_any looks on: it tells which future settled first, the futures stay with us.
+  // when_any only observes: it tells which future settled first, the futures stay with us.
   std::vector<offload::future<int>> race;
   for (int i = 0; i < 3; ++i) race.push_back(offload::async(1, fn<&same>, i));
   const std::size_t first = offload::when_any(race).get();

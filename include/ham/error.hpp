@@ -81,9 +81,9 @@ class deadline_exceeded : public error {
 /// A node died or its connection broke while a call to it was pending, or it was already gone when the call was made.
 class node_failure : public error {
  public:
-  /// Facts about the failed node and the call; empty or negative where unknown. If the exception comes from a function
+  /// Details of the failed node and the call; empty or negative where unknown. If the exception comes from a function
   /// that was called on another node, they are those of the call which that function made.
-  struct facts {
+  struct details {
     node_t node = -1;
     std::string host;
     std::int64_t pid = -1;
@@ -92,17 +92,17 @@ class node_failure : public error {
     call_outcome outcome = call_outcome::may_have_run;
   };
 
-  node_failure(const std::string& message, facts what) : error(message), facts_(std::move(what)) {}
+  node_failure(const std::string& message, details what) : error(message), details_(std::move(what)) {}
 
-  [[nodiscard]] node_t node() const noexcept { return facts_.node; }
-  [[nodiscard]] const std::string& host() const noexcept { return facts_.host; }
-  [[nodiscard]] std::int64_t pid() const noexcept { return facts_.pid; }
-  [[nodiscard]] const std::string& function() const noexcept { return facts_.function; }
-  [[nodiscard]] std::uint64_t call() const noexcept { return facts_.call; }
-  [[nodiscard]] call_outcome outcome() const noexcept { return facts_.outcome; }
+  [[nodiscard]] node_t node() const noexcept { return details_.node; }
+  [[nodiscard]] const std::string& host() const noexcept { return details_.host; }
+  [[nodiscard]] std::int64_t pid() const noexcept { return details_.pid; }
+  [[nodiscard]] const std::string& function() const noexcept { return details_.function; }
+  [[nodiscard]] std::uint64_t call() const noexcept { return details_.call; }
+  [[nodiscard]] call_outcome outcome() const noexcept { return details_.outcome; }
 
  private:
-  facts facts_;
+  details details_;
 };
 
 /// An exception left a function on its target whose type is neither a standard one nor registered

@@ -94,8 +94,8 @@ int MPIX_Kernel_test(MPIX_Kernel_request* request, int* flag, MPIX_Kernel_status
  * standard error, and if no parent has fetched that within HAM_MPIX_GRACE seconds (default 10) it ends the job. */
 int MPIX_Kernel_waitall(int root, MPI_Comm comm, MPI_Comm intercomm, MPIX_Kernel_status* status);
 
-/* Children's side, before MPIX_Kernel_main: opens a library (a path, or a name that the loader looks for) and offers
- * its functions as kernels. Only functions of the program itself, of such libraries, and those registered with
+/* Children's side, before MPIX_Kernel_main: opens a library (a path, or a name for the loader to find) and offers its
+ * functions as kernels. Only functions of the program itself, of such libraries, and those registered with
  * MPIX_KERNEL can be called by parents. MPI_SUCCESS, or MPI_ERR_ARG with the reason on standard error. May be called
  * before MPI_Init. */
 int MPIX_Kernel_library(const char* path);

@@ -9,9 +9,9 @@
 
 namespace ham::base {
 
-/// A whole number from `least` to `most` and nothing else.
-[[nodiscard]] inline std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
-                                                             std::int64_t most) noexcept {
+/// An integer from `least` to `most` and nothing else.
+[[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t least,
+                                                               std::int64_t most) noexcept {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -19,7 +19,7 @@ namespace ham::base {
   return number;
 }
 
-/// A whole number at the begin of `text`, which it is taken from; nothing if there is none, or too large a one.
+/// An integer at the begin of `text`, which it is taken from; nothing if there is none, or too large a one.
 [[nodiscard]] inline std::optional<std::size_t> take_number(std::string_view& text) noexcept {
   std::size_t number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);

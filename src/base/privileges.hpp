@@ -13,7 +13,7 @@ namespace ham::base {
 void refuse_if_privileged(const std::string& what);
 
 /// Whether nobody but root can put another file in the place of this one: it and all folders above belong to root, and
-/// nobody else may write to them. `path` must have no symbolic links in it (realpath(3)).
+/// nobody else may write to them. No component of `path` may be a symbolic link (realpath(3)).
 [[nodiscard]] bool only_root_can_replace(const std::string& path);
 
 }  // namespace ham::base

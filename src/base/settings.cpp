@@ -89,7 +89,7 @@ std::optional<std::int64_t> bytes_in(std::string_view text, const setting_info& 
   }
   if (shift != 0) text.remove_suffix(1);
   const auto most = static_cast<std::int64_t>(which.most) << 20U;
-  const auto count = parse_whole(text, 0, most >> shift);
+  const auto count = parse_integer(text, 0, most >> shift);
   if (!count || *count << shift < static_cast<std::int64_t>(which.least) << 20U) return std::nullopt;
   return *count << shift;
 }
@@ -106,7 +106,7 @@ std::optional<std::int64_t> parse(std::string_view text, const setting_info& whi
     case choice: return place_of(text, which.words);
     case number:
       if (which.words != nullptr && text == which.words) return 0;
-      return parse_whole(text, static_cast<std::int64_t>(which.least), static_cast<std::int64_t>(which.most));
+      return parse_integer(text, static_cast<std::int64_t>(which.least), static_cast<std::int64_t>(which.most));
     case seconds: return nanoseconds_in(text, which);
     case bytes: return bytes_in(text, which);
   }

@@ -17,7 +17,7 @@ namespace ham::base {
 /// True on threads that start_thread made: code there must not wait for the library to end.
 inline constinit thread_local bool on_library_thread = false;
 
-/// What the library's threads are called for people, and for whoever looks for threads that are not the library's.
+/// Name of the library's threads: for people, and to tell them from the threads of the application.
 inline constexpr const char* library_thread_name = "ham";
 
 /// The first thing that a thread of the library does.

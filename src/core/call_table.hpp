@@ -62,8 +62,8 @@ class call_table {
   void fail(call_slot& slot, std::exception_ptr why) noexcept;
   /// The same for a call of which nothing has left this node; if it has settled meanwhile, nothing.
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
-  /// The call that a reply is for; nullptr: nobody waits for it any more. Throws ham::protocol_error if `from` owes no
-  /// reply to it.
+  /// The call that a reply is for; nullptr: nobody waits for it any more. Throws ham::protocol_error if no reply
+  /// from `from` is due.
   [[nodiscard]] call_slot* take_reply(std::uint32_t call, node_t from) {
     call_slot* const slot = slots_.find(call);
     if (slot == nullptr || !slot->reply_due.load(std::memory_order_acquire) ||
@@ -76,7 +76,7 @@ class call_table {
     slot->reply_due.store(false, std::memory_order_relaxed);
     return slot;
   }
-  /// Fails what `node` still owes a reply to: `why(slot)` is the error.
+  /// Fails the calls to which a reply from `node` is due: `why(slot)` is the error.
   template <class Why>
   void fail_all_of(node_t node, Why why) noexcept {
     slots_.for_each([&](call_slot& slot) {

@@ -53,8 +53,8 @@ class deadline_queue {
     heap_.pop_back();
     return call;
   }
-  /// Whether the time of a call has come that is not listed: the caller looks at all calls, and says when the next one
-  /// that it has found is due.
+  /// Whether the time of a call has come that is not listed: the caller checks all calls and sets the time when
+  /// the next one of them is due.
   [[nodiscard]] bool unlisted_due(std::int64_t now_ns) noexcept {
     std::lock_guard guard(mutex_);
     if (now_ns < unlisted_ns_) return false;

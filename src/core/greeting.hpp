@@ -14,8 +14,8 @@ namespace ham::detail {
 
 struct greeting {
   msg::digest manifest;                    ///< of its handlers and its data layout
-  offload::node_descriptor::facts node;    /**< of its process and machine; its number and its transport are the
-                                                receiver's to say, and do not travel */
+  offload::node_descriptor::info node;     /**< of its process and machine; its number and its transport are the
+                                                 receiver's to say, and do not travel */
   std::string address;                     ///< where other nodes can connect to it; empty: nowhere
   std::uint64_t max_message = UINT64_MAX;  ///< the longest message that it takes, in bytes
 

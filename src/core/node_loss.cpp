@@ -17,12 +17,13 @@ const char* words_for(call_outcome outcome) noexcept {
 
 }  // namespace
 
-std::exception_ptr make_node_failure(node_failure::facts info, const std::string& reason) {
-  std::string message = "node " + std::to_string(info.node) + " failed: " + (reason.empty() ? "lost" : reason) +
-                        " (host " + info.host + (info.pid < 0 ? "" : ", pid " + std::to_string(info.pid)) + ")";
-  if (!info.function.empty()) message += "; the call of " + info.function + " has " + words_for(info.outcome);
+std::exception_ptr make_node_failure(node_failure::details details, const std::string& reason) {
+  std::string message = "node " + std::to_string(details.node) + " failed: " + (reason.empty() ? "lost" : reason) +
+                        " (host " + details.host + (details.pid < 0 ? "" : ", pid " + std::to_string(details.pid)) +
+                        ")";
+  if (!details.function.empty()) message += "; the call of " + details.function + " has " + words_for(details.outcome);
   try {  // make_exception_ptr would turn a bad_alloc of its own into the result
-    throw node_failure(message, std::move(info));
+    throw node_failure(message, std::move(details));
   } catch (const node_failure&) {
     return std::current_exception();
   }

@@ -9,6 +9,6 @@
 namespace ham::detail {
 
 /// A ham::node_failure for people: `reason` says what happened to the node, or is empty. Throws std::bad_alloc.
-[[nodiscard]] std::exception_ptr make_node_failure(node_failure::facts info, const std::string& reason);
+[[nodiscard]] std::exception_ptr make_node_failure(node_failure::details details, const std::string& reason);
 
 }  // namespace ham::detail

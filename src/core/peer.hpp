@@ -193,7 +193,7 @@ struct peer {
   bool hello_seen = false;
 
   // Guarded by the engine's mutex.
-  offload::node_descriptor::facts facts;
+  offload::node_descriptor::info info;
   std::string loss;
   std::string address;
 

@@ -69,7 +69,7 @@ const standard_type standard_types[] = {
     {typeid(object_error), with_text<object_error>},
 };
 constexpr std::uint8_t standard_count = sizeof standard_types / sizeof standard_types[0];
-constexpr std::uint8_t failure_code = 244;   // node_failure: what call_facts says
+constexpr std::uint8_t failure_code = 244;   // node_failure: failure_fields
 constexpr std::uint8_t deadline_code = 245;  // deadline_exceeded: outcome
 constexpr std::uint8_t future_code = 246;    // std::future_error: value
 constexpr std::uint8_t stream_code = 247;    // std::ios_base::failure: as system_code
@@ -115,12 +115,12 @@ std::string text_of(const std::system_error& thrown) { return thrown.std::runtim
 std::string text_or_nothing(const char* text) { return text == nullptr ? std::string() : std::string(text); }
 
 /// node, host, pid, function, call, outcome
-using call_facts = std::tuple<node_t, std::string, std::int64_t, std::string, std::uint64_t, std::uint8_t>;
+using failure_fields = std::tuple<node_t, std::string, std::int64_t, std::string, std::uint64_t, std::uint8_t>;
 
-std::string as_text(const call_facts& facts) {
-  std::string bytes(msg::encoded_size(facts), '\0');
+std::string as_text(const failure_fields& fields) {
+  std::string bytes(msg::encoded_size(fields), '\0');
   msg::writer to(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
-  msg::encode(to, facts);
+  msg::encode(to, fields);
   return bytes;
 }
 
@@ -152,7 +152,7 @@ std::exception_ptr make_with_outcome(std::uint8_t kind, const std::string& what,
     return std::make_exception_ptr(deadline_exceeded(what, outcome_of(static_cast<std::uint8_t>(extra[0]))));
   }
   msg::reader from(reinterpret_cast<const std::byte*>(extra.data()), extra.size());
-  const auto [node, host, pid, function, call, outcome] = msg::decode<call_facts>(from);
+  const auto [node, host, pid, function, call, outcome] = msg::decode<failure_fields>(from);
   from.expect_end();
   return std::make_exception_ptr(node_failure(what, {node, host, pid, function, call, outcome_of(outcome)}));
 }
@@ -292,7 +292,7 @@ std::vector<std::byte> encode_call_error(const std::string& why) noexcept {
 }
 
 std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std::string& function,
-                                    const offload::node_descriptor::facts& from) {
+                                    const offload::node_descriptor::info& from) {
   const auto [code, type, what, extra] = bytes.empty() ? encoded{unknown_code, "unknown", {}, {}} : read(bytes);
   if (code < standard_count) return standard_types[code].make(what);
   if (code == plain_code) return std::make_exception_ptr(std::exception());

@@ -23,7 +23,7 @@ namespace ham::detail {
 /// The exception again: standard and registered types as themselves, others as ham::remote_error.
 /// Throws ham::protocol_error if the bytes are not those of an exception.
 [[nodiscard]] std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std::string& function,
-                                                  const offload::node_descriptor::facts& from);
+                                                  const offload::node_descriptor::info& from);
 
 /// "std::runtime_error: no more paper".
 [[nodiscard]] std::string describe_exception(std::span<const std::byte> bytes) noexcept;

@@ -21,14 +21,14 @@ constexpr unsigned char native_data = std::endian::native == std::endian::little
 std::span<const std::byte> map_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) throw malformed(path + " cannot be opened");
-  struct stat facts {};
+  struct stat status {};
   void* memory = MAP_FAILED;
-  if (::fstat(file, &facts) == 0 && facts.st_size > 0) {
-    memory = ::mmap(nullptr, static_cast<std::size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+  if (::fstat(file, &status) == 0 && status.st_size > 0) {
+    memory = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
   }
   ::close(file);
   if (memory == MAP_FAILED) throw malformed(path + " cannot be read");
-  return {static_cast<const std::byte*>(memory), static_cast<std::size_t>(facts.st_size)};
+  return {static_cast<const std::byte*>(memory), static_cast<std::size_t>(status.st_size)};
 }
 
 Elf64_Shdr section_header(std::span<const std::byte> bytes, const Elf64_Ehdr& file, std::uint64_t index) {

@@ -42,11 +42,11 @@ base::unique_fd open_key(const std::string& from) {
   }
   base::unique_fd file(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // a pipe would wait
   if (!file) refuse(from, std::strerror(errno));
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) refuse(from, std::strerror(errno));
-  if (!S_ISREG(facts.st_mode)) refuse(from, "it is no ordinary file");
-  if (facts.st_uid != ::geteuid() && facts.st_uid != 0) refuse(from, "it belongs to another user");
-  if ((facts.st_mode & 077) != 0) refuse(from, "others than its owner can read it: chmod 600");
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) refuse(from, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) refuse(from, "it is no ordinary file");
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) refuse(from, "it belongs to another user");
+  if ((status.st_mode & 077) != 0) refuse(from, "others than its owner can read it: chmod 600");
   return file;
 }
 

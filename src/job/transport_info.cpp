@@ -17,7 +17,7 @@ std::vector<transport_info> list_transports() {
   return result;
 }
 
-module_state look_for_module(const std::string& transport) {
+module_state find_module(const std::string& transport) {
   const transport::factory* const one = detail::find_transport(transport);
   if (one == nullptr)
     return {false, "there is no transport " + transport + "; --ham-help lists those that there are", {}};

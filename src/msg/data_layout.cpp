@@ -49,7 +49,7 @@ bool data_layout::same_structs(const data_layout& other) const noexcept {
 
 namespace {
 
-std::array<std::string, 5> facts(const data_layout& layout) {
+std::array<std::string, 5> properties(const data_layout& layout) {
   return {layout.little_endian != 0 ? "little-endian byte order" : "big-endian byte order",
           std::to_string(8 * layout.pointer_size) + "-bit pointers",
           "long of " + std::to_string(layout.long_size) + " bytes",
@@ -62,13 +62,13 @@ std::array<std::string, 5> facts(const data_layout& layout) {
 
 std::string data_layout::describe() const {
   std::string text;
-  for (const std::string& fact : facts(*this)) text += (text.empty() ? "" : ", ") + fact;
+  for (const std::string& one : properties(*this)) text += (text.empty() ? "" : ", ") + one;
   return text;
 }
 
 std::string data_layout::describe_against(const data_layout& other) const {
-  const auto mine = facts(*this);
-  const auto theirs = facts(other);
+  const auto mine = properties(*this);
+  const auto theirs = properties(other);
   std::string text;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (mine[i] != theirs[i]) text += (text.empty() ? "" : ", ") + mine[i];

@@ -11,7 +11,7 @@ void throw_no_node(unsigned long long number, bool is_signed) {
   throw call_error("node " + text + " does not exist (numbers of nodes have 32 bits) use one below num_nodes()");
 }
 
-std::int64_t whole_nanoseconds(long double time_ns) noexcept {
+std::int64_t clamped_nanoseconds(long double time_ns) noexcept {
   if (time_ns >= static_cast<long double>(INT64_MAX)) return INT64_MAX;
   if (time_ns <= 0) return 0;
   return static_cast<std::int64_t>(time_ns);

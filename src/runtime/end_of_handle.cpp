@@ -1,4 +1,4 @@
-// Signs of life: messages taken, and for processes of this machine whether the kernel has stopped them.
+// Signs of life: messages consumed, and for processes of this machine whether the kernel has stopped them.
 #include "runtime/end_of_handle.hpp"
 
 #include <algorithm>
@@ -39,11 +39,11 @@ sign_of_life::sign_of_life(engine& at, node_t node, const char* what)
       started_ns_(base::now_ns()),
       last_sign_ns_(started_ns_),
       next_probe_ns_(started_ns_ + second_ns / 2),
-      taken_(who_->given_up_at.load()) {}
+      consumed_(who_->given_up_at.load()) {}
 
 bool sign_of_life::shows_one() {
-  const std::uint64_t before = std::exchange(taken_, at_.consumed_by(*who_));
-  if (before != peer::never && before != taken_) return true;
+  const std::uint64_t before = std::exchange(consumed_, at_.consumed_by(*who_));
+  if (before != peer::never && before != consumed_) return true;
   const char state = state_of(at_.local_process(*who_));
   if (state != '\0') return state != 'T' && state != 't';
   return false;
@@ -71,7 +71,7 @@ bool sign_of_life::wait_on() {
 }
 
 void sign_of_life::give_up(std::int64_t waited_ns) {
-  if (who_->given_up_at.exchange(taken_) != peer::never) return;
+  if (who_->given_up_at.exchange(consumed_) != peer::never) return;
   const char state = state_of(at_.local_process(*who_));
   std::fprintf(
       stderr,

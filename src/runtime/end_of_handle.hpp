@@ -32,7 +32,7 @@ class sign_of_life {
   const std::int64_t started_ns_;
   std::int64_t last_sign_ns_;
   std::int64_t next_probe_ns_;
-  std::uint64_t taken_;  ///< peer::never: not known
+  std::uint64_t consumed_;  ///< peer::never: not known
 };
 
 /// Makes a call whose answer ends a handle, and waits for it as sign_of_life says; after that the call is on its own.

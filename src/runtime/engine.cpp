@@ -9,8 +9,8 @@
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 #include "msg/pool_thread.hpp"
-#include "runtime/facts.hpp"
 #include "runtime/forks.hpp"
+#include "runtime/node_info.hpp"
 
 namespace ham::detail {
 namespace {
@@ -72,7 +72,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
   me.to = &self_endpoint_;
   me.max_payload = self_endpoint_.max_payload();
   me.hello_seen = true;
-  me.facts = local_facts(self_);
+  me.info = local_node_info(self_);
   nameless_loss_ = std::make_exception_ptr(node_failure("a node failed (there is no memory left to say more)", {}));
   no_memory_ = std::make_exception_ptr(std::bad_alloc());
   me.state.store(peer_state::ready, std::memory_order_release);
@@ -128,7 +128,7 @@ void engine::adopt(std::unique_ptr<transport::transport> transport) {
   waiter_.watch(transport->wake_fd());
   if (const char* const device = transport->device_type(); device != nullptr) {
     std::lock_guard guard(mutex_);
-    peers_[self_].facts.device_type = device;
+    peers_[self_].info.device_type = device;
   }
   transports_[at] = std::move(transport);
   transport_count_.store(at + 1, std::memory_order_release);
@@ -296,7 +296,7 @@ void engine::fail_access(node_t node) {
   throw_lost(*who, nullptr, call_outcome::may_have_run);
 }
 
-void engine::fail_access_beside(peer& who) {
+void engine::fail_background_access(peer& who) {
   const std::int64_t until = base::now_ns() + 1'000'000'000;
   base::backoff<base::backoff_schedule{.spins = 100, .yields = 100, .sleep_ns = 50'000}> pause;
   while (who.state.load(std::memory_order_acquire) != peer_state::lost && base::now_ns() < until) {

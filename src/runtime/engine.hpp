@@ -122,7 +122,7 @@ class engine final : public transport::observer, public called_node, private wai
   }
   [[nodiscard]] std::size_t message_limit() const noexcept { return message_limit_; }
 
-  // ---- facts
+  // ---- information
   [[nodiscard]] node_t self() const noexcept { return self_; }
   /// Differs from that of any other engine of this process, also of those that have ended.
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
@@ -165,7 +165,7 @@ class engine final : public transport::observer, public called_node, private wai
   /// some of the bytes.
   [[noreturn]] void fail_access(node_t node);
   /// The same on a thread that must not run calls and continuations.
-  [[noreturn]] void fail_access_beside(peer& who);
+  [[noreturn]] void fail_background_access(peer& who);
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -186,7 +186,7 @@ class engine final : public transport::observer, public called_node, private wai
   void settle_local(call_slot& slot, slot_state outcome) noexcept;
   /// The same from a thread of the library's own: the thread that polls settles it, and what waits for it goes on
   /// there.
-  void settle_beside(call_slot& slot, slot_state outcome) noexcept;
+  void settle_background(call_slot& slot, slot_state outcome) noexcept;
   void attach(call_slot& slot, continuation* what);
 
   // ---- progress and waiting (engine.cpp, engine_sleep.cpp)
@@ -208,7 +208,7 @@ class engine final : public transport::observer, public called_node, private wai
  private:
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
-  static constexpr unsigned max_hot_polls = 512;  // looks at a transport behind the first after it had something
+  static constexpr unsigned max_hot_polls = 512;  // polls of a transport behind the first after it had something
 
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
   /// something was done.
@@ -357,7 +357,7 @@ class engine final : public transport::observer, public called_node, private wai
 
   peer_events events_;
   settled_queue settled_;
-  mutable std::mutex mutex_;          ///< peers' facts and loss
+  mutable std::mutex mutex_;          ///< peers' info and loss
   std::exception_ptr nameless_loss_;  ///< for want of memory to say more
   std::exception_ptr no_memory_;
 

@@ -43,7 +43,7 @@ offload::node_descriptor engine::describe(node_t node) {
   notice_losses();
   const peer_hold who = peer_of(node);
   std::lock_guard guard(mutex_);
-  return offload::node_descriptor(who->facts);
+  return offload::node_descriptor(who->info);
 }
 
 bool engine::alive(node_t node) {

@@ -12,7 +12,7 @@
 #include "ham/msg/translation.hpp"
 #include "ham/offload/detail/call_message.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/facts.hpp"
+#include "runtime/node_info.hpp"
 
 namespace ham::detail {
 namespace {
@@ -128,7 +128,7 @@ void engine::connected(transport::endpoint& with) {
 void engine::send_hello(peer& to) {
   const auto own_info = [this] {
     std::lock_guard guard(mutex_);
-    return peers_[self_].facts;
+    return peers_[self_].info;
   };
   const greeting mine{local_manifest().id(), own_info(), address_, message_limit_};
   reply_with(to, frame_header::of(wire_kind::hello), mine.encode());
@@ -143,7 +143,7 @@ void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
   from.max_message = theirs.max_message;
   {
     std::lock_guard guard(mutex_);
-    from.facts = std::move(theirs.node);
+    from.info = std::move(theirs.node);
     from.address = std::move(theirs.address);
   }
   if (theirs.manifest == local_manifest().id()) {
@@ -242,7 +242,7 @@ void engine::mark_unsent(const message_list& messages) noexcept {
 void engine::settle_lost(peer& who, const transport::endpoint* gone, peer_end how) noexcept {
   std::uint64_t taken = UINT64_MAX;
   if (how == peer_end::process_died && gone != nullptr) {
-    // Threads of the dying process that still run on other cores pass through the kernel, and do not come back.
+    // Threads of the killed process that still run on other cores pass through the kernel, and do not come back.
     base::heavy_fence();
     taken = gone->consumed();
   }
@@ -263,19 +263,19 @@ std::exception_ptr engine::loss_of(peer& who, const msg::handler_entry* function
 
 std::exception_ptr engine::describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
                                          call_outcome outcome) {
-  node_failure::facts facts;
+  node_failure::details details;
   std::string reason;
   {
     std::lock_guard guard(mutex_);
-    facts.host = who.facts.name.empty() ? peers_[self_].facts.name : who.facts.name;
-    facts.pid = who.facts.pid >= 0 ? who.facts.pid : pid_of(who.node);
+    details.host = who.info.name.empty() ? peers_[self_].info.name : who.info.name;
+    details.pid = who.info.pid >= 0 ? who.info.pid : pid_of(who.node);
     reason = who.loss;
   }
-  facts.node = who.node;
-  facts.function = function == nullptr ? "" : table_->pretty_name(function->key());
-  facts.call = call;
-  facts.outcome = outcome;
-  return make_node_failure(std::move(facts), reason);
+  details.node = who.node;
+  details.function = function == nullptr ? "" : table_->pretty_name(function->key());
+  details.call = call;
+  details.outcome = outcome;
+  return make_node_failure(std::move(details), reason);
 }
 
 std::int64_t engine::pid_of(node_t node) const noexcept {
@@ -288,7 +288,7 @@ std::int64_t engine::pid_of(node_t node) const noexcept {
 std::int64_t engine::local_process(const peer& who) const {
   const std::int64_t started = pid_of(who.node);  // may be a wrapper around it
   std::lock_guard guard(mutex_);
-  return started >= 0 && who.facts.pid >= 0 ? who.facts.pid : started;
+  return started >= 0 && who.info.pid >= 0 ? who.info.pid : started;
 }
 
 void engine::part_with(node_t node, const std::string& reason) {

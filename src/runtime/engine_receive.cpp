@@ -11,7 +11,7 @@
 #include "core/remote_exception.hpp"
 #include "ham/msg/codec.hpp"
 #include "runtime/engine.hpp"
-#include "runtime/facts.hpp"
+#include "runtime/node_info.hpp"
 
 namespace ham::detail {
 namespace {
@@ -48,8 +48,8 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
       case to_byte(wire_kind::batch):
       case to_byte(wire_kind::batch) | in_context: {
         const frame_header head = frame_header::decode(frame.head);
-        // The bytes leave the shared memory before anything looks at them: the peer can change them no more, and the
-        // ring goes on while the call runs.
+        // The bytes leave the shared memory before they are decoded: the peer cannot change them any more, and the
+        // ring continues while the call runs.
         if (frame.payload.size() <= small_payload) [[likely]] {
           alignas(16) std::array<std::byte, small_payload> copy;
           const std::span<const std::byte> payload(copy.data(), frame.payload.size());
@@ -80,10 +80,10 @@ void engine::receive(transport::endpoint& from, const transport::frame& frame) {
         return;
       }
       case to_byte(wire_kind::fragment): {
-        auto whole = who->fragments.add(frame);
+        auto message = who->fragments.add(frame);
         from.release();
-        if (!whole) return;
-        receive_message(*who, frame_header::decode(whole->head), whole->bytes);
+        if (!message) return;
+        receive_message(*who, frame_header::decode(message->head), message->bytes);
         return;
       }
       default: {
@@ -172,14 +172,14 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
     return;
   if (failed) [[unlikely]] {
     const std::string function = table_->pretty_name(slot->function->key());
-    offload::node_descriptor::facts facts;
+    offload::node_descriptor::info info;
     {
       std::lock_guard guard(mutex_);
-      facts = from.facts;
+      info = from.info;
     }
     std::exception_ptr thrown;
     try {
-      thrown = decode_exception(payload, function, facts);
+      thrown = decode_exception(payload, function, info);
     } catch (const std::exception& problem) {
       calls_.fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
       throw protocol_error(std::string("an exception that cannot be read: ") + problem.what());

@@ -21,10 +21,10 @@ peer_hold engine::peer_for(node_t node) {
     if (peer* const one = peers_.claim(node)) claimed = peer_hold(*one);
   });
   if (claimed) return claimed;
-  node_failure::facts facts;
-  facts.node = node;
-  facts.outcome = call_outcome::not_run;
-  throw node_failure("node " + std::to_string(node) + " failed: it has left the job", std::move(facts));
+  node_failure::details details;
+  details.node = node;
+  details.outcome = call_outcome::not_run;
+  throw node_failure("node " + std::to_string(node) + " failed: it has left the job", std::move(details));
 }
 
 /// The peer, once it is connected and greeted.

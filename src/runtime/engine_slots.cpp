@@ -26,7 +26,7 @@ void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
   continuations_.run_settled();
 }
 
-void engine::settle_beside(call_slot& slot, slot_state outcome) noexcept {
+void engine::settle_background(call_slot& slot, slot_state outcome) noexcept {
   if (settled_.add(slot, outcome)) {
     events_.announce();
     return;

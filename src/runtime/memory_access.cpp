@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t part_bytes = std::size_t{1} << 20;
 
 /// An access while its caller goes on.
-class access_beside final : public ham::detail::transfer {
+class background_transfer final : public ham::detail::transfer {
  public:
-  access_beside(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what)
+  background_transfer(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what)
       : at_(at), who_(std::move(who)), memory_(memory), what_(what), slot_(*make_local_slot(at)) {}
 
   [[nodiscard]] call_slot& slot() noexcept { return slot_; }
@@ -40,7 +40,7 @@ class access_beside final : public ham::detail::transfer {
       ::new (static_cast<void*>(slot_.storage)) std::exception_ptr(std::current_exception());
       outcome = slot_state::failed;
     }
-    at_.settle_beside(slot_, outcome);
+    at_.settle_background(slot_, outcome);
   }
 
   /// All of it on the calling thread, at once.
@@ -52,7 +52,7 @@ class access_beside final : public ham::detail::transfer {
  private:
   void check(transport::access_result how) {
     if (problem_ != nullptr) std::rethrow_exception(problem_);
-    if (how == transport::access_result::lost && base::on_library_thread) at_.fail_access_beside(*who_);
+    if (how == transport::access_result::lost && base::on_library_thread) at_.fail_background_access(*who_);
     what_.check(at_, how);
   }
 
@@ -106,16 +106,16 @@ void one_sided::check(engine& at, transport::access_result how) const {
 }
 
 future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what) {
-  using beside = transport::remote_memory::beside;
-  const beside how = memory.goes_beside();
-  if (what.whom == moved_by::caller || how == beside::no || !at.transfers().pays(what.bytes))
+  using background_access = transport::remote_memory::background_access;
+  const background_access how = memory.background();
+  if (what.whom == moved_by::caller || how == background_access::none || !at.transfers().pays(what.bytes))
     return access_now(at, memory, what);
-  if (how == beside::parts && !is_allowed(memory, what)) return access_now(at, memory, what);
-  auto handed_over = std::make_unique<access_beside>(at, std::move(who), memory, what);
-  access_beside& mine = *handed_over;
+  if (how == background_access::parts && !is_allowed(memory, what)) return access_now(at, memory, what);
+  auto handed_over = std::make_unique<background_transfer>(at, std::move(who), memory, what);
+  background_transfer& mine = *handed_over;
   call_slot& slot = mine.slot();
   std::unique_ptr<ham::detail::transfer> job = std::move(handed_over);
-  const std::size_t part = how == beside::parts ? part_bytes : what.bytes;
+  const std::size_t part = how == background_access::parts ? part_bytes : what.bytes;
   if (!at.transfers().begin(slot, job, what.bytes, part)) mine.do_here();
   return future<void>(&slot);
 }

@@ -104,7 +104,7 @@ std::string nodes_for(std::size_t processes) {
 
 /// `what` is said in front of the text.
 std::size_t number_between(std::string_view text, std::int64_t least, std::int64_t most, const char* what) {
-  if (const auto number = base::parse_whole(text, least, most)) return static_cast<std::size_t>(*number);
+  if (const auto number = base::parse_integer(text, least, most)) return static_cast<std::size_t>(*number);
   throw config_error(what + std::string(text) + " is no number from " + std::to_string(least) + " to " +
                      std::to_string(most));
 }

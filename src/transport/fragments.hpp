@@ -55,7 +55,7 @@ class long_room {
   std::span<std::byte> bytes_;
 };
 
-/// A message that waits to be sent, whole or in pieces.
+/// A message that waits to be sent, in one frame or in fragments.
 struct outbound {
   [[nodiscard]] std::span<const std::byte> view() const noexcept {
     return room ? std::span<const std::byte>(room.bytes()) : bytes;
@@ -119,7 +119,7 @@ inline constexpr std::size_t usual_message_limit = std::size_t{64} << 20;
 }
 
 /// Puts the pieces of one peer's messages together. Memory grows with what arrives, not with what is announced, and the
-/// messages of a peer that are not whole yet are together never longer than the limit on one.
+/// messages of a peer that are incomplete are together never longer than the limit on one.
 class assembler {
  public:
   explicit assembler(std::size_t limit = usual_message_limit) : limit_(limit) {}
@@ -130,7 +130,7 @@ class assembler {
   static constexpr std::size_t max_streams = 64;
 
   void limit(std::size_t bytes) noexcept { limit_ = bytes; }
-  /// Drops what is not whole.
+  /// Drops incomplete messages.
   void clear() noexcept {
     streams_.clear();
     waiting_ = 0;
@@ -146,20 +146,20 @@ class assembler {
     if (head.total > limit_ || bytes.size() > limit_ - waiting_) throw_too_long(head.total, limit_);
     const auto [at, fresh] = streams_.try_emplace(piece.head.key);
     if (streams_.size() > max_streams) throw protocol_error("too many long messages at once");
-    partial& whole = at->second;
+    partial& incomplete = at->second;
     if (fresh) {
-      whole.total = head.total;
-      whole.assembled.head = {head.key, piece.head.call, static_cast<std::uint8_t>(head.kind)};
+      incomplete.total = head.total;
+      incomplete.assembled.head = {head.key, piece.head.call, static_cast<std::uint8_t>(head.kind)};
     }
-    std::vector<std::byte>& so_far = whole.assembled.bytes;
-    if (head.total != whole.total || head.offset != so_far.size() || head.kind > 0x7f ||
-        bytes.size() > whole.total - so_far.size()) {
+    std::vector<std::byte>& so_far = incomplete.assembled.bytes;
+    if (head.total != incomplete.total || head.offset != so_far.size() || head.kind > 0x7f ||
+        bytes.size() > incomplete.total - so_far.size()) {
       throw protocol_error("a fragment does not continue its message");
     }
     so_far.insert(so_far.end(), bytes.begin(), bytes.end());
     waiting_ += bytes.size();
-    if (so_far.size() < whole.total) return std::nullopt;
-    message done = std::move(whole.assembled);
+    if (so_far.size() < incomplete.total) return std::nullopt;
+    message done = std::move(incomplete.assembled);
     waiting_ -= done.bytes.size();
     streams_.erase(at);
     return done;

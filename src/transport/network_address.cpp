@@ -16,7 +16,7 @@ std::optional<network_address> network_address::parse(std::string_view text) {
   std::string_view host = text.substr(0, colon);
   const bool brackets = host.starts_with('[') && host.ends_with(']');
   if (brackets) host = host.substr(1, host.size() - 2);
-  const auto port = base::parse_whole(text.substr(colon + 1), 1, 65535);
+  const auto port = base::parse_integer(text.substr(colon + 1), 1, 65535);
   const bool good = port && !host.empty() && host.find_first_of("[]/ '") == std::string_view::npos &&
                     brackets == (host.find(':') != std::string_view::npos);
   if (!good) return std::nullopt;

@@ -50,12 +50,12 @@ class remote_memory {
   /// The peer is gone: lets go of its memory as soon as no access is under way. Later ones find it lost. Any thread.
   virtual void abandon() noexcept {}
   /// How an access can go on while its caller computes.
-  enum class beside : std::uint8_t {
-    no,     ///< only some threads may access it: see open_to_me()
-    whole,  ///< on another thread
-    parts,  ///< several threads may move parts of it; a part costs nothing of its own
+  enum class background_access : std::uint8_t {
+    none,       ///< only some threads may access it: see open_to_me()
+    undivided,  ///< on another thread, as one block
+    parts,      ///< several threads may move parts of it; a part costs nothing of its own
   };
-  [[nodiscard]] virtual beside goes_beside() const noexcept { return beside::whole; }
+  [[nodiscard]] virtual background_access background() const noexcept { return background_access::undivided; }
   /// Whether the calling thread may use it.
   [[nodiscard]] virtual bool open_to_me() const noexcept { return true; }
 };
@@ -107,8 +107,8 @@ class endpoint {
   /// memory, they are cut.
   [[nodiscard]] virtual message_memory* long_messages() noexcept { return nullptr; }
 
-  /// Something will probably be sent soon: takes the cache lines of the next message away from the peer, which looks at
-  /// them, while this side is still computing. A hint; any thread.
+  /// Something will probably be sent soon: takes the cache lines of the next message from the peer, which polls them,
+  /// while this side is still computing. A hint; any thread.
   void expect_send() const noexcept {
     const std::uintptr_t room = next_room_.load(std::memory_order_relaxed);
     base::prefetch_for_write(room);
@@ -189,7 +189,7 @@ class transport {
   [[nodiscard]] virtual std::int64_t max_sleep_ns() const noexcept { return base::never_ns; }
 
   /// The runtime has no more use for an endpoint, whichever transport it is of: it was closed, and no thread of the
-  /// runtime looks at the object any more, except for the caller, until poll is called next: it may have a frame of it
+  /// runtime uses the object any more, except for the caller, until poll is called next: it may have a frame of it
   /// that is not released. Its memory() may still be used. Under the receiving lock; may be called from within the
   /// handling of a frame.
   virtual void forget(endpoint&) noexcept {}

@@ -52,7 +52,7 @@ TEST(backoff, sleeps_grow_up_to_their_limit) {
   EXPECT_EQ(lengths, (std::vector<std::int64_t>{100, 200, 350, 350, 350}));
 }
 
-TEST(backoff, sleeps_are_alike_without_a_longest_one) {
+TEST(backoff, sleeps_are_alike_without_a_maximum) {
   backoff<backoff_schedule{.spins = 0, .yields = 0, .sleep_ns = 100}> wait;
   for (int i = 0; i < 40; ++i) {
     EXPECT_EQ(wait.next_sleep_ns(), 100);

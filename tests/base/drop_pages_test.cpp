@@ -1,4 +1,4 @@
-// Memory is given back in whole pages, and only what lies inside.
+// Memory is given back in complete pages, and only what lies inside.
 #include "base/drop_pages.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace ham::base {
 namespace {
 
-TEST(drop_pages, empties_the_whole_pages_inside) {
+TEST(drop_pages, empties_all_complete_pages) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const mapped = ::mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
@@ -20,7 +20,7 @@ TEST(drop_pages, empties_the_whole_pages_inside) {
   EXPECT_EQ(bytes[3 * page - 1], std::byte{0});
   EXPECT_EQ(bytes[3 * page], std::byte{7});
   drop_pages({bytes + 10, page});
-  EXPECT_EQ(bytes[10], std::byte{7}) << "no whole page";
+  EXPECT_EQ(bytes[10], std::byte{7}) << "no complete page";
   bytes[page] = std::byte{9};
   EXPECT_EQ(bytes[page], std::byte{9}) << "the addresses stay usable";
   ::munmap(mapped, 4 * page);

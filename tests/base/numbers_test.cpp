@@ -22,11 +22,11 @@ TEST(decimal, refuses_all_else) {
   }
 }
 
-TEST(whole, is_within_its_bounds_and_nothing_else) {
-  EXPECT_EQ(parse_whole("1", 1, 4096), 1);
-  EXPECT_EQ(parse_whole("4096", 1, 4096), 4096);
+TEST(parse_integer, is_within_its_bounds_and_nothing_else) {
+  EXPECT_EQ(parse_integer("1", 1, 4096), 1);
+  EXPECT_EQ(parse_integer("4096", 1, 4096), 4096);
   for (const char* text : {"", "0", "4097", "-1", "+1", " 1", "1 ", "1s", "0x1", "99999999999999999999"}) {
-    EXPECT_FALSE(parse_whole(text, 1, 4096)) << text;
+    EXPECT_FALSE(parse_integer(text, 1, 4096)) << text;
   }
 }
 

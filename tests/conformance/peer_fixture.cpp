@@ -24,9 +24,9 @@ class peer_program {
  private:
   void handle(endpoint& from, const frame& arrived) {
     if (arrived.head.kind == piece_kind) {
-      auto whole = pieces_.add(arrived);
+      auto message = pieces_.add(arrived);
       from.release();
-      if (whole) obey_order(from, whole->head, whole->bytes);
+      if (message) obey_order(from, message->head, message->bytes);
       return;
     }
     const frame_head head = arrived.head;

@@ -41,9 +41,9 @@ TEST(batch_records, a_result_is_a_value_or_an_error) {
 }
 
 TEST(batch_records, a_result_that_is_cut_is_not_complete) {
-  const auto whole = words({3, 4}, 4);
-  for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_FALSE(batch_result::complete(std::span(whole).first(size))) << size;
+  const auto batch = words({3, 4}, 4);
+  for (std::size_t size = 0; size < batch.size(); ++size)
+    EXPECT_FALSE(batch_result::complete(std::span(batch).first(size))) << size;
   EXPECT_FALSE(batch_result::complete(words({3, 0x7fffffff}, 100)));
   EXPECT_TRUE(batch_result::complete(words({3, failed_bit}, 0)));
 }

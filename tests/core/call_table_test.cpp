@@ -154,7 +154,7 @@ TEST_F(call_table_test, the_deadline_of_a_call_that_is_over_is_nobody_elses) {
   EXPECT_FALSE(next.settled());
 }
 
-TEST_F(call_table_test, what_a_lost_node_owes_fails_and_nothing_else) {
+TEST_F(call_table_test, calls_of_a_lost_node_fail_and_no_others) {
   call_slot& owed = pending();
   call_slot& forgotten = pending();
   call_slot& elsewhere = pending();

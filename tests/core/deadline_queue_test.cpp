@@ -70,7 +70,7 @@ TEST(deadline_queue, remembers_when_the_next_unlisted_call_is_due) {
   EXPECT_EQ(queue.next_ns(), 500);
   EXPECT_FALSE(queue.unlisted_due(499));
   EXPECT_TRUE(queue.unlisted_due(500));
-  EXPECT_FALSE(queue.unlisted_due(500)) << "said once; the caller looks, and sets the next one";
+  EXPECT_FALSE(queue.unlisted_due(500)) << "said once; the caller checks, and sets the next time";
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class idle_node : public detail::waiting_node, public detail::served_node {
   std::atomic<std::uint64_t> executed{0};
   std::atomic<std::int64_t> wakeup_ns{base::never_ns};
   std::function<bool()> on_receive = [] { return false; };
-  // What the test looks at.
+  // What the test reads.
   std::atomic<int> armed{0}, disarmed{0}, clock_checks{0}, finished{0}, polls{0};
 
   detail::waiter waits{*this};

@@ -9,9 +9,9 @@ namespace node_loss_test {
 
 using namespace ham;
 
-node_failure failure(node_failure::facts info, const std::string& reason) {
+node_failure failure(node_failure::details details, const std::string& reason) {
   try {
-    std::rethrow_exception(detail::make_node_failure(std::move(info), reason));
+    std::rethrow_exception(detail::make_node_failure(std::move(details), reason));
   } catch (const node_failure& why) {
     return why;
   }

@@ -77,7 +77,7 @@ E through_bytes(Throw thrower) {
   throw std::logic_error("nothing was thrown");
 }
 
-TEST(remote_exception, failures_of_nested_calls_keep_their_facts) {
+TEST(remote_exception, failures_of_nested_calls_keep_their_details) {
   const auto lost = through_bytes<node_failure>([] {
     throw node_failure("node 2 failed", {2, "there", 77, "g(int)", 5, call_outcome::not_run});
   });
@@ -95,7 +95,7 @@ TEST(remote_exception, failures_of_nested_calls_keep_their_facts) {
   }
 }
 
-TEST(remote_exception, facts_of_a_peer_are_checked) {
+TEST(remote_exception, details_from_a_peer_are_checked) {
   constexpr std::uint8_t failure_code = 244;
   constexpr std::uint8_t deadline_code = 245;
   EXPECT_THROW(decode_exception(bytes_of(failure_code, "", "", ""), "f()", {}), protocol_error);

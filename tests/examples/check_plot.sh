@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the solver with --plot and looks at the picture: check_plot.sh PROGRAM FILE
+# Runs the solver with --plot and checks the picture: check_plot.sh PROGRAM FILE
 set -eu
 rm -f "$2"
 "$1" --grid 30 --no-compare --plot "$2"

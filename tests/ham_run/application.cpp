@@ -15,7 +15,7 @@ using namespace ham;
 namespace {
 
 /// What a node knows of itself.
-std::string facts(const std::string& variable) {
+std::string describe(const std::string& variable) {
   const char* const value = std::getenv(variable.c_str());
   char folder[4096] = "";
   if (::getcwd(folder, sizeof folder) == nullptr) folder[0] = '\0';
@@ -49,10 +49,10 @@ void print_processes() {
 int main(int argc, char** argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   const std::string argument = argc > 2 ? argv[2] : "";
-  if (word == "facts") {
+  if (word == "describe") {
     std::cout << "nodes=" << nodes() << '\n';
     for (node_t node = 0; node < nodes(); ++node) {
-      std::cout << "node " << (node == 0 ? facts(argument) : offload::sync(node, fn<&facts>, argument)) << '\n';
+      std::cout << "node " << (node == 0 ? describe(argument) : offload::sync(node, fn<&describe>, argument)) << '\n';
     }
     return 0;
   }

@@ -6,13 +6,13 @@ namespace {
 using namespace ham::run::test;
 
 TEST(ham_run, counts_nodes_with_the_host) {
-  const result four = run({"-n", "4", application, "facts"});
+  const result four = run({"-n", "4", application, "describe"});
   EXPECT_EQ(four.code, 0) << four.err;
   EXPECT_TRUE(contains(four.out, "nodes=4\n")) << four.out;
-  EXPECT_TRUE(contains(run({"-n", "1", application, "facts"}).out, "nodes=1\n"));
-  EXPECT_TRUE(contains(run({application, "facts"}).out, "nodes=2\n")) << "the program's own default";
-  EXPECT_TRUE(contains(run({application, "facts"}, {"HAM_NODES=shm:2"}).out, "nodes=3\n"));
-  EXPECT_TRUE(contains(run({"--hosts", "localhost:3", application, "facts"}).out, "nodes=4\n"));
+  EXPECT_TRUE(contains(run({"-n", "1", application, "describe"}).out, "nodes=1\n"));
+  EXPECT_TRUE(contains(run({application, "describe"}).out, "nodes=2\n")) << "the program's own default";
+  EXPECT_TRUE(contains(run({application, "describe"}, {"HAM_NODES=shm:2"}).out, "nodes=3\n"));
+  EXPECT_TRUE(contains(run({"--hosts", "localhost:3", application, "describe"}).out, "nodes=4\n"));
 }
 
 TEST(ham_run, ends_with_the_exit_code_of_the_host) {
@@ -36,24 +36,24 @@ TEST(ham_run, refuses_what_it_does_not_understand) {
   EXPECT_EQ(run({"-n", "0", application}).code, 125);
   EXPECT_EQ(run({"-n", "many", application}).code, 125);
   for (const char* const option : {"--hosts", "--hostfile"}) {
-    EXPECT_EQ(run({option, "", application, "facts"}).code, 125) << "an empty variable is not this machine";
+    EXPECT_EQ(run({option, "", application, "describe"}).code, 125) << "an empty variable is not this machine";
   }
   const result absent = run({"-n", "2", "./no-such-program"});
   EXPECT_EQ(absent.code, 125);
   EXPECT_TRUE(contains(absent.err, "cannot start") && contains(absent.err, "no-such-program (No such file"))
       << absent.err;
-  const result folder = run({"--wdir", "/no/such/folder", application, "facts"});
+  const result folder = run({"--wdir", "/no/such/folder", application, "describe"});
   EXPECT_EQ(folder.code, 125);
   EXPECT_TRUE(contains(folder.err, "cannot go to the folder /no/such/folder")) << folder.err;
 }
 
 TEST(ham_run, sets_variables_folder_and_cores) {
   const result one = run({"-n", "2", "--env", "HAM_TEST_VARIABLE=a 'b'", "--wdir", "/usr", "--bind", "0", application,
-                          "facts", "HAM_TEST_VARIABLE"});
+                          "describe", "HAM_TEST_VARIABLE"});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_TRUE(contains(one.out, "node 0 variable=a 'b' folder=/usr\n")) << one.out;
   EXPECT_TRUE(contains(one.out, "node 1 variable=a 'b' folder=/usr\n")) << one.out;
-  const result cores = run({"-n", "2", "--bind", "0", application, "facts", "HAM_CPU_AFFINITY"});
+  const result cores = run({"-n", "2", "--bind", "0", application, "describe", "HAM_CPU_AFFINITY"});
   EXPECT_TRUE(contains(cores.out, "node 0 variable=0 ")) << cores.out;
 }
 
@@ -69,8 +69,8 @@ TEST(ham_run, begins_lines_with_the_number_of_the_node) {
 }
 
 TEST(ham_run, shows_what_it_would_do) {
-  const result one = run({"-n", "3", "--bind", "0,1", "--show", application, "facts", "a b"});
-  EXPECT_EQ(one.out, "here: HAM_NODES=shm:2 HAM_CPU_AFFINITY=0,1 " + application + " facts 'a b'\n") << one.err;
+  const result one = run({"-n", "3", "--bind", "0,1", "--show", application, "describe", "a b"});
+  EXPECT_EQ(one.out, "here: HAM_NODES=shm:2 HAM_CPU_AFFINITY=0,1 " + application + " describe 'a b'\n") << one.err;
   EXPECT_EQ(one.code, 0);
 }
 

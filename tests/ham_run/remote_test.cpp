@@ -21,9 +21,9 @@ class ham_run_remote : public testing::Test {
     return run(std::vector<std::string>{"--ssh", fake_ssh, "--hosts", hosts} + more, environment);
   }
   static std::string isa() {
-    utsname facts{};
-    ::uname(&facts);
-    return facts.machine;
+    utsname system{};
+    ::uname(&system);
+    return system.machine;
   }
   static pid_t parent_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -63,16 +63,16 @@ class ham_run_remote : public testing::Test {
 };
 
 TEST_F(ham_run_remote, starts_targets_on_each_machine) {
-  const result one = run_on("127.0.0.2,user@127.0.0.3:2", {application, "facts"});
+  const result one = run_on("127.0.0.2,user@127.0.0.3:2", {application, "describe"});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_TRUE(contains(one.out, "nodes=4\n")) << one.out << one.err;
   EXPECT_EQ(one.err, "");
 }
 
 TEST_F(ham_run_remote, mixes_machines_and_limits_them) {
-  EXPECT_TRUE(contains(run_on("localhost:2,127.0.0.2:2", {application, "facts"}).out, "nodes=5\n"));
-  EXPECT_TRUE(contains(run_on("127.0.0.2:2,127.0.0.3:2", {"-n", "4", application, "facts"}).out, "nodes=4\n"));
-  const result few = run_on("127.0.0.2:2", {"-n", "4", application, "facts"});
+  EXPECT_TRUE(contains(run_on("localhost:2,127.0.0.2:2", {application, "describe"}).out, "nodes=5\n"));
+  EXPECT_TRUE(contains(run_on("127.0.0.2:2,127.0.0.3:2", {"-n", "4", application, "describe"}).out, "nodes=4\n"));
+  const result few = run_on("127.0.0.2:2", {"-n", "4", application, "describe"});
   EXPECT_EQ(few.code, 125);
   EXPECT_TRUE(contains(few.err, "places for 2")) << few.err;
 }
@@ -81,24 +81,24 @@ TEST_F(ham_run_remote, reads_a_hostfile) {
   const temporary_folder folder;
   const std::string name = folder.path() + "/hosts";
   std::ofstream(name) << "# two machines\n127.0.0.2\n127.0.0.3 slots=2\n";
-  const result one = run({"--ssh", fake_ssh, "--hostfile", name, application, "facts"});
+  const result one = run({"--ssh", fake_ssh, "--hostfile", name, application, "describe"});
   EXPECT_TRUE(contains(one.out, "nodes=4\n")) << one.err;
   std::ofstream(name) << "127.0.0.2\nboard:none\n";
-  const result bad = run({"--hostfile", name, application, "facts"});
+  const result bad = run({"--hostfile", name, application, "describe"});
   EXPECT_EQ(bad.code, 125);
   EXPECT_TRUE(contains(bad.err, "line 2")) << bad.err;
 }
 
 TEST_F(ham_run_remote, hands_on_variables_folder_and_arguments) {
   const result one = run_on("127.0.0.2", {"--env", "HAM_TEST_VARIABLE=it's\ntwo $lines", "--wdir", "/usr", application,
-                                          "facts", "HAM_TEST_VARIABLE", "it's", "a\nb"});
+                                          "describe", "HAM_TEST_VARIABLE", "it's", "a\nb"});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_TRUE(contains(one.out, "node 1 variable=it's\ntwo $lines folder=/usr\n")) << one.out;
   const result inherited =
-      run_on("127.0.0.2", {"--env", "HAM_TEST_VARIABLE", application, "facts", "HAM_TEST_VARIABLE"},
+      run_on("127.0.0.2", {"--env", "HAM_TEST_VARIABLE", application, "describe", "HAM_TEST_VARIABLE"},
              {"HAM_TEST_VARIABLE=from here"});
   EXPECT_TRUE(contains(inherited.out, "node 1 variable=from here ")) << inherited.out << inherited.err;
-  const result not_given = run_on("127.0.0.2", {application, "facts", "HAM_TEST_VARIABLE"}, {"HAM_TEST_VARIABLE=x"});
+  const result not_given = run_on("127.0.0.2", {application, "describe", "HAM_TEST_VARIABLE"}, {"HAM_TEST_VARIABLE=x"});
   EXPECT_TRUE(contains(not_given.out, "node 1 variable=- ")) << not_given.out;
 }
 
@@ -117,13 +117,13 @@ TEST_F(ham_run_remote, begins_lines_with_the_number_of_the_node) {
 
 TEST_F(ham_run_remote, chooses_the_program_by_instruction_set) {
   const result right = run_on(
-      "127.0.0.2", {"--binary", isa() + "=" + application, "--binary", "other=/bin/false", application, "facts"});
+      "127.0.0.2", {"--binary", isa() + "=" + application, "--binary", "other=/bin/false", application, "describe"});
   EXPECT_TRUE(contains(right.out, "nodes=2\n")) << right.err;
-  const result wrong = run_on("127.0.0.2", {"--binary", isa() + "=/no/such/binary", application, "facts"});
+  const result wrong = run_on("127.0.0.2", {"--binary", isa() + "=/no/such/binary", application, "describe"});
   EXPECT_EQ(wrong.code, 125);
   EXPECT_TRUE(contains(wrong.err, "/no/such/binary is not there")) << wrong.err;
   EXPECT_TRUE(contains(wrong.err, "--binary " + isa() + "=PATH")) << wrong.err;
-  const result all_others = run_on("127.0.0.2", {"--binary", application, application, "facts"});
+  const result all_others = run_on("127.0.0.2", {"--binary", application, application, "describe"});
   EXPECT_TRUE(contains(all_others.out, "nodes=2\n")) << all_others.err;
 }
 
@@ -136,7 +136,7 @@ TEST_F(ham_run_remote, copies_the_program_and_removes_it) {
   for (const std::string file : {HAM_TCP_MODULE_FOLDER "/libham_tcp.so", HAM_LIBRARY_FOLDER "/libham.so"}) {
     if (std::filesystem::exists(file)) more = more + std::vector<std::string>{"--with", file};
   }
-  const result one = run_on("127.0.0.2", more + std::vector<std::string>{moved, "facts", "LD_LIBRARY_PATH"},
+  const result one = run_on("127.0.0.2", more + std::vector<std::string>{moved, "describe", "LD_LIBRARY_PATH"},
                             {"TMPDIR=" + place.path()});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_TRUE(contains(one.out, "node 1 variable=" + place.path() + "/ham-run.")) << one.out;
@@ -144,16 +144,16 @@ TEST_F(ham_run_remote, copies_the_program_and_removes_it) {
 }
 
 TEST_F(ham_run_remote, says_why_a_machine_cannot_be_used) {
-  const result away = run_on("127.0.0.2,unreachable", {application, "facts"});
+  const result away = run_on("127.0.0.2,unreachable", {application, "describe"});
   EXPECT_EQ(away.code, 125);
   EXPECT_TRUE(contains(away.err, "cannot start a target on unreachable")) << away.err;
   EXPECT_TRUE(contains(away.err, "status 255") && contains(away.err, "No route to host")) << away.err;
 
-  const result silent = run_on("silent", {"--timeout", "1", application, "facts"});
+  const result silent = run_on("silent", {"--timeout", "1", application, "describe"});
   EXPECT_EQ(silent.code, 125);
   EXPECT_TRUE(contains(silent.err, "no answer within 1 s")) << silent.err;
 
-  const result no_ham = run_on("127.0.0.2", {"--binary", "/bin/true", application, "facts"});
+  const result no_ham = run_on("127.0.0.2", {"--binary", "/bin/true", application, "describe"});
   EXPECT_EQ(no_ham.code, 125);
   EXPECT_TRUE(contains(no_ham.err, "/bin/true ended without waiting for a host")) << no_ham.err;
 
@@ -161,7 +161,7 @@ TEST_F(ham_run_remote, says_why_a_machine_cannot_be_used) {
   const std::string foreign = folder.path() + "/foreign";
   std::ofstream(foreign) << "\177ELF of no machine";
   std::filesystem::permissions(foreign, std::filesystem::perms::owner_all);
-  const result strange = run_on("127.0.0.2", {"--binary", foreign, application, "facts"});
+  const result strange = run_on("127.0.0.2", {"--binary", foreign, application, "describe"});
   EXPECT_EQ(strange.code, 125);
   EXPECT_TRUE(contains(strange.err, "not for its instruction set, " + isa())) << strange.err;
 }
@@ -194,7 +194,7 @@ TEST_F(ham_run_remote, signals_end_all_of_it) {
 }
 
 TEST_F(ham_run_remote, a_signal_during_the_start_ends_it) {
-  running one({"--ssh", fake_ssh, "--hosts", "silent", application, "facts"});
+  running one({"--ssh", fake_ssh, "--hosts", "silent", application, "describe"});
   std::this_thread::sleep_for(200ms);
   ::kill(one.pid(), SIGTERM);
   EXPECT_EQ(one.wait(), 128 + SIGTERM);

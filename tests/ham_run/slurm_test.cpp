@@ -1,4 +1,4 @@
-// ham-run in what looks like a Slurm allocation, with a script that stands for srun.
+// ham-run in an imitated Slurm allocation, with a script in place of srun.
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -26,7 +26,7 @@ class ham_run_slurm : public testing::Test {
 };
 
 TEST_F(ham_run_slurm, starts_targets_on_the_nodes_of_the_job) {
-  const result one = run({application, "facts", "SLURMD_NODENAME"}, allocation("127.0.0.[2-4]", "2(x2),3"));
+  const result one = run({application, "describe", "SLURMD_NODENAME"}, allocation("127.0.0.[2-4]", "2(x2),3"));
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_TRUE(contains(one.out, "nodes=7\n")) << one.out << one.err;
   const std::vector<std::string> expected{"node 1 variable=127.0.0.2 ", "node 2 variable=127.0.0.3 ",
@@ -55,7 +55,7 @@ TEST_F(ham_run_slurm, the_key_goes_around_srun) {
     text << std::ifstream(input).rdbuf();
     return text.str();
   };
-  const result by_file = run({"--key-folder", shared.path(), application, "facts"}, environment);
+  const result by_file = run({"--key-folder", shared.path(), application, "describe"}, environment);
   EXPECT_EQ(by_file.code, 0) << by_file.err;
   EXPECT_TRUE(contains(by_file.out, "nodes=3\n")) << by_file.out;
   EXPECT_TRUE(contains(passed(), "--ham-serve=")) << "not what was looked for";
@@ -64,12 +64,12 @@ TEST_F(ham_run_slurm, the_key_goes_around_srun) {
   EXPECT_TRUE(std::filesystem::is_empty(shared.path())) << "the file is removed";
   EXPECT_FALSE(contains(by_file.err, "warning")) << by_file.err;
 
-  const result by_srun = run({"--key-folder=-", application, "facts"}, environment);
+  const result by_srun = run({"--key-folder=-", application, "describe"}, environment);
   EXPECT_EQ(by_srun.code, 0) << by_srun.err;
   EXPECT_TRUE(holds_a_key(passed()));
   EXPECT_TRUE(contains(by_srun.err, "goes through srun, which does not encrypt it")) << by_srun.err;
 
-  const result nowhere = run({"--key-folder=/no/such/folder", application, "facts"}, environment);
+  const result nowhere = run({"--key-folder=/no/such/folder", application, "describe"}, environment);
   EXPECT_EQ(nowhere.code, 125);
   EXPECT_TRUE(contains(nowhere.err, "--key-folder")) << nowhere.err;
 }
@@ -84,7 +84,7 @@ TEST_F(ham_run_slurm, labels_become_prefixes) {
 }
 
 TEST_F(ham_run_slurm, hosts_and_show_take_precedence) {
-  const result named = run({"--hosts", "localhost:2", application, "facts"}, allocation("a[1-2]", "4(x2)"));
+  const result named = run({"--hosts", "localhost:2", application, "describe"}, allocation("a[1-2]", "4(x2)"));
   EXPECT_TRUE(contains(named.out, "nodes=3\n")) << named.err;
   const result shown = run({"--show", application}, allocation("a[1-2]", "4(x2)"));
   EXPECT_TRUE(contains(shown.out, "here: srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --nodelist=a1,a2 "))

@@ -12,7 +12,7 @@ namespace {
 TEST(list_transports, says_why_one_is_not_available) {
   for (const transport_info& one : list_transports()) {
     EXPECT_TRUE(one.available || !one.remark.empty()) << one.name;
-    const module_state same = look_for_module(one.name);
+    const module_state same = find_module(one.name);
     EXPECT_EQ(same.available, one.available) << one.name;
     EXPECT_EQ(same.remark, one.remark);
     EXPECT_EQ(same.version, one.version);
@@ -31,8 +31,8 @@ TEST(list_transports, has_those_that_users_can_write) {
   EXPECT_EQ(find("parent"), all.end()) << "that is for spawned processes";
 }
 
-TEST(look_for_module, of_no_transport_says_so) {
-  const module_state none = look_for_module("smoke_signals");
+TEST(find_module, of_no_transport_says_so) {
+  const module_state none = find_module("smoke_signals");
   EXPECT_FALSE(none.available);
   EXPECT_NE(none.remark.find("there is no transport smoke_signals"), std::string::npos) << none.remark;
 }

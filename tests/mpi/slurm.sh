@@ -104,5 +104,5 @@ for mpi in "$@"; do
   [ "$mpi" = mpich ] && way=pmi2
   expect "PASSED.* 2 tests" srun --mpi=$way -n 3 "$job_test" --gtest_filter="*node_of_its_own*:*everybody*"
 done
-expect "nodes=4" salloc -n 3 "$ham_run" "$application" facts X
+expect "nodes=4" salloc -n 3 "$ham_run" "$application" describe X
 exit $failed

@@ -91,12 +91,12 @@ void read_all(message_buffer& message) {
 
 TEST(message, that_is_cut_or_changed_is_not_read_beyond_its_end) {
   some_calls made(20, 1);
-  const message_buffer whole = pack(made.calls, {});
+  const message_buffer packed = pack(made.calls, {});
   std::mt19937 random(7);
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
-    message_buffer damaged(round % 2 == 0 ? random() % whole.size() : whole.size());
-    std::memcpy(damaged.data(), whole.data(), damaged.size());
+    message_buffer damaged(round % 2 == 0 ? random() % packed.size() : packed.size());
+    std::memcpy(damaged.data(), packed.data(), damaged.size());
     for (int change = 0; change < 3 && damaged.size() > 64; ++change) {
       damaged.data()[64 + random() % (damaged.size() - 64)] = static_cast<std::byte>(random());
     }

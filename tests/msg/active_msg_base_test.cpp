@@ -34,7 +34,7 @@ class active_msg_base_test : public testing::Test {
   std::vector<std::byte> buffer = std::vector<std::byte>(sizeof(counted_message));
 };
 
-TEST_F(active_msg_base_test, executes_a_whole_message) {
+TEST_F(active_msg_base_test, executes_a_complete_message) {
   active_msg_base::execute(buffer.data(), buffer.size());
   EXPECT_EQ(executed, 3);
 }

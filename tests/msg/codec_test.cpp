@@ -194,7 +194,7 @@ TEST(codec, polymorphic_objects_get_the_virtual_table_of_the_receiver) {
   bytes wire = encoded(square(4));
   EXPECT_EQ(wire.size(), sizeof(square));
   EXPECT_EQ(decoded<square>(wire).area(), 16);
-#ifndef HAM_TEST_SANITIZED  // -fsanitize=vptr looks at the pointer that the copy constructor never reads
+#ifndef HAM_TEST_SANITIZED  // -fsanitize=vptr checks the pointer that the copy constructor never reads
   std::fill_n(wire.begin(), sizeof(void*), std::byte{0xee});  // the sender's address of it means nothing here
 #endif
   const square arrived = decoded<square>(wire, 3);

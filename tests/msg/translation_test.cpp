@@ -101,9 +101,9 @@ TEST(Translation, ObjectsOfKnownMembersNeedTheByteOrderOnly) {
   EXPECT_EQ(same_order[0], 0U);
   EXPECT_EQ(same_order[1], translation::differs);
   EXPECT_EQ(same_order[2], 2U);
-  data_layout turned = data_layout::local();
-  turned.little_endian ^= 1;
-  const translation other_order(node(list), node(list, turned));
+  data_layout swapped = data_layout::local();
+  swapped.little_endian ^= 1;
+  const translation other_order(node(list), node(list, swapped));
   EXPECT_FALSE(other_order.same_byte_order());
   EXPECT_EQ(other_order[0], translation::differs);
   EXPECT_EQ(other_order[2], 2U);

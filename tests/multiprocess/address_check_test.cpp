@@ -87,14 +87,14 @@ std::size_t times_said(const std::string& text) {
 }
 
 TEST(address_check, says_once_which_argument_holds_one) {
-  if (!detail::can_look_for_addresses<holder>) GTEST_SKIP() << "this compiler cannot clear padding";
+  if (!detail::can_check_addresses<holder>) GTEST_SKIP() << "this compiler cannot clear padding";
   const std::string text = output_of("in_argument");
   EXPECT_EQ(times_said(text), 1U) << text;
   EXPECT_NE(text.find("holder in a call to node 1 holds, 8 bytes from its beginning"), std::string::npos) << text;
 }
 
-TEST(address_check, looks_into_captures_and_batches) {
-  if (!detail::can_look_for_addresses<holder>) GTEST_SKIP() << "this compiler cannot clear padding";
+TEST(address_check, covers_captures_and_batches) {
+  if (!detail::can_check_addresses<holder>) GTEST_SKIP() << "this compiler cannot clear padding";
   EXPECT_EQ(times_said(output_of("in_capture")), 1U);
   EXPECT_EQ(times_said(output_of("in_batch")), 1U);
 }

@@ -1,4 +1,4 @@
-// HAM_EXPLICIT in a program that links the wrapped main: ham_init in every process, options of the command line.
+// HAM_EXPLICIT in a program with the wrapped main: ham_init in every process, options of the command line.
 #define HAM_EXPLICIT
 #include "support.hpp"
 

@@ -1,7 +1,7 @@
 // fork() in a host and in a target: the job stays the parent's, the child gets clear errors.
 // link: ham::ham
 // timeout: 300
-// A child leaves the parent's runtime alone, destructors included, which looks like leaks; and looking for them takes
+// A child leaves the parent's runtime alone, destructors included, which is reported as leaks; and leak detection takes
 // locks that another thread may have held at the fork.
 // env: ASAN_OPTIONS=detect_leaks=0
 #include "support.hpp"

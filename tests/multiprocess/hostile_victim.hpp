@@ -100,7 +100,7 @@ class victim {
     auto [mine, theirs] = base::make_control_pair();
     control_ = std::move(mine);
     host = std::make_unique<link>(*this, 0, false);
-    tell(
+    send_control(
         wire::shm::control_kind::welcome, 0, host->rings.epoch,
         std::array{job_file.get(), host->pair_file.get(), heap.get(), host_heap.get(), event_.get(), our_event_.get()});
     base::process_request request;
@@ -123,8 +123,8 @@ class victim {
   [[nodiscard]] bool full() const { return next_ == static_cast<node_t>(nodes); }
   [[nodiscard]] std::unique_ptr<link> connect(bool with_areas = false) {
     auto one = std::make_unique<link>(*this, next_, with_areas);
-    tell(wire::shm::control_kind::connected, next_, one->rings.epoch,
-         std::array{one->pair_file.get(), host_heap.get(), our_event_.get()});
+    send_control(wire::shm::control_kind::connected, next_, one->rings.epoch,
+                 std::array{one->pair_file.get(), host_heap.get(), our_event_.get()});
     one->pair_file.reset();
     ++next_;
     return one;
@@ -156,7 +156,7 @@ class victim {
 
  private:
   template <std::size_t Count>
-  void tell(wire::shm::control_kind what, node_t peer, std::uint32_t epoch, const std::array<int, Count>& fds) {
+  void send_control(wire::shm::control_kind what, node_t peer, std::uint32_t epoch, const std::array<int, Count>& fds) {
     wire::shm::control_text text;
     text.kind = what;
     text.peer = peer;

@@ -67,7 +67,7 @@ int sandboxed_host() {
 
 const scenario scenarios[] = {{"poor_host", poor_host}, {"sandboxed_host", sandboxed_host}};
 
-TEST(no_membarrier, in_the_whole_job) {
+TEST(no_membarrier, in_all_processes_of_the_job) {
   host_process host("poor_host");
   EXPECT_EQ(host.line(), "0");
   EXPECT_EQ(host.wait(), 0);

@@ -1,4 +1,4 @@
-// Lines that several targets print at the same time, in pieces and by all means, arrive whole.
+// Lines that several targets print at the same time, in pieces and by all means, arrive unbroken.
 // link: ham::ham
 // timeout: 120
 #include "support.hpp"
@@ -76,7 +76,7 @@ const scenario scenarios[] = {{"four_printers", four_printers},
                               {"in_order_with_the_host", in_order_with_the_host},
                               {"dies_after_a_line", dies_after_a_line}};
 
-TEST(output, whole_lines_of_four_targets) {
+TEST(output, unbroken_lines_of_four_targets) {
   host_process host("four_printers");
   const std::string text = host.rest();
   ASSERT_EQ(host.wait(), 0);

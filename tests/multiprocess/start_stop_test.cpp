@@ -59,13 +59,13 @@ TEST_P(targets, start_answer_and_end) {
       EXPECT_EQ(offload::sync(node, [] { return offload::this_node(); }), node);
       EXPECT_FALSE(offload::sync(node, [] { return offload::is_host(); }));
       EXPECT_EQ(offload::sync(node, [] { return offload::num_nodes(); }), static_cast<std::size_t>(count) + 1);
-      const offload::node_descriptor facts = offload::get_node_descriptor(node);
-      EXPECT_EQ(facts.pid(), offload::sync(node, fn<&my_pid>));
-      EXPECT_EQ(facts.transport(), "shm");
-      EXPECT_EQ(facts.node(), node);
-      EXPECT_FALSE(facts.name().empty());
-      EXPECT_GT(facts.cores(), 0U);
-      EXPECT_GT(facts.memory_bytes(), 0U);
+      const offload::node_descriptor described = offload::get_node_descriptor(node);
+      EXPECT_EQ(described.pid(), offload::sync(node, fn<&my_pid>));
+      EXPECT_EQ(described.transport(), "shm");
+      EXPECT_EQ(described.node(), node);
+      EXPECT_FALSE(described.name().empty());
+      EXPECT_GT(described.cores(), 0U);
+      EXPECT_GT(described.memory_bytes(), 0U);
     }
     pids = target_pids();
     EXPECT_EQ(std::set<pid_t>(pids.begin(), pids.end()), children());
@@ -184,7 +184,7 @@ TEST(pinning, several_cores_in_turn) {
 
 // ---- scenarios: each is a program of its own
 
-int whole_affinity() {
+int affinity_by_environment() {
   runtime rt(runtime_options{});
   std::printf("%d %d %d\n", only_core(), offload::sync(1, fn<&only_core>), offload::sync(2, fn<&only_core>));
   return 0;
@@ -206,14 +206,15 @@ int bad_settings() {
   }
 }
 
-const scenario scenarios[] = {
-    {"whole_affinity", whole_affinity}, {"default_nodes", default_nodes}, {"bad_settings", bad_settings}};
+const scenario scenarios[] = {{"affinity_by_environment", affinity_by_environment},
+                              {"default_nodes", default_nodes},
+                              {"bad_settings", bad_settings}};
 
 TEST(pinning, by_the_environment) {
   const std::vector<int> cores = usable_cores();
   const int last = cores.back();
   const std::string list = std::to_string(last) + "," + std::to_string(cores[0]);
-  host_process host("whole_affinity", {"HAM_NODES=shm:2", "HAM_CPU_AFFINITY=" + list});
+  host_process host("affinity_by_environment", {"HAM_NODES=shm:2", "HAM_CPU_AFFINITY=" + list});
   EXPECT_EQ(host.line(), std::to_string(last) + " " + std::to_string(cores[0]) + " " + std::to_string(last));
   EXPECT_EQ(host.wait(), 0);
 }

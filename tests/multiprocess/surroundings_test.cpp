@@ -145,7 +145,7 @@ TEST(surroundings, the_limit_of_file_sizes_at_the_start_is_an_error) {
 
 TEST(surroundings, main_may_end_before_other_threads) {
 #ifdef HAM_TEST_SANITIZED
-  GTEST_SKIP() << "a sanitizer looks for leaks when main's thread is gone with its stack";
+  GTEST_SKIP() << "leak detection runs when main's thread is gone with its stack";
 #endif
   host_process host("main_ends_first");
   const std::vector<pid_t> targets = parse_pids(host.line());

@@ -17,7 +17,7 @@ void work_forever() {
   while (forever) {
   }
 }
-void tell_and_work_forever(buffer_ptr<int> begun) {
+void signal_and_work_forever(buffer_ptr<int> begun) {
   __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
   work_forever();
 }
@@ -159,7 +159,7 @@ TEST(target_death, outcome_tells_what_may_be_repeated) {
   offload::buffer<int> begun(1, 1);
   int there = 0;
   offload::put_sync(&there, begun.ptr(), 1);
-  auto running = offload::async(1, fn<&tell_and_work_forever>, begun.ptr());
+  auto running = offload::async(1, fn<&signal_and_work_forever>, begun.ptr());
   EXPECT_TRUE(eventually([&] {
     offload::get_sync(begun.ptr(), &there, 1);
     return there == 1;

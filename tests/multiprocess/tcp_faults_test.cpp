@@ -130,15 +130,15 @@ std::string answer_to(const std::string& address, std::span<const std::byte> wor
 // ---- the handshake
 
 TEST_P(tcp_faults, a_handshake_that_is_cut_anywhere_is_an_error_and_nothing_else) {
-  const std::size_t whole = bytes_of_a_start();
-  ASSERT_GE(whole, tcp::hello::bytes);
+  const std::size_t bytes = bytes_of_a_start();
+  ASSERT_GE(bytes, tcp::hello::bytes);
   const std::size_t step = sanitized() ? 17 : 3;
-  for (std::size_t at = 0; at < std::min<std::size_t>(whole, 1500); at += step) {
+  for (std::size_t at = 0; at < std::min<std::size_t>(bytes, 1500); at += step) {
     fault cut;
     cut.cut_at = at;
     cut.how = at % 2 == 0 ? fault::end::reset : fault::end::orderly;
     proxy().plan(cut, {});
-    ASSERT_FALSE(refusal().empty()) << "cut at " << at << " of " << whole;
+    ASSERT_FALSE(refusal().empty()) << "cut at " << at << " of " << bytes;
   }
   for (std::size_t at = 0; at < tcp::welcome::bytes; at += 3) {
     fault cut;
@@ -150,13 +150,13 @@ TEST_P(tcp_faults, a_handshake_that_is_cut_anywhere_is_an_error_and_nothing_else
 
 TEST_P(tcp_faults, with_a_key_no_bit_of_a_handshake_can_be_changed) {
   if (!GetParam()) GTEST_SKIP() << "without a key nobody can tell";
-  const std::size_t whole = bytes_of_a_start();
+  const std::size_t bytes = bytes_of_a_start();
   const std::size_t step = sanitized() ? 29 : 5;
-  for (std::size_t at = 0; at < std::min<std::size_t>(whole, 1500); at += step) {
+  for (std::size_t at = 0; at < std::min<std::size_t>(bytes, 1500); at += step) {
     fault flip;
     flip.flip_at = at;
     proxy().plan(flip, {});
-    ASSERT_FALSE(refusal().empty()) << "changed at " << at << " of " << whole;
+    ASSERT_FALSE(refusal().empty()) << "changed at " << at << " of " << bytes;
     if (at >= 200) continue;
     proxy().plan({}, flip);
     ASSERT_FALSE(refusal().empty()) << "answer changed at " << at;
@@ -247,10 +247,10 @@ TEST_P(tcp_faults, futures_settle_when_the_connection_ends) {
 }
 
 TEST_P(tcp_faults, a_message_that_is_cut_in_the_middle_never_runs) {
-  const std::size_t whole = bytes_of_a_start();
+  const std::size_t bytes = bytes_of_a_start();
   for (const std::size_t more : {1000U, 20'000U, 60'000U, 150'000U}) {
     fault cut;
-    cut.cut_at = whole + more;
+    cut.cut_at = bytes + more;
     proxy().plan(cut, {});
     const runtime rt(through_proxy());
     EXPECT_THROW((void)offload::sync(1, fn<&length>, std::string(400'000, 'x')), node_failure) << more;

@@ -47,7 +47,7 @@ int host_there() {
 const scenario hosting_there("host_there", host_there);
 
 /// This process works on machine 1; servers wait on the others.
-class tcp_links : public testing::Test {
+class tcp_link_faults : public testing::Test {
  protected:
   void SetUp() override {
     all_.emplace(3);
@@ -103,7 +103,7 @@ std::chrono::milliseconds time_until_failure(offload::future<void>& waiting, con
 
 // Limits are generous; what is meant is 3 s, or what HAM_TCP_TIMEOUT says.
 
-TEST_F(tcp_links, a_cut_is_noticed_and_a_new_connection_works_when_it_has_healed) {
+TEST_F(tcp_link_faults, a_cut_is_noticed_and_a_new_connection_works_when_it_has_healed) {
   const std::string there = serve_on(2);
   const runtime rt(to(there));
   EXPECT_EQ(offload::sync(1, fn<&twice>, 4), 8);
@@ -120,7 +120,7 @@ TEST_F(tcp_links, a_cut_is_noticed_and_a_new_connection_works_when_it_has_healed
   EXPECT_EQ(offload::sync(again, fn<&twice>, 5), 10);
 }
 
-TEST_F(tcp_links, how_long_it_takes_can_be_said) {
+TEST_F(tcp_link_faults, how_long_it_takes_can_be_said) {
   set_timeout("0.8");
   const runtime rt(to(serve_on(2)));
   auto waiting = offload::async(1, fn<&wait_long>);
@@ -129,7 +129,7 @@ TEST_F(tcp_links, how_long_it_takes_can_be_said) {
   EXPECT_LT(time_until_failure(waiting, "0.8"), 8s);
 }
 
-TEST_F(tcp_links, a_short_cut_loses_nothing) {
+TEST_F(tcp_link_faults, a_short_cut_loses_nothing) {
   set_timeout("30");
   const runtime rt(to(serve_on(2)));
   EXPECT_EQ(offload::sync(1, fn<&count>), 1);
@@ -142,7 +142,7 @@ TEST_F(tcp_links, a_short_cut_loses_nothing) {
   EXPECT_EQ(offload::sync(1, fn<&count>), 4) << "the call that came too late has run, its reply was dropped";
 }
 
-TEST_F(tcp_links, a_target_notices_that_its_host_is_cut_off_and_takes_the_next) {
+TEST_F(tcp_link_faults, a_target_notices_that_its_host_is_cut_off_and_takes_the_next) {
   const std::string there = serve_on(2);
   host_process host("host_there", {"TEST_NODES=" + there, "TEST_KEY=" + key().path(), "TEST_NETWORK=" + all().file(3)});
   const std::vector<pid_t> job = parse_pids(host.line());
@@ -155,7 +155,7 @@ TEST_F(tcp_links, a_target_notices_that_its_host_is_cut_off_and_takes_the_next) 
   EXPECT_EQ(offload::sync(1, fn<&twice>, 6), 12);
 }
 
-TEST_F(tcp_links, one_of_three_is_cut_off_and_the_others_go_on) {
+TEST_F(tcp_link_faults, one_of_three_is_cut_off_and_the_others_go_on) {
   const std::string second = serve_on(2);
   const std::string third = serve_on(3);
   const runtime rt(to(second + "," + third));
@@ -181,7 +181,7 @@ TEST_F(tcp_links, one_of_three_is_cut_off_and_the_others_go_on) {
 }
 
 // With the usual time limit: with one below 3 s a single lost probe of the kernel ends an idle connection.
-TEST_F(tcp_links, a_target_that_stands_still_is_not_cut_off) {
+TEST_F(tcp_link_faults, a_target_that_stands_still_is_not_cut_off) {
   const runtime rt(to(serve_on(2)));
   const pid_t job = offload::sync(1, fn<&my_pid>);
   EXPECT_EQ(offload::sync(1, fn<&count>), 1);

@@ -168,18 +168,18 @@ TEST_F(calls, destinations_that_do_not_exist) {
   EXPECT_THROW(offload::context(3), call_error);
 }
 
-TEST_F(calls, facts_about_nodes) {
+TEST_F(calls, descriptions_of_nodes) {
   EXPECT_EQ(offload::num_nodes(), 3U);
   EXPECT_TRUE(offload::is_host());
   EXPECT_TRUE(offload::is_host(0));
   EXPECT_FALSE(offload::is_host(1));
   for (node_t node = 0; node <= 2; ++node) {
-    const auto facts = offload::get_node_description(node);
-    EXPECT_EQ(facts.node(), node);
-    EXPECT_EQ(facts.pid(), ::getpid()) << node;
-    EXPECT_FALSE(facts.name().empty()) << node;
-    EXPECT_EQ(facts.device_type(), "cpu");
-    EXPECT_FALSE(facts.isa().empty());
+    const auto described = offload::get_node_description(node);
+    EXPECT_EQ(described.node(), node);
+    EXPECT_EQ(described.pid(), ::getpid()) << node;
+    EXPECT_FALSE(described.name().empty()) << node;
+    EXPECT_EQ(described.device_type(), "cpu");
+    EXPECT_FALSE(described.isa().empty());
   }
   EXPECT_EQ(offload::get_node_descriptor(1).transport(), "loopback");
 }
@@ -347,7 +347,7 @@ namespace calls_test {
 
 TEST_F(calls, a_codec_that_throws_sends_nothing) {
   const auto size = [](const moody& what) { return what.words.size(); };
-  // The words are what a line's arrival stamp looks like in the first laps of the ring.
+  // The words equal a line's arrival stamp in the first laps of the ring.
   for (std::uint32_t lap = 0; lap < 3; ++lap) {
     moody value;
     value.words.assign(2000, 0x80000000U + lap);

@@ -251,7 +251,7 @@ TEST_F(futures, deadline_in_the_past) {
 TEST_F(futures, deadline_that_nobody_waits_for_in_time) {
   auto late = offload::async(offload::within(1, 5ms), fn<&held>, 1);
   std::this_thread::sleep_for(30ms);
-  EXPECT_TRUE(eventually([&] { return late.test(); })) << "test() looks at the clock";
+  EXPECT_TRUE(eventually([&] { return late.test(); })) << "test() reads the clock";
   EXPECT_THROW((void)late.get(), deadline_exceeded);
   gate = true;
 }

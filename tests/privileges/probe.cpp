@@ -13,7 +13,7 @@ int twice(int value) { return 2 * value; }
 
 int main() {
   std::printf("privileged: %lu\n", ::getauxval(AT_SECURE));
-  const ham::module_state tcp = ham::look_for_module("tcp");
+  const ham::module_state tcp = ham::find_module("tcp");
   std::printf("tcp: %s\n", tcp.available ? "usable" : tcp.remark.c_str());
   std::printf("result: %d\n", ham::offload::sync(1, ham::fn<&twice>, 21));
 }

@@ -1,4 +1,4 @@
-// Accesses to another node's memory: what the caller does itself, what goes on beside it, and what is refused.
+// Accesses to another node's memory: what the caller does itself, what runs in the background, and what is refused.
 #include "runtime/memory_access.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace ham::offload::detail {
 namespace {
 
 using transport::access_result;
-using beside = transport::remote_memory::beside;
+using background_access = transport::remote_memory::background_access;
 
 void never_answered() {}
 
@@ -25,7 +25,7 @@ void never_answered() {}
 class fake_memory final : public transport::remote_memory {
  public:
   static constexpr std::uint64_t begin = 1000;
-  fake_memory(std::size_t bytes, beside how) : bytes_(bytes), how_(how) {}
+  fake_memory(std::size_t bytes, background_access how) : bytes_(bytes), how_(how) {}
 
   access_result put(std::uint64_t address, std::uint64_t, const std::byte*, std::size_t size) override {
     return access(address, size);
@@ -33,7 +33,7 @@ class fake_memory final : public transport::remote_memory {
   access_result get(std::uint64_t address, std::uint64_t, std::byte*, std::size_t size) override {
     return access(address, size);
   }
-  [[nodiscard]] beside goes_beside() const noexcept override { return how_; }
+  [[nodiscard]] background_access background() const noexcept override { return how_; }
 
   std::size_t moved() {
     std::lock_guard guard(mutex_);
@@ -68,7 +68,7 @@ class fake_memory final : public transport::remote_memory {
   }
 
   const std::size_t bytes_;
-  const beside how_;
+  const background_access how_;
   std::mutex mutex_;
   std::size_t moved_ = 0, largest_ = 0;
   std::set<std::thread::id> by_;
@@ -95,7 +95,8 @@ class memory_access : public testing::Test {
 };
 
 TEST_F(memory_access, small_ones_and_what_is_to_be_the_callers_are_moved_at_once) {
-  for (const beside how : {beside::no, beside::whole, beside::parts}) {
+  for (const background_access how :
+       {background_access::none, background_access::undivided, background_access::parts}) {
     fake_memory memory(large, how);
     const future<void> small = access_to(memory, what(1000));
     EXPECT_EQ(memory.moved(), 1000U);
@@ -104,24 +105,24 @@ TEST_F(memory_access, small_ones_and_what_is_to_be_the_callers_are_moved_at_once
     EXPECT_EQ(memory.largest(), large);
     EXPECT_TRUE(memory.moved_here_only());
   }
-  fake_memory bound(large, beside::no);
+  fake_memory bound(large, background_access::none);
   const future<void> only_here = access_to(bound, what(large));
   EXPECT_TRUE(bound.moved_here_only());
 }
 
 TEST_F(memory_access, large_ones_are_moved_once_as_the_memory_can) {
-  for (const beside how : {beside::whole, beside::parts}) {
+  for (const background_access how : {background_access::undivided, background_access::parts}) {
     fake_memory memory(large, how);
     std::vector<future<void>> some;
     for (int i = 0; i < 3; ++i) some.push_back(access_to(memory, what(large)));
     for (auto& one : some) one.get();
     EXPECT_EQ(memory.moved(), 3 * large);
-    EXPECT_EQ(memory.largest() == large, how == beside::whole || alone());
+    EXPECT_EQ(memory.largest() == large, how == background_access::undivided || alone());
   }
 }
 
 TEST_F(memory_access, what_is_not_allowed_moves_nothing) {
-  fake_memory memory(large, beside::parts);
+  fake_memory memory(large, background_access::parts);
   for (const std::uint64_t address : {fake_memory::begin - 1, fake_memory::begin + 1}) {
     auto refused = access_to(memory, what(large, moved_by::anyone, address));
     EXPECT_THROW(refused.get(), buffer_error);
@@ -133,8 +134,8 @@ TEST_F(memory_access, what_is_not_allowed_moves_nothing) {
 
 /// While it is moved, the node is lost. What waits for that must not run on the transfer thread, which others need.
 TEST_F(memory_access, of_a_node_that_is_lost_meanwhile) {
-  if (alone()) GTEST_SKIP() << "one core: nothing goes on beside its caller";
-  fake_memory memory(large, beside::whole);
+  if (alone()) GTEST_SKIP() << "one core: there is no background access";
+  fake_memory memory(large, background_access::undivided);
   memory.hold = true;
   struct note final : continuation {
     std::thread::id by;
@@ -155,7 +156,7 @@ TEST_F(memory_access, of_a_node_that_is_lost_meanwhile) {
 }
 
 TEST_F(memory_access, what_waits_for_one_goes_on_where_somebody_waits) {
-  fake_memory memory(large, beside::parts);
+  fake_memory memory(large, background_access::parts);
   for (int round = 0; round < 20; ++round) {
     std::thread::id by;
     auto behind = access_to(memory, what(large)).then([&] { by = std::this_thread::get_id(); });
@@ -165,7 +166,7 @@ TEST_F(memory_access, what_waits_for_one_goes_on_where_somebody_waits) {
 }
 
 TEST_F(memory_access, what_the_transport_throws_arrives) {
-  fake_memory memory(large, beside::whole);
+  fake_memory memory(large, background_access::undivided);
   memory.throws = true;
   auto access = access_to(memory, what(large));
   EXPECT_THROW(access.get(), std::bad_alloc);

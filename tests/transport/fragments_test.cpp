@@ -18,11 +18,11 @@ frame piece_of(bytes& storage, std::uint32_t stream, const fragment_head& head, 
 }
 
 TEST(fragments, interleaved_streams) {
-  assembler whole;
+  assembler messages;
   bytes storage;
   for (std::uint64_t at = 0; at < 100; at += 10) {
     for (std::uint32_t stream = 0; stream < 20; ++stream) {
-      const auto done = whole.add(piece_of(storage, stream, {100, at, 77, 1}, 10));
+      const auto done = messages.add(piece_of(storage, stream, {100, at, 77, 1}, 10));
       EXPECT_EQ(done.has_value(), at == 90);
       if (done) {
         EXPECT_EQ(done->bytes, bytes(100, std::byte{1}));
@@ -35,9 +35,9 @@ TEST(fragments, interleaved_streams) {
 
 TEST(fragments, hostile_pieces) {
   const auto refused = [](const fragment_head& head, std::size_t size) {
-    assembler whole;
+    assembler messages;
     bytes storage;
-    EXPECT_THROW((void)whole.add(piece_of(storage, 1, head, size)), protocol_error);
+    EXPECT_THROW((void)messages.add(piece_of(storage, 1, head, size)), protocol_error);
   };
   refused({100, 0, 1, 1}, 0);
   refused({100, 5, 1, 1}, 10);
@@ -46,11 +46,11 @@ TEST(fragments, hostile_pieces) {
   refused({~std::uint64_t{0}, ~std::uint64_t{0}, 1, 1}, 10);
   refused({100, 0, 1, 0x80}, 10);
   refused({100, 0, 1, ~0U}, 10);
-  assembler whole;
+  assembler messages;
   bytes storage;
-  EXPECT_THROW((void)whole.add({{1, 1, 2}, std::span<const std::byte>()}), protocol_error);
-  EXPECT_FALSE(whole.add(piece_of(storage, 1, {100, 0, 1, 1}, 10)));
-  EXPECT_THROW((void)whole.add(piece_of(storage, 1, {101, 10, 1, 1}, 10)), protocol_error) << "another total";
+  EXPECT_THROW((void)messages.add({{1, 1, 2}, std::span<const std::byte>()}), protocol_error);
+  EXPECT_FALSE(messages.add(piece_of(storage, 1, {100, 0, 1, 1}, 10)));
+  EXPECT_THROW((void)messages.add(piece_of(storage, 1, {101, 10, 1, 1}, 10)), protocol_error) << "another total";
   assembler second;
   EXPECT_FALSE(second.add(piece_of(storage, 1, {100, 0, 1, 1}, 10)));
   EXPECT_THROW((void)second.add(piece_of(storage, 1, {100, 0, 1, 1}, 10)), protocol_error) << "the same piece again";

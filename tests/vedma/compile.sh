@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the Vector Engine's side of the one-sided protocols for a Vector Engine: compile.sh CLANG SOURCE_ROOT
 #
-# There is nothing that links or runs the result. A C library and a C++ library for the target are not to be had
+# Nothing here can link or run the result. A C library and a C++ library for the target are not to be had
 # either; the headers of another 64-bit little-endian Linux stand in for theirs.
 set -eu
 clang=$1

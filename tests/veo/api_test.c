@@ -313,10 +313,10 @@ static void contexts(struct veo_proc_handle* proc, struct veo_thr_ctxt* main_ctx
   CHECK(of_second != call(third, thread, args));
 
   veo_args_set_u64(args, 0, 3);
-  const uint64_t meet = veo_get_sym(proc, lib, "meet");
+  const uint64_t rendezvous = veo_get_sym(proc, lib, "rendezvous");
   struct veo_thr_ctxt* all[3] = {main_ctx, second, third};
   uint64_t ids[3], result = 0;
-  for (int i = 0; i < 3; ++i) ids[i] = veo_call_async(all[i], meet, args);
+  for (int i = 0; i < 3; ++i) ids[i] = veo_call_async(all[i], rendezvous, args);
   for (int i = 0; i < 3; ++i) CHECK(veo_call_wait_result(all[i], ids[i], &result) == VEO_COMMAND_OK && result == 1);
 
   /* A call for another context gets through while the main one computes, and a backlog does not hold others up. */

@@ -157,7 +157,7 @@ static void forked_child(void) {
   CHECK(veo_call_sync(all.proc, count, NULL, NULL) == 0 && veo_proc_destroy(all.proc) == 0);
 }
 
-static void* whole_life(void* unused) {
+static void* start_and_call(void* unused) {
   struct party all = start();
   CHECK(veo_call_wait_result(all.ctx, submit(&all, all.ctx, "count", 0), NULL) == VEO_COMMAND_OK);
   return unused == NULL ? all.proc : NULL;
@@ -168,7 +168,7 @@ static void of_a_thread(void) {
   pthread_t thread;
   void* proc = NULL;
   signal(SIGCHLD, SIG_IGN);
-  CHECK(pthread_create(&thread, NULL, &whole_life, NULL) == 0 && pthread_join(thread, &proc) == 0);
+  CHECK(pthread_create(&thread, NULL, &start_and_call, NULL) == 0 && pthread_join(thread, &proc) == 0);
   usleep(50000);
   const uint64_t lib = veo_load_library(proc, kernels);
   CHECK(lib != 0 && veo_call_sync(proc, veo_get_sym(proc, lib, "count"), NULL, NULL) == 0);

@@ -74,7 +74,7 @@ uint64_t spin(void) {
 
 /* Two contexts that are inside at once. */
 static volatile int inside;
-uint64_t meet(uint64_t others) {
+uint64_t rendezvous(uint64_t others) {
   __sync_fetch_and_add(&inside, 1);
   for (int i = 0; i < 10000 && inside < (int)others; ++i) usleep(1000);
   return inside >= (int)others;

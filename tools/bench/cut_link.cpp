@@ -2,7 +2,7 @@
 #include "cut_link.hpp"
 
 #include "affinity.hpp"
-#include "process_facts.hpp"
+#include "process_state.hpp"
 #include "session.hpp"
 #include "tcp_job.hpp"
 #include "timing.hpp"

@@ -2,7 +2,7 @@
 #include "floor_partner.hpp"
 
 #include "floor_page.hpp"
-#include "process_facts.hpp"
+#include "process_state.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

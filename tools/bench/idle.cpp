@@ -1,7 +1,7 @@
 // ham-bench idle.
 #include "benchmarks.hpp"
 
-#include "process_facts.hpp"
+#include "process_state.hpp"
 
 #include <unistd.h>
 

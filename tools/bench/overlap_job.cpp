@@ -2,7 +2,7 @@
 #include "overlap_job.hpp"
 
 #include "affinity.hpp"
-#include "process_facts.hpp"
+#include "process_state.hpp"
 #include "statistics.hpp"
 #include "timing.hpp"
 

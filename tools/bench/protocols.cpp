@@ -99,12 +99,12 @@ double figure_9(report& result, const settings& how) {
   result.bars.push_back({"native call / HAM over DMA, away from the paper's 13.1",
                          100 * std::abs(native_us / dma / paper_native - 1), bar::direction::at_most, 15, "%"});
   result.remarks.push_back(
-      "the native call is the paper's figure, not a measurement; the two links are emulated, the messages and their "
-      "number are HAM's");
+      "the native call is the paper's figure, not a measurement; both kinds of link are emulated, the messages and "
+      "their number are HAM's");
   return dma;
 }
 
-void sweep_links(report& result, const settings& how) {
+void sweep_latencies(report& result, const settings& how) {
   table sweep{"both protocols over one and the same link with posted writes",
               {"read us", "write us", "target-initiated us", "host-initiated us", "target / host", "wins"},
               {}};
@@ -148,7 +148,7 @@ report run_protocols(const settings& how) {
   report result{"protocols", {}, {}, {}};
   compare_both(result, how);
   const double dma = figure_9(result, how);
-  sweep_links(result, how);
+  sweep_latencies(result, how);
   sweep_operations(result, how, dma);
   if (!how.cores.distinct()) {
     result.remarks.push_back("one core only: host and target take turns, the ratios say little");

@@ -1,7 +1,7 @@
 // Runtime and floor side by side.
 #include "session.hpp"
 
-#include "process_facts.hpp"
+#include "process_state.hpp"
 
 #include <chrono>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include "affinity.hpp"
 #include "cipher_floor.hpp"
-#include "process_facts.hpp"
+#include "process_state.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 // ham-bench startup.
 #include "benchmarks.hpp"
 
-#include "process_facts.hpp"
+#include "process_state.hpp"
 
 #include <sys/wait.h>
 
@@ -99,18 +99,18 @@ report run_startup(const settings& how) {
       total.push_back(found.total_ms());
       private_mib = std::fmax(private_mib, found.private_mib);
     }
-    const comparison whole = compare(total, floor);
+    const comparison job = compare(total, floor);
     times.rows.push_back({count(targets),
                           {median(std::move(up)), 2},
                           {median(std::move(called)), 2},
                           {median(std::move(ended)), 2},
-                          {whole.measured, 2},
-                          {whole.floor, 2},
-                          {whole.median_of_ratios, 2},
+                          {job.measured, 2},
+                          {job.floor, 2},
+                          {job.median_of_ratios, 2},
                           {private_mib, 2}});
     if (targets == 128) {
       result.bars = {
-          {"128 targets started, called once and ended", whole.measured / 1e3, bar::direction::at_most, 3, "s"},
+          {"128 targets started, called once and ended", job.measured / 1e3, bar::direction::at_most, 3, "s"},
           {"private memory of the biggest of 128 targets", private_mib, bar::direction::at_most, 3, "MiB"}};
     }
   }

@@ -2,7 +2,7 @@
 #include "benchmarks.hpp"
 #include "cipher_floor.hpp"
 #include "cut_link.hpp"
-#include "process_facts.hpp"
+#include "process_state.hpp"
 #include "socket_partner.hpp"
 #include "tcp_job.hpp"
 
@@ -228,7 +228,7 @@ void add_cut_link(report& to) {
 
 report run_tcp(const settings& how) {
   report result{"tcp", {}, {}, {}};
-  const module_state tcp = look_for_module("tcp");
+  const module_state tcp = find_module("tcp");
   if (!tcp.available) throw std::runtime_error("tcp cannot be measured: " + tcp.remark);
   const bool can_encrypt = tcp.remark.empty();
   const findings plain = measure(how, false);

@@ -2,7 +2,7 @@
 #include "tcp_job.hpp"
 
 #include "affinity.hpp"
-#include "process_facts.hpp"
+#include "process_state.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -133,8 +133,8 @@ report measure(int rounds) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(version, &length);
-  const std::string_view whole(version);
-  result.remarks.emplace_back(whole.substr(0, whole.find_first_of(",\n")));
+  const std::string_view text(version);
+  result.remarks.emplace_back(text.substr(0, text.find_first_of(",\n")));
   return result;
 }
 

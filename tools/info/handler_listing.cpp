@@ -30,8 +30,7 @@ void require_ham_inside(const std::string& binary) {
   if (!file) throw std::runtime_error("cannot read " + binary + " (no such file, or no permission)");
   const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const bool found = content.find(list_option + 2) != std::string::npos || content.find("libham") != std::string::npos;
-  if (!found)
-    throw std::runtime_error(binary + " is not a HAM application (it neither links libham nor contains it); not run");
+  if (!found) throw std::runtime_error(binary + " is not a HAM application (it is not linked with libham); not run");
 }
 
 /// What the binary prints when it is given an option that prints and ends.

@@ -41,7 +41,7 @@ std::string robust_list() {
 
 }  // namespace
 
-std::vector<fact> kernel_services() {
+std::vector<property> kernel_services() {
   return {{"memfd_create", descriptor_outcome(memfd_create("ham-info", MFD_CLOEXEC)), "memory shared without a name"},
           {"eventfd", descriptor_outcome(eventfd(0, EFD_CLOEXEC)), "waking a sleeping node"},
           {"pidfd_open", descriptor_outcome(syscall(SYS_pidfd_open, getpid(), 0)), "death of a peer, second line"},

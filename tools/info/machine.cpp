@@ -1,4 +1,4 @@
-// Facts about machine and build.
+// Properties of machine and build.
 #include "machine.hpp"
 
 #include <ham/msg/data_layout.hpp>
@@ -104,7 +104,7 @@ std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) 
 
 std::string limit_text(std::uint64_t value) { return value == RLIM_INFINITY ? "unlimited" : std::to_string(value); }
 
-fact resource_limit(const char* name, decltype(RLIMIT_NOFILE) which, const char* remark) {
+property resource_limit(const char* name, decltype(RLIMIT_NOFILE) which, const char* remark) {
   rlimit limit{};
   if (getrlimit(which, &limit) != 0) return {name, "unknown", remark};
   return {name, limit_text(limit.rlim_cur) + " (can be raised to " + limit_text(limit.rlim_max) + ")", remark};
@@ -112,7 +112,7 @@ fact resource_limit(const char* name, decltype(RLIMIT_NOFILE) which, const char*
 
 }  // namespace
 
-std::vector<fact> versions() {
+std::vector<property> versions() {
   utsname system{};
   uname(&system);
   return {{"HAM", HAM_VERSION, ""},
@@ -123,7 +123,7 @@ std::vector<fact> versions() {
           {"data layout", msg::data_layout::local().describe(), "nodes of another layout convert, except raw structs"}};
 }
 
-std::vector<fact> machine() {
+std::vector<property> machine() {
   utsname system{};
   uname(&system);
   const std::vector<int> cores = usable_cores();
@@ -139,7 +139,7 @@ std::vector<fact> machine() {
           {"memory", mebibytes(pages * page_bytes), ""}};
 }
 
-std::vector<fact> limits() {
+std::vector<property> limits() {
   return {resource_limit("open files", RLIMIT_NOFILE, "every connected node costs some"),
           resource_limit("processes", RLIMIT_NPROC, "one per target, and its threads"),
           resource_limit("address space", RLIMIT_AS, "memory of targets is mapped by their peers"),

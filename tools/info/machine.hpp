@@ -7,22 +7,22 @@
 namespace ham::info {
 
 /// A name and what it is; `remark` says what it means for HAM, if that is not plain.
-struct fact {
+struct property {
   std::string name;
   std::string value;
   std::string remark;
 };
 
 /// HAM, compiler, standard library, C library, kernel, data layout.
-[[nodiscard]] std::vector<fact> versions();
+[[nodiscard]] std::vector<property> versions();
 
 /// Host name, cores that may be used and which of them share a cache, memory.
-[[nodiscard]] std::vector<fact> machine();
+[[nodiscard]] std::vector<property> machine();
 
 /// What bounds the number of nodes, of calls and the size of messages here.
-[[nodiscard]] std::vector<fact> limits();
+[[nodiscard]] std::vector<property> limits();
 
 /// Services of the kernel that shared memory and the detection of death rest on, each tried: "yes", or why not.
-[[nodiscard]] std::vector<fact> kernel_services();
+[[nodiscard]] std::vector<property> kernel_services();
 
 }  // namespace ham::info

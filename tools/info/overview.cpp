@@ -11,10 +11,10 @@ namespace ham::info {
 
 namespace {
 
-void print_facts(std::ostream& out, const char* title, const std::vector<fact>& facts) {
+void print_properties(std::ostream& out, const char* title, const std::vector<property>& properties) {
   out << title << '\n';
   std::vector<std::vector<std::string>> rows;
-  for (const fact& one : facts) {
+  for (const property& one : properties) {
     rows.push_back({one.name, one.value});
     if (!one.remark.empty()) rows.back().push_back(one.remark);
   }
@@ -22,9 +22,9 @@ void print_facts(std::ostream& out, const char* title, const std::vector<fact>& 
   out << '\n';
 }
 
-void write_facts(json_text& json, const char* name, const std::vector<fact>& facts) {
+void write_properties(json_text& json, const char* name, const std::vector<property>& properties) {
   json.open_object(name);
-  for (const fact& one : facts) json.value(one.name, one.value);
+  for (const property& one : properties) json.value(one.name, one.value);
   json.close_object();
 }
 
@@ -78,8 +78,8 @@ overview look_around() {
 }
 
 void print(std::ostream& out, const overview& what) {
-  print_facts(out, "versions", what.versions);
-  print_facts(out, "machine", what.machine);
+  print_properties(out, "versions", what.versions);
+  print_properties(out, "machine", what.machine);
   out << "transports\n";
   std::vector<std::vector<std::string>> rows;
   for (const transport_state& one : what.transports) {
@@ -89,15 +89,15 @@ void print(std::ostream& out, const overview& what) {
   print_table(out, rows);
   out << '\n';
   print_nodes(out, what.nodes);
-  print_facts(out, "limits", what.limits);
-  print_facts(out, "services of the kernel", what.services);
+  print_properties(out, "limits", what.limits);
+  print_properties(out, "services of the kernel", what.services);
 }
 
 void print_json(std::ostream& out, const overview& what) {
   json_text json(out);
   json.open_object();
-  write_facts(json, "versions", what.versions);
-  write_facts(json, "machine", what.machine);
+  write_properties(json, "versions", what.versions);
+  write_properties(json, "machine", what.machine);
   json.open_list("transports");
   for (const transport_state& one : what.transports) {
     json.open_object()
@@ -109,8 +109,8 @@ void print_json(std::ostream& out, const overview& what) {
   }
   json.close_list();
   write_nodes(json, what.nodes);
-  write_facts(json, "limits", what.limits);
-  write_facts(json, "kernel_services", what.services);
+  write_properties(json, "limits", what.limits);
+  write_properties(json, "kernel_services", what.services);
   json.close_object();
 }
 

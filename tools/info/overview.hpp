@@ -12,10 +12,10 @@ namespace ham::info {
 struct overview {
   std::vector<transport_state> transports;
   node_list nodes;
-  std::vector<fact> versions;
-  std::vector<fact> machine;
-  std::vector<fact> limits;
-  std::vector<fact> services;
+  std::vector<property> versions;
+  std::vector<property> machine;
+  std::vector<property> limits;
+  std::vector<property> services;
 };
 
 /// Starts jobs to find out; see try_transports().

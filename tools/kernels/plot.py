@@ -21,17 +21,17 @@ def main(arguments):
     kernels = [row["kernels"] for row in rows]
     spawn = result["spawn_us"]
 
-    figure, (whole, detail) = plt.subplots(1, 2, figsize=(11, 4.2))
-    whole.plot(kernels, [row["spawn_each_us"] / 1e6 for row in rows], "s-", label="a spawn for each kernel")
-    whole.plot(kernels, [(spawn + row["call_us"]) / 1e6 for row in rows], "o-", label="spawn + MPIX_Kernel_call")
+    figure, (total, detail) = plt.subplots(1, 2, figsize=(11, 4.2))
+    total.plot(kernels, [row["spawn_each_us"] / 1e6 for row in rows], "s-", label="a spawn for each kernel")
+    total.plot(kernels, [(spawn + row["call_us"]) / 1e6 for row in rows], "o-", label="spawn + MPIX_Kernel_call")
     label = "spawn + MPIX_Kernel_call_multiple"
-    whole.plot(kernels, [(spawn + row["call_multiple_us"]) / 1e6 for row in rows], "x--", label=label)
-    whole.set(title="Start of kernels (Fig. 3)", ylabel="seconds", yscale="log")
+    total.plot(kernels, [(spawn + row["call_multiple_us"]) / 1e6 for row in rows], "x--", label=label)
+    total.set(title="Start of kernels (Fig. 3)", ylabel="seconds", yscale="log")
     detail.plot(kernels, [row["call_us"] for row in rows], "o-", color="C1", label="MPIX_Kernel_call")
     label = "MPIX_Kernel_call_multiple"
     detail.plot(kernels, [row["call_multiple_us"] for row in rows], "x--", color="C2", label=label)
     detail.set(title="Without the spawn (Fig. 4)", ylabel="microseconds", yscale="log")
-    for axes in (whole, detail):
+    for axes in (total, detail):
         axes.set_xscale("log", base=2)
         axes.set_xticks(kernels, [str(count) for count in kernels])
         axes.set_xlabel("kernels")

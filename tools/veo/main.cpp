@@ -70,8 +70,8 @@ bool read_stat(const std::string& text, helper& into, pid_t& parent) {
 
 /// A helper has HAM_VEO_HOST in its environment and is not a child of another process that has.
 std::optional<helper> look_at(const files::path& folder) {
-  struct stat facts {};
-  if (::stat(folder.c_str(), &facts) != 0 || facts.st_uid != ::getuid()) return std::nullopt;
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0 || status.st_uid != ::getuid()) return std::nullopt;
   const auto environment = content_of(folder / "environ");
   const auto stat_text = content_of(folder / "stat");
   if (!environment || !stat_text) return std::nullopt;

@@ -64,7 +64,7 @@ distributed_system::distributed_system(const csr_matrix& matrix, std::span<const
     introductions[i].boundary = block.boundary;
     for (halo_message& message : find_messages(ranges, halos, i)) {
       ++introductions[message.to].senders;
-      introductions[i].halo_links.push_back({message.to, std::move(message.rows), message.offset});
+      introductions[i].halo_targets.push_back({message.to, std::move(message.rows), message.offset});
     }
   }
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -110,7 +110,7 @@ void distributed_system::copy_solution(std::span<double> to) {
 
 std::vector<distributed_system::share> distributed_system::shares() const {
   std::vector<share> result;
-  for (const auto& block : blocks_) result.push_back(block->facts());
+  for (const auto& block : blocks_) result.push_back(block->row_share());
   return result;
 }
 

@@ -81,7 +81,7 @@ iteration_report local_system::iterate_on(std::size_t part, std::int64_t most, d
   return report;
 }
 
-/// The vectors of the own rows. The product alone reads those of others: it works on the whole.
+/// The vectors of the own rows. The product alone reads those of others: it works on all of them.
 block_view local_system::rows_of(std::size_t part) const {
   const auto first = static_cast<std::size_t>(parts_[part].first);
   block_view own = block_;

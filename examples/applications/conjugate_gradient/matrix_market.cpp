@@ -130,9 +130,9 @@ class parser {
       fail("the size line has " + std::to_string(words.size()) + " words instead of 3 (rows, columns, entries)");
     }
     constexpr std::uint64_t largest_index = std::numeric_limits<std::int32_t>::max() - 1;
-    const auto rows = whole_number(words[0], "number of rows", 1, largest_index);
-    const auto columns = whole_number(words[1], "number of columns", 1, largest_index);
-    const auto entries = whole_number(words[2], "number of entries", 0, std::numeric_limits<std::uint64_t>::max() / 4);
+    const auto rows = parse_integer(words[0], "number of rows", 1, largest_index);
+    const auto columns = parse_integer(words[1], "number of columns", 1, largest_index);
+    const auto entries = parse_integer(words[2], "number of entries", 0, std::numeric_limits<std::uint64_t>::max() / 4);
     if (symmetric_ && rows != columns) {
       fail("a symmetric matrix has " + std::to_string(rows) + " rows and " + std::to_string(columns) +
            " columns (symmetric means square); correct the size line or declare it 'general'");
@@ -161,8 +161,8 @@ class parser {
     if (words.size() != 3) {
       fail("an entry has " + std::to_string(words.size()) + " words instead of 3 (row, column, value)");
     }
-    const auto row = whole_number(words[0], "row", 1, static_cast<std::uint64_t>(size.rows));
-    const auto column = whole_number(words[1], "column", 1, static_cast<std::uint64_t>(size.columns));
+    const auto row = parse_integer(words[0], "row", 1, static_cast<std::uint64_t>(size.rows));
+    const auto column = parse_integer(words[1], "column", 1, static_cast<std::uint64_t>(size.columns));
     if (symmetric_ && column > row) {
       fail("entry (" + std::to_string(row) + ", " + std::to_string(column) +
            ") lies above the diagonal (symmetric files store the lower triangle only); swap row and column or declare "
@@ -171,8 +171,8 @@ class parser {
     return {static_cast<std::int32_t>(row - 1), static_cast<std::int32_t>(column - 1), value(words[2])};
   }
 
-  std::uint64_t whole_number(std::string_view word, const std::string& what, std::uint64_t least,
-                             std::uint64_t most) const {
+  std::uint64_t parse_integer(std::string_view word, const std::string& what, std::uint64_t least,
+                              std::uint64_t most) const {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     const bool complete = error == std::errc{} && end == word.data() + word.size();

@@ -24,7 +24,7 @@ class distributed_system::resident_block {
 
   [[nodiscard]] worker_handle worker() const { return worker_; }
   [[nodiscard]] ham::node_t node() const { return worker_.node(); }
-  [[nodiscard]] share facts() const { return {node(), rows_, value_.size(), p_.size() - rows_.size()}; }
+  [[nodiscard]] share row_share() const { return {node(), rows_, value_.size(), p_.size() - rows_.size()}; }
   [[nodiscard]] ham::offload::future<void> copy_solution(std::span<double> to) const;
 
  private:

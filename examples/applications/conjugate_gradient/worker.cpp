@@ -52,7 +52,7 @@ worker::worker(const resident_memory& memory) : halo_size_(memory.halo), block_(
   std::fill_n(block_.p, block_.rows + halo_size_, 0.0);
 }
 
-void worker::meet(introduction others) {
+void worker::introduce(introduction others) {
   others_ = std::move(others);
   sums_ = all_reduce(others_.index, others_.workers.size(),
                      [this](std::size_t to, std::uint32_t slot, const all_reduce::values& part) {
@@ -103,7 +103,7 @@ offload::task<iteration_report> worker::iterate(std::int64_t most, double goal) 
 // ---- messages
 
 void worker::send_halos() {
-  for (const halo_link& link : others_.halo_links) {
+  for (const halo_link& link : others_.halo_targets) {
     to_send_.clear();
     for (const std::int32_t row : link.rows) to_send_.push_back(block_.p[row]);
     const worker_handle there = others_.workers[link.to];
@@ -150,7 +150,7 @@ namespace on_target {
 worker_handle make_worker(const resident_memory& memory) {
   return {std::make_unique<worker>(memory).release(), offload::this_node()};
 }
-void introduce(worker_handle to, const introduction& others) { to->meet(others); }
+void introduce(worker_handle to, const introduction& others) { to->introduce(others); }
 double restart(worker_handle at, start_at x) { return at->restart(x).get(); }
 iteration_report iterate(worker_handle at, std::int64_t most, double goal) { return at->iterate(most, goal).get(); }
 void take_halo(worker_handle at, std::uint64_t offset, std::span<const double> elements) {

@@ -48,11 +48,11 @@ struct halo_link {
 struct introduction {
   std::uint64_t index = 0;             ///< its own place among them
   std::vector<worker_handle> workers;  ///< all of them
-  std::vector<halo_link> halo_links;
+  std::vector<halo_link> halo_targets;
   std::uint64_t senders = 0;  ///< how many send it a halo
   std::vector<row_range> interior, boundary;
 
-  HAM_FIELDS(index, workers, halo_links, senders, interior, boundary)
+  HAM_FIELDS(index, workers, halo_targets, senders, interior, boundary)
 };
 
 /// Lives on its target. The long functions are coroutines: they wait for messages of other workers without holding the
@@ -62,7 +62,7 @@ class worker {
   /// x and p become zero; the matrix and b are there already.
   explicit worker(const resident_memory& memory);
   /// Once, before anything else.
-  void meet(introduction others);
+  void introduce(introduction others);
 
   ham::offload::task<double> restart(start_at x);
   ham::offload::task<iteration_report> iterate(std::int64_t most, double goal);

@@ -156,7 +156,7 @@ consteval bool has_serialize() {
 /// Calls whichever member Value has with a saving archive.
 template <class Value, class Archive>
 void run_saving(const Value& value, Archive& to) {
-  // serialize is not const because the same member reads; with a saving archive it only looks.
+  // serialize is not const because the same member reads; a saving archive does not modify.
   if constexpr (has_serialize_member<Value>) {
     access::serialize(const_cast<Value&>(value), to);
   } else if constexpr (has_versioned_serialize<Value>) {

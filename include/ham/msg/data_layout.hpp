@@ -6,7 +6,7 @@
 
 namespace ham::msg {
 
-/// The facts that decide whether two nodes may exchange raw structs. Part of the manifest.
+/// What decides whether two nodes may exchange raw structs. Part of the manifest.
 struct data_layout {
   std::uint8_t little_endian;
   std::uint8_t char_signed;

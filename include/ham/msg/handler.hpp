@@ -23,7 +23,7 @@ enum class handler_kind : std::uint8_t {
 /// Registration of one handler: everything this process knows of it without looking anywhere else.
 ///
 /// Entries have static storage and constant initialisation, so they can be used in any order of static
-/// initialisation. handler_registrar links them into the process-wide list; handler_table gives them their keys.
+/// initialisation. handler_registrar puts them into the process-wide list; handler_table gives them their keys.
 /// A shared library that holds entries must stay loaded.
 class handler_entry {
  public:

@@ -16,7 +16,7 @@ namespace ham::msg {
 /// called there. Immutable: any thread may read it.
 ///
 /// Handlers are the same if kind, canonical name and layout are. Layouts of calls are texts of the form
-/// "callable,parameter,parameter->result" made of layout_text(); others count as a whole.
+/// "callable,parameter,parameter->result" made of layout_text(); others are compared as text.
 class translation {
  public:
   static constexpr std::uint32_t differs = 0xfffffffd;    ///< the peer lays out what crosses differently

@@ -68,7 +68,7 @@ class batch : private detail::batch_owner {
                             const Params&... values) {
     using message = typename Call::message;
 #if HAM_CHECK_ADDRESSES
-    detail::look_for_addresses(at_, to_, callable, values...);
+    detail::check_addresses(at_, to_, callable, values...);
 #endif
     const std::size_t size = message::size(callable, values...);
     msg::writer target(begin_record(message::entry(), decode, size), size);

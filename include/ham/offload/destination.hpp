@@ -18,14 +18,14 @@ template <class Rep, class Period>
   return static_cast<long double>(time.count()) * Period::num * 1e9L / Period::den;
 }
 /// As an integer; 0 for what is negative, INT64_MAX for what is beyond it.
-[[nodiscard]] std::int64_t whole_nanoseconds(long double time_ns) noexcept;
+[[nodiscard]] std::int64_t clamped_nanoseconds(long double time_ns) noexcept;
 /// Nanoseconds on steady_clock `wanted_ns` from now; INT64_MAX if that is beyond what the clock can tell.
 [[nodiscard]] std::int64_t nanoseconds_from_now(long double wanted_ns) noexcept;
 
 /// A time since the clock's epoch; INT64_MAX if it is beyond what nanoseconds can tell.
 template <class Rep, class Period>
 [[nodiscard]] std::int64_t nanoseconds_of(std::chrono::duration<Rep, Period> time) noexcept {
-  return whole_nanoseconds(nanoseconds_in(time));
+  return clamped_nanoseconds(nanoseconds_in(time));
 }
 
 /// Nanoseconds on steady_clock `time` from now; INT64_MAX if that is beyond what the clock can tell.

@@ -18,7 +18,7 @@ using ham::node_t;
 /// What is known of a node (paper 1, Table II). A copyable value.
 class node_descriptor {
  public:
-  struct facts {
+  struct info {
     std::string name;  ///< host name
     std::string device_type =
         "cpu";                       ///< or "ve", a Vector Engine; "emulated": a process that stands for an accelerator
@@ -31,21 +31,21 @@ class node_descriptor {
   };
 
   node_descriptor() = default;
-  explicit node_descriptor(facts what) : facts_(std::move(what)) {}
+  explicit node_descriptor(info what) : info_(std::move(what)) {}
 
-  [[nodiscard]] const std::string& name() const noexcept { return facts_.name; }
+  [[nodiscard]] const std::string& name() const noexcept { return info_.name; }
   /// "cpu", "ve", or "emulated": a process of this machine behind the emulated link, or behind a VEO library that runs
   /// its code on the host.
-  [[nodiscard]] const std::string& device_type() const noexcept { return facts_.device_type; }
-  [[nodiscard]] const std::string& isa() const noexcept { return facts_.isa; }
-  [[nodiscard]] const std::string& transport() const noexcept { return facts_.transport; }
-  [[nodiscard]] std::uint32_t cores() const noexcept { return facts_.cores; }
-  [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return facts_.memory_bytes; }
-  [[nodiscard]] std::int64_t pid() const noexcept { return facts_.pid; }
-  [[nodiscard]] node_t node() const noexcept { return facts_.node; }
+  [[nodiscard]] const std::string& device_type() const noexcept { return info_.device_type; }
+  [[nodiscard]] const std::string& isa() const noexcept { return info_.isa; }
+  [[nodiscard]] const std::string& transport() const noexcept { return info_.transport; }
+  [[nodiscard]] std::uint32_t cores() const noexcept { return info_.cores; }
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return info_.memory_bytes; }
+  [[nodiscard]] std::int64_t pid() const noexcept { return info_.pid; }
+  [[nodiscard]] node_t node() const noexcept { return info_.node; }
 
  private:
-  facts facts_;
+  info info_;
 };
 
 /// Number of nodes of the job, the host included: all numbers that nodes have had are below. Nodes that have gone

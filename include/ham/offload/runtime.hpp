@@ -108,7 +108,7 @@ struct module_state {
   std::string version;  ///< of what it rests on: the MPI, or what secures connections
 };
 /// Loads the module of a transport ("tcp" or "mpi"), if it is there. Any thread; does not throw.
-[[nodiscard]] module_state look_for_module(const std::string& transport);
+[[nodiscard]] module_state find_module(const std::string& transport);
 
 namespace offload {
 

@@ -16,8 +16,8 @@ struct transport_info {
   std::string version;  ///< of what it rests on: the MPI, or what secures connections
   std::string trial;    ///< runtime_options::nodes of a job with one target that can be tried at once; empty: none
 };
-/// All transports that HAM_NODES can ask for. Loads their modules and looks whether what they rest on is there; starts
-/// no process. Any thread; does not throw but for lack of memory.
+/// All transports that HAM_NODES can ask for. Loads their modules and checks whether what they need is installed;
+/// starts no process. Any thread; does not throw but for lack of memory.
 [[nodiscard]] std::vector<transport_info> list_transports();
 
 }  // namespace ham

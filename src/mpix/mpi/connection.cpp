@@ -190,7 +190,7 @@ bool connection::test(std::uint64_t ticket, int root, std::vector<MPIX_Kernel_st
   const auto found = pending_.find(ticket);
   if (found == pending_.end()) {
     statuses.clear();
-    tell_other_parents(ticket, statuses);
+    notify_other_parents(ticket, statuses);
     return true;
   }
   if (!has_ended(found->second)) return false;
@@ -198,11 +198,11 @@ bool connection::test(std::uint64_t ticket, int root, std::vector<MPIX_Kernel_st
   if (found->second.collects && untold_) statuses[0] = *std::exchange(untold_, std::nullopt);
   acknowledge();
   pending_.erase(found);
-  tell_other_parents(ticket, statuses);
+  notify_other_parents(ticket, statuses);
   return true;
 }
 
-void connection::tell_other_parents(std::uint64_t ticket, const std::vector<MPIX_Kernel_status>& statuses) {
+void connection::notify_other_parents(std::uint64_t ticket, const std::vector<MPIX_Kernel_status>& statuses) {
   for (int parent = 0; parent < parents_; ++parent) {
     if (parent == rank_) continue;
     message_buffer bytes(statuses.size() * sizeof statuses[0]);
@@ -229,10 +229,10 @@ void connection::leave() {
     if (left_) return;
     progress();
     // Whoever was root of the end, or has heard of a crash, knows it for all.
-    int facts[2] = {ended_ ? 1 : 0, crash_ ? 1 : 0};
-    MPI_Allreduce(MPI_IN_PLACE, facts, 2, MPI_INT, MPI_MAX, siblings_);
-    const bool must_end = rank_ == 0 && facts[0] == 0;
-    const bool has_crashed = facts[1] != 0;
+    int state[2] = {ended_ ? 1 : 0, crash_ ? 1 : 0};
+    MPI_Allreduce(MPI_IN_PLACE, state, 2, MPI_INT, MPI_MAX, siblings_);
+    const bool must_end = rank_ == 0 && state[0] == 0;
+    const bool has_crashed = state[1] != 0;
     if (must_end && has_crashed) send_end_directly();
     if (must_end && !has_crashed) {
       batch_header header;

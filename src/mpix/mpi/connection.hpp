@@ -59,7 +59,7 @@ class connection {
   void acknowledge();
   void fail_pending();
   void send_end_directly();
-  void tell_other_parents(std::uint64_t ticket, const std::vector<MPIX_Kernel_status>& statuses);
+  void notify_other_parents(std::uint64_t ticket, const std::vector<MPIX_Kernel_status>& statuses);
   bool has_ended(const pending_call& call) const noexcept;
   [[nodiscard]] MPIX_Kernel_status crash_status() const noexcept;
 

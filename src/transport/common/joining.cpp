@@ -20,7 +20,7 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 }  // namespace
 
 int control_fd_of(std::string_view told) noexcept {
-  return static_cast<int>(base::parse_whole(told, 0, 1 << 30).value_or(-1));
+  return static_cast<int>(base::parse_integer(told, 0, 1 << 30).value_or(-1));
 }
 
 base::control_message receive_welcome(int control_fd) {

@@ -31,7 +31,7 @@ struct libveo {
   int (*read_mem)(veo_proc_handle*, void*, std::uint64_t, std::size_t);
   int (*write_mem)(veo_proc_handle*, std::uint64_t, const void*, std::size_t);
 
-  /// Loaded once: HAM_VEO_LIBRARY, or libveo.so.1 where the system looks. Throws ham::config_error.
+  /// Loaded once: HAM_VEO_LIBRARY, or libveo.so.1 from the loader's search path. Throws ham::config_error.
   static const libveo& get();
 };
 

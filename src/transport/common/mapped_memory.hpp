@@ -12,7 +12,7 @@ class mapped_memory final : public abandonable_memory {
  public:
   explicit mapped_memory(base::unique_fd heap_file) : abandonable_memory(std::move(heap_file)) {}
 
-  [[nodiscard]] beside goes_beside() const noexcept override { return beside::parts; }
+  [[nodiscard]] background_access background() const noexcept override { return background_access::parts; }
   access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) override {
     const visit inside(*this);
     if (!inside) return access_result::lost;

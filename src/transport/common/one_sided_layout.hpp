@@ -18,7 +18,7 @@ struct one_sided_head {
 };
 static_assert(sizeof(one_sided_head) == 16);
 
-/// A flag: 0 until its buffer was first filled, then what the receiver must know before it looks at the buffer.
+/// A flag: 0 until its buffer was first filled, then what the receiver must know before it reads the buffer.
 struct one_sided_flag {
   std::uint64_t stamp = 0;  ///< which message of the connection
   std::uint32_t next = 0;   ///< piggybacked: the buffer that the next message will come in

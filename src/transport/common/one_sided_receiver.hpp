@@ -68,8 +68,8 @@ class one_sided_receiver {
     }
   }
 
-  /// `granted`: of our messages, how many the peer has looked at. The credit in others may never reach it: it may be
-  /// waiting for room before it looks at anything.
+  /// `granted`: of our messages, how many the peer has received. The credit in others may never reach it: it may be
+  /// waiting for room before it receives anything.
   void acknowledge(std::uint32_t granted) noexcept {
     if constexpr (Access::in_place) {
       there_.write_word(layout().consumed(direction()), counted | position_);

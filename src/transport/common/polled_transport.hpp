@@ -18,8 +18,8 @@ struct polling_interval {
   std::chrono::nanoseconds longest{4'000'000};
 };
 
-/// A look may be a remote access of a microsecond, or of a hundred: each call of poll looks at the peer that was heard
-/// last and at one of the others in turn. Where frames come in quick succession this side stays awake until the next
+/// A poll may be a remote access of a microsecond, or of a hundred: each call of poll checks the peer that sent
+/// last and one of the others in turn. Where frames come in quick succession this side stays awake until the next
 /// one is overdue: an exchange over a slow medium leaves gaps that a sleep of the shortest time would make much longer.
 class polled_transport : public transport {
  public:

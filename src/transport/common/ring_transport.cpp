@@ -156,7 +156,7 @@ void ring_transport::forget(endpoint& with) noexcept {
   if (by_place_[place_of(one.peer())] == &one) by_place_[place_of(one.peer())] = nullptr;
   leaving_.push_back(std::move(*found));
   endpoints_.erase(found);
-  bell_.attention.store(1, std::memory_order_relaxed);  // the next poll looks after it
+  bell_.attention.store(1, std::memory_order_relaxed);  // the next poll handles it
 }
 
 void ring_transport::promote(ring_endpoint& one) {

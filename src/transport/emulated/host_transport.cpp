@@ -1,4 +1,4 @@
-// Starting targets at the other end of emulated links.
+// Starts the targets of an emulated link.
 #include "transport/emulated/host_transport.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// The host's side of emulated links: makes the memory, starts the targets, sees who dies.
+// The host's side of the emulated link: makes the memory, starts the targets, sees who dies.
 #pragma once
 
 #include <string>

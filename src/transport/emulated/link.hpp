@@ -98,7 +98,7 @@ class far_access : public ordinary_stages {
   void read_block(std::uint64_t at, std::byte* to, std::size_t size) noexcept {
     over_->read_block(size, [&] { std::memcpy(to, there_.memory + at, size); });
   }
-  /// Nobody looks at a block before the word behind it is there.
+  /// Nobody reads a block before the word behind it has arrived.
   void write_block(std::uint64_t at, const std::byte* from, std::size_t size) noexcept {
     const std::int64_t arrival = over_->send_block(size);
     std::memcpy(there_.memory + at, from, size);

@@ -1,4 +1,4 @@
-// What host and target of emulated links have in common.
+// What host and target of an emulated link have in common.
 #pragma once
 
 #include <atomic>

@@ -17,7 +17,7 @@ constexpr std::int64_t max_ns = 1'000'000'000;
 }
 
 std::int64_t nanoseconds(std::string_view setting, std::string_view value) {
-  if (const auto result = base::parse_whole(value, 0, max_ns)) return *result;
+  if (const auto result = base::parse_integer(value, 0, max_ns)) return *result;
   refuse(setting, "nanoseconds from 0 to 1000000000 are expected");
 }
 

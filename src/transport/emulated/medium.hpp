@@ -18,7 +18,7 @@ enum class initiator : std::uint32_t {
 struct medium {
   initiator by = initiator::target;
   std::uint32_t posted = 1;     ///< 0: a write returns when it has arrived, as veo_write_mem does
-  std::int64_t read_ns = 1200;  ///< from the begin of a read to its end; it looks half-way
+  std::int64_t read_ns = 1200;  ///< from the begin of a read to its end; it samples the memory half-way
   std::int64_t write_ns = 600;  ///< from the begin of a write until the other side sees it
   std::int64_t setup_ns = 0;    ///< before each block: a DMA engine is told what to do
   double to_target_gib_s = 10.6;

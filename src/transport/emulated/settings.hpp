@@ -1,4 +1,4 @@
-// What a group of emulated targets says: the costs of their links.
+// What a group of emulated targets says: the costs of each target's link.
 #pragma once
 
 #include "transport/emulated/medium.hpp"

@@ -17,7 +17,7 @@ namespace {
 class local_memory final : public remote_memory {
  public:
   explicit local_memory(base::heap& of) : heap_(of) {}
-  [[nodiscard]] beside goes_beside() const noexcept override { return beside::parts; }
+  [[nodiscard]] background_access background() const noexcept override { return background_access::parts; }
   access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) override {
     return access(address, tag, size, [&](std::byte* there) { std::memcpy(there, from, size); });
   }

@@ -67,7 +67,7 @@ class distant_memory final : public remote_memory {
   access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) override {
     return bulk_.transfer(rank_, bulk::direction::get, address, tag, {to, size}, lost_);
   }
-  [[nodiscard]] beside goes_beside() const noexcept override { return beside::no; }
+  [[nodiscard]] background_access background() const noexcept override { return background_access::none; }
   [[nodiscard]] bool open_to_me() const noexcept override { return bulk_.open_to_me(); }
 
  private:

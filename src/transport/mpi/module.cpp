@@ -1,4 +1,4 @@
-// The door of the module: the one function that the library looks up in it.
+// The entry point of the module: the one function that the library resolves in it.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

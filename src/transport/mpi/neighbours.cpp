@@ -20,8 +20,8 @@ namespace ham::transport::mpi {
 namespace {
 
 std::int64_t id_of(int file) noexcept {
-  struct stat facts {};
-  return file >= 0 && ::fstat(file, &facts) == 0 ? static_cast<std::int64_t>(facts.st_ino) : -1;
+  struct stat status {};
+  return file >= 0 && ::fstat(file, &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : -1;
 }
 
 /// The very file that another process has open, or none.
@@ -48,8 +48,8 @@ std::string machine_id() {
 
 }  // namespace
 
-neighbours::facts neighbours::own_facts(int heap_file) const {
-  facts mine{};
+neighbours::rank_info neighbours::own_info(int heap_file) const {
+  rank_info mine{};
   const std::string machine = machine_id();
   std::memcpy(mine.machine, machine.data(), std::min(machine.size(), sizeof mine.machine));
   mine.pid = ::getpid();
@@ -68,7 +68,7 @@ neighbours::facts neighbours::own_facts(int heap_file) const {
 
 std::int32_t neighbours::cores_of_all() const {
   int count = 0;
-  for (std::size_t word = 0; word < facts{}.cores.size(); ++word) {
+  for (std::size_t word = 0; word < rank_info{}.cores.size(); ++word) {
     std::uint64_t any = 0;
     for (std::size_t rank = 0; rank < of_.size(); ++rank) {
       if (on_this_machine(static_cast<int>(rank))) any |= of_[rank].cores[word];
@@ -84,13 +84,13 @@ neighbours::neighbours(MPI_Comm among, int heap_file)
   MPI_Comm_rank(among, &self_);
   MPI_Comm_size(among, &size);
   of_.resize(static_cast<std::size_t>(size));
-  facts mine = own_facts(heap_file);
+  rank_info mine = own_info(heap_file);
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, of_.data(), sizeof mine, MPI_BYTE, among);
   cores_ = cores_of_all();
   // The count of the first rank of this machine is the one that counts.
   for (int rank = 0; rank <= self_; ++rank) {
     if (!on_this_machine(rank)) continue;
-    const facts& first = of_[static_cast<std::size_t>(rank)];
+    const rank_info& first = of_[static_cast<std::size_t>(rank)];
     base::unique_fd file = rank == self_ ? base::unique_fd(::dup(count_file_.get()))
                                          : open_of(first.pid, first.count_file, first.count_id);
     if (file) count_ = base::mapping(file.get(), sizeof(std::atomic<std::int32_t>));
@@ -102,7 +102,7 @@ neighbours::neighbours(MPI_Comm among, int heap_file)
 }
 
 bool neighbours::on_this_machine(int rank) const noexcept {
-  const facts& mine = of_[static_cast<std::size_t>(self_)];
+  const rank_info& mine = of_[static_cast<std::size_t>(self_)];
   return std::memcmp(of_[static_cast<std::size_t>(rank)].machine, mine.machine, sizeof mine.machine) == 0;
 }
 
@@ -119,7 +119,7 @@ std::int64_t neighbours::pid(int rank) const noexcept {
 
 std::unique_ptr<remote_memory> neighbours::memory_of(int rank) const {
   if (!on_this_machine(rank)) return nullptr;
-  const facts& other = of_[static_cast<std::size_t>(rank)];
+  const rank_info& other = of_[static_cast<std::size_t>(rank)];
   base::unique_fd heap = open_of(other.pid, other.heap_file, other.heap_id);
   return heap ? std::make_unique<mapped_memory>(std::move(heap)) : nullptr;
 }

@@ -35,18 +35,18 @@ class neighbours {
   }
 
  private:
-  struct facts {
+  struct rank_info {
     char machine[48];  // id of the boot, and of the name space of process ids
     std::int64_t pid;
     std::int64_t heap_file, heap_id;
     std::int64_t count_file, count_id;
     std::array<std::uint64_t, 16> cores;  // that it may run on, a bit each; none: it cannot be said
   };
-  [[nodiscard]] facts own_facts(int heap_file) const;
+  [[nodiscard]] rank_info own_info(int heap_file) const;
   [[nodiscard]] std::int32_t cores_of_all() const;
 
   int self_ = 0;
-  std::vector<facts> of_;
+  std::vector<rank_info> of_;
   base::unique_fd count_file_;
   base::mapping count_;
   std::atomic<std::int32_t>* awake_ = nullptr;

@@ -7,12 +7,12 @@ namespace ham::transport::mpi {
 namespace {
 
 MPI_Comm merge(MPI_Comm between, int high, node_t& first) {
-  MPI_Comm whole = MPI_COMM_NULL;
-  const int error = MPI_Intercomm_merge(between, high, &whole);
+  MPI_Comm merged = MPI_COMM_NULL;
+  const int error = MPI_Intercomm_merge(between, high, &merged);
   if (error != MPI_SUCCESS) throw config_error("MPI cannot join processes that it started (" + text_of(error) + ")");
-  MPI_Bcast(&first, 1, MPI_INT32_T, 0, whole);
+  MPI_Bcast(&first, 1, MPI_INT32_T, 0, merged);
   MPI_Comm_free(&between);
-  return whole;
+  return merged;
 }
 
 }  // namespace

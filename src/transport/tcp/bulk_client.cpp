@@ -59,9 +59,9 @@ access_result bulk_client::access(const bulk_request& what, std::byte* here) {
 
 /// All of it is checked before a part of it moves.
 access_result bulk_client::access_on_many(const bulk_request& what, std::byte* here) {
-  bulk_request whole = what;
-  whole.verb = bulk_verb::check;
-  if (const access_result allowed = access_on_one(whole, nullptr); allowed != access_result::done) return allowed;
+  bulk_request check = what;
+  check.verb = bulk_verb::check;
+  if (const access_result allowed = access_on_one(check, nullptr); allowed != access_result::done) return allowed;
   const std::uint64_t part = (what.size / streams_ + 4095) / 4096 * 4096;
   std::vector<access_result> results(streams_, access_result::done);
   std::mutex problem_mutex;

@@ -17,7 +17,7 @@ enum class bulk_answer : std::uint32_t { go = 0, stale = 1, out_of_range = 2, un
 
 /// A put of at most this size follows its request at once: the check comes when it is there, in a buffer.
 inline constexpr std::size_t eager_bytes = std::size_t{64} << 10;
-/// The owner looks again at its table of allocations after this much of a transfer.
+/// The owner checks its table of allocations again after this much of a transfer.
 inline constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
 struct bulk_request {

@@ -212,7 +212,7 @@ void tcp_endpoint::sending_failed() noexcept {
 // ---- is the peer's machine there?
 
 /// The kernel's limit on silence would take a peer that reads nothing for a while for a cut link. So it only serves
-/// while little is under way; else watch_silence() looks whether acknowledgements come.
+/// while little is under way; else watch_silence() checks that acknowledgements arrive.
 void tcp_endpoint::count_under_way(std::size_t bytes) noexcept {
   if (!limited_) return;
   if (peer_taken_.load(std::memory_order_relaxed) == handed_.load(std::memory_order_relaxed)) under_way_ = 0;
@@ -240,7 +240,7 @@ std::int64_t tcp_endpoint::watch_silence() noexcept {
       under_way_ = 0;
       limit_silence(socket(), timeout_);
     }
-    // Here the kernel looks, too, but rounds up: its probes go once a second.
+    // Here the kernel probes too, but only once a second: it rounds up.
     if (timeout_ms < until_unanswered_ms) return base::never_ns;
     pause_ms = timeout_ms / 3;
     unanswered = unanswered && !unacknowledged;

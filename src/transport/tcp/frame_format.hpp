@@ -41,7 +41,7 @@ inline void store_head(std::byte* to, const wire_head& head, std::uint32_t epoch
 
 enum class head_status : std::uint8_t { incomplete, frame, broken };
 
-/// Reads the frame at the begin of `bytes`: `frame` if all of it is there. Never looks behind `bytes`.
+/// Reads the frame at the begin of `bytes`: `frame` if all of it is there. Never reads behind `bytes`.
 [[nodiscard]] inline head_status read_frame(std::span<const std::byte> bytes, std::uint32_t epoch, wire_head& out,
                                             const char*& why) noexcept {
   if (bytes.size() < head_bytes) return head_status::incomplete;

@@ -60,7 +60,7 @@ tcp_network::tcp_network(const network_options& options, const job_id& job, base
   listening_ = local_address(socket.get());
   address_ = name_of(listening_, options_.bind);
   acceptor_ = std::make_unique<acceptor>(std::move(socket), job_server_, options_.timeout);
-  // turn() looks after both.
+  // turn() serves both.
   io_.watch(connector_.fd(), EPOLLIN, nullptr);
   io_.watch(acceptor_->fd(), EPOLLIN, nullptr);
   flusher_.start([this](bool long_round) { return flush(long_round); });

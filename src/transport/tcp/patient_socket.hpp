@@ -1,4 +1,4 @@
-// A blocking socket for much data: looks for a while before it sleeps. To be woken takes as long as many records do,
+// A blocking socket for bulk data: polls for a bounded time before it sleeps. A wake-up takes as long as many records,
 // and the kernel likes to wake a receiver on its sender's core, where both then move at half the speed.
 #pragma once
 
@@ -77,7 +77,7 @@ class patient_socket {
     return moved;
   }
 
-  /// poll() looks without the socket's lock, which who sends and receives at that moment needs.
+  /// poll() does not take the socket's lock, which a concurrent send or receive needs.
   void watch(short event, std::int64_t begin) const noexcept {
     pollfd looked_at{socket_, event, 0};
     while (::poll(&looked_at, 1, 0) <= 0 && base::now_ns() - begin < spin_ns_) {

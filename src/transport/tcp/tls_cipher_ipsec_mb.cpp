@@ -41,7 +41,7 @@ struct library {
     const auto allocate = reinterpret_cast<decltype(&alloc_mb_mgr)>(::dlsym(loaded, "alloc_mb_mgr"));
     const auto choose = reinterpret_cast<decltype(&init_mb_mgr_auto)>(::dlsym(loaded, "init_mb_mgr_auto"));
     const auto release = reinterpret_cast<decltype(&free_mb_mgr)>(::dlsym(loaded, "free_mb_mgr"));
-    // What a manager looks like may change from version to version.
+    // The layout of a manager may change from version to version.
     if (version == nullptr || allocate == nullptr || choose == nullptr || release == nullptr ||
         version() != IMB_VERSION_NUM) {
       ::dlclose(loaded);

@@ -39,9 +39,9 @@ segment segment::make(std::size_t size) {
 }
 
 segment segment::attach(std::uint64_t id, std::size_t size) {
-  shmid_ds facts{};
-  if (::shmctl(static_cast<int>(id), IPC_STAT, &facts) != 0) refuse("find the shared memory segment of the host");
-  std::byte* const memory = facts.shm_segsz >= size ? attached(static_cast<int>(id)) : nullptr;
+  shmid_ds status{};
+  if (::shmctl(static_cast<int>(id), IPC_STAT, &status) != 0) refuse("find the shared memory segment of the host");
+  std::byte* const memory = status.shm_segsz >= size ? attached(static_cast<int>(id)) : nullptr;
   if (memory == nullptr) refuse("attach the shared memory segment of the host");
   return {static_cast<int>(id), memory};
 }

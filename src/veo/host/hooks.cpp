@@ -34,14 +34,16 @@ void set_hook(const void* function, hook what) {
   table().size = table().all.size();
 }
 
-std::atomic<void (*)(void*, std::size_t)> told_of_allocation{nullptr};
-std::atomic<void (*)(std::uint64_t)> told_of_release{nullptr};
+std::atomic<void (*)(void*, std::size_t)> allocation_observer{nullptr};
+std::atomic<void (*)(std::uint64_t)> release_observer{nullptr};
 
-void tell_allocation(const proc& of, std::uint64_t address, std::size_t bytes) {
-  if (auto* const told = told_of_allocation.load(); told != nullptr) told(tagged(address, of.identifier()), bytes);
+void report_allocation(const proc& of, std::uint64_t address, std::size_t bytes) {
+  if (auto* const observer = allocation_observer.load(); observer != nullptr)
+    observer(tagged(address, of.identifier()), bytes);
 }
-void tell_release(const proc& of, std::uint64_t address) {
-  if (auto* const told = told_of_release.load(); told != nullptr) told(bits_of(tagged(address, of.identifier())));
+void report_release(const proc& of, std::uint64_t address) {
+  if (auto* const observer = release_observer.load(); observer != nullptr)
+    observer(bits_of(tagged(address, of.identifier())));
 }
 
 void on_alloc_mem(void* payload, ...) {
@@ -49,14 +51,14 @@ void on_alloc_mem(void* payload, ...) {
   va_start(rest, payload);
   const proc* const of = va_arg(rest, veo_proc_handle*);
   const std::uint64_t address = *va_arg(rest, std::uint64_t*);
-  tell_allocation(*of, address, va_arg(rest, std::size_t));
+  report_allocation(*of, address, va_arg(rest, std::size_t));
   va_end(rest);
 }
 void on_free_mem(void* payload, ...) {
   va_list rest;
   va_start(rest, payload);
   const proc* const of = va_arg(rest, veo_proc_handle*);
-  tell_release(*of, va_arg(rest, std::uint64_t));
+  report_release(*of, va_arg(rest, std::uint64_t));
   va_end(rest);
 }
 void on_alloc_mem_async(void* payload, ...) {
@@ -64,14 +66,14 @@ void on_alloc_mem_async(void* payload, ...) {
   va_start(rest, payload);
   veo_thr_ctxt* const in = va_arg(rest, veo_thr_ctxt*);
   const std::uint64_t address = va_arg(rest, std::uint64_t);
-  tell_allocation(in->of(), address, va_arg(rest, std::size_t));
+  report_allocation(in->of(), address, va_arg(rest, std::size_t));
   va_end(rest);
 }
 void on_free_mem_async(void* payload, ...) {
   va_list rest;
   va_start(rest, payload);
   veo_thr_ctxt* const in = va_arg(rest, veo_thr_ctxt*);
-  tell_release(in->of(), va_arg(rest, std::uint64_t));
+  report_release(in->of(), va_arg(rest, std::uint64_t));
   va_end(rest);
 }
 
@@ -99,8 +101,8 @@ void* veo_get_hook(void* func) { return reinterpret_cast<void*>(hook_of(static_c
 void veo_unregister_hook(void* func) { set_hook(func, {}); }
 
 void veo_register_hmem_hook_functions(void (*alloc)(void*, size_t), void (*free)(uint64_t)) {
-  told_of_allocation = alloc;
-  told_of_release = free;
+  allocation_observer = alloc;
+  release_observer = free;
   veo_register_hook(reinterpret_cast<void*>(&veo_alloc_mem), &on_alloc_mem, nullptr);
   veo_register_hook(reinterpret_cast<void*>(&veo_free_mem), &on_free_mem, nullptr);
   veo_register_hook(reinterpret_cast<void*>(&veo_alloc_mem_async), &on_alloc_mem_async, nullptr);

@@ -27,7 +27,7 @@ struct veo_proc_handle {
   [[nodiscard]] bool dead() const noexcept { return dead_.load(std::memory_order_acquire); }
   /// The helper is gone, or going.
   void lost(const std::string& why) noexcept;
-  /// Also looks whether the helper is there.
+  /// Also checks whether the helper is there.
   [[nodiscard]] bool has_gone() noexcept;
   [[nodiscard]] int identifier() const noexcept { return identifier_; }
   [[nodiscard]] int ve_node() const noexcept { return ve_node_; }

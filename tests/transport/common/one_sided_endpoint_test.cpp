@@ -111,7 +111,7 @@ TEST(one_sided, a_message_to_the_active_side_costs_two_reads) {
   EXPECT_EQ(both.passive.consumed(), 1U);
 }
 
-TEST(one_sided, an_offload_over_a_dear_medium_is_four_journeys_for_ever) {
+TEST(one_sided, an_offload_over_an_expensive_medium_stays_at_four_remote_accesses) {
   ends both(false);
   for (std::uint32_t i = 0; i < 100; ++i) {  // many times around: credit comes with the messages
     ASSERT_TRUE(send(both.active, i));
@@ -143,7 +143,7 @@ TEST(one_sided, credit_that_the_peer_has_not_looked_at_does_not_count) {
     expect(both.active, i);
     ASSERT_TRUE(send(both.active, i));
   }
-  ASSERT_TRUE(send(both.passive, 8)) << "it looks at nothing before it has room";
+  ASSERT_TRUE(send(both.passive, 8)) << "it receives nothing before it has room";
 }
 
 TEST(one_sided, full_is_full_and_goes_on_both_ways) {

@@ -62,7 +62,7 @@ class polled : public testing::Test {
     frame any;
     return transport.poll(any, 1) == peer;
   }
-  /// Sleeps in vain until the longest time has been reached, and looks once behind it.
+  /// Sleeps without success until the longest time has been reached, and polls once after it.
   void back_off() {
     for (int i = 0; i < 4; ++i) {
       ASSERT_TRUE(transport.arm());
@@ -76,7 +76,7 @@ class polled : public testing::Test {
   scripted_endpoint* peer = nullptr;
 };
 
-TEST_F(polled, who_has_slept_long_in_vain_looks_once_and_sleeps_again) {
+TEST_F(polled, after_a_long_sleep_without_frames_polls_once_and_sleeps_again) {
   back_off();
   const int before = peer->polls;
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(found());
@@ -87,7 +87,7 @@ TEST_F(polled, who_has_slept_long_in_vain_looks_once_and_sleeps_again) {
   EXPECT_EQ(peer->polls, before + 1);
 }
 
-TEST_F(polled, who_sends_looks_for_the_answer) {
+TEST_F(polled, polls_for_the_answer_after_sending) {
   back_off();
   const int before = peer->polls;
   peer->commit({});

@@ -33,7 +33,7 @@ TEST_F(line_ring, all_sizes_through_many_laps) {
   }
 }
 
-TEST_F(line_ring, payload_that_looks_like_a_stamp) {
+TEST_F(line_ring, payload_that_equals_a_stamp) {
   // The first word of each line is what the arrival stamp of a coming lap will be.
   for (std::uint32_t lap = 0; lap < 6; ++lap) {
     for (int i = 0; i < 100; ++i) {
@@ -53,7 +53,7 @@ TEST_F(line_ring, payload_that_looks_like_a_stamp) {
   }
 }
 
-TEST_F(line_ring, cancelled_payload_that_looks_like_a_stamp) {
+TEST_F(line_ring, cancelled_payload_that_equals_a_stamp) {
   for (int i = 0; i < 500; ++i) {
     const std::size_t size = writer.max_payload();
     std::byte* const room = writer.reserve(size);

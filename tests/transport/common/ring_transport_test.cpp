@@ -125,7 +125,7 @@ class many_rings : public testing::Test {
   std::vector<std::unique_ptr<loopback::node_transport>> nodes;
 };
 
-TEST_F(many_rings, no_frame_is_lost_with_one_receiver_that_sleeps_and_looks) {
+TEST_F(many_rings, no_frame_is_lost_with_one_receiver_that_sleeps_and_polls) {
   constexpr std::uint32_t each = 2000;
   std::atomic<int> running{4};
   std::vector<std::thread> senders;

@@ -47,12 +47,13 @@ TEST(tcp_frame_format, round_trip) {
 }
 
 TEST(tcp_frame_format, what_is_cut_off_is_incomplete) {
-  const auto whole = frame_bytes({100, 1, 0, 0, 0, 0}, 100);
+  const auto complete = frame_bytes({100, 1, 0, 0, 0, 0}, 100);
   wire_head out;
-  for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_EQ(read({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}, out), head_status::incomplete);
+  for (std::size_t size = 0; size < complete.size(); ++size) {
+    EXPECT_EQ(read({complete.begin(), complete.begin() + static_cast<std::ptrdiff_t>(size)}, out),
+              head_status::incomplete);
   }
-  EXPECT_EQ(read(whole, out), head_status::frame);
+  EXPECT_EQ(read(complete, out), head_status::frame);
 }
 
 TEST(tcp_frame_format, what_cannot_be_is_broken_as_soon_as_the_head_is_there) {

@@ -98,7 +98,7 @@ class handshakes : public testing::TestWithParam<bool> {
     server_ = std::make_shared<tls_context>(tls_role::server, key_of(1), job_identity);
   }
 
-  [[nodiscard]] outcome meet(damage there, damage back) const {
+  [[nodiscard]] outcome connect(damage there, damage back) const {
     half_way left;
     half_way right;
     handshake client(std::move(left.inside), client_, greeting());
@@ -131,11 +131,11 @@ class handshakes : public testing::TestWithParam<bool> {
   /// Every place of both directions, once. The lengths may differ by a few bytes from one handshake to the next.
   template <class Check>
   void everywhere(damage::kind what, Check&& check) {
-    const outcome whole = meet({}, {});
-    ASSERT_EQ(whole.client, handshake::status::greeted);
-    ASSERT_TRUE(whole.heard_right);
-    for (std::size_t at = 0; at < whole.there; ++at) check(meet({what, at}, {}), at, true);
-    for (std::size_t at = 0; at < whole.back; ++at) check(meet({}, {what, at}), at, false);
+    const outcome undamaged = connect({}, {});
+    ASSERT_EQ(undamaged.client, handshake::status::greeted);
+    ASSERT_TRUE(undamaged.heard_right);
+    for (std::size_t at = 0; at < undamaged.there; ++at) check(connect({what, at}, {}), at, true);
+    for (std::size_t at = 0; at < undamaged.back; ++at) check(connect({}, {what, at}), at, false);
   }
 
  private:

@@ -188,9 +188,9 @@ class hand_made_host {
     }
   }
   void send_frame(const wire_head& head, std::size_t payload = 0) {
-    bytes whole(head_bytes + payload, std::byte{4});
-    store_head(whole.data(), head, welcome_.epoch);
-    send(whole);
+    bytes frame(head_bytes + payload, std::byte{4});
+    store_head(frame.data(), head, welcome_.epoch);
+    send(frame);
   }
   [[nodiscard]] std::uint32_t epoch() const { return welcome_.epoch; }
   [[nodiscard]] int socket() const { return socket_.get(); }

@@ -52,7 +52,7 @@ TEST_F(sockets, wait_as_long_as_they_are_told) {
   EXPECT_EQ(option(here_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT), 0) << "no limit";
 }
 
-TEST_F(sockets, send_bursts_of_whole_segments) {
+TEST_F(sockets, send_bursts_of_complete_segments) {
   for (const int limit : {0, 9000, 1460, 536}) {
     const base::unique_fd limited(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (limit != 0) {

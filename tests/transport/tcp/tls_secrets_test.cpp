@@ -21,8 +21,8 @@ constexpr bool memory_is_kept = true;
 constexpr bool memory_is_kept = false;
 #endif
 
-/// A client of OpenSSL's own that logs the secrets, in a process of its own: inverted, so that the search finds no copy
-/// of what it looks for.
+/// A client of OpenSSL's own that logs the secrets, in a process of its own: inverted, so that the search does not find
+/// these copies.
 void be_the_client(int socket, int told) {
   ::signal(SIGPIPE, SIG_IGN);  // its last words may reach nobody
   SSL_CTX* const context = SSL_CTX_new(TLS_client_method());

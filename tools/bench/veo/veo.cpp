@@ -1,7 +1,7 @@
 // ham-bench veo: paper 2's tests of libveo's calls, and its memory, beside the floors.
 #include "benchmarks.hpp"
 #include "copy_floor.hpp"
-#include "process_facts.hpp"
+#include "process_state.hpp"
 
 #include <ve_offload.h>
 

@@ -15,7 +15,7 @@
 #include "ham/msg/customise.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-/// 1: calls look for addresses on the caller's stack in the objects they send, and say what they find on stderr. By
+/// 1: calls check the objects they send for addresses on the caller's stack, and report them on stderr. By
 /// default in builds that are not optimised and do not define NDEBUG.
 #ifndef HAM_CHECK_ADDRESSES
 #if !defined(NDEBUG) && !defined(__OPTIMIZE__)
@@ -32,24 +32,24 @@ namespace ham::detail {
 void report_stack_address(const engine& at, const destination& to, std::span<const std::byte> object,
                           const std::type_info& type, std::atomic<bool>& said) noexcept;
 
-/// Without a way to clear what lies between the members there may be an old address in it, so nothing is looked at.
+/// Without a way to clear what lies between the members there may be an old address in it, so nothing is checked.
 template <class Value>
-inline constexpr bool can_look_for_addresses = false;
+inline constexpr bool can_check_addresses = false;
 template <class Value>
-void look_for_address(const engine&, const destination&, const Value&) noexcept {}
+void check_address(const engine&, const destination&, const Value&) noexcept {}
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_clear_padding)
 template <class Value>
 requires(std::is_class_v<Value> && !std::is_empty_v<Value> && sizeof(Value) >= sizeof(void*) && sizeof(Value) <= 4096 &&
-         std::is_trivially_copyable_v<Value>) inline constexpr bool can_look_for_addresses<Value> = requires {
+         std::is_trivially_copyable_v<Value>) inline constexpr bool can_check_addresses<Value> = requires {
   typename is_bitwise_copyable<Value>::unless_specialised;
 }
 &&msg::detail::kind_of<Value>() == msg::detail::codec_kind::bitwise;
 
 template <class Value>
-requires can_look_for_addresses<Value>
-void look_for_address(const engine& at, const destination& to, const Value& value) noexcept {
+requires can_check_addresses<Value>
+void check_address(const engine& at, const destination& to, const Value& value) noexcept {
   static constinit std::atomic<bool> said{false};
   if (said.load(std::memory_order_relaxed)) return;
   union copy {
@@ -65,8 +65,8 @@ void look_for_address(const engine& at, const destination& to, const Value& valu
 
 /// Of a call: its callable and its arguments.
 template <class... Values>
-void look_for_addresses(const engine& at, const destination& to, const Values&... values) noexcept {
-  (look_for_address(at, to, values), ...);
+void check_addresses(const engine& at, const destination& to, const Values&... values) noexcept {
+  (check_address(at, to, values), ...);
 }
 
 }  // namespace ham::detail

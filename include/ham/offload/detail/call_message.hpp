@@ -146,7 +146,7 @@ struct call_message {
   static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
                          const Callable& callable, const Params&... values) {
 #if HAM_CHECK_ADDRESSES
-    look_for_addresses(at, where, callable, values...);
+    check_addresses(at, where, callable, values...);
 #endif
     const std::size_t bytes = size(callable, values...);
     call_room room;

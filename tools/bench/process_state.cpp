@@ -1,5 +1,5 @@
-// Facts about processes by way of /proc and the clocks of processes.
-#include "process_facts.hpp"
+// State of processes, by way of /proc and the clocks of processes.
+#include "process_state.hpp"
 
 #include <spawn.h>
 #include <time.h>

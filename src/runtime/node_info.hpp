@@ -5,7 +5,7 @@
 
 namespace ham::detail {
 
-/// Facts of this process, as node `self`.
-[[nodiscard]] offload::node_descriptor::facts local_facts(node_t self);
+/// Describes this process, as node `self`.
+[[nodiscard]] offload::node_descriptor::info local_node_info(node_t self);
 
 }  // namespace ham::detail

@@ -1,5 +1,5 @@
 // What a node says of itself.
-#include "runtime/facts.hpp"
+#include "runtime/node_info.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 namespace ham::detail {
 namespace {
 
-TEST(facts, are_those_of_this_process) {
-  const offload::node_descriptor mine(local_facts(7));
+TEST(local_node_info, describes_this_process) {
+  const offload::node_descriptor mine(local_node_info(7));
   EXPECT_EQ(mine.node(), 7);
   EXPECT_EQ(mine.pid(), ::getpid());
   EXPECT_EQ(mine.transport(), "self");

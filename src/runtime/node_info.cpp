@@ -1,5 +1,5 @@
 // Host name, instruction set, cores and memory of this process.
-#include "runtime/facts.hpp"
+#include "runtime/node_info.hpp"
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -31,19 +31,19 @@ constexpr const char* isa_name() noexcept {
 
 }  // namespace
 
-offload::node_descriptor::facts local_facts(node_t self) {
-  offload::node_descriptor::facts facts;
+offload::node_descriptor::info local_node_info(node_t self) {
+  offload::node_descriptor::info info;
   utsname system{};
-  facts.name = ::uname(&system) == 0 ? system.nodename : "unknown";
-  facts.isa = isa_name();
-  facts.device_type = std::string_view(isa_name()) == "ve" ? "ve" : "cpu";
-  facts.transport = "self";
-  facts.cores = base::usable_cores();
-  facts.memory_bytes =
+  info.name = ::uname(&system) == 0 ? system.nodename : "unknown";
+  info.isa = isa_name();
+  info.device_type = std::string_view(isa_name()) == "ve" ? "ve" : "cpu";
+  info.transport = "self";
+  info.cores = base::usable_cores();
+  info.memory_bytes =
       static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
-  facts.pid = ::getpid();
-  facts.node = self;
-  return facts;
+  info.pid = ::getpid();
+  info.node = self;
+  return info;
 }
 
 }  // namespace ham::detail

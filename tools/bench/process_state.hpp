@@ -1,4 +1,4 @@
-// Facts about other processes from the kernel: processor time, private memory, whether all threads sleep; and starting
+// State of other processes from the kernel: processor time, private memory, whether all threads sleep; and starting
 // one.
 #pragma once
 
