@@ -1,9 +1,48 @@
 // Start and end of MPI.
 #include "transport/mpi/session.hpp"
 
+#include <cstdio>
+#include <cstring>
+
+#include "base/settings.hpp"
 #include "ham/error.hpp"
 
 namespace ham::transport::mpi {
+namespace {
+
+bool on_several_machines() {
+  MPI_Comm near = MPI_COMM_NULL;
+  if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near) != MPI_SUCCESS) return false;
+  int all = 0;
+  int here = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  MPI_Comm_size(near, &here);
+  MPI_Comm_free(&near);
+  return here < all;
+}
+
+/// MPICH before 4.2 over UCX may hang in MPI_Finalize where ranks are on several machines: a rank that has disconnected
+/// waits in the launcher's barrier, without the progress that others need to disconnect from it (MPICH 6596). Its own
+/// launcher takes a process that ends without MPI_Finalize as it is; Slurm's was not tried. Collective.
+bool finalize_may_hang() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  int major = 0;
+  int minor = 0;
+  MPI_Get_library_version(text, &length);
+  if (std::sscanf(text, "MPICH Version: %d.%d", &major, &minor) != 2 || std::strstr(text, "ch4:ucx") == nullptr) {
+    return false;
+  }
+  if (major > 4 || (major == 4 && minor >= 2)) return false;
+  const bool apart = on_several_machines();
+  const bool hydra = base::foreign_variable("PMI_FD") != nullptr && base::foreign_variable("SLURM_PROCID") == nullptr;
+  int skip = apart && hydra ? 1 : 0;
+  // Twice: what the second one sends goes over connections that exist, so that it is sent when the process ends.
+  for (int i = 0; i < 2; ++i) MPI_Allreduce(MPI_IN_PLACE, &skip, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return skip != 0;
+}
+
+}  // namespace
 
 void session::begin() {
   if (ready_) return;
@@ -42,7 +81,8 @@ void session::finish() noexcept {
   ready_ = false;
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0) MPI_Finalize();
+  if (ended != 0) return;
+  if (!finalize_may_hang()) MPI_Finalize();
 }
 
 std::string text_of(int error) {

@@ -13,7 +13,7 @@ class session {
  public:
   /// MPI runs afterwards. Throws ham::config_error.
   void begin();
-  /// MPI_Finalize, if begin() began it.
+  /// MPI_Finalize, if begin() began it; not where it may hang (docs/running.md).
   void finish() noexcept;
   /// MPI was not running before.
   [[nodiscard]] bool started_here() const noexcept { return ours_; }
