@@ -12,7 +12,7 @@ namespace ham::transport {
 class abandonable_memory : public remote_memory {
  public:
   void abandon() noexcept override {
-    if (visitors_.fetch_or(abandoned) == 0) view_.reset();
+    if (visitors_.fetch_or(abandoned) == 0) let_go();
   }
 
  protected:
@@ -25,7 +25,7 @@ class abandonable_memory : public remote_memory {
     explicit visit(abandonable_memory& where) noexcept
         : where_(where), open_((where.visitors_.fetch_add(one_visitor) & abandoned) == 0) {}
     ~visit() {
-      if (where_.visitors_.fetch_sub(one_visitor) == one_visitor + abandoned) where_.view_.reset();
+      if (where_.visitors_.fetch_sub(one_visitor) == one_visitor + abandoned) where_.let_go();
     }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
@@ -40,7 +40,13 @@ class abandonable_memory : public remote_memory {
 
  private:
   static constexpr std::uint32_t abandoned = 1;
-  static constexpr std::uint32_t one_visitor = 2;
+  static constexpr std::uint32_t let_gone = 2;
+  static constexpr std::uint32_t one_visitor = 4;
+
+  /// Once: a visitor that was refused may leave while abandon() is here.
+  void let_go() noexcept {
+    if ((visitors_.fetch_or(let_gone) & let_gone) == 0) view_.reset();
+  }
 
   std::unique_ptr<base::heap_view> view_;
   std::atomic<std::uint32_t> visitors_{0};
