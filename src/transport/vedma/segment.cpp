@@ -41,6 +41,7 @@ segment segment::make(std::size_t size) {
 segment segment::attach(std::uint64_t id, std::size_t size) {
   shmid_ds status{};
   if (::shmctl(static_cast<int>(id), IPC_STAT, &status) != 0) refuse("find the shared memory segment of the host");
+  errno = EINVAL;  // of one that is too small
   std::byte* const memory = status.shm_segsz >= size ? attached(static_cast<int>(id)) : nullptr;
   if (memory == nullptr) refuse("attach the shared memory segment of the host");
   return {static_cast<int>(id), memory};
