@@ -1,0 +1,163 @@
+// Both ends of a pair of rings: frames both ways, memory for long messages, and when a sleeping peer is woken.
+#include "transport/common/ring_endpoint.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+
+namespace ham::transport {
+namespace {
+
+class ring_ends : public testing::Test {
+ protected:
+  static bool send(ring_endpoint& from, std::size_t size, std::uint32_t key) {
+    std::byte* const room = from.reserve(size);
+    if (room == nullptr) return false;
+    std::memset(room, static_cast<int>(key), size);
+    from.commit({key, key + 1, 3});
+    return true;
+  }
+  static void expect(ring_endpoint& at, std::size_t size, std::uint32_t key) {
+    frame got;
+    ASSERT_TRUE(at.poll(got)) << key;
+    EXPECT_EQ(got.head.key, key);
+    EXPECT_EQ(got.head.call, key + 1);
+    EXPECT_EQ(got.head.kind, 3);
+    ASSERT_EQ(got.payload.size(), size);
+    for (const std::byte one : got.payload) ASSERT_EQ(one, static_cast<std::byte>(key));
+    at.release();
+  }
+  [[nodiscard]] bool event_was_written() const {
+    std::uint64_t count = 0;
+    return ::read(event.get(), &count, sizeof count) == sizeof count;
+  }
+
+  base::unique_fd file = base::make_memory_file("ham-test", ring_pair::file_bytes());
+  base::mapping memory = ring_pair::map(file.get());
+  const ring_pair rings = ring_pair::in(memory, 0x1234);
+  base::unique_fd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::unique_ptr<bell> page = std::make_unique<bell>();
+  ring_endpoint here{1, 0, rings, 0, {page.get(), event.get()}};
+  ring_endpoint there{0, 1, rings, 1, {page.get(), event.get()}};
+};
+
+TEST_F(ring_ends, carry_frames_both_ways) {
+  for (std::uint32_t i = 0; i < 200; ++i) {  // more than once around
+    ASSERT_TRUE(send(here, i * 100, i));
+    expect(there, i * 100, i);
+    ASSERT_TRUE(send(there, i, i + 1));
+    expect(here, i, i + 1);
+  }
+  EXPECT_EQ(here.consumed(), here.sent());
+  frame none;
+  EXPECT_FALSE(here.poll(none));
+  EXPECT_FALSE(here.malformed());
+}
+
+TEST_F(ring_ends, are_full_when_half_of_the_ring_was_not_taken) {
+  EXPECT_EQ(here.max_payload(), 131'056U);
+  std::uint32_t sent = 0;
+  while (send(here, here.max_payload(), sent)) ++sent;
+  EXPECT_EQ(sent, 2U);
+  EXPECT_LT(here.consumed(), here.sent());
+  expect(there, here.max_payload(), 0);
+  EXPECT_TRUE(send(here, here.max_payload(), 2));
+}
+
+TEST_F(ring_ends, a_frame_of_another_connection_has_another_key) {
+  ring_pair other = rings;
+  other.epoch = 0x4321;
+  ring_endpoint stray(1, 0, other, 0, {page.get(), event.get()});
+  ASSERT_TRUE(send(stray, 10, 5));
+  frame got;
+  ASSERT_TRUE(there.poll(got));
+  EXPECT_NE(got.head.key, 5U);
+}
+
+TEST_F(ring_ends, a_peer_that_writes_nonsense_is_noticed) {
+  ASSERT_TRUE(send(here, 10, 5));
+  auto& head = *reinterpret_cast<line_head*>(rings.lines(0));
+  head.size_and_kind.store(size_mask);
+  frame got;
+  EXPECT_FALSE(there.poll(got));
+  EXPECT_TRUE(there.malformed());
+}
+
+TEST_F(ring_ends, ring_only_if_the_receiver_does_not_poll) {
+  ASSERT_TRUE(send(here, 1, 1));
+  EXPECT_EQ(page->attention.load(), 0U);
+  rings.control(0).armed.store(1);
+  ASSERT_TRUE(send(here, 1, 2));
+  EXPECT_EQ(page->attention.load(), 1U);
+  EXPECT_EQ(page->bits[0].load(), 1U) << "the number of the sender, 0";
+  EXPECT_FALSE(event_was_written()) << "it is awake";
+  EXPECT_FALSE(here.take_woken());
+}
+
+TEST_F(ring_ends, wake_a_receiver_that_sleeps_and_say_so_once) {
+  rings.control(0).armed.store(1);
+  page->sleeping.store(5);
+  ASSERT_TRUE(send(here, 1, 1));
+  EXPECT_TRUE(event_was_written());
+  EXPECT_TRUE(here.take_woken()) << "its answer will take longer";
+  EXPECT_FALSE(here.take_woken());
+}
+
+TEST_F(ring_ends, long_messages_go_where_the_peer_reads_them) {
+  if (!rings.has_areas) GTEST_SKIP() << "addresses or files are limited here";
+  rings.control(0).takes_long.store(0);
+  EXPECT_EQ(here.long_messages(), nullptr) << "a peer that could not map them";
+  rings.control(0).takes_long.store(1);
+  message_memory* const area = here.long_messages();
+  ASSERT_NE(area, nullptr);
+  EXPECT_GT(area->max_size(), here.max_payload());
+  EXPECT_LE(area->min_size(), here.max_payload()) << "nothing is too long for either way";
+  const std::size_t size = 1'000'000;
+  std::byte* const room = area->reserve_long(size);
+  ASSERT_NE(room, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(room) % 64, 0U);
+  std::memset(room, 9, size);
+  ASSERT_TRUE(area->send_long(room, {9, 10, 3}));
+  expect(there, size, 9);
+  ASSERT_TRUE(send(here, 10, 1));
+  expect(there, 10, 1);
+  std::byte* const unsent = area->reserve_long(size);
+  ASSERT_NE(unsent, nullptr);
+  area->cancel_long(unsent);
+  EXPECT_TRUE(area->trim_long()) << "nothing is in use";
+}
+
+TEST_F(ring_ends, a_long_message_waits_for_room_in_the_ring) {
+  if (!rings.has_areas) GTEST_SKIP() << "addresses or files are limited here";
+  rings.control(0).takes_long.store(1);
+  message_memory* const area = here.long_messages();
+  ASSERT_NE(area, nullptr);
+  std::byte* const room = area->reserve_long(200'000);
+  ASSERT_NE(room, nullptr);
+  std::memset(room, 7, 200'000);
+  while (send(here, 0, 1)) {
+  }
+  EXPECT_FALSE(area->send_long(room, {7, 8, 3}));
+  frame got;
+  while (there.poll(got)) there.release();
+  ASSERT_TRUE(area->send_long(room, {7, 8, 3})) << "it was kept";
+  expect(there, 200'000, 7);
+}
+
+TEST_F(ring_ends, of_a_short_file_have_no_memory_for_long_messages) {
+  const base::unique_fd small = base::make_memory_file("ham-test", ring_pair::bytes);
+  const base::mapping mapped = ring_pair::map(small.get());
+  EXPECT_EQ(mapped.size(), ring_pair::bytes);
+  const ring_pair short_pair = ring_pair::in(mapped, 1);
+  EXPECT_FALSE(short_pair.has_areas);
+  EXPECT_TRUE(short_pair.area(0).empty());
+  short_pair.control(0).takes_long.store(1);
+  ring_endpoint end(1, 0, short_pair, 0, {page.get(), event.get()});
+  EXPECT_EQ(end.long_messages(), nullptr);
+}
+
+}  // namespace
+}  // namespace ham::transport
