@@ -1,0 +1,95 @@
+// The memory that the nodes of a machine share: who is awake, and places that are used again.
+#include "transport/shm/segment.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+namespace ham::transport::shm {
+namespace {
+
+class job_memory : public testing::Test {
+ protected:
+  base::unique_fd file = base::make_memory_file("ham-test", sizeof(job_segment));
+  base::mapping mapped{file.get(), sizeof(job_segment)};
+  job_segment& job = *reinterpret_cast<job_segment*>(mapped.data());
+};
+
+TEST_F(job_memory, counts_each_node_that_is_awake_once) {
+  job.set_awake(1, true);
+  job.set_awake(1, true);
+  job.set_awake(2, true);
+  EXPECT_EQ(job.awake.load(), 2);
+  job.set_awake(1, false);
+  job.set_awake(1, false);
+  job.set_awake(3, false);
+  EXPECT_EQ(job.awake.load(), 1);
+  EXPECT_EQ(job.of(2).awake.load(), 1U);
+}
+
+TEST_F(job_memory, the_count_is_right_whoever_counts_at_the_same_time) {
+  const auto flicker = [&](node_t node) {
+    for (int i = 0; i < 1000; ++i) job.set_awake(node, i % 2 == 0);
+    job.set_awake(node, true);
+  };
+  std::vector<std::thread> nodes;
+  for (node_t node = 0; node < 3; ++node) nodes.emplace_back(flicker, node);
+  for (std::thread& one : nodes) one.join();
+  EXPECT_EQ(job.awake.load(), 3);
+}
+
+TEST_F(job_memory, numbers_have_the_same_place_after_as_many_as_there_are) {
+  const auto last = static_cast<node_t>(max_nodes) - 1;
+  EXPECT_EQ(&job.of(0), &job.nodes[0]);
+  EXPECT_EQ(&job.of(last), &job.nodes[max_nodes - 1]);
+  EXPECT_EQ(&job.of(last + 1), &job.nodes[0]);
+  EXPECT_EQ(&job.of(last + 8), &job.nodes[7]);
+}
+
+TEST_F(job_memory, a_place_is_cleared_of_the_node_that_had_it) {
+  job_node& place = job.of(5);
+  job.set_awake(5, true);
+  place.alive.store(77);
+  place.pid.store(1234);
+  place.end.record(11);
+  static_cast<void>(ring_bell(place.ring_me, 70));
+  place.ring_me.sleeping.store(3);
+  place.ring_me.orders_senders.store(1);
+  job.set_awake(6, true);
+  job.clear(5);
+  EXPECT_EQ(job.awake.load(), 1) << "the other one";
+  EXPECT_EQ(place.alive.load(), 0U);
+  EXPECT_EQ(place.pid.load(), 0);
+  EXPECT_EQ(place.end.text(), "");
+  EXPECT_EQ(place.ring_me.attention.load() + place.ring_me.sleeping.load() + place.ring_me.orders_senders.load(), 0U);
+  for (const auto& bits : place.ring_me.bits) EXPECT_EQ(bits.load(), 0U);
+}
+
+TEST_F(job_memory, tells_how_a_process_ended_that_nobody_has_reaped) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(9);
+  ASSERT_GT(child, 0);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(job.of(1).how_ended(child), "exited with status 9");
+  job.of(1).pid.store(child);  // it said its number, and a wrapper was started
+  EXPECT_EQ(job.of(1).how_ended(0), "exited with status 9");
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+TEST_F(job_memory, tells_what_was_recorded_of_a_process_that_is_reaped) {
+  EXPECT_EQ(job.of(1).how_ended(0), "") << "nobody says";
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_GT(child, 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  job.of(1).end.record(11);
+  EXPECT_EQ(job.of(1).how_ended(child).substr(0, 23), "was killed by signal 11");
+}
+
+}  // namespace
+}  // namespace ham::transport::shm
