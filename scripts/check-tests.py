@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 
-MAX_UNTESTED = 88
+MAX_UNTESTED = 75
 
 # Unit -> what tests it instead.
 EXCEPTIONS = {
@@ -44,6 +44,9 @@ EXCEPTIONS = {
     "src/transport/mpi/module": "the one function that a module exports: loaded by every test of tests/mpi",
     "src/transport/tcp/module": "the one function that a module exports: loaded by tests/conformance",
     "src/transport/tcp/static_module": "an initialiser of fully static programs: tests/consumer/tcp_static.cpp",
+    "src/transport/tcp/tls_cipher_openssl": "one of the ciphers that tests/transport/tcp/tls_cipher_test.cpp holds against each other",
+    "src/transport/tcp/tls_cipher_ipsec_mb": "one of the ciphers that tests/transport/tcp/tls_cipher_test.cpp holds against each other",
+    "src/transport/tcp/tls_context_parts": "what sessions of a key ask of it: tests/transport/tcp/tls_session_test.cpp",
     "src/transport/tcp/tls_absent": "stands in for TLS where OpenSSL is missing",
     "src/transport/tcp/tls_cipher_ipsec_mb_absent": "stands in for a cipher where its library is missing",
 }
