@@ -1,9 +1,13 @@
 // What the environment says: HAM_MPIX_GRACE, HAM_MPIX_POLL and HAM_MPIX_PART.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <optional>
 
 namespace ham::mpix {
 
@@ -15,22 +19,31 @@ struct settings {
   /// Messages are sent in parts of at most so many bytes: MPI counts with int.
   std::uint64_t part = std::uint64_t{1} << 30U;
 
+  /// As the environment is at the first call.
   static const settings& get() {
-    static const settings all = [] {
-      settings result;
-      if (const char* text = std::getenv("HAM_MPIX_GRACE")) result.grace = std::chrono::seconds(std::atoi(text));
-      if (const char* text = std::getenv("HAM_MPIX_POLL")) {
-        result.max_pause = std::chrono::microseconds(std::atoi(text));
-      }
-      if (const char* text = std::getenv("HAM_MPIX_PART")) {
-        const long long bytes = std::atoll(text);
-        if (bytes >= 4096 && static_cast<std::uint64_t>(bytes) < result.part) {
-          result.part = static_cast<std::uint64_t>(bytes);
-        }
-      }
-      return result;
-    }();
+    static const settings all = read();
     return all;
+  }
+  /// As the environment is now. What is no number counts as not set.
+  static settings read() {
+    settings result;
+    if (const auto seconds = number_in("HAM_MPIX_GRACE")) result.grace = std::chrono::seconds(*seconds);
+    if (const auto pause = number_in("HAM_MPIX_POLL")) result.max_pause = std::chrono::microseconds(*pause);
+    if (const auto bytes = number_in("HAM_MPIX_PART"); bytes && *bytes >= 4096) {
+      result.part = std::min(result.part, static_cast<std::uint64_t>(*bytes));
+    }
+    return result;
+  }
+
+ private:
+  static std::optional<int> number_in(const char* name) {
+    const char* const text = std::getenv(name);
+    if (text == nullptr) return std::nullopt;
+    const char* const end = text + std::strlen(text);
+    int number = 0;
+    const auto [behind, error] = std::from_chars(text, end, number);
+    if (error != std::errc() || behind != end) return std::nullopt;
+    return number;
   }
 };
 

@@ -81,10 +81,12 @@ bool is_qualifier(const std::string& word) {
          word == "__restrict__" || word == "struct" || word == "enum";
 }
 
-// "unsigned long int" -> unsigned, "long". The words of C's arithmetic types come in any order.
+// "unsigned long int" -> unsigned, "long". The words of C's arithmetic types come in any order. No word that a sign,
+// "long" or "complex" does not fit stays: then the type is not known.
 type arithmetic(const words& parts, std::string_view text) {
   bool has_unsigned = false;
   bool has_signed = false;
+  bool is_complex = false;
   int longs = 0;
   std::string base;
   for (const std::string& part : parts) {
@@ -99,14 +101,17 @@ type arithmetic(const words& parts, std::string_view text) {
     else if (part == "short" && base == "int")
       base = part;
     else if (part == "_Complex" || part == "complex")
-      base += " _Complex";
+      is_complex = true;
     else
       base += base.empty() ? part : " " + part;
   }
-  if (longs > 0) base = base == "double" ? "long double" : (base.empty() || base == "int" ? "long" : base);
-  if (base.empty() && (has_unsigned || has_signed)) base = "int";
+  if (longs > 0) base = longs == 1 && base == "double" ? "long double" : (base.empty() || base == "int" ? "long" : "");
+  const bool has_sign = has_unsigned || has_signed;
+  if (base.empty() && has_sign && longs == 0) base = "int";
+  if (has_sign && base != "char" && base != "short" && base != "int" && base != "long") base.clear();
+  if (is_complex) base += " _Complex";
   const auto found = plain_types().find(base);
-  if (found == plain_types().end()) {
+  if (found == plain_types().end() || longs > 2 || (has_signed && has_unsigned)) {
     throw refusal(failure::untyped, "type \"" + std::string(text) +
                                         "\" is not known by its name: only arithmetic types and pointers can be "
                                         "written; compile the kernel with -g instead");

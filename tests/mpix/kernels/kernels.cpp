@@ -1,8 +1,12 @@
 // Kernels of many forms. Compiled several times, with the debug information of several versions and compilers, or none;
 // PREFIX keeps the names of the variants apart.
 #include <complex.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <stdexcept>
 
 #define JOINED(a, b) a##b
 #define JOIN(a, b) JOINED(a, b)
@@ -79,5 +83,13 @@ void K(open)(short a, unsigned char b, float c) {
   snprintf(K(seen), sizeof K(seen), "%d %d %g", a, b, static_cast<double>(c));
 }
 void K(open_integer)(short a, long b) { snprintf(K(seen), sizeof K(seen), "%d %ld", a, b); }
+
+// What kernels should not do.
+void K(throws)(int what) {
+  if (what == 0) throw 5;
+  throw std::runtime_error("as asked");
+}
+void K(crashes)(int signal) { raise(signal); }
+void K(exits)(int code) { exit(code); }
 
 }  // extern "C"
