@@ -58,6 +58,8 @@ bool died(std::uint32_t value) noexcept { return (value & FUTEX_OWNER_DIED) != 0
 
 bool holder_died(const life_word& word) noexcept { return died(word.load(std::memory_order_acquire)); }
 
+void wake_watchers(life_word& word) noexcept { wake_all(word); }
+
 /// One watching thread; the first one of a process also holds the process's own word.
 class life_watch::group {
  public:
@@ -151,6 +153,11 @@ class life_watch::group {
         errno != EAGAIN && errno != EINTR) {
       sleep_ns(20'000'000);
     }
+    // The kernel wakes one watcher of a word. If this is the one, it tells the others, also of a word that it was asked
+    // to watch no longer meanwhile.
+    for (const watched& one : now) {
+      if (holder_died(*one.word)) wake_all(*one.word);
+    }
   }
 
   static waiter_entry entry_for(std::atomic<std::uint32_t>& word, std::uint32_t value) {
@@ -161,10 +168,7 @@ class life_watch::group {
     {
       std::lock_guard guard(mutex_);
       for (std::uint64_t cookie : dead) {
-        std::erase_if(words_, [&](const watched& one) {
-          if (one.cookie == cookie) wake_all(*one.word);  // the kernel woke one watcher; the others are told here
-          return one.cookie == cookie;
-        });
+        std::erase_if(words_, [&](const watched& one) { return one.cookie == cookie; });
       }
     }
     for (std::uint64_t cookie : dead) watch_.on_death_(cookie);

@@ -18,6 +18,10 @@ static_assert(sizeof(life_word) == 4 && life_word::is_always_lock_free);
 /// Whether the process that held the word has ended other than in order.
 [[nodiscard]] bool holder_died(const life_word& word) noexcept;
 
+/// All that watch the word look at it again. The kernel wakes one of them when the holder dies, and that one passes it
+/// on; if it dies before it can, this helps.
+void wake_watchers(life_word& word) noexcept;
+
 /// Threads of this process that hold its own life word and sleep on those of others (robust futex list, futex_waitv).
 /// Some 50 us from the death of a process to the callback, whatever its size; idle otherwise.
 class life_watch {

@@ -56,6 +56,16 @@ class life : public testing::Test {
     }
     return false;
   }
+  bool eventually_dead(std::uint64_t cookie) {
+    for (int i = 0; i < 50000; ++i) {
+      {
+        std::lock_guard guard(mutex_);
+        if (dead_.contains(cookie)) return true;
+      }
+      std::this_thread::sleep_for(100us);
+    }
+    return false;
+  }
   life_watch::death_handler note() {
     return [this](std::uint64_t cookie) {
       std::lock_guard guard(mutex_);
@@ -79,6 +89,25 @@ TEST_F(life, own_word_is_held_and_given_back) {
     EXPECT_NE(word(0).load(), 0U);
   }
   EXPECT_EQ(word(0).load(), 0U);
+}
+
+/// The kernel wakes one watcher, which may have lost interest by the time that it runs.
+TEST_F(life, all_watchers_are_told_even_if_one_gives_up_at_that_moment) {
+  life_watch first(word(0), note());
+  life_watch second(word(1), note());
+  for (std::size_t i = 2; i <= 21; ++i) {
+    const pid_t pid = child(i, hold_still);
+    first.watch(word(i), 0);
+    std::this_thread::sleep_for(5ms);  // it waits, before the other does
+    second.watch(word(i), i);
+    std::this_thread::sleep_for(5ms);
+    ::kill(pid, SIGKILL);
+    while (!holder_died(word(i))) {
+    }
+    first.unwatch(0);
+    ASSERT_TRUE(eventually_dead(i)) << "round " << i;
+    ::waitpid(pid, nullptr, 0);
+  }
 }
 
 TEST_F(life, kill_9_is_told_once) {
