@@ -14,6 +14,7 @@
 #include "ham/msg/execution_policy.hpp"
 #include "ham/msg/f2f.hpp"
 #include "ham/offload/batch.hpp"
+#include "ham/offload/block.hpp"
 #include "ham/offload/buffer_ptr.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/context.hpp"

@@ -1,100 +1,18 @@
 // Memory verbs: one-sided where the transport can, else messages executed by the owner.
-#include <sys/uio.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <vector>
 
-#include "ham/msg/translation.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/memory.hpp"
-#include "ham/offload/when.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/local_memory.hpp"
 #include "runtime/memory_access.hpp"
+#include "runtime/message_transfer.hpp"
 
 namespace ham::offload::detail {
 namespace {
-
-constexpr std::size_t piece_bytes = 1U << 20;  // of put and get in messages
-
-[[nodiscard]] void* pointer_to(raw_buffer own) noexcept {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(own.address));
-}
-
-/// Whether this process may use the memory; untracked memory is tried by the kernel in access_untracked.
-void check_local(engine& at, raw_buffer what, std::size_t bytes) {
-  switch (at.memory().check(what.address, what.tag, bytes)) {
-    case base::heap_check::valid: return;
-    case base::heap_check::stale: refuse(transport::access_result::stale, at.self(), what, bytes);
-    case base::heap_check::out_of_range: refuse(transport::access_result::out_of_range, at.self(), what, bytes);
-  }
-}
-
-/// Copies through the kernel, which answers a bad address with an error instead of a signal and moves less than 2
-/// GiB at once.
-void access_untracked(engine& at, raw_buffer what, void* local, std::size_t bytes, bool write) {
-  constexpr std::size_t max_bytes = std::size_t{1} << 30;
-  for (std::size_t done = 0; done < bytes;) {
-    const std::size_t piece = std::min(max_bytes, bytes - done);
-    const iovec mine{static_cast<std::byte*>(local) + done, piece};
-    const iovec other{reinterpret_cast<void*>(static_cast<std::uintptr_t>(what.address + done)), piece};
-    const ssize_t moved = write ? ::process_vm_writev(::getpid(), &mine, 1, &other, 1, 0)
-                                : ::process_vm_readv(::getpid(), &mine, 1, &other, 1, 0);
-    if (moved < 0 && (errno == ENOSYS || errno == EPERM)) {
-      refuse("this system cannot check memory that was not allocated with offload::allocate", at.self(), what, bytes);
-    }
-    if (moved != static_cast<ssize_t>(piece)) refuse("no such memory in that process", at.self(), what, bytes);
-    done += piece;
-  }
-}
-
-void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes) {
-  if (to.tag == 0) {
-    access_untracked(at, to, const_cast<void*>(from), bytes, true);
-    return;
-  }
-  check_local(at, to, bytes);
-  std::memmove(pointer_to(to), from, bytes);
-}
-
-void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
-  if (from.tag == 0) {
-    access_untracked(at, from, to, bytes, false);
-    return;
-  }
-  check_local(at, from, bytes);
-  std::memmove(to, pointer_to(from), bytes);
-}
-
-// ---- nodes of other data layout
-
-/// The size of the numbers that must be byte-swapped on the way to or from a node; 0: none. Throws for elements that
-/// cannot cross.
-std::uint32_t swap_width(engine& at, node_t node, const element& of) {
-  const ham::detail::peer_hold who = at.peer_of(node);
-  const msg::translation* const other = who->translation.get();
-  if (other == nullptr || other->same_structs()) return 0;
-  if (other->same_byte_order() ? of.known : of.number_bytes != 0) {
-    return other->same_byte_order() || of.number_bytes == 1 ? 0 : of.number_bytes;
-  }
-  throw buffer_error("elements of this type cannot be copied between node " + std::to_string(at.self()) + " and node " +
-                     std::to_string(node) +
-                     " (they are copied as bytes, and the two nodes lay them out differently); use buffers of numbers, "
-                     "or send them as arguments, with HAM_FIELDS");
-}
-
-void turn(std::byte* numbers, std::size_t bytes, std::uint32_t number_bytes) {
-  if (number_bytes == 0) return;
-  for (std::size_t at = 0; at + number_bytes <= bytes; at += number_bytes) {
-    std::reverse(numbers + at, numbers + at + number_bytes);
-  }
-}
 
 // ---- executed by the owner of the memory
 
@@ -142,43 +60,11 @@ void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, 
   put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}).get();
 }
 
-/// What `begin` returns; if it throws, a future that fails with that.
-template <class Begin>
-future<void> begun_or_failed(engine& at, Begin begin) {
-  try {
-    return begin();
-  } catch (...) {
-    return ready_or_failed(at, [] { throw; });
-  }
-}
-
-/// Waits for parts; the first error counts.
-future<void> join(engine& at, std::vector<future<void>> parts) {
-  if (parts.size() == 1) return std::move(parts.front());
-  const engine_scope scope(&at);
-  return when_all(std::move(parts)).then([](std::vector<future<void>> all) {
-    for (auto& one : all) one.get();
-  });
-}
-
-/// A node reaches memory that nobody has allocated through HAM by messages only. Once in a process, for sizes at which
-/// it matters.
-void warn_of_messages(node_t node, std::size_t bytes) {
-  constexpr std::size_t noticed_bytes = std::size_t{4} << 20;
-  static std::atomic<bool> told{false};
-  if (bytes < noticed_bytes || told.exchange(true)) return;
-  std::fprintf(stderr,
-               "ham: %zu MiB of node %d's memory travel in messages, several times slower than a copy (the memory was "
-               "not allocated with ham::offload::allocate); allocate it with offload::allocate<T>(%d, n), if it is "
-               "copied often\n",
-               bytes >> 20, node, node);
-}
-
 /// put and get: by this process itself, by one access to the node's memory, or in messages, each of one piece. Numbers
 /// of `swapped` bytes change their byte order on the way, which only messages do.
 template <class Here, class Piece>
 future<void> transfer(engine& at, const one_sided& what, std::uint32_t swapped, Here here, Piece send_piece) {
-  const auto& [which, local, node, there, bytes, whom] = what;
+  const auto& [which, local, node, there, bytes, whom, rows] = what;
   if (bytes == 0) return ready_or_failed(at, [] {});
   if (node == at.self()) return ready_or_failed(at, here);
   {
@@ -187,12 +73,7 @@ future<void> transfer(engine& at, const one_sided& what, std::uint32_t swapped, 
     if (memory != nullptr && there.tag != 0 && swapped == 0) return access(at, std::move(who), *memory, what);
     if (memory != nullptr && there.tag == 0) warn_of_messages(node, bytes);
   }
-  const engine_scope scope(&at);
-  std::vector<future<void>> parts;
-  for (std::size_t done = 0; done < bytes; done += piece_bytes) {
-    parts.push_back(send_piece(done, std::min(piece_bytes, bytes - done)));
-  }
-  return join(at, std::move(parts));
+  return in_pieces(at, bytes, send_piece);
 }
 
 }  // namespace
@@ -250,7 +131,7 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
         std::vector<std::byte> copy;
         if (swapped != 0) {
           copy.assign(content.begin(), content.end());
-          turn(copy.data(), piece, swapped);
+          swap_bytes(copy.data(), piece, swapped);
           content = copy;
         }
         return async(node, fn<&store_here>, to.address + done, to.tag, content);
@@ -270,7 +151,7 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
             .then([place = target + done, piece, swapped](const std::vector<std::byte>& data) {
               if (data.size() != piece) throw protocol_error("a get was answered with another size");
               std::memcpy(place, data.data(), piece);
-              turn(place, piece, swapped);
+              swap_bytes(place, piece, swapped);
             });
       });
 }

@@ -65,12 +65,6 @@ class background_transfer final : public ham::detail::transfer {
   std::exception_ptr problem_;  // of the transport itself, such as no memory
 };
 
-/// Of an access in parts, each of which is checked by itself; nothing is moved.
-bool is_allowed(transport::remote_memory& memory, const one_sided& what) {
-  return what.bytes <= UINT64_MAX - what.there.address && what.move(memory, 0, 0) == transport::access_result::done &&
-         what.move(memory, what.bytes, 0) == transport::access_result::done;
-}
-
 future<void> access_now(engine& at, transport::remote_memory& memory, const one_sided& what) {
   const transport::access_result how = what.move(memory, 0, what.bytes);
   return ready_or_failed(at, [&] { what.check(at, how); });
@@ -95,22 +89,45 @@ void refuse(transport::access_result why, node_t node, raw_buffer what, std::siz
          node, what, bytes);
 }
 
+transport::access_result one_sided::move_run(transport::remote_memory& memory, std::size_t from, std::size_t to,
+                                             std::size_t count) const {
+  return which == direction::put ? memory.put(there.address + to, there.tag, local + from, count)
+                                 : memory.get(there.address + to, there.tag, local + from, count);
+}
+
 transport::access_result one_sided::move(transport::remote_memory& memory, std::size_t from, std::size_t count) const {
-  return which == direction::put ? memory.put(there.address + from, there.tag, local + from, count)
-                                 : memory.get(there.address + from, there.tag, local + from, count);
+  auto result = transport::access_result::done;
+  rows.for_each_run(from, count, [&](std::size_t here, std::size_t far, std::size_t run) {
+    result = move_run(memory, here, far, run);
+    return result == transport::access_result::done;
+  });
+  return result;
+}
+
+transport::access_result one_sided::allowed(transport::remote_memory& memory) const {
+  const std::size_t extent = rows.remote_extent(bytes);
+  if (extent > UINT64_MAX - there.address) return transport::access_result::out_of_range;
+  const transport::access_result begin = move_run(memory, 0, 0, 0);
+  return begin == transport::access_result::done ? move_run(memory, 0, extent, 0) : begin;
 }
 
 void one_sided::check(engine& at, transport::access_result how) const {
   if (how == transport::access_result::lost) at.fail_access(node);
-  if (how != transport::access_result::done) refuse(how, node, there, bytes);
+  if (how != transport::access_result::done) refuse(how, node, there, rows.remote_extent(bytes));
 }
 
 future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what) {
   using background_access = transport::remote_memory::background_access;
+  using transport::access_result;
   const background_access how = memory.background();
-  if (what.whom == moved_by::caller || how == background_access::none || !at.transfers().pays(what.bytes))
-    return access_now(at, memory, what);
-  if (how == background_access::parts && !is_allowed(memory, what)) return access_now(at, memory, what);
+  const bool now = what.whom == moved_by::caller || how == background_access::none || !at.transfers().pays(what.bytes);
+  const bool in_rows = what.rows.row_bytes != 0;
+  if (now && !in_rows) return access_now(at, memory, what);
+  if (how == background_access::parts || in_rows) {  // each part, or row, is checked by itself
+    if (const access_result answer = what.allowed(memory); answer != access_result::done)
+      return ready_or_failed(at, [&] { what.check(at, answer); });
+    if (now) return access_now(at, memory, what);
+  }
   auto handed_over = std::make_unique<background_transfer>(at, std::move(who), memory, what);
   background_transfer& mine = *handed_over;
   call_slot& slot = mine.slot();

@@ -7,6 +7,7 @@
 
 #include "ham/offload/memory.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/row_layout.hpp"
 
 namespace ham::offload::detail {
 
@@ -23,19 +24,27 @@ template <class Action>
   return future<void>(slot);
 }
 
-/// put or get; checked by move() before any byte moves.
+/// put or get; what is one row is checked by move() before any byte moves.
 struct one_sided {
   enum class direction : std::uint8_t { put, get } which;
   std::byte* local;
   node_t node;
   raw_buffer there;
-  std::size_t bytes;
+  std::size_t bytes;  ///< that move
   moved_by whom;
+  row_layout rows{};
 
+  /// Of the packed bytes `count` from `from` on.
   [[nodiscard]] transport::access_result move(transport::remote_memory& memory, std::size_t from,
                                               std::size_t count) const;
+  /// What an access would answer that is checked as one, before any byte moves.
+  [[nodiscard]] transport::access_result allowed(transport::remote_memory& memory) const;
   /// Throws unless it was done: ham::node_failure, ham::buffer_error.
   void check(engine& at, transport::access_result how) const;
+
+ private:
+  [[nodiscard]] transport::access_result move_run(transport::remote_memory& memory, std::size_t from, std::size_t to,
+                                                  std::size_t count) const;
 };
 
 /// Begins it, or does it at once where that is quicker, or where it would be refused.

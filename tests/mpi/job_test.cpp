@@ -13,6 +13,7 @@
 
 #include "agreement/application.hpp"
 #include "ham/offload.hpp"
+#include "offload/block_crossing.hpp"
 
 using namespace ham;
 
@@ -67,6 +68,10 @@ TEST(job, long_messages_in_both_directions_at_once) {
   for (int i = 0; i < 12; ++i) {
     EXPECT_EQ(answers[static_cast<std::size_t>(i)].get(), std::string(3'000'000, static_cast<char>('a' + i)));
   }
+}
+
+TEST(job, blocks_of_rows) {
+  for (node_t node = 1; node < nodes(); ++node) ham::test::expect_blocks_cross(node, node - 1);
 }
 
 TEST(job, memory_goes_from_the_host_round_all_targets) {

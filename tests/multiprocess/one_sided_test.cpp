@@ -3,6 +3,8 @@
 // timeout: 300
 #include "support.hpp"
 
+#include "offload/block_crossing.hpp"
+
 #include <numeric>
 #include <stdexcept>
 
@@ -86,6 +88,12 @@ TEST_P(one_sided, memory_of_the_target) {
   offload::get(there, back.data(), back.size());
   EXPECT_EQ(back, numbers);
   offload::free(there);
+}
+
+TEST_P(one_sided, blocks_of_rows) {
+  const runtime rt(nodes(GetParam()));
+  expect_blocks_cross(last(), 0);
+  expect_blocks_cross(0, last());
 }
 
 TEST_P(one_sided, sleeping_ends_with_the_next_call) {

@@ -2,6 +2,8 @@
 // link: ham::ham
 #include "support.hpp"
 
+#include "offload/block_crossing.hpp"
+
 #include <sys/resource.h>
 #include <numeric>
 
@@ -85,6 +87,13 @@ TEST(target_to_target, copy_of_memory) {
           << from << " to " << to;
     }
   }
+}
+
+TEST(target_to_target, blocks_of_rows) {
+  runtime rt(nodes("shm:2"));
+  expect_blocks_cross(1, 2);
+  expect_blocks_cross(1, 1);
+  expect_blocks_cross(0, 2);
 }
 
 TEST(target_to_target, copy_from_inside_a_target) {

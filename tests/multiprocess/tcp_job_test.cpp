@@ -15,6 +15,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "offload/block_crossing.hpp"
 #include "writable_memory.hpp"
 
 using namespace ham;
@@ -216,6 +217,7 @@ TEST(tcp_job, machines_mixed_and_every_node_calls_every_other) {
   std::vector<int> back(here.size());
   offload::get_sync(farther.ptr(), back.data(), back.size());
   EXPECT_EQ(back, here);
+  for (const auto& [via, to] : {std::pair<node_t, node_t>{2, 3}, {1, 2}, {3, 4}, {2, 0}}) expect_blocks_cross(via, to);
 }
 
 TEST(tcp_job, who_has_no_key_is_told_and_others_are_served) {

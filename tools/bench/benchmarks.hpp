@@ -31,6 +31,10 @@ namespace ham::bench {
 /// put and get of 64 MiB while the host computes for as long, beside either alone.
 [[nodiscard]] report run_transfers(const settings& how);
 
+/// put and get of 4 MiB in rows of 64 B to 512 KiB at a pitch, in one operation and row by row, beside memcpy of the
+/// rows.
+[[nodiscard]] report run_blocks(const settings& how);
+
 /// Calls whose arguments or results are 64 KiB to 32 MiB of numbers, one at a time and eight under way, beside the same
 /// bytes written by one process into shared memory and copied out by another.
 [[nodiscard]] report run_values(const settings& how);

@@ -43,6 +43,7 @@ constexpr benchmark benchmarks[] = {
     {"overlap", "work on host and target at once, pinned and placed by default, quiet and beside busy processes",
      run_overlap},
     {"transfers", "put and get of 64 MiB while the host computes", run_transfers},
+    {"blocks", "put and get of rows at a pitch, in one operation and row by row", run_blocks},
     {"values", "long arguments and results by value, beside a bare copy through shared memory", run_values},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},

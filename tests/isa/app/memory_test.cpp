@@ -48,6 +48,22 @@ std::vector<double> numbers(std::size_t count) {
   return result;
 }
 
+TEST(memory, a_block_of_rows) {
+  with_each_target([](node_t node) {
+    constexpr std::size_t rows = 400, columns = 500;  // more than one message
+    const std::vector<double> matrix = numbers(rows * 2 * columns);
+    const offload::buffer<double> remote(node, rows * columns);
+    offload::put_sync(matrix.data() + columns, remote.ptr(),
+                      {.rows = rows, .columns = columns, .source_pitch = 2 * columns});
+    double expected = 0;
+    for (std::size_t at = 0; at < matrix.size(); ++at) expected += at / columns % 2 == 1 ? matrix[at] : 0;
+    EXPECT_EQ(offload::sync(node, fn<&sum_of>, remote.ptr(), rows * columns), expected);
+    std::vector<double> column(rows);
+    offload::get_sync(remote.ptr() + 3, column.data(), {.rows = rows, .columns = 1, .source_pitch = columns});
+    for (std::size_t row = 0; row < rows; ++row) ASSERT_EQ(column[row], matrix[(2 * row + 1) * columns + 3]) << row;
+  });
+}
+
 TEST(memory, put_compute_get) {
   with_each_target([](node_t node) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{1'000'000}}) {

@@ -1,0 +1,249 @@
+// Blocks of rows in memory of other nodes: row by row where an access is a copy, else packed into messages.
+#include "ham/offload/block.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ham/offload/call.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/local_memory.hpp"
+#include "runtime/memory_access.hpp"
+#include "runtime/message_transfer.hpp"
+#include "runtime/row_layout.hpp"
+
+namespace ham::offload::detail {
+namespace {
+
+/// A row of this size is worth an access of its own over transports where an access costs a round trip.
+constexpr std::size_t long_row = std::size_t{64} << 10;
+
+/// Rows are packed into messages of this size: packing is pipelined with sending, and no message is so large that its
+/// memory comes from the kernel each time (over tcp three times as fast as 1 MiB at once).
+constexpr std::size_t packed_bytes = std::size_t{64} << 10;
+
+[[nodiscard]] std::size_t product(std::size_t count, std::size_t bytes) {
+  std::size_t result = 0;
+  if (__builtin_mul_overflow(count, bytes, &result)) throw_too_large(count, bytes);
+  return result;
+}
+
+/// Throws ham::buffer_error if rows of so many bytes overlap, or reach beyond all addresses. There are two at least.
+void check_rows(const char* whose, std::size_t rows, std::size_t row_bytes, std::size_t pitch) {
+  if (pitch < row_bytes) {
+    throw buffer_error("rows of " + std::to_string(row_bytes) + " bytes overlap at a " + whose + " pitch of " +
+                       std::to_string(pitch) + " bytes; a pitch is not less than a row");
+  }
+  if (row_bytes > SIZE_MAX - product(rows - 1, pitch)) throw_too_large(rows, pitch);
+}
+
+block_rows checked(const block_rows& what) {
+  (void)product(what.rows, what.row_bytes);
+  if (what.rows <= 1) return {what.rows, what.row_bytes, what.row_bytes, what.row_bytes};
+  check_rows("source", what.rows, what.row_bytes, what.source_pitch);
+  check_rows("target", what.rows, what.row_bytes, what.target_pitch);
+  return what;
+}
+
+/// `count` packed bytes of a block from `from` on, out of local memory and into it.
+std::vector<std::byte> pack(const row_layout& rows, const std::byte* local, std::size_t from, std::size_t count) {
+  std::vector<std::byte> packed(count);
+  std::byte* to = packed.data();
+  rows.for_each_run(from, count, [&](std::size_t at, std::size_t, std::size_t run) {
+    std::memcpy(to, local + at, run);
+    to += run;
+    return true;
+  });
+  return packed;
+}
+void unpack(const row_layout& rows, std::byte* local, std::size_t from, std::span<const std::byte> packed) {
+  const std::byte* next = packed.data();
+  rows.for_each_run(from, packed.size(), [&](std::size_t at, std::size_t, std::size_t run) {
+    std::memcpy(local + at, next, run);
+    next += run;
+    return true;
+  });
+}
+
+// ---- executed by the owner of the memory
+
+/// A part of a block in this node's memory, as a message names it.
+struct far_rows {
+  std::uint64_t address, tag;
+  std::uint64_t pitch, row_bytes;
+  std::uint64_t from;  ///< of the packed bytes
+};
+
+/// Calls access(memory, place in the packed bytes, count) for each run, once the whole part is known to be allowed.
+template <class Access>
+void for_each_run_here(const far_rows& what, std::size_t count, Access access) {
+  engine& at = current();
+  const raw_buffer begin{what.address, what.tag};
+  const auto wrong = [&](const char* why) { refuse(why, at.self(), begin, count); };
+  if (count == 0) return;
+  if (what.row_bytes == 0 || what.pitch < what.row_bytes) wrong("rows that overlap");
+  std::uint64_t last = 0;  // one behind the last byte
+  std::uint64_t end = 0;   // the same of the packed bytes
+  if (__builtin_add_overflow(what.from, count, &end) ||
+      __builtin_mul_overflow((end - 1) / what.row_bytes, what.pitch, &last) ||
+      __builtin_add_overflow(last, (end - 1) % what.row_bytes + 1, &last) ||
+      __builtin_add_overflow(last, what.address, &last)) {
+    wrong("outside of the allocation");
+  }
+  const row_layout rows{what.row_bytes, what.row_bytes, what.pitch};
+  if (what.tag != 0) {
+    const std::uint64_t first = what.address + what.from / what.row_bytes * what.pitch + what.from % what.row_bytes;
+    check_local(at, {first, what.tag}, last - first);
+  }
+  rows.for_each_run(what.from, count, [&](std::size_t packed, std::size_t there, std::size_t run) {
+    access(at, raw_buffer{what.address + there, what.tag}, packed - what.from, run);
+    return true;
+  });
+}
+
+void store_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch, std::uint64_t row_bytes,
+                     std::uint64_t from, std::span<const std::byte> packed) {
+  for_each_run_here({address, tag, pitch, row_bytes, from}, packed.size(),
+                    [&](engine& at, raw_buffer to, std::size_t place, std::size_t run) {
+                      store_local(at, to, packed.data() + place, run);
+                    });
+}
+
+std::vector<std::byte> load_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch,
+                                      std::uint64_t row_bytes, std::uint64_t from, std::uint64_t bytes) {
+  if (bytes > piece_bytes) refuse("more than one piece at once", current().self(), {address, tag}, bytes);
+  std::vector<std::byte> packed(bytes);
+  for_each_run_here({address, tag, pitch, row_bytes, from}, bytes,
+                    [&](engine& at, raw_buffer where, std::size_t place, std::size_t run) {
+                      load_local(at, where, packed.data() + place, run);
+                    });
+  return packed;
+}
+
+/// The part of a copy that the owner of the source executes. `shape`: the members of block_rows.
+void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to,
+                         std::uint64_t to_tag, const std::array<std::uint64_t, 4>& shape, std::uint32_t number_bytes,
+                         bool known) {
+  engine& at = current();
+  const block_rows what = checked({shape[0], shape[1], shape[2], shape[3]});
+  const element of{number_bytes, known};
+  if (from_tag != 0) {
+    copy_rows(at, at.self(), {from, from_tag}, to_node, {to, to_tag}, what, of).get();
+    return;
+  }
+  std::vector<std::byte> packed(what.rows * what.row_bytes);
+  const row_layout rows{what.row_bytes, what.row_bytes, what.source_pitch};
+  rows.for_each_run(0, packed.size(), [&](std::size_t place, std::size_t there, std::size_t run) {
+    load_local(at, {from + there, 0}, packed.data() + place, run);
+    return true;
+  });
+  put_rows(at, packed.data(), to_node, {to, to_tag}, {what.rows, what.row_bytes, what.row_bytes, what.target_pitch}, of)
+      .get();
+}
+
+// ---- put and get
+
+/// By this process itself, by accesses to the node's memory, or in messages. `swapped`: see transfer() of memory.cpp.
+template <class Piece>
+future<void> transfer_rows(engine& at, const one_sided& what, std::uint32_t swapped, Piece send_piece) {
+  if (what.bytes == 0) return ready_or_failed(at, [] {});
+  if (what.node == at.self()) {
+    const bool put = what.which == one_sided::direction::put;
+    return ready_or_failed(at, [&] {
+      if (what.there.tag != 0) check_local(at, what.there, what.rows.remote_extent(what.bytes));
+      what.rows.for_each_run(0, what.bytes, [&](std::size_t here, std::size_t there, std::size_t run) {
+        const raw_buffer own{what.there.address + there, what.there.tag};
+        if (put)
+          store_local(at, own, what.local + here, run);
+        else
+          load_local(at, own, what.local + here, run);
+        return true;
+      });
+    });
+  }
+  {
+    ham::detail::peer_hold who = at.peer_of(what.node);
+    transport::remote_memory* const memory = at.memory_of(*who);
+    const bool direct = memory != nullptr && what.there.tag != 0 && swapped == 0;
+    if (direct && (memory->background() == transport::remote_memory::background_access::parts ||
+                   what.rows.row_bytes >= long_row)) {
+      return access(at, std::move(who), *memory, what);
+    }
+    if (memory != nullptr && what.there.tag == 0) warn_of_messages(what.node, what.bytes);
+  }
+  return in_pieces(at, what.bytes, send_piece, packed_bytes);
+}
+
+}  // namespace
+
+block_rows rows_of(const block& what, std::size_t element_bytes) {
+  const auto bytes_of = [&](std::size_t pitch) { return product(pitch == 0 ? what.columns : pitch, element_bytes); };
+  return checked(
+      {what.rows, product(what.columns, element_bytes), bytes_of(what.source_pitch), bytes_of(what.target_pitch)});
+}
+
+future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, const block_rows& what, element of,
+                      moved_by whom) {
+  const std::size_t bytes = what.rows * what.row_bytes;
+  at.count_put(bytes);
+  auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
+  const row_layout rows{what.row_bytes, what.source_pitch, what.target_pitch};
+  const std::uint32_t swapped = swap_width(at, node, of);
+  return transfer_rows(at, {one_sided::direction::put, source, node, to, bytes, whom, rows}, swapped,
+                       [&](std::size_t done, std::size_t piece) {
+                         std::vector<std::byte> packed = pack(rows, source, done, piece);
+                         swap_bytes(packed.data(), packed.size(), swapped);
+                         return async(node, fn<&store_rows_here>, to.address, to.tag,
+                                      static_cast<std::uint64_t>(what.target_pitch),
+                                      static_cast<std::uint64_t>(what.row_bytes), static_cast<std::uint64_t>(done),
+                                      std::span<const std::byte>(packed));
+                       });
+}
+
+future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const block_rows& what, element of,
+                      moved_by whom) {
+  const std::size_t bytes = what.rows * what.row_bytes;
+  at.count_got(bytes);
+  auto* const target = static_cast<std::byte*>(to);
+  const row_layout rows{what.row_bytes, what.target_pitch, what.source_pitch};
+  const std::uint32_t swapped = swap_width(at, node, of);
+  return transfer_rows(at, {one_sided::direction::get, target, node, from, bytes, whom, rows}, swapped,
+                       [&](std::size_t done, std::size_t piece) {
+                         return async(node, fn<&load_rows_here>, from.address, from.tag,
+                                      static_cast<std::uint64_t>(what.source_pitch),
+                                      static_cast<std::uint64_t>(what.row_bytes), static_cast<std::uint64_t>(done),
+                                      static_cast<std::uint64_t>(piece))
+                             .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
+                               if (packed.size() != piece) throw protocol_error("a get was answered with another size");
+                               swap_bytes(packed.data(), piece, swapped);
+                               unpack(rows, target, done, packed);
+                             });
+                       });
+}
+
+future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
+                       const block_rows& what, element of) {
+  const std::size_t bytes = what.rows * what.row_bytes;
+  const row_layout rows{what.row_bytes, what.source_pitch, what.target_pitch};
+  if (from_node == at.self() && from.tag != 0) {
+    return begun_or_failed(at, [&] {
+      check_local(at, from, rows.local_extent(bytes));
+      return put_rows(at, pointer_to(from), to_node, to, what, of);
+    });
+  }
+  if (to_node == at.self() && to.tag != 0) {
+    return begun_or_failed(at, [&] {
+      check_local(at, to, rows.remote_extent(bytes));
+      return get_rows(at, from_node, from, pointer_to(to), what, of);
+    });
+  }
+  const engine_scope scope(&at);
+  return async(from_node, fn<&copy_rows_from_here>, from.address, from.tag, to_node, to.address, to.tag,
+               std::array<std::uint64_t, 4>{what.rows, what.row_bytes, what.source_pitch, what.target_pitch},
+               of.number_bytes, of.known);
+}
+
+}  // namespace ham::offload::detail

@@ -1,0 +1,29 @@
+// Memory of this node that others name, and the elements that cross.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ham/offload/memory.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::offload::detail {
+
+[[nodiscard]] inline void* pointer_to(raw_buffer own) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(own.address));
+}
+
+/// Throws ham::buffer_error unless `what` is the beginning of `bytes` bytes of a live allocation of this node.
+void check_local(engine& at, raw_buffer what, std::size_t bytes);
+/// Writes, or reads, memory of this node. Memory that was not allocated here (tag 0) is tried by the kernel. Throws
+/// ham::buffer_error.
+void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes);
+void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes);
+
+/// The size of the numbers that must be byte-swapped on the way to or from a node; 0: none. Throws for elements that
+/// cannot cross.
+[[nodiscard]] std::uint32_t swap_width(engine& at, node_t node, const element& of);
+/// Swaps the bytes of each number; 0: none.
+void swap_bytes(std::byte* numbers, std::size_t bytes, std::uint32_t number_bytes) noexcept;
+
+}  // namespace ham::offload::detail

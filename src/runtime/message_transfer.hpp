@@ -1,0 +1,45 @@
+// put and get in messages, which the owner of the memory executes: one for each piece.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "ham/offload/future.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/memory_access.hpp"
+
+namespace ham::offload::detail {
+
+inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
+
+/// Waits for parts; the first error counts.
+[[nodiscard]] future<void> join(engine& at, std::vector<future<void>> parts);
+
+/// send_piece(from, count) for all of `bytes`, of `most` at once; settled when all pieces have.
+template <class Piece>
+[[nodiscard]] future<void> in_pieces(engine& at, std::size_t bytes, Piece send_piece, std::size_t most = piece_bytes) {
+  const engine_scope scope(&at);
+  std::vector<future<void>> parts;
+  for (std::size_t done = 0; done < bytes; done += most) {
+    parts.push_back(send_piece(done, std::min(most, bytes - done)));
+  }
+  return join(at, std::move(parts));
+}
+
+/// What `begin` returns; if it throws, a future that fails with that.
+template <class Begin>
+[[nodiscard]] future<void> begun_or_failed(engine& at, Begin begin) {
+  try {
+    return begin();
+  } catch (...) {
+    return ready_or_failed(at, [] { throw; });
+  }
+}
+
+/// A node reaches memory that nobody has allocated through HAM by messages only: says so on stderr. Once in a process,
+/// for sizes at which it matters.
+void warn_of_messages(node_t node, std::size_t bytes);
+
+}  // namespace ham::offload::detail
