@@ -229,10 +229,12 @@ void host_transport::hang_up(started_target& one) {
 /// The process that was started may be a wrapper around the target. The kernel marks the target's life word before it
 /// closes its sockets.
 void host_transport::report_end(const started_target& one, const std::string& how) {
-  if (base::holder_died(job_->of(one.node).alive))
+  if (base::holder_died(job_->of(one.node).alive)) {
+    base::wake_watchers(job_->of(one.node).alive);  // the one that was woken by the kernel may have died, too
     observing().on_died(one.node, one.why_lost(how));
-  else
+  } else {
     observing().on_lost(one.node, one.why_lost(how));
+  }
 }
 
 /// A process that has not joined gets an explanation.
