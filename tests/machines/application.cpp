@@ -1,4 +1,4 @@
-// What runs across the machines of machines.sh: application check MACHINE... | cut
+// What runs across the machines of machines.sh: application check MACHINE... | linger | cut
 #include <ham/offload.hpp>
 
 #include <chrono>
@@ -94,6 +94,17 @@ long long now_ms() {
       .count();
 }
 
+/// The host goes on for a while when its job has ended.
+int linger() {
+  check_calls();
+  if (failures != 0) return 1;
+  std::atexit([] {
+    std::this_thread::sleep_for(1s);
+    std::printf("all is well\n");
+  });
+  return 0;
+}
+
 /// Node 1 is lost while one call to it runs and others come and go; node 2 is not. Says when.
 int cut() {
   const offload::context aside(1);
@@ -126,6 +137,7 @@ int cut() {
 int main(int argc, char** argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   if (word == "check") return check({argv + 2, argv + argc});
+  if (word == "linger") return linger();
   if (word == "cut") return cut();
   if (word == "exit" && argc > 2) return std::atoi(argv[2]);
   if (word == "wait") {

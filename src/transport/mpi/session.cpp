@@ -1,11 +1,17 @@
 // Start and end of MPI.
 #include "transport/mpi/session.hpp"
 
+#include <unistd.h>
+
+#include <climits>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
+#include "base/numbers.hpp"
 #include "base/settings.hpp"
 #include "ham/error.hpp"
+#include "transport/mpi/process_manager.hpp"
 
 namespace ham::transport::mpi {
 namespace {
@@ -22,8 +28,8 @@ bool on_several_machines() {
 }
 
 /// MPICH before 4.2 over UCX may hang in MPI_Finalize where ranks are on several machines: a rank that has disconnected
-/// waits in the launcher's barrier, without the progress that others need to disconnect from it (MPICH 6596). Its own
-/// launcher takes a process that ends without MPI_Finalize as it is; Slurm's was not tried. Collective.
+/// waits in the launcher's barrier, without the progress that others need to disconnect from it (MPICH 6596). Only with
+/// MPICH's own launcher can that barrier be left out. Collective.
 bool finalize_may_hang() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
@@ -42,13 +48,23 @@ bool finalize_may_hang() {
   return skip != 0;
 }
 
+/// Instead of MPI_Finalize. Without an acknowledgement the launcher takes the end of this process as a failure.
+void leave_launcher() noexcept {
+  constexpr int limit_ms = 5'000;
+  const char* const text = base::foreign_variable("PMI_FD");
+  const auto fd = text == nullptr ? std::nullopt : base::parse_integer(text, 0, INT_MAX);
+  if (!fd || !leave_process_manager(static_cast<int>(*fd), limit_ms))
+    std::fprintf(stderr, "ham: the MPI launcher did not acknowledge the end of process %d\n",
+                 static_cast<int>(::getpid()));
+}
+
 }  // namespace
 
 void session::begin() {
   if (ready_) return;
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended != 0) {
+  if (ended != 0 || over_) {
     throw config_error(
         "MPI has ended in this process, and cannot begin again; make one runtime only, or call MPI_Init and "
         "MPI_Finalize yourself around all of them");
@@ -82,7 +98,11 @@ void session::finish() noexcept {
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended != 0) return;
-  if (!finalize_may_hang()) MPI_Finalize();
+  over_ = true;
+  if (finalize_may_hang())
+    leave_launcher();
+  else
+    MPI_Finalize();
 }
 
 std::string text_of(int error) {

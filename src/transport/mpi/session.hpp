@@ -13,7 +13,7 @@ class session {
  public:
   /// MPI runs afterwards. Throws ham::config_error.
   void begin();
-  /// MPI_Finalize, if begin() began it; not where it may hang (docs/running.md).
+  /// MPI_Finalize, if begin() began it; where that may hang, only the launcher is told (docs/running.md).
   void finish() noexcept;
   /// MPI was not running before.
   [[nodiscard]] bool started_here() const noexcept { return ours_; }
@@ -23,6 +23,7 @@ class session {
   gate gate_;
   bool ours_ = false;
   bool ready_ = false;
+  bool over_ = false;  ///< finish() has ended it, with or without MPI_Finalize
 };
 
 /// What MPI says about an error.
