@@ -40,12 +40,21 @@ void check_rows(const char* whose, std::size_t rows, std::size_t row_bytes, std:
   if (row_bytes > SIZE_MAX - product(rows - 1, pitch)) throw_too_large(rows, pitch);
 }
 
+block_rows one_row(std::size_t bytes) { return {1, bytes, bytes, bytes}; }
+
+/// Rows that follow each other on both sides become one.
 block_rows checked(const block_rows& what) {
   (void)product(what.rows, what.row_bytes);
-  if (what.rows <= 1) return {what.rows, what.row_bytes, what.row_bytes, what.row_bytes};
+  if (what.rows <= 1) return one_row(what.rows * what.row_bytes);
   check_rows("source", what.rows, what.row_bytes, what.source_pitch);
   check_rows("target", what.rows, what.row_bytes, what.target_pitch);
-  return what;
+  const bool without_gaps = what.source_pitch == what.row_bytes && what.target_pitch == what.row_bytes;
+  return without_gaps ? one_row(what.rows * what.row_bytes) : what;
+}
+
+/// For put and get of what is one row.
+row_layout layout_of(const block_rows& what, std::size_t local_pitch, std::size_t remote_pitch) {
+  return what.rows == 1 ? row_layout{} : row_layout{what.row_bytes, local_pitch, remote_pitch};
 }
 
 /// `count` packed bytes of a block from `from` on, out of local memory and into it.
@@ -66,6 +75,20 @@ void unpack(const row_layout& rows, std::byte* local, std::size_t from, std::spa
     next += run;
     return true;
   });
+}
+
+/// A run of a block whose extent was checked, if its memory has a tag. Throws ham::buffer_error for memory without one.
+void store_checked(engine& at, raw_buffer to, const std::byte* from, std::size_t count) {
+  if (to.tag == 0)
+    store_local(at, to, from, count);
+  else
+    std::memmove(pointer_to(to), from, count);
+}
+void load_checked(engine& at, raw_buffer from, std::byte* to, std::size_t count) {
+  if (from.tag == 0)
+    load_local(at, from, to, count);
+  else
+    std::memmove(to, pointer_to(from), count);
 }
 
 // ---- executed by the owner of the memory
@@ -108,7 +131,7 @@ void store_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pit
                      std::uint64_t from, std::span<const std::byte> packed) {
   for_each_run_here({address, tag, pitch, row_bytes, from}, packed.size(),
                     [&](engine& at, raw_buffer to, std::size_t place, std::size_t run) {
-                      store_local(at, to, packed.data() + place, run);
+                      store_checked(at, to, packed.data() + place, run);
                     });
 }
 
@@ -118,7 +141,7 @@ std::vector<std::byte> load_rows_here(std::uint64_t address, std::uint64_t tag, 
   std::vector<std::byte> packed(bytes);
   for_each_run_here({address, tag, pitch, row_bytes, from}, bytes,
                     [&](engine& at, raw_buffer where, std::size_t place, std::size_t run) {
-                      load_local(at, where, packed.data() + place, run);
+                      load_checked(at, where, packed.data() + place, run);
                     });
   return packed;
 }
@@ -157,9 +180,9 @@ future<void> transfer_rows(engine& at, const one_sided& what, std::uint32_t swap
       what.rows.for_each_run(0, what.bytes, [&](std::size_t here, std::size_t there, std::size_t run) {
         const raw_buffer own{what.there.address + there, what.there.tag};
         if (put)
-          store_local(at, own, what.local + here, run);
+          store_checked(at, own, what.local + here, run);
         else
-          load_local(at, own, what.local + here, run);
+          load_checked(at, own, what.local + here, run);
         return true;
       });
     });
@@ -168,7 +191,8 @@ future<void> transfer_rows(engine& at, const one_sided& what, std::uint32_t swap
     ham::detail::peer_hold who = at.peer_of(what.node);
     transport::remote_memory* const memory = at.memory_of(*who);
     const bool direct = memory != nullptr && what.there.tag != 0 && swapped == 0;
-    if (direct && (memory->background() == transport::remote_memory::background_access::parts ||
+    const bool one_row = what.rows.row_bytes == 0;
+    if (direct && (one_row || memory->background() == transport::remote_memory::background_access::parts ||
                    what.rows.row_bytes >= long_row)) {
       return access(at, std::move(who), *memory, what);
     }
@@ -180,7 +204,9 @@ future<void> transfer_rows(engine& at, const one_sided& what, std::uint32_t swap
 }  // namespace
 
 block_rows rows_of(const block& what, std::size_t element_bytes) {
-  const auto bytes_of = [&](std::size_t pitch) { return product(pitch == 0 ? what.columns : pitch, element_bytes); };
+  const auto bytes_of = [&](std::size_t pitch) {
+    return product(pitch == 0 || what.rows <= 1 ? what.columns : pitch, element_bytes);
+  };
   return checked(
       {what.rows, product(what.columns, element_bytes), bytes_of(what.source_pitch), bytes_of(what.target_pitch)});
 }
@@ -190,7 +216,7 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
   const std::size_t bytes = what.rows * what.row_bytes;
   at.count_put(bytes);
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
-  const row_layout rows{what.row_bytes, what.source_pitch, what.target_pitch};
+  const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
   const std::uint32_t swapped = swap_width(at, node, of);
   return transfer_rows(at, {one_sided::direction::put, source, node, to, bytes, whom, rows}, swapped,
                        [&](std::size_t done, std::size_t piece) {
@@ -208,7 +234,7 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
   const std::size_t bytes = what.rows * what.row_bytes;
   at.count_got(bytes);
   auto* const target = static_cast<std::byte*>(to);
-  const row_layout rows{what.row_bytes, what.target_pitch, what.source_pitch};
+  const row_layout rows = layout_of(what, what.target_pitch, what.source_pitch);
   const std::uint32_t swapped = swap_width(at, node, of);
   return transfer_rows(at, {one_sided::direction::get, target, node, from, bytes, whom, rows}, swapped,
                        [&](std::size_t done, std::size_t piece) {
@@ -227,7 +253,7 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
 future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
                        const block_rows& what, element of) {
   const std::size_t bytes = what.rows * what.row_bytes;
-  const row_layout rows{what.row_bytes, what.source_pitch, what.target_pitch};
+  const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
   if (from_node == at.self() && from.tag != 0) {
     return begun_or_failed(at, [&] {
       check_local(at, from, rows.local_extent(bytes));

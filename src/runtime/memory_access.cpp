@@ -19,12 +19,23 @@ constexpr std::size_t part_bytes = std::size_t{1} << 20;
 /// An access while its caller goes on.
 class background_transfer final : public ham::detail::transfer {
  public:
-  background_transfer(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what)
-      : at_(at), who_(std::move(who)), memory_(memory), what_(what), slot_(*make_local_slot(at)) {}
+  /// `checked`: what.allowed() has said so, or it is one row.
+  background_transfer(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what,
+                      bool checked)
+      : at_(at),
+        who_(std::move(who)),
+        memory_(memory),
+        what_(what),
+        slot_(*make_local_slot(at)),
+        rows_checked_(checked) {}
 
   [[nodiscard]] call_slot& slot() noexcept { return slot_; }
   [[nodiscard]] transport::access_result move(std::size_t from, std::size_t bytes) noexcept override {
     try {
+      if (!rows_checked_) {  // then there is one part
+        rows_checked_ = true;
+        if (const auto answer = what_.allowed(memory_); answer != transport::access_result::done) return answer;
+      }
       return what_.move(memory_, from, bytes);
     } catch (...) {
       std::lock_guard guard(mutex_);
@@ -61,6 +72,7 @@ class background_transfer final : public ham::detail::transfer {
   transport::remote_memory& memory_;
   const one_sided what_;
   call_slot& slot_;
+  bool rows_checked_;
   std::mutex mutex_;
   std::exception_ptr problem_;  // of the transport itself, such as no memory
 };
@@ -123,12 +135,14 @@ future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_me
   const bool now = what.whom == moved_by::caller || how == background_access::none || !at.transfers().pays(what.bytes);
   const bool in_rows = what.rows.row_bytes != 0;
   if (now && !in_rows) return access_now(at, memory, what);
-  if (how == background_access::parts || in_rows) {  // each part, or row, is checked by itself
+  // Each part, or row, is checked by itself. The caller does not wait for a node to check the block.
+  const bool check_here = now || how == background_access::parts;
+  if (check_here) {
     if (const access_result answer = what.allowed(memory); answer != access_result::done)
       return ready_or_failed(at, [&] { what.check(at, answer); });
     if (now) return access_now(at, memory, what);
   }
-  auto handed_over = std::make_unique<background_transfer>(at, std::move(who), memory, what);
+  auto handed_over = std::make_unique<background_transfer>(at, std::move(who), memory, what, check_here || !in_rows);
   background_transfer& mine = *handed_over;
   call_slot& slot = mine.slot();
   std::unique_ptr<ham::detail::transfer> job = std::move(handed_over);

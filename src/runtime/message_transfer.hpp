@@ -17,12 +17,15 @@ inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
 /// Waits for parts; the first error counts.
 [[nodiscard]] future<void> join(engine& at, std::vector<future<void>> parts);
 
-/// send_piece(from, count) for all of `bytes`, of `most` at once; settled when all pieces have.
+/// send_piece(from, count) for all of `bytes`, of `most` at once; settled when all pieces have. The caller waits when
+/// many pieces are under way.
 template <class Piece>
 [[nodiscard]] future<void> in_pieces(engine& at, std::size_t bytes, Piece send_piece, std::size_t most = piece_bytes) {
+  constexpr std::size_t max_under_way = 1024;
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
   for (std::size_t done = 0; done < bytes; done += most) {
+    if (parts.size() >= max_under_way) parts[parts.size() - max_under_way].wait();
     parts.push_back(send_piece(done, std::min(most, bytes - done)));
   }
   return join(at, std::move(parts));

@@ -96,7 +96,7 @@ TEST_P(blocks, outside_of_the_allocation) {
   EXPECT_THROW(offload::copy_sync(there.ptr(), there.ptr() + 6, rows_of_5(10)), buffer_error);
   std::vector<int> got(100);
   offload::get_sync(there.ptr(), got.data(), 100);
-  EXPECT_EQ(got, std::vector<int>(100, 1)) << "checked before any byte moves";
+  EXPECT_EQ(got, std::vector<int>(100, 1)) << "a mapped block, or a message, is checked before any byte of it moves";
   offload::put_sync(here.data(), there.ptr() + 5, rows_of_5(10));  // up to the last element
 }
 

@@ -11,7 +11,7 @@ namespace ham::offload {
 
 /// A rectangular part of one matrix that goes to a rectangular part of another: `rows` rows of `columns` elements. A
 /// pitch is the distance in elements from the beginning of one row to that of the next, not less than `columns`; 0: the
-/// rows follow each other without a gap.
+/// rows follow each other without a gap. Of a single row the pitches mean nothing.
 struct block {
   std::size_t rows = 0;
   std::size_t columns = 0;
@@ -42,10 +42,12 @@ struct block_rows {
 
 /// Writes a block from local memory, its first element at `src`, to the node's memory, its first element at `dst`, in
 /// one operation; what lies between the rows is not touched. Where the node's memory is mapped (shared memory) the rows
-/// are written where they belong. Over other transports rows of at least 64 KiB go one by one as put does it; smaller
-/// ones are packed into messages of 64 KiB, which the node unpacks, so that a row costs no round trip. Everything
-/// else as for put: threads, blocking, errors, and what is undefined after one. Throws ham::buffer_error at once if a
-/// pitch is smaller than a row.
+/// are written where they belong. Over other transports rows of at least 64 KiB go one by one as put does it; where
+/// they are smaller, or put itself would send messages, they are packed into messages of 64 KiB, which the node
+/// unpacks, so that a row costs no round trip. These the calling thread packs and sends, and waits while the queue to
+/// the node is full. What is outside of the allocation is refused by the node, row by row or message by message: then
+/// the rest of the block is undefined, as after every error. Else as for put: threads, blocking, errors. Throws
+/// ham::buffer_error at once if a pitch is smaller than a row, or if there are more bytes than addresses.
 template <detail::transferable Element>
 future<void> put(const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, const block& what) {
   return detail::put_rows(detail::current(), src, dst.node(), detail::raw(dst), detail::rows_of(what, sizeof(Element)),
