@@ -285,10 +285,7 @@ void host_transport::on_ended(started_target& one, const std::string& how) {
 /// Of a death its peers know from the life word. An end in order they know from its goodbye, if there was room for it.
 void host_transport::release(started_target& one) {
   one.release();
-  if (base::holder_died(job_->of(one.node).alive)) {
-    base::wake_watchers(job_->of(one.node).alive);  // the one that was woken by the kernel may have died, too
-    return;
-  }
+  if (base::holder_died(job_->of(one.node).alive)) return;
   for (const auto& [low, high] : introduced_) {
     if (low != one.node && high != one.node) continue;
     started_target* const other = find(low == one.node ? high : low);
