@@ -18,9 +18,6 @@
 namespace ham::offload::detail {
 namespace {
 
-/// A row of this size is worth an access of its own over transports where an access costs a round trip.
-constexpr std::size_t long_row = std::size_t{64} << 10;
-
 /// Rows are packed into messages of this size: packing is pipelined with sending, and no message is so large that its
 /// memory comes from the kernel each time (over tcp three times as fast as 1 MiB at once).
 constexpr std::size_t packed_bytes = std::size_t{64} << 10;
@@ -75,20 +72,6 @@ void unpack(const row_layout& rows, std::byte* local, std::size_t from, std::spa
     next += run;
     return true;
   });
-}
-
-/// A run of a block whose extent was checked, if its memory has a tag. Throws ham::buffer_error for memory without one.
-void store_checked(engine& at, raw_buffer to, const std::byte* from, std::size_t count) {
-  if (to.tag == 0)
-    store_local(at, to, from, count);
-  else
-    std::memmove(pointer_to(to), from, count);
-}
-void load_checked(engine& at, raw_buffer from, std::byte* to, std::size_t count) {
-  if (from.tag == 0)
-    load_local(at, from, to, count);
-  else
-    std::memmove(to, pointer_to(from), count);
 }
 
 // ---- executed by the owner of the memory
@@ -169,36 +152,18 @@ void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_n
 
 // ---- put and get
 
-/// By this process itself, by accesses to the node's memory, or in messages. `swapped`: see transfer() of memory.cpp.
-template <class Piece>
-future<void> transfer_rows(engine& at, const one_sided& what, std::uint32_t swapped, Piece send_piece) {
-  if (what.bytes == 0) return ready_or_failed(at, [] {});
-  if (what.node == at.self()) {
-    const bool put = what.which == one_sided::direction::put;
-    return ready_or_failed(at, [&] {
-      if (what.there.tag != 0) check_local(at, what.there, what.rows.remote_extent(what.bytes));
-      what.rows.for_each_run(0, what.bytes, [&](std::size_t here, std::size_t there, std::size_t run) {
-        const raw_buffer own{what.there.address + there, what.there.tag};
-        if (put)
-          store_checked(at, own, what.local + here, run);
-        else
-          load_checked(at, own, what.local + here, run);
-        return true;
-      });
-    });
-  }
-  {
-    ham::detail::peer_hold who = at.peer_of(what.node);
-    transport::remote_memory* const memory = at.memory_of(*who);
-    const bool direct = memory != nullptr && what.there.tag != 0 && swapped == 0;
-    const bool one_row = what.rows.row_bytes == 0;
-    if (direct && (one_row || memory->background() == transport::remote_memory::background_access::parts ||
-                   what.rows.row_bytes >= long_row)) {
-      return access(at, std::move(who), *memory, what);
-    }
-    if (memory != nullptr && what.there.tag == 0) warn_of_messages(what.node, what.bytes);
-  }
-  return in_pieces(at, what.bytes, send_piece, packed_bytes);
+/// By this process itself, as transfer() wants it.
+void move_own_rows(engine& at, const one_sided& what) {
+  const bool put = what.which == one_sided::direction::put;
+  if (what.there.tag != 0) check_local(at, what.there, what.rows.remote_extent(what.bytes));
+  what.rows.for_each_run(0, what.bytes, [&](std::size_t here, std::size_t there, std::size_t run) {
+    const raw_buffer own{what.there.address + there, what.there.tag};
+    if (put)
+      store_checked(at, own, what.local + here, run);
+    else
+      load_checked(at, own, what.local + here, run);
+    return true;
+  });
 }
 
 }  // namespace
@@ -218,15 +183,16 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
   const std::uint32_t swapped = swap_width(at, node, of);
-  return transfer_rows(at, {one_sided::direction::put, source, node, to, bytes, whom, rows}, swapped,
-                       [&](std::size_t done, std::size_t piece) {
-                         std::vector<std::byte> packed = pack(rows, source, done, piece);
-                         swap_bytes(packed.data(), packed.size(), swapped);
-                         return async(node, fn<&store_rows_here>, to.address, to.tag,
-                                      static_cast<std::uint64_t>(what.target_pitch),
-                                      static_cast<std::uint64_t>(what.row_bytes), static_cast<std::uint64_t>(done),
-                                      std::span<const std::byte>(packed));
-                       });
+  const one_sided access{one_sided::direction::put, source, node, to, bytes, whom, rows};
+  return transfer(
+      at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
+      [&](std::size_t done, std::size_t piece) {
+        std::vector<std::byte> packed = pack(rows, source, done, piece);
+        swap_bytes(packed.data(), packed.size(), swapped);
+        return async(node, fn<&store_rows_here>, to.address, to.tag, static_cast<std::uint64_t>(what.target_pitch),
+                     static_cast<std::uint64_t>(what.row_bytes), static_cast<std::uint64_t>(done),
+                     std::span<const std::byte>(packed));
+      });
 }
 
 future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const block_rows& what, element of,
@@ -236,18 +202,19 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
   auto* const target = static_cast<std::byte*>(to);
   const row_layout rows = layout_of(what, what.target_pitch, what.source_pitch);
   const std::uint32_t swapped = swap_width(at, node, of);
-  return transfer_rows(at, {one_sided::direction::get, target, node, from, bytes, whom, rows}, swapped,
-                       [&](std::size_t done, std::size_t piece) {
-                         return async(node, fn<&load_rows_here>, from.address, from.tag,
-                                      static_cast<std::uint64_t>(what.source_pitch),
-                                      static_cast<std::uint64_t>(what.row_bytes), static_cast<std::uint64_t>(done),
-                                      static_cast<std::uint64_t>(piece))
-                             .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
-                               if (packed.size() != piece) throw protocol_error("a get was answered with another size");
-                               swap_bytes(packed.data(), piece, swapped);
-                               unpack(rows, target, done, packed);
-                             });
-                       });
+  const one_sided access{one_sided::direction::get, target, node, from, bytes, whom, rows};
+  return transfer(
+      at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
+      [&](std::size_t done, std::size_t piece) {
+        return async(node, fn<&load_rows_here>, from.address, from.tag, static_cast<std::uint64_t>(what.source_pitch),
+                     static_cast<std::uint64_t>(what.row_bytes), static_cast<std::uint64_t>(done),
+                     static_cast<std::uint64_t>(piece))
+            .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
+              if (packed.size() != piece) throw protocol_error("a get was answered with another size");
+              swap_bytes(packed.data(), piece, swapped);
+              unpack(rows, target, done, packed);
+            });
+      });
 }
 
 future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,

@@ -42,22 +42,28 @@ void check_local(engine& at, raw_buffer what, std::size_t bytes) {
   }
 }
 
-void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes) {
-  if (to.tag == 0) {
+void store_checked(engine& at, raw_buffer to, const void* from, std::size_t bytes) {
+  if (to.tag == 0)
     access_untracked(at, to, const_cast<void*>(from), bytes, true);
-    return;
-  }
-  check_local(at, to, bytes);
-  std::memmove(pointer_to(to), from, bytes);
+  else
+    std::memmove(pointer_to(to), from, bytes);
+}
+
+void load_checked(engine& at, raw_buffer from, void* to, std::size_t bytes) {
+  if (from.tag == 0)
+    access_untracked(at, from, to, bytes, false);
+  else
+    std::memmove(to, pointer_to(from), bytes);
+}
+
+void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes) {
+  if (to.tag != 0) check_local(at, to, bytes);
+  store_checked(at, to, from, bytes);
 }
 
 void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
-  if (from.tag == 0) {
-    access_untracked(at, from, to, bytes, false);
-    return;
-  }
-  check_local(at, from, bytes);
-  std::memmove(to, pointer_to(from), bytes);
+  if (from.tag != 0) check_local(at, from, bytes);
+  load_checked(at, from, to, bytes);
 }
 
 // ---- nodes of other data layout

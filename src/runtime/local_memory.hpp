@@ -19,6 +19,9 @@ void check_local(engine& at, raw_buffer what, std::size_t bytes);
 /// ham::buffer_error.
 void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes);
 void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes);
+/// The same of memory that check_local has been asked for, unless it has no tag.
+void store_checked(engine& at, raw_buffer to, const void* from, std::size_t bytes);
+void load_checked(engine& at, raw_buffer from, void* to, std::size_t bytes);
 
 /// The size of the numbers that must be byte-swapped on the way to or from a node; 0: none. Throws for elements that
 /// cannot cross.

@@ -60,22 +60,6 @@ void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, 
   put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}).get();
 }
 
-/// put and get: by this process itself, by one access to the node's memory, or in messages, each of one piece. Numbers
-/// of `swapped` bytes change their byte order on the way, which only messages do.
-template <class Here, class Piece>
-future<void> transfer(engine& at, const one_sided& what, std::uint32_t swapped, Here here, Piece send_piece) {
-  const auto& [which, local, node, there, bytes, whom, rows] = what;
-  if (bytes == 0) return ready_or_failed(at, [] {});
-  if (node == at.self()) return ready_or_failed(at, here);
-  {
-    ham::detail::peer_hold who = at.peer_of(node);
-    transport::remote_memory* const memory = at.memory_of(*who);
-    if (memory != nullptr && there.tag != 0 && swapped == 0) return access(at, std::move(who), *memory, what);
-    if (memory != nullptr && there.tag == 0) warn_of_messages(node, bytes);
-  }
-  return in_pieces(at, bytes, send_piece);
-}
-
 }  // namespace
 
 std::uint64_t local_tag(const void* address, node_t node) noexcept {
@@ -124,7 +108,7 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   const std::uint32_t swapped = swap_width(at, node, of);
   return transfer(
-      at, {one_sided::direction::put, source, node, to, bytes, whom}, swapped,
+      at, {one_sided::direction::put, source, node, to, bytes, whom}, swapped, piece_bytes,
       [&] { store_local(at, to, from, bytes); },
       [&](std::size_t done, std::size_t piece) {
         std::span<const std::byte> content(source + done, piece);
@@ -144,7 +128,7 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
   auto* target = static_cast<std::byte*>(to);
   const std::uint32_t swapped = swap_width(at, node, of);
   return transfer(
-      at, {one_sided::direction::get, target, node, from, bytes, whom}, swapped,
+      at, {one_sided::direction::get, target, node, from, bytes, whom}, swapped, piece_bytes,
       [&] { load_local(at, from, to, bytes); },
       [&](std::size_t done, std::size_t piece) {
         return async(node, fn<&load_here>, from.address + done, from.tag, static_cast<std::uint64_t>(piece))

@@ -101,6 +101,12 @@ void refuse(transport::access_result why, node_t node, raw_buffer what, std::siz
          node, what, bytes);
 }
 
+bool one_sided::suits(const transport::remote_memory& memory) const noexcept {
+  constexpr std::size_t long_row = std::size_t{64} << 10;
+  return rows.row_bytes == 0 || rows.row_bytes >= long_row ||
+         memory.background() == transport::remote_memory::background_access::parts;
+}
+
 transport::access_result one_sided::move_run(transport::remote_memory& memory, std::size_t from, std::size_t to,
                                              std::size_t count) const {
   return which == direction::put ? memory.put(there.address + to, there.tag, local + from, count)

@@ -34,6 +34,8 @@ struct one_sided {
   moved_by whom;
   row_layout rows{};
 
+  /// Whether accesses to this memory are worth it; where each costs a round trip, those to short rows are not.
+  [[nodiscard]] bool suits(const transport::remote_memory& memory) const noexcept;
   /// Of the packed bytes `count` from `from` on.
   [[nodiscard]] transport::access_result move(transport::remote_memory& memory, std::size_t from,
                                               std::size_t count) const;

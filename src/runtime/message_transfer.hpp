@@ -1,4 +1,4 @@
-// put and get in messages, which the owner of the memory executes: one for each piece.
+// Which way put and get go; in messages, the owner of the memory executes one for each piece.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,17 @@ inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
 /// Waits for parts; the first error counts.
 [[nodiscard]] future<void> join(engine& at, std::vector<future<void>> parts);
 
-/// send_piece(from, count) for all of `bytes`, of `most` at once; settled when all pieces have. The caller waits when
-/// many pieces are under way.
+/// send_piece(from, count) for all of `bytes`, of `max_bytes` at once; settled when all pieces have. The caller waits
+/// when many pieces are under way.
 template <class Piece>
-[[nodiscard]] future<void> in_pieces(engine& at, std::size_t bytes, Piece send_piece, std::size_t most = piece_bytes) {
+[[nodiscard]] future<void> in_pieces(engine& at, std::size_t bytes, Piece send_piece,
+                                     std::size_t max_bytes = piece_bytes) {
   constexpr std::size_t max_under_way = 1024;
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
-  for (std::size_t done = 0; done < bytes; done += most) {
+  for (std::size_t done = 0; done < bytes; done += max_bytes) {
     if (parts.size() >= max_under_way) parts[parts.size() - max_under_way].wait();
-    parts.push_back(send_piece(done, std::min(most, bytes - done)));
+    parts.push_back(send_piece(done, std::min(max_bytes, bytes - done)));
   }
   return join(at, std::move(parts));
 }
@@ -44,5 +45,23 @@ template <class Begin>
 /// A node reaches memory that nobody has allocated through HAM by messages only: says so on stderr. Once in a process,
 /// for sizes at which it matters.
 void warn_of_messages(node_t node, std::size_t bytes);
+
+/// put and get: by here() in this process itself, by accesses to the node's memory, or in messages of at most
+/// `message_bytes` each, which send_piece(from, count) begins. Numbers of `swapped` bytes change their byte order on
+/// the way, which only messages do.
+template <class Here, class Piece>
+[[nodiscard]] future<void> transfer(engine& at, const one_sided& what, std::uint32_t swapped, std::size_t message_bytes,
+                                    Here here, Piece send_piece) {
+  if (what.bytes == 0) return ready_or_failed(at, [] {});
+  if (what.node == at.self()) return ready_or_failed(at, here);
+  {
+    ham::detail::peer_hold who = at.peer_of(what.node);
+    transport::remote_memory* const memory = at.memory_of(*who);
+    if (memory != nullptr && what.there.tag == 0) warn_of_messages(what.node, what.bytes);
+    if (memory != nullptr && what.there.tag != 0 && swapped == 0 && what.suits(*memory))
+      return access(at, std::move(who), *memory, what);
+  }
+  return in_pieces(at, what.bytes, send_piece, message_bytes);
+}
 
 }  // namespace ham::offload::detail
