@@ -46,6 +46,13 @@ class received_calls : public testing::Test {
     call.function = &function;
     return call;
   }
+  /// The call was answered with an exception, and the connection stays.
+  void expect_an_exception_for(world::peer& peer) {
+    world_.step();
+    EXPECT_TRUE(peer.open()) << peer.reason();
+    const auto answer = peer.receive();
+    EXPECT_TRUE(answer && answer->first.kind == to_byte(wire_kind::reply_error));
+  }
   static std::byte first_byte(const detail::incoming_call& of) { return of.payload[0]; }
 
   quiet quiet_;
@@ -139,10 +146,7 @@ TEST_F(received_calls, a_functions_protocol_error_is_not_the_peers) {
   };
   received one(call);
   one();
-  world_.step();
-  EXPECT_TRUE(peer.open()) << peer.reason();
-  const auto answer = peer.receive();
-  EXPECT_TRUE(answer && answer->first.kind == to_byte(wire_kind::reply_error));
+  expect_an_exception_for(peer);
 }
 
 TEST_F(received_calls, arguments_that_are_nonsense_close_the_connection) {
@@ -163,10 +167,7 @@ TEST_F(received_calls, a_users_codec_that_does_not_like_them_answers) {
   act = [](detail::incoming_call&) { throw std::runtime_error("I do not like it"); };
   received one(call);
   one();
-  world_.step();
-  EXPECT_TRUE(peer.open()) << peer.reason();
-  const auto answer = peer.receive();
-  EXPECT_TRUE(answer && answer->first.kind == to_byte(wire_kind::reply_error));
+  expect_an_exception_for(peer);
 }
 
 }  // namespace received_call_test

@@ -40,12 +40,17 @@ TEST(tcp_greeting, an_address_that_is_none_is_refused_at_once) {
   EXPECT_TRUE(all.host().news.lost(1).empty()) << "nothing was begun";
 }
 
+/// The node says that it is node 2 of the job with this key.
+void join_as_two(seat& who, int key) {
+  network_options options = host_options({});
+  options.self = 2;
+  who.at = std::make_unique<tcp_network>(options, job_of(key), &who.memory, who.news);
+}
+
 TEST(tcp_greeting, a_node_of_another_job_is_turned_away) {
   job mine(1);
   seat stranger;
-  network_options options = host_options({});
-  options.self = 2;
-  stranger.at = std::make_unique<tcp_network>(options, job_of(43), &stranger.memory, stranger.news);
+  join_as_two(stranger, 43);
   stranger.at->reach(1, mine.node(1).at->address());
   EXPECT_NE(stranger.await_loss(1), "");
   EXPECT_EQ(mine.node(1).to(2), nullptr);
@@ -54,9 +59,7 @@ TEST(tcp_greeting, a_node_of_another_job_is_turned_away) {
 TEST(tcp_greeting, a_node_with_another_number_is_turned_away) {
   job mine(1);
   seat other;
-  network_options options = host_options({});
-  options.self = 2;
-  other.at = std::make_unique<tcp_network>(options, job_of(42), &other.memory, other.news);
+  join_as_two(other, 42);
   other.at->reach(5, mine.node(1).at->address());  // where node 1 listens
   EXPECT_NE(other.await_loss(5), "");
   EXPECT_EQ(mine.node(1).to(2), nullptr);
