@@ -22,7 +22,6 @@ const msg::handler_table& all_handlers() {
 }
 
 constexpr int max_frames = 64;             // handled under one hold of the receiving lock
-constexpr unsigned polls_skipped = 16;     // in place of which it gets one look when it has cooled
 constexpr unsigned polls_while_idle = 64;  // at the transport, before the rest is looked at again
 
 constinit std::atomic<std::uint64_t> next_serial{1};
@@ -91,7 +90,7 @@ engine::~engine() {
   }
   contexts_.stop();
   while (dispatcher_.runs_elsewhere()) base::sleep_ns(100'000);
-  for (const auto& one : transports()) one->shutdown();
+  transports_.shutdown();
   transfers_.stop();
   settle_the_rest();
 }
@@ -121,17 +120,14 @@ void engine::use(std::unique_ptr<transport::transport> transport) {
 }
 
 void engine::adopt(std::unique_ptr<transport::transport> transport) {
-  const std::size_t at = transport_count_.load(std::memory_order_relaxed);
-  if (at == max_transports) {
-    throw config_error("a node uses at most " + std::to_string(max_transports) + " transports");
-  }
-  waiter_.watch(transport->wake_fd());
-  if (const char* const device = transport->device_type(); device != nullptr) {
+  const int wake_fd = transport->wake_fd();
+  const char* const device = transport->device_type();
+  transports_.add(std::move(transport));
+  waiter_.watch(wake_fd);
+  if (device != nullptr) {
     std::lock_guard guard(mutex_);
     peers_[self_].info.device_type = device;
   }
-  transports_[at] = std::move(transport);
-  transport_count_.store(at + 1, std::memory_order_release);
 }
 
 void engine::start_progress_thread() {
@@ -188,31 +184,6 @@ void engine::end_transfers() noexcept {
 }
 
 // ---- progress
-
-transport::endpoint* engine::next_frame(transport::frame& out, unsigned polls) {
-  const std::size_t count = transport_count_.load(std::memory_order_relaxed);
-  if (count != 0) [[likely]] {
-    if (transport::endpoint* from = transports_[0]->poll(out, polls)) return from;
-    if (count > 1) [[unlikely]] {
-      if (transport::endpoint* from = next_frame_elsewhere(out)) return from;
-    }
-  }
-  return self_endpoint_.poll(out) ? &self_endpoint_ : nullptr;
-}
-
-/// To look at a socket is a system call: done at every turn only while there is something to be expected.
-transport::endpoint* engine::next_frame_elsewhere(transport::frame& out) {
-  if (hot_polls_left_ == 0 && ++skipped_ < polls_skipped) return nullptr;
-  skipped_ = 0;
-  for (const auto& one : transports().subspan(1)) {
-    if (transport::endpoint* from = one->poll(out, 1)) {
-      hot_polls_left_ = max_hot_polls;
-      return from;
-    }
-  }
-  if (hot_polls_left_ != 0) --hot_polls_left_;
-  return nullptr;
-}
 
 bool engine::progress(const call_slot* awaited) {
   if (!waiter_.try_lock()) return continuations_.due() && continuations_.run();

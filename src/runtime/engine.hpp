@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -27,6 +26,7 @@
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 #include "core/transfer_queue.hpp"
+#include "core/transport_set.hpp"
 #include "core/waiter.hpp"
 #include "core/wire.hpp"
 #include "ham/msg/handler_table.hpp"
@@ -208,7 +208,6 @@ class engine final : public transport::observer, public called_node, private wai
  private:
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
-  static constexpr unsigned max_hot_polls = 512;  // polls of a transport behind the first after it had something
 
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
   /// something was done.
@@ -239,7 +238,6 @@ class engine final : public transport::observer, public called_node, private wai
   peer& make_ready_and_lock(node_t node, const msg::handler_entry& function);
   peer_hold make_ready(node_t node);
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
-  [[nodiscard]] std::int64_t pid_of(node_t node) const noexcept;
   std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
                              call_outcome outcome) noexcept;
   std::exception_ptr describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
@@ -259,10 +257,9 @@ class engine final : public transport::observer, public called_node, private wai
     if (continuations_.due()) [[unlikely]]
       continuations_.run();
   }
-  transport::endpoint* next_frame(transport::frame& out, unsigned polls);
-  transport::endpoint* next_frame_elsewhere(transport::frame& out);
-  [[nodiscard]] std::span<const std::unique_ptr<transport::transport>> transports() const noexcept {
-    return {transports_.data(), transport_count_.load(std::memory_order_acquire)};
+  transport::endpoint* next_frame(transport::frame& out, unsigned polls) {
+    if (transport::endpoint* const from = transports_.poll(out, polls)) return from;
+    return self_endpoint_.poll(out) ? &self_endpoint_ : nullptr;
   }
   void receive(transport::endpoint& from, const transport::frame& frame);
   void receive_message(peer& from, frame_header head, std::span<const std::byte> payload);
@@ -296,14 +293,14 @@ class engine final : public transport::observer, public called_node, private wai
   // ---- waiting_node and served_node (engine_sleep.cpp)
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
   [[nodiscard]] bool wakes_up(const call_slot& awaited) noexcept override;
-  [[nodiscard]] bool oversubscribed() const noexcept override;
+  [[nodiscard]] bool oversubscribed() const noexcept override { return transports_.oversubscribed(); }
   [[nodiscard]] bool has_deferred() const noexcept override { return dispatcher_.has_deferred(); }
   [[nodiscard]] bool has_runnable() const override { return dispatcher_.has_runnable(); }
-  [[nodiscard]] bool connected() const noexcept override { return transport_count_.load() != 0; }
+  [[nodiscard]] bool connected() const noexcept override { return !transports_.empty(); }
   [[nodiscard]] bool arm() override;
-  void disarm() noexcept override;
+  void disarm() noexcept override { transports_.disarm(); }
   [[nodiscard]] std::int64_t next_wakeup_ns() const noexcept override;
-  [[nodiscard]] int home_core() const noexcept override;
+  [[nodiscard]] int home_core() const noexcept override { return oversubscribed() ? -1 : transports_.home_core(); }
   void trim_long_memory(std::int64_t now) noexcept;
   [[nodiscard]] bool serving() const noexcept override { return serving_.load(std::memory_order_acquire); }
   [[nodiscard]] bool stopping() const noexcept override { return stop_.load(std::memory_order_relaxed); }
@@ -321,9 +318,7 @@ class engine final : public transport::observer, public called_node, private wai
   const node_t self_;
   const std::uint64_t serial_;
   std::unique_ptr<base::heap> heap_;
-  static constexpr std::size_t max_transports = 16;
-  std::array<std::unique_ptr<transport::transport>, max_transports> transports_;
-  std::atomic<std::size_t> transport_count_{0};
+  transport_set transports_;
   job* job_ = nullptr;
   std::string address_;
   peer_table peers_;
@@ -348,9 +343,6 @@ class engine final : public transport::observer, public called_node, private wai
   std::atomic<bool> leaving_{false};
 
   // Under the receiving lock.
-  /// Of the transports behind the first: polled often for a while after they had something.
-  unsigned hot_polls_left_ = 0;
-  unsigned skipped_ = 0;
   std::vector<std::vector<std::byte>> spare_buffers_;
   static constexpr std::size_t long_message = std::size_t{128} << 10;
   std::atomic<std::int64_t> trim_at_ns_{base::never_ns};  ///< when the memory of long messages goes; any thread

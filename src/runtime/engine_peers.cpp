@@ -106,12 +106,12 @@ void engine::connected(transport::endpoint& with) {
   if (who.state.load() == peer_state::lost && who.to == nullptr) {  // before it was connected
     with.close(who.loss);
     who.to = &no_endpoint::instance();
-    for (const auto& one : transports()) one->forget(with);
+    transports_.forget(with);
     return;
   }
   if (who.to != nullptr) {  // a number is connected once
     with.close("this node has met it before");
-    for (const auto& one : transports()) one->forget(with);
+    transports_.forget(with);
     return;
   }
   who.to = &with;
@@ -212,9 +212,7 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
     mark_unsent(who.disconnect());
   }
   settle_lost(who, gone, how);
-  if (gone != nullptr) {
-    for (const auto& one : transports()) one->forget(*gone);
-  }
+  if (gone != nullptr) transports_.forget(*gone);
   waiter_.wake_finished();
 }
 
@@ -268,7 +266,7 @@ std::exception_ptr engine::describe_loss(peer& who, const msg::handler_entry* fu
   {
     std::lock_guard guard(mutex_);
     details.host = who.info.name.empty() ? peers_[self_].info.name : who.info.name;
-    details.pid = who.info.pid >= 0 ? who.info.pid : pid_of(who.node);
+    details.pid = who.info.pid >= 0 ? who.info.pid : transports_.peer_pid(who.node);
     reason = who.loss;
   }
   details.node = who.node;
@@ -278,15 +276,8 @@ std::exception_ptr engine::describe_loss(peer& who, const msg::handler_entry* fu
   return make_node_failure(std::move(details), reason);
 }
 
-std::int64_t engine::pid_of(node_t node) const noexcept {
-  for (const auto& one : transports()) {
-    if (const std::int64_t pid = one->peer_pid(node); pid >= 0) return pid;
-  }
-  return -1;
-}
-
 std::int64_t engine::local_process(const peer& who) const {
-  const std::int64_t started = pid_of(who.node);  // may be a wrapper around it
+  const std::int64_t started = transports_.peer_pid(who.node);  // may be a wrapper around it
   std::lock_guard guard(mutex_);
   return started >= 0 && who.info.pid >= 0 ? who.info.pid : started;
 }

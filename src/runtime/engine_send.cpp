@@ -41,7 +41,7 @@ peer_hold engine::make_ready(node_t node) {
     else if (job_ != nullptr)
       until_ns = job_->connect(node);
     else
-      transports_[0]->connect(node);
+      transports_.connect(node);
   }
   if (!await_greeting(*who, until_ns)) on_lost(node, "it did not connect in time; look at its output");
   await_greeting(*who, base::never_ns);

@@ -49,42 +49,13 @@ bool engine::wakes_up(const call_slot& awaited) noexcept {
   return woken;
 }
 
-bool engine::oversubscribed() const noexcept {
-  const auto all = transports();
-  return std::any_of(all.begin(), all.end(), [](const auto& one) { return one->oversubscribed(); });
-}
-
-int engine::home_core() const noexcept {
-  if (oversubscribed()) return -1;
-  for (const auto& one : transports()) {
-    if (const int core = one->home_core(); core >= 0) return core;
-  }
-  return -1;
-}
-
-bool engine::arm() {
-  if (events_.pending() || !self_endpoint_.empty() || stop_.load()) return false;
-  const auto all = transports();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i]->arm()) continue;
-    while (i-- > 0) all[i]->disarm();
-    return false;
-  }
-  return true;
-}
-
-void engine::disarm() noexcept {
-  for (const auto& one : transports()) one->disarm();
-  hot_polls_left_ = max_hot_polls;
-}
+bool engine::arm() { return !events_.pending() && self_endpoint_.empty() && !stop_.load() && transports_.arm(); }
 
 std::int64_t engine::next_wakeup_ns() const noexcept {
   std::int64_t wake_at = std::min(calls_.next_deadline_ns(), trim_at_ns_.load(std::memory_order_relaxed));
   if (peers_.filled_outboxes().load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
-  for (const auto& one : transports()) {
-    const std::int64_t longest = one->max_sleep_ns();
-    if (longest != base::never_ns) wake_at = std::min(wake_at, base::now_ns() + longest);
-  }
+  if (const std::int64_t longest = transports_.max_sleep_ns(); longest != base::never_ns)
+    wake_at = std::min(wake_at, base::now_ns() + longest);
   return wake_at;
 }
 

@@ -74,9 +74,7 @@ std::string why_forked_away() {
 // Without memory there is nothing sensible left to do for the child.
 void engine::detach_after_fork() noexcept {
   detached_ = true;
-  transport_count_.store(0);
-  for (auto& one : transports_)
-    static_cast<void>(one.release());  // its threads are not here, and its rings and processes are the parent's
+  transports_.detach_after_fork();
   job_ = nullptr;
   waiter_.detach_after_fork();
   base::renew(mutex_);
