@@ -103,7 +103,7 @@ message_list peer::disconnect() noexcept {
   transport::endpoint* const gone = to;
   sending.lock();  // nobody is in the middle of a message to it any more
   message_list left = unsent.take();
-  gone->close(loss);
+  gone->close(about.loss());
   to = &no_endpoint::instance();
   sending.unlock();
   gone->user = nullptr;  // nothing of it is looked at

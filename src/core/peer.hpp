@@ -15,11 +15,11 @@
 #include "core/frame_header.hpp"
 #include "core/no_endpoint.hpp"
 #include "core/outbox.hpp"
+#include "core/peer_identity.hpp"
 #include "core/ping_credit.hpp"
 #include "ham/msg/handler.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/detail/reservation.hpp"
-#include "ham/offload/node.hpp"
 #include "transport/fragments.hpp"
 #include "transport/transport.hpp"
 
@@ -192,10 +192,7 @@ struct peer {
   open_batch* batch = nullptr;  ///< the innermost one; the executor's alone
   bool hello_seen = false;
 
-  // Guarded by the engine's mutex.
-  offload::node_descriptor::info info;
-  std::string loss;
-  std::string address;
+  peer_identity about;
 
  private:
   [[nodiscard]] std::uint32_t translate_key(msg::handler_entry& function, std::uint32_t known, node_t self) const;

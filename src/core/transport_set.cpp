@@ -10,7 +10,7 @@
 namespace ham::detail {
 namespace {
 
-constexpr unsigned polls_skipped = 16;  // in place of which the others get one look when nothing has come for long
+constexpr unsigned polls_skipped = 16;  // of the others for each one that is made, when nothing has come for long
 
 }  // namespace
 

@@ -21,7 +21,7 @@ class transport_set {
   // ---- the receiving lock is held
   /// Throws ham::config_error if there are too many.
   void add(std::unique_ptr<transport::transport> one);
-  /// The next frame of any endpoint, or nullptr; looks up to `polls` times at the first transport.
+  /// The next frame of any endpoint, or nullptr; polls the first transport up to `polls` times.
   [[nodiscard]] transport::endpoint* poll(transport::frame& out, unsigned polls) {
     const std::size_t count = count_.load(std::memory_order_relaxed);
     if (count == 0) [[unlikely]]

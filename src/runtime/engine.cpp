@@ -26,6 +26,11 @@ constexpr unsigned polls_while_idle = 64;  // at the transport, before the rest 
 
 constinit std::atomic<std::uint64_t> next_serial{1};
 
+peer& own_record(peer_table& peers, node_t self) {
+  static_cast<void>(peers.claim(0));  // its end is this node's, also before it is met
+  return *peers.claim(self);
+}
+
 }  // namespace
 
 engine& current() {
@@ -53,6 +58,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       serial_(next_serial.fetch_add(1)),
       heap_(std::move(memory)),
       peers_(nodes),
+      own_(own_record(peers_, self)),
       self_endpoint_(self, [this] { waiter_.wake_if_asleep(); }),
       flow_(peers_, self_endpoint_, *this),
       contexts_(*this),
@@ -66,16 +72,14 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       transfers_(this),
       events_(peers_, waiter_) {
   spare_buffers_.reserve(16);
-  static_cast<void>(peers_.claim(0));  // its end is this node's, also before it is met
-  peer& me = *peers_.claim(self_);
-  me.to = &self_endpoint_;
-  me.max_payload = self_endpoint_.max_payload();
-  me.hello_seen = true;
-  me.info = local_node_info(self_);
+  own_.to = &self_endpoint_;
+  own_.max_payload = self_endpoint_.max_payload();
+  own_.hello_seen = true;
+  own_.about.introduce(local_node_info(self_), {});
   nameless_loss_ = std::make_exception_ptr(node_failure("a node failed (there is no memory left to say more)", {}));
   no_memory_ = std::make_exception_ptr(std::bad_alloc());
-  me.state.store(peer_state::ready, std::memory_order_release);
-  self_endpoint_.user = &me;
+  own_.state.store(peer_state::ready, std::memory_order_release);
+  self_endpoint_.user = &own_;
   detach_in_forks(*this);
 }
 
@@ -101,7 +105,7 @@ void engine::settle_the_rest() {
   settled_.settle_all([this](call_slot& slot, slot_state outcome) { calls_.settle(slot, outcome); });
   calls_.fail_pending([this](call_slot& slot) {
     return slot.function == nullptr ? std::exception_ptr()
-                                    : loss_of(peers_[self_], slot.function, slot.id, call_outcome::may_have_run);
+                                    : loss_of(own_, slot.function, slot.id, call_outcome::may_have_run);
   });
   finish_progress();
   waiter_.lock();
@@ -124,10 +128,7 @@ void engine::adopt(std::unique_ptr<transport::transport> transport) {
   const char* const device = transport->device_type();
   transports_.add(std::move(transport));
   waiter_.watch(wake_fd);
-  if (device != nullptr) {
-    std::lock_guard guard(mutex_);
-    peers_[self_].info.device_type = device;
-  }
+  if (device != nullptr) own_.about.set_device_type(device);
 }
 
 void engine::start_progress_thread() {

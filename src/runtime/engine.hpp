@@ -322,6 +322,7 @@ class engine final : public transport::observer, public called_node, private wai
   job* job_ = nullptr;
   std::string address_;
   peer_table peers_;
+  peer& own_;  ///< this node's own record, which stays
   self_endpoint self_endpoint_;
   static constexpr std::size_t largest_set_aside = 16;  // of the longest messages
   ping_flow flow_;
@@ -349,10 +350,10 @@ class engine final : public transport::observer, public called_node, private wai
 
   peer_events events_;
   settled_queue settled_;
-  mutable std::mutex mutex_;          ///< peers' info and loss
   std::exception_ptr nameless_loss_;  ///< for want of memory to say more
   std::exception_ptr no_memory_;
 
+  std::mutex mutex_;  ///< guards the next
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};
 

@@ -22,8 +22,7 @@ std::size_t engine::living_nodes() const noexcept {
 
 std::string engine::address_of(node_t node) const {
   const peer_hold who = peers_.hold(node);
-  std::lock_guard guard(mutex_);
-  return who ? who->address : std::string();
+  return who ? who->about.address() : std::string();
 }
 
 offload::statistics engine::statistics() const {
@@ -41,9 +40,7 @@ offload::statistics engine::statistics() const {
 
 offload::node_descriptor engine::describe(node_t node) {
   notice_losses();
-  const peer_hold who = peer_of(node);
-  std::lock_guard guard(mutex_);
-  return offload::node_descriptor(who->info);
+  return offload::node_descriptor(peer_of(node)->about.description());
 }
 
 bool engine::alive(node_t node) {

@@ -7,7 +7,6 @@
 #include "base/heavy_fence.hpp"
 #include "core/batch_records.hpp"
 #include "core/greeting.hpp"
-#include "core/node_loss.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/translation.hpp"
 #include "ham/offload/detail/call_message.hpp"
@@ -104,7 +103,7 @@ void engine::connected(transport::endpoint& with) {
   if (claimed == nullptr) return;
   peer& who = *claimed;
   if (who.state.load() == peer_state::lost && who.to == nullptr) {  // before it was connected
-    with.close(who.loss);
+    with.close(who.about.loss());
     who.to = &no_endpoint::instance();
     transports_.forget(with);
     return;
@@ -126,11 +125,7 @@ void engine::connected(transport::endpoint& with) {
 // ---- greeting
 
 void engine::send_hello(peer& to) {
-  const auto own_info = [this] {
-    std::lock_guard guard(mutex_);
-    return peers_[self_].info;
-  };
-  const greeting mine{local_manifest().id(), own_info(), address_, message_limit_};
+  const greeting mine{local_manifest().id(), own_.about.description(), address_, message_limit_};
   reply_with(to, frame_header::of(wire_kind::hello), mine.encode());
 }
 
@@ -141,11 +136,7 @@ void engine::receive_hello(peer& from, std::span<const std::byte> payload) {
   theirs.node.node = from.node;
   from.hello_seen = true;
   from.max_message = theirs.max_message;
-  {
-    std::lock_guard guard(mutex_);
-    from.info = std::move(theirs.node);
-    from.address = std::move(theirs.address);
-  }
+  from.about.introduce(std::move(theirs.node), std::move(theirs.address));
   if (theirs.manifest == local_manifest().id()) {
     become_ready(from);
   } else {
@@ -200,10 +191,7 @@ void engine::lost(peer& who, std::string reason, peer_end how) noexcept {
     }
     if (who.state.load() == peer_state::lost) return;
   }
-  {
-    std::lock_guard guard(mutex_);
-    who.loss = std::move(reason);  // nobody writes it again
-  }
+  who.about.set_loss(std::move(reason));
   who.lost_at_ns.store(base::now_ns(), std::memory_order_relaxed);
   who.state.store(peer_state::lost, std::memory_order_release);
   who.fragments.clear();  // what is not whole by now will never be
@@ -262,24 +250,19 @@ std::exception_ptr engine::loss_of(peer& who, const msg::handler_entry* function
 std::exception_ptr engine::describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
                                          call_outcome outcome) {
   node_failure::details details;
-  std::string reason;
-  {
-    std::lock_guard guard(mutex_);
-    details.host = who.info.name.empty() ? peers_[self_].info.name : who.info.name;
-    details.pid = who.info.pid >= 0 ? who.info.pid : transports_.peer_pid(who.node);
-    reason = who.loss;
-  }
   details.node = who.node;
+  details.host = own_.about.host();  // it has told nothing, so it was started here
+  details.pid = transports_.peer_pid(who.node);
   details.function = function == nullptr ? "" : table_->pretty_name(function->key());
   details.call = call;
   details.outcome = outcome;
-  return make_node_failure(std::move(details), reason);
+  return who.about.failure(std::move(details));
 }
 
 std::int64_t engine::local_process(const peer& who) const {
   const std::int64_t started = transports_.peer_pid(who.node);  // may be a wrapper around it
-  std::lock_guard guard(mutex_);
-  return started >= 0 && who.info.pid >= 0 ? who.info.pid : started;
+  const std::int64_t told = who.about.pid();
+  return started >= 0 && told >= 0 ? told : started;
 }
 
 void engine::part_with(node_t node, const std::string& reason) {

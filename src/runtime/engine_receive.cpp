@@ -172,14 +172,9 @@ void engine::settle_reply(peer& from, std::uint32_t call, bool failed, std::span
     return;
   if (failed) [[unlikely]] {
     const std::string function = table_->pretty_name(slot->function->key());
-    offload::node_descriptor::info info;
-    {
-      std::lock_guard guard(mutex_);
-      info = from.info;
-    }
     std::exception_ptr thrown;
     try {
-      thrown = decode_exception(payload, function, info);
+      thrown = decode_exception(payload, function, from.about.description());
     } catch (const std::exception& problem) {
       calls_.fail(*slot, loss_of(from, slot->function, call, call_outcome::ran));
       throw protocol_error(std::string("an exception that cannot be read: ") + problem.what());

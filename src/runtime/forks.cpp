@@ -87,7 +87,7 @@ void engine::detach_after_fork() noexcept {
   for (peer* const one : peers_) {
     base::renew(one->sending);
     one->to = &no_endpoint::instance();
-    one->loss = why_forked_away();
+    one->about.detach_after_fork(why_forked_away());
     one->state.store(peer_state::lost);
   }
   transfers_.detach_after_fork();

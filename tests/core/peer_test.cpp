@@ -219,7 +219,7 @@ TEST_F(peer, a_call_that_waits_is_taken_back_and_not_counted) {
 
 TEST_F(peer, its_end_gives_what_has_not_left) {
   EXPECT_FALSE(reply(1, 8));
-  who_.loss = "it left";
+  who_.about.set_loss("it left");
   to_.user = &who_;
   const detail::message_list left = who_.disconnect();
   ASSERT_EQ(left.size(), 1U);

@@ -18,8 +18,8 @@ using ham::test::narrow_endpoint;
 
 /// What was asked of a transport, and what it is to answer.
 struct record {
-  int polls = 0, most_polls = 0, armed = 0, disarmed = 0, forgotten = 0, ended = 0, connected_to = -1;
-  bool has_frame = false, may_sleep = true, crowded = false;
+  int polls = 0, max_polls = 0, armed = 0, disarmed = 0, forgotten = 0, ended = 0, connected_to = -1;
+  bool has_frame = false, may_sleep = true, is_oversubscribed = false;
   int core = -1;
   std::int64_t sleep_ns = base::never_ns, pid = -1;
   narrow_endpoint from;
@@ -32,7 +32,7 @@ class scripted_transport final : public transport::transport {
   void connect(node_t node) override { of_.connected_to = node; }
   ham::transport::endpoint* poll(ham::transport::frame&, unsigned polls) override {
     ++of_.polls;
-    of_.most_polls = std::max(of_.most_polls, static_cast<int>(polls));
+    of_.max_polls = std::max(of_.max_polls, static_cast<int>(polls));
     return of_.has_frame ? &of_.from : nullptr;
   }
   bool arm() override {
@@ -44,7 +44,7 @@ class scripted_transport final : public transport::transport {
   std::int64_t max_sleep_ns() const noexcept override { return of_.sleep_ns; }
   void forget(ham::transport::endpoint&) noexcept override { ++of_.forgotten; }
   void wake() noexcept override {}
-  bool oversubscribed() const noexcept override { return of_.crowded; }
+  bool oversubscribed() const noexcept override { return of_.is_oversubscribed; }
   int home_core() const noexcept override { return of_.core; }
   std::int64_t peer_pid(node_t) const noexcept override { return of_.pid; }
   void shutdown() noexcept override { ++of_.ended; }
@@ -92,7 +92,7 @@ TEST(transport_set, one_too_many_is_refused_with_the_limit) {
 TEST_F(transport_set_of_three, the_first_is_polled_at_every_turn_with_all_polls) {
   poll_in_vain(1000);
   EXPECT_EQ(each[0].polls, 1000);
-  EXPECT_EQ(each[0].most_polls, 4);
+  EXPECT_EQ(each[0].max_polls, 4);
 }
 
 TEST_F(transport_set_of_three, the_others_are_polled_seldom_while_nothing_comes) {
@@ -100,7 +100,7 @@ TEST_F(transport_set_of_three, the_others_are_polled_seldom_while_nothing_comes)
   EXPECT_GE(each[1].polls, 50);
   EXPECT_LE(each[1].polls, 200);
   EXPECT_EQ(each[1].polls, each[2].polls);
-  EXPECT_EQ(each[1].most_polls, 1);
+  EXPECT_EQ(each[1].max_polls, 1);
 }
 
 TEST_F(transport_set_of_three, one_of_the_others_that_had_something_is_polled_often_for_a_while) {
@@ -153,7 +153,7 @@ TEST_F(transport_set_of_three, the_first_that_knows_answers) {
   EXPECT_EQ(set.home_core(), 3);
   EXPECT_EQ(set.peer_pid(1), 77);
   EXPECT_FALSE(set.oversubscribed());
-  each[2].crowded = true;
+  each[2].is_oversubscribed = true;
   EXPECT_TRUE(set.oversubscribed());
 }
 

@@ -1,0 +1,62 @@
+#include "core/peer_identity.hpp"
+
+#include <utility>
+
+#include "base/renew.hpp"
+#include "core/node_loss.hpp"
+
+namespace ham::detail {
+
+void peer_identity::introduce(info of, std::string address) {
+  std::lock_guard guard(mutex_);
+  info_ = std::move(of);
+  address_ = std::move(address);
+}
+
+void peer_identity::set_device_type(const char* type) {
+  std::lock_guard guard(mutex_);
+  info_.device_type = type;
+}
+
+peer_identity::info peer_identity::description() const {
+  std::lock_guard guard(mutex_);
+  return info_;
+}
+
+std::string peer_identity::address() const {
+  std::lock_guard guard(mutex_);
+  return address_;
+}
+
+std::string peer_identity::host() const {
+  std::lock_guard guard(mutex_);
+  return info_.name;
+}
+
+std::int64_t peer_identity::pid() const noexcept {
+  std::lock_guard guard(mutex_);
+  return info_.pid;
+}
+
+void peer_identity::set_loss(std::string why) noexcept {
+  std::lock_guard guard(mutex_);
+  loss_ = std::move(why);
+}
+
+std::exception_ptr peer_identity::failure(node_failure::details of) const {
+  std::string reason;
+  {
+    std::lock_guard guard(mutex_);
+    if (!info_.name.empty()) of.host = info_.name;
+    if (info_.pid >= 0) of.pid = info_.pid;
+    reason = loss_;
+  }
+  return make_node_failure(std::move(of), reason);
+}
+
+void peer_identity::detach_after_fork(std::string why) {
+  base::renew(mutex_);
+  loss_ = std::move(why);
+}
+
+}  // namespace ham::detail
