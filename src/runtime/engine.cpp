@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/thread.hpp"
+#include "core/pool_wait.hpp"
 #include "msg/pool_thread.hpp"
 #include "runtime/forks.hpp"
 #include "runtime/node_info.hpp"
@@ -63,14 +64,14 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       flow_(peers_, self_endpoint_, *this),
       contexts_(*this),
       table_(&all_handlers()),
-      known_keys_(static_cast<std::uint32_t>(table_->size())),
       waiter_(*this),
       standby_(this, *this, waiter_),
       calls_(this, waiter_),
       continuations_(this, calls_.due()),
       dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, continuations_}),
       transfers_(this),
-      events_(peers_, waiter_) {
+      events_(peers_, waiter_),
+      sender_(*this, {self, *table_, peers_, waiter_, calls_, flow_, events_}) {
   spare_buffers_.reserve(16);
   own_.to = &self_endpoint_;
   own_.max_payload = self_endpoint_.max_payload();
@@ -192,7 +193,7 @@ bool engine::progress(const call_slot* awaited) {
   if (events_.pending()) [[unlikely]]
     any = handle_events();
   if (peers_.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
-    flush_outboxes();
+    for (peer* const one : peers_) one->flush_if_free();
   any = dispatcher_.run_deferred(awaited) || any;
   for (int i = 0; i < max_frames && !continuations_.may_run(); ++i) {
     transport::frame frame;
@@ -248,16 +249,6 @@ bool engine::wait_in_pool(call_slot& slot, std::int64_t until_ns) {
     if (until_ns <= next) return false;
     starved = help_pool(scope);
   }
-}
-
-/// For a thread that waits: executes a queued job of its pool if no other thread will. False: another one does.
-bool engine::help_pool(msg::thread_pool::waiting& wait) {
-  if (!wait.starved()) return false;
-  if (this_thread.depth >= thread_state::max_depth) return true;
-  ++this_thread.depth;
-  static_cast<void>(wait.help());
-  --this_thread.depth;
-  return true;
 }
 
 void engine::fail_access(node_t node) {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/backoff.hpp"
 #include "base/heap.hpp"
+#include "core/call_sender.hpp"
 #include "core/call_table.hpp"
 #include "core/continuation_runner.hpp"
 #include "core/dispatcher.hpp"
@@ -43,7 +43,11 @@ namespace ham::detail {
 /// Two kinds of lock: the receiving lock (waiter), held by whoever makes progress (polls transports, settles slots),
 /// and one `sending` per peer. User code runs under neither, except codecs: writing runs under `sending`, reading of
 /// results under the receiving lock. A codec must not use the offload API.
-class engine final : public transport::observer, public called_node, private waiting_node, private served_node {
+class engine final : public transport::observer,
+                     public called_node,
+                     private waiting_node,
+                     private served_node,
+                     private sending_node {
  public:
   engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
   ~engine() override;
@@ -111,7 +115,7 @@ class engine final : public transport::observer, public called_node, private wai
   /// Again: nothing. Any thread.
   void start_progress_thread();
   /// The memory of long messages goes when it was not used for a while. Any thread.
-  void used_long_memory() noexcept;
+  void used_long_memory() noexcept override;
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void detach_after_fork() noexcept;
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
@@ -132,6 +136,8 @@ class engine final : public transport::observer, public called_node, private wai
   [[nodiscard]] offload::statistics statistics() const;
   [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
   [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
+  /// What calls to other nodes go through.
+  [[nodiscard]] call_sender& calls_out() noexcept { return sender_; }
   /// What calls that have been received go through.
   [[nodiscard]] dispatcher& calls_in() noexcept { return dispatcher_; }
   /// Of what is set aside.
@@ -169,15 +175,7 @@ class engine final : public transport::observer, public called_node, private wai
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
 
-  // ---- sending (engine_send.cpp)
-  /// False: see begin_call.
-  [[nodiscard]] bool begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
-                           when_full policy, call_room& out);
-  /// False: the deadline passed while there was no room; nothing was sent, and the slot, if there is one, has failed.
-  bool finish(call_room& out);
-  batch_slot begin_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner);
-  void send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
-                  std::span<call_slot* const> slots);
+  // ---- replies (engine_replies.cpp)
   void finish_reply(frame_header head, reply_room& out) noexcept;
   void reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept override;
 
@@ -206,18 +204,14 @@ class engine final : public transport::observer, public called_node, private wai
   void on_died(node_t peer, const std::string& reason) override;
 
  private:
-  /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
-  using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
-
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
   /// something was done.
-  bool progress(const call_slot* awaited = nullptr);
+  bool progress(const call_slot* awaited);
   /// Makes progress until done() or the time has come.
   template <class Done>
   bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr);
   bool await_settled(call_slot& slot, std::int64_t until_ns);
   bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
-  static bool help_pool(msg::thread_pool::waiting& wait);
   bool await_greeting(peer& who, std::int64_t until_ns);
   /// Takes note of peers that transports have reported as lost.
   void notice_losses() {
@@ -225,32 +219,10 @@ class engine final : public transport::observer, public called_node, private wai
       take_notice();
   }
   peer_hold peer_for(node_t node);
-  /// The peer, connected and greeted, with its `sending` lock. Throws ham::node_failure.
-  peer& lock_ready(node_t node, const msg::handler_entry& function) {
-    peer* const who = peers_.lock(node);
-    if (who != nullptr) [[likely]] {
-      if (who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
-        return *who;
-      who->sending.unlock();
-    }
-    return make_ready_and_lock(node, function);
-  }
-  peer& make_ready_and_lock(node_t node, const msg::handler_entry& function);
-  peer_hold make_ready(node_t node);
-  [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
   std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
-                             call_outcome outcome) noexcept;
+                             call_outcome outcome) noexcept override;
   std::exception_ptr describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
                                    call_outcome outcome);
-  inline std::byte* reserve_call(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
-                                 std::uint32_t& key);
-  call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
-  void make_room(room_wait& pause);
-  inline bool finish(call_room& out, frame_header head);
-  call_slot* missed(node_t node, msg::handler_entry& function, result_decoder decode);
-  [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
-  void flush_outboxes();
-
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waiter_.unlock();
@@ -267,16 +239,12 @@ class engine final : public transport::observer, public called_node, private wai
   void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
   void receive_hello(peer& from, std::span<const std::byte> payload);
   void receive_manifest(peer& from, std::span<const std::byte> payload);
-  void admit_ping(peer& who, const destination& to, msg::handler_entry& function);
   bool refuse_queued();
-  void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
-  void fail_withdrawn(std::uint32_t call) noexcept;
 
   void end_transfers() noexcept;
   bool handle_events() noexcept;
   void handle(peer_event& what) noexcept;
   void leave_unanswered(frame_header head, std::span<const std::byte> bytes) noexcept;
-  void take_notice();
   void connected(transport::endpoint& with);
   void lost(peer& who, std::string reason, peer_end how) noexcept;
   void settle_lost(peer& who, const transport::endpoint* gone, peer_end how) noexcept;
@@ -287,8 +255,6 @@ class engine final : public transport::observer, public called_node, private wai
   void notice_long(const transport::endpoint& from, std::size_t size);
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
-  /// Why a call fails of which nothing has left this node before its deadline.
-  std::exception_ptr missed_call(node_t node, const msg::handler_entry& function) const noexcept;
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
@@ -307,6 +273,12 @@ class engine final : public transport::observer, public called_node, private wai
   [[nodiscard]] bool executing() const noexcept override { return dispatcher_.executing(); }
   [[nodiscard]] std::uint64_t calls_executed() const noexcept override { return dispatcher_.calls_executed(); }
   bool receive() override { return progress(); }
+
+  // ---- sending_node
+  peer_hold make_ready(node_t node) override;
+  void take_notice() override;
+  bool progress() override { return progress(nullptr); }
+  [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
 
   // ---- called_node (engine_receive.cpp)
   [[nodiscard]] bool queue_for_context(std::uint32_t context, stored_message message) override {
@@ -329,7 +301,6 @@ class engine final : public transport::observer, public called_node, private wai
   std::atomic<bool> told_of_lost_pings_{false};
   contexts contexts_;
   const msg::handler_table* table_;
-  const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind
   bool one_sided_ = true;
   std::size_t message_limit_ = transport::usual_message_limit;
   bool detached_ = false;
@@ -349,6 +320,7 @@ class engine final : public transport::observer, public called_node, private wai
   std::atomic<std::int64_t> trim_at_ns_{base::never_ns};  ///< when the memory of long messages goes; any thread
 
   peer_events events_;
+  call_sender sender_;
   settled_queue settled_;
   std::exception_ptr nameless_loss_;  ///< for want of memory to say more
   std::exception_ptr no_memory_;
@@ -360,6 +332,4 @@ class engine final : public transport::observer, public called_node, private wai
   std::atomic<std::uint64_t> bytes_put_{0}, bytes_got_{0};
 };
 
-/// Stands for a whole batch where a function is asked for; does nothing.
-[[nodiscard]] msg::handler_entry& batch_entry();
 }  // namespace ham::detail

@@ -9,7 +9,6 @@
 #include "core/greeting.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/msg/translation.hpp"
-#include "ham/offload/detail/call_message.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/node_info.hpp"
 
@@ -20,8 +19,6 @@ const msg::manifest& local_manifest() {
   static const msg::manifest manifest = msg::manifest::local();
   return manifest;
 }
-
-void batch_marker() {}
 
 constexpr std::uint64_t never_sent = UINT64_MAX;  // position of what never left this node
 
@@ -38,7 +35,45 @@ bool is_answer(const transport::frame& frame) {
 
 }  // namespace
 
-msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marker>>::message::entry(); }
+peer_hold engine::peer_for(node_t node) {
+  if (peer_hold who = peers_.hold(node)) [[likely]]
+    return who;
+  if (node < 0 || static_cast<std::size_t>(node) >= peers_.size()) {
+    throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
+                     std::to_string(peers_.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes");
+  }
+  peer_hold claimed;
+  locked([&] {
+    if (peer* const one = peers_.claim(node)) claimed = peer_hold(*one);
+  });
+  if (claimed) return claimed;
+  node_failure::details details;
+  details.node = node;
+  details.outcome = call_outcome::not_run;
+  throw node_failure("node " + std::to_string(node) + " failed: it has left the job", std::move(details));
+}
+
+/// The peer, once it is connected and greeted.
+peer_hold engine::make_ready(node_t node) {
+  peer_hold who = peer_for(node);
+  peer_state expected = peer_state::unknown;
+  std::int64_t until_ns = base::never_ns;
+  // When the job ends, destructors of objects may still call; who has left answers nobody.
+  const bool ends = stop_.load() || leaving_.load();
+  if (ends) until_ns = base::now_ns() + 500'000'000;
+  if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
+    if (ends)
+      on_lost(node, "the job has ended");
+    else if (job_ != nullptr)
+      until_ns = job_->connect(node);
+    else
+      transports_.connect(node);
+  }
+  if (!await_greeting(*who, until_ns)) on_lost(node, "it did not connect in time; look at its output");
+  await_greeting(*who, base::never_ns);
+  if (who->state.load() == peer_state::lost) throw_lost(*who, nullptr, call_outcome::not_run);
+  return who;
+}
 
 // ---- news from transports, from any thread
 

@@ -3,22 +3,6 @@
 
 namespace ham::detail {
 
-void engine::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
-  waiter_.lock();
-  calls_.fail_unsent(slot, std::move(why));
-  finish_progress();
-}
-
-/// A call with a deadline was taken back from the queue to its node. Its slot may be another call's by now: its future
-/// let go, and then its node was lost.
-void engine::fail_withdrawn(std::uint32_t call) noexcept {
-  waiter_.lock();
-  call_slot* const slot = calls_.find(call);
-  if (slot != nullptr && !slot->settled())
-    calls_.fail_unsent(*slot, slot->orphan ? nullptr : missed_call(slot->node, *slot->function));
-  finish_progress();
-}
-
 void engine::settle_local(call_slot& slot, slot_state outcome) noexcept {
   waiter_.lock();
   calls_.settle(slot, outcome);

@@ -1,0 +1,296 @@
+// A call is built where the transport reads it; behind a message that waits for room everything queues.
+#include "core/call_sender.hpp"
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "core/deadline_errors.hpp"
+#include "core/outbox_message.hpp"
+#include "core/pool_wait.hpp"
+#include "ham/msg/codec.hpp"
+#include "ham/offload/detail/call_message.hpp"
+
+namespace ham::detail {
+namespace {
+
+void batch_marker() {}
+
+/// Stands for a whole batch where a function is asked for; does nothing.
+msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marker>>::message::entry(); }
+
+}  // namespace
+
+peer& call_sender::make_ready_and_lock(node_t node, const msg::handler_entry& function) {
+  const peer_hold who = node_.make_ready(node);
+  who->sending.lock();
+  if (who->state.load(std::memory_order_acquire) == peer_state::ready) return *who;
+  who->sending.unlock();
+  std::rethrow_exception(node_.loss_of(*who, &function, 0, call_outcome::not_run));  // lost in between
+}
+
+call_slot& call_sender::claim_for(peer& to, msg::handler_entry& function, result_decoder decode,
+                                  std::int64_t deadline_ns) {
+  call_slot& slot = of_.calls.claim();
+  slot.decode = decode;
+  slot.function = &function;
+  slot.position = to.to->sent();
+  slot.deadline_ns = deadline_ns;
+  slot.node.store(to.node, std::memory_order_relaxed);
+  slot.state.store(slot_state::pending, std::memory_order_release);
+  return slot;  // no reply is due before finish: until then cancel may give the slot back
+}
+
+/// Waits a little for room in the queue to a peer: executes what arrives meanwhile.
+void call_sender::make_room(room_wait& pause) {
+  if (node_.progress()) {
+    pause.reset();
+    return;
+  }
+  if (node_.oversubscribed()) pause.skip_spins();
+  if (pause.next() != room_wait::step::sleep) {
+    pause.wait();
+    return;
+  }
+  msg::thread_pool::waiting in_pool;  // the peer computes, or is stopped: it may wait for a job behind this one
+  pause.wait();
+  help_pool(in_pool);
+}
+
+/// Room for a call of `size` bytes, and its key. nullptr: there is no room now, or it needs memory (`big`) because it
+/// is longer than what goes into the ring. The sending lock is held, and given back if this throws.
+[[gnu::always_inline]] inline std::byte* call_sender::reserve(peer& who, msg::handler_entry& function, std::size_t size,
+                                                              outbox_message* big, std::uint32_t& key) {
+  try {
+    key = who.key_for(function, known_keys_, of_.self);
+    if (size > who.max_payload) [[unlikely]]
+      who.check_size(
+          size, &function == &batch_entry() ? "a batch" : "a call of " + of_.functions.pretty_name(function.key()));
+    return who.reserve(size, big);
+  } catch (...) {
+    who.sending.unlock();
+    throw;
+  }
+}
+
+bool call_sender::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+                        when_full policy, call_room& out) {
+  if (decode == nullptr)
+    if (of_.events.pending()) [[unlikely]]
+      node_.take_notice();              // nobody waits for an answer, which would tell
+  constexpr unsigned max_waits = 4000;  // some 100 ms
+  const bool batched = &function == &batch_entry();
+  bool welcome = decode != nullptr || batched;
+  const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
+  const std::size_t total = size + prefix;
+  std::unique_ptr<outbox_message> big;
+  peer* who = nullptr;
+  std::byte* room = nullptr;
+  unsigned waits = 0;
+  for (room_wait pause;;) {
+    who = &lock_ready(to.node, function);
+    if (!welcome && !of_.pings.welcomes(*who, size)) [[unlikely]] {
+      const peer_hold held(*who);
+      who->sending.unlock();
+      admit_ping(*who, to, function);
+      welcome = true;
+      continue;
+    }
+    who->to->expect_send();
+    room = reserve(*who, function, total, big.get(), out.key);
+    if (room != nullptr) [[likely]]
+      break;
+    const bool is_big = total > who->max_payload;
+    // A message that waits behind others for room in the connection's memory might wait for ever.
+    const bool in_own_memory = policy == when_full::refuse || waits >= max_waits || !who->takes_at_once(total);
+    const bool needs_memory = is_big && big != nullptr && in_own_memory && !big->has_memory();
+    who->sending.unlock();
+    if (is_big && big == nullptr) {
+      big = std::make_unique<outbox_message>();
+      if (batched) big->allocate(total);  // where nobody else can change what it says
+      big->policy = policy;
+      big->deadline_ns = to.deadline_ns;
+      continue;
+    }
+    if (needs_memory) {
+      big->allocate(total);
+      continue;
+    }
+    if (policy == when_full::refuse) return false;
+    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns) {
+      out.slot = missed(to.node, function, decode);
+      return false;
+    }
+    make_room(pause);
+    ++waits;
+  }
+  if (big != nullptr) [[unlikely]]
+    node_.used_long_memory();
+  out.data = room + prefix;
+  out.to = who;
+  if (big != nullptr && room == big->data()) [[unlikely]]
+    out.queued = big.release();
+  if (decode != nullptr) [[likely]] {
+    reservation held(out);
+    out.slot = &claim_for(*who, function, decode, to.deadline_ns);
+    static_cast<void>(held.release());
+  }
+  who->bytes_sent.count(total);
+  if (prefix != 0) {
+    out.in_context = true;
+    msg::writer(room, prefix).number(to.context);
+  }
+  return true;
+}
+
+/// A call, or a batch, which has no slot.
+[[gnu::always_inline]] inline bool call_sender::finish(call_room& out, frame_header head) {
+  peer& who = *out.to;
+  std::int64_t deadline = 0;
+  if (out.slot != nullptr) {
+    deadline = out.slot->deadline_ns;
+    out.slot->reply_due.store(true, std::memory_order_release);
+  }
+  who.count_calls(head.calls());
+  if (out.queued == nullptr) [[likely]] {
+    who.commit(head);
+  } else if (!finish_big(who, head, out)) {
+    return false;
+  }
+  if (deadline != 0) [[unlikely]]
+    of_.calls.add_deadline(head.id(), deadline);
+  return true;
+}
+
+bool call_sender::finish(call_room& out) {
+  const std::uint32_t id = out.slot == nullptr ? no_reply : out.slot->id.load(std::memory_order_relaxed);
+  return finish(out, frame_header::call(out.key, id, out.in_context));
+}
+
+/// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
+bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
+  const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
+  const peer_hold held(to);
+  const std::uint32_t stream = to.unsent.add(head, *message);
+  bool gone = to.unsent.flush(*to.to);
+  to.sending.unlock();
+  if (message->policy == when_full::refuse) {
+    if (!gone) of_.lock.wake_if_asleep();  // who sleeps must look after the rest
+    return true;
+  }
+  for (room_wait pause; !gone && to.state.load() != peer_state::lost;) {
+    const bool late = message->deadline_ns != 0 && base::now_ns() >= message->deadline_ns;
+    if (!late) make_room(pause);
+    to.sending.lock();
+    gone = to.unsent.flush(*to.to);
+    const bool withdrawn = late && !gone && to.discount(to.unsent.withdraw(stream));
+    to.sending.unlock();
+    if (withdrawn) {
+      if (out.slot != nullptr) fail_unsent(*out.slot, missed_call(of_.functions, to.node, *out.slot->function));
+      return false;
+    }
+    if (late) break;
+  }
+  return true;
+}
+
+// ---- batches
+
+batch_slot call_sender::begin_batched(node_t node, msg::handler_entry& function, result_decoder decode,
+                                      batch_owner& owner) {
+  peer& who = lock_ready(node, function);
+  std::unique_lock sending(who.sending, std::adopt_lock);
+  const std::uint32_t key = who.key_for(function, known_keys_, of_.self);
+  sending.unlock();
+  call_slot& slot = of_.calls.claim();
+  slot.decode = decode;
+  slot.function = &function;
+  slot.deadline_ns = 0;
+  slot.node.store(of_.self, std::memory_order_relaxed);  // not the peer's to fail before it is sent
+  slot.in_batch = true;
+  slot_batch(slot) = &owner;
+  slot.state.store(slot_state::pending, std::memory_order_release);
+  return {&slot, key};
+}
+
+void call_sender::send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
+                             std::span<call_slot* const> slots) {
+  call_room out;
+  std::vector<std::uint32_t> ids;  // once it is sent, a slot may settle and be used again
+  try {
+    if (to.deadline_ns != 0) ids.reserve(slots.size());
+    static msg::handler_entry& nothing = batch_entry();
+    static_cast<void>(begin(to, nothing, records.size(), nullptr, when_full::wait, out));  // or it throws
+  } catch (...) {
+    for (call_slot* slot : slots) {
+      slot->in_batch = false;
+      fail_unsent(*slot, std::current_exception());
+    }
+    return;
+  }
+  peer& who = *out.to;
+  const std::uint64_t position = who.to->sent();
+  for (call_slot* slot : slots) {
+    slot->in_batch = false;
+    slot->position = position;
+    slot->deadline_ns = to.deadline_ns;
+    slot->node.store(who.node, std::memory_order_relaxed);
+    slot->reply_due.store(true, std::memory_order_release);
+  }
+  std::memcpy(out.data, records.data(), records.size());
+  if (to.deadline_ns != 0) {
+    for (const call_slot* slot : slots) ids.push_back(slot->id);
+  }
+  if (finish(out, frame_header::batch(count, out.in_context))) {
+    for (const std::uint32_t id : ids) of_.calls.add_deadline(id, to.deadline_ns);
+  } else {
+    for (const std::uint32_t id : ids) fail_withdrawn(id);
+  }
+}
+
+/// The deadline of a call passed before there was room for it. A call without a future of its own throws.
+call_slot* call_sender::missed(node_t node, msg::handler_entry& function, result_decoder decode) {
+  std::exception_ptr why = missed_call(of_.functions, node, function);
+  if (decode == nullptr) std::rethrow_exception(why);
+  call_slot& slot = of_.calls.claim_local(of_.self);
+  fail_unsent(slot, std::move(why));
+  return &slot;
+}
+
+/// Polls, and waits until pings are welcome at the node; throws if they are not until the deadline.
+void call_sender::admit_ping(peer& who, const destination& to, msg::handler_entry& function) {
+  who.pings.renew();
+  node_.progress();
+  for (room_wait pause; of_.pings.holds(who);) {
+    if (who.node == of_.self && of_.pings.waits_for_calls(who) && this_thread.context != nullptr) {
+      throw call_error("too many calls wait on node " + std::to_string(of_.self) +
+                       ", and a context that waited for its own node here might wait for itself; wait for some first");
+    }
+    if (who.state.load(std::memory_order_acquire) == peer_state::lost)
+      std::rethrow_exception(node_.loss_of(who, &function, 0, call_outcome::not_run));
+    if (to.deadline_ns != 0 && base::now_ns() >= to.deadline_ns)
+      std::rethrow_exception(missed_call(of_.functions, to.node, function));
+    make_room(pause);
+  }
+}
+
+void call_sender::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
+  of_.lock.lock();
+  of_.calls.fail_unsent(slot, std::move(why));
+  node_.finish_progress();
+}
+
+/// A call with a deadline was taken back from the queue to its node. Its slot may be another call's by now: its future
+/// let go, and then its node was lost.
+void call_sender::fail_withdrawn(std::uint32_t call) noexcept {
+  of_.lock.lock();
+  call_slot* const slot = of_.calls.find(call);
+  if (slot != nullptr && !slot->settled())
+    of_.calls.fail_unsent(*slot, slot->orphan ? nullptr : missed_call(of_.functions, slot->node, *slot->function));
+  node_.finish_progress();
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,99 @@
+// How calls leave a node: room on the way to their node, back-pressure, batches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+
+#include "base/backoff.hpp"
+#include "core/call_table.hpp"
+#include "core/peer_events.hpp"
+#include "core/peer_table.hpp"
+#include "core/ping_flow.hpp"
+#include "core/waiter.hpp"
+#include "ham/msg/handler_table.hpp"
+#include "ham/offload/detail/engine_api.hpp"
+
+namespace ham::detail {
+
+/// What the sender of calls asks of its node: nothing on the path of a call for which there is room. Any thread, which
+/// holds no lock.
+class sending_node {
+ public:
+  virtual ~sending_node() = default;
+  /// The record of a node, once it is connected and greeted. Throws ham::node_failure.
+  [[nodiscard]] virtual peer_hold make_ready(node_t node) = 0;
+  /// Takes note of what transports have reported.
+  virtual void take_notice() = 0;
+  /// Executes what has arrived. True if there was something.
+  virtual bool progress() = 0;
+  /// Gives the receiving lock back and does what has become due meanwhile.
+  virtual void finish_progress() = 0;
+  [[nodiscard]] virtual bool oversubscribed() const noexcept = 0;
+  /// A long message was made.
+  virtual void used_long_memory() noexcept = 0;
+  /// The error of a call to a peer that is lost.
+  [[nodiscard]] virtual std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
+                                                   call_outcome outcome) noexcept = 0;
+};
+
+/// All members may be called from any thread, which holds no lock.
+class call_sender {
+ public:
+  /// The parts of the node that it works with.
+  struct parts {
+    node_t self;
+    const msg::handler_table& functions;
+    peer_table& peers;
+    waiter& lock;
+    call_table& calls;
+    ping_flow& pings;
+    peer_events& events;
+  };
+  call_sender(sending_node& node, const parts& of) noexcept
+      : node_(node), of_(of), known_keys_(static_cast<std::uint32_t>(of.functions.size())) {}
+
+  /// See begin_call.
+  [[nodiscard]] bool begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+                           when_full policy, call_room& out);
+  /// False: the deadline passed while there was no room; nothing was sent, and the slot, if there is one, has failed.
+  bool finish(call_room& out);
+  /// See the functions of these names.
+  [[nodiscard]] batch_slot begin_batched(node_t node, msg::handler_entry& function, result_decoder decode,
+                                         batch_owner& owner);
+  void send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
+                  std::span<call_slot* const> slots);
+
+ private:
+  /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
+  using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
+
+  /// The peer, connected and greeted, with its `sending` lock. Throws ham::node_failure.
+  peer& lock_ready(node_t node, const msg::handler_entry& function) {
+    peer* const who = of_.peers.lock(node);
+    if (who != nullptr) [[likely]] {
+      if (who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
+        return *who;
+      who->sending.unlock();
+    }
+    return make_ready_and_lock(node, function);
+  }
+  peer& make_ready_and_lock(node_t node, const msg::handler_entry& function);
+  inline std::byte* reserve(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
+                            std::uint32_t& key);
+  call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
+  void make_room(room_wait& pause);
+  void admit_ping(peer& who, const destination& to, msg::handler_entry& function);
+  inline bool finish(call_room& out, frame_header head);
+  [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
+  call_slot* missed(node_t node, msg::handler_entry& function, result_decoder decode);
+  void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
+  void fail_withdrawn(std::uint32_t call) noexcept;
+
+  sending_node& node_;
+  const parts of_;
+  const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,352 @@
+// How calls leave a node: room, back-pressure, deadlines, batches. Without an engine: the other node is an endpoint
+// that takes what the test allows.
+#include "core/call_sender.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "core/batch_records.hpp"
+#include "core/callable.hpp"
+#include "core/idle_node.hpp"
+#include "core/narrow_endpoint.hpp"
+#include "core/outbox_message.hpp"
+#include "core/recorded_replies.hpp"
+
+namespace call_sender_test {
+
+using namespace ham;
+using detail::call_room;
+using detail::call_slot;
+using detail::frame_header;
+using detail::peer;
+using detail::peer_state;
+using detail::slot_state;
+using detail::when_full;
+using detail::wire_kind;
+using offload::destination;
+
+constexpr node_t self = 0;
+constexpr node_t other = 1;
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+class sending_node : public detail::sending_node {
+ public:
+  explicit sending_node(detail::peer_table& peers, test::idle_node& idle) : peers_(peers), idle_(idle) {}
+  std::function<void()> on_progress = [] {};
+  std::function<void(node_t)> on_make_ready = [](node_t) {};
+  int notices = 0, progresses = 0, long_messages = 0;
+
+  detail::peer_hold make_ready(node_t node) override {
+    on_make_ready(node);
+    return peers_.hold(node);
+  }
+  void take_notice() override { ++notices; }
+  bool progress() override {
+    ++progresses;
+    on_progress();
+    return true;
+  }
+  void finish_progress() override { idle_.waits.unlock(); }
+  bool oversubscribed() const noexcept override { return false; }
+  void used_long_memory() noexcept override { ++long_messages; }
+  std::exception_ptr loss_of(peer& who, const msg::handler_entry*, std::uint32_t,
+                             call_outcome outcome) noexcept override {
+    node_failure::details what;
+    what.node = who.node;
+    what.outcome = outcome;
+    return std::make_exception_ptr(node_failure("lost", what));
+  }
+
+ private:
+  detail::peer_table& peers_;
+  test::idle_node& idle_;
+};
+
+void decode_nothing(call_slot&, msg::reader&) {}
+
+class call_sender : public testing::Test {
+ protected:
+  call_sender() {
+    static_cast<void>(test::callable_key());
+    for (const node_t node : {self, other}) peers_.claim(node)->hello_seen = true;
+    connect(to_);
+  }
+  ~call_sender() override {
+    for (call_slot* const slot : claimed_) {
+      if (slot->state == slot_state::pending) calls_.fail_unsent(*slot, std::make_exception_ptr(call_error("over")));
+      if (slot->state == slot_state::failed) detail::slot_error(*slot).~exception_ptr();
+      calls_.release(*slot);
+    }
+  }
+  void connect(test::narrow_endpoint& with) {
+    peer& who = peers_[other];
+    who.to = &with;
+    who.max_payload = with.max_payload();
+    who.state = peer_state::ready;
+  }
+  static msg::handler_entry& function() { return msg::handler_registrar<test::callable>::entry(); }
+
+  /// Begins and finishes a call of `size` bytes. False: it was not sent.
+  bool send(std::size_t size, const destination& to = other, when_full policy = when_full::wait) {
+    call_room out;
+    const bool room = sender_.begin(to, function(), size, &decode_nothing, policy, out);
+    if (out.slot != nullptr) claimed_.push_back(out.slot);
+    if (!room) return false;
+    std::fill_n(out.data, size, std::byte{7});
+    return sender_.finish(out);
+  }
+  bool ping(std::size_t size, const destination& to = other) {
+    call_room out;
+    if (!sender_.begin(to, function(), size, nullptr, when_full::wait, out)) return false;
+    return sender_.finish(out);
+  }
+  frame_header sent(std::size_t which) { return frame_header::decode(to_.heads.at(which)); }
+  call_slot& last() { return *claimed_.back(); }
+  /// The error of the last call.
+  template <class Error>
+  std::string error() {
+    EXPECT_EQ(last().state, slot_state::failed);
+    try {
+      std::rethrow_exception(detail::slot_error(last()));
+    } catch (const Error& why) {
+      return why.what();
+    }
+    return {};
+  }
+  static destination soon(std::int64_t in_ns) {
+    destination to(other);
+    to.deadline_ns = base::now_ns() + in_ns;
+    return to;
+  }
+
+  test::idle_node idle_;
+  test::narrow_endpoint to_;
+  detail::peer_table peers_{2};
+  detail::self_endpoint own_{self, [] {}};
+  test::recorded_replies replies_;
+  detail::ping_flow room_{peers_, own_, replies_};
+  detail::call_table calls_{nullptr, idle_.waits};
+  detail::peer_events events_{peers_, idle_.waits};
+  sending_node node_{peers_, idle_};
+  detail::call_sender sender_{node_, {self, msg::handler_table::local(), peers_, idle_.waits, calls_, room_, events_}};
+  std::vector<call_slot*> claimed_;
+};
+
+TEST_F(call_sender, a_small_call_is_one_frame_with_its_key_and_its_id) {
+  to_.allowed = 1;
+  ASSERT_TRUE(send(8));
+  ASSERT_EQ(to_.heads.size(), 1U);
+  EXPECT_EQ(sent(0).kind(), wire_kind::call);
+  EXPECT_EQ(sent(0).key(), test::callable_key());
+  EXPECT_EQ(sent(0).id(), last().id);
+  EXPECT_EQ(to_.payloads[0], test::bytes(8, std::byte{7}));
+  EXPECT_TRUE(last().reply_due);
+  EXPECT_EQ(last().node, other);
+  EXPECT_EQ(node_.progresses, 0) << "there was room";
+  EXPECT_EQ(peers_[other].calls_sent, 1U);
+  EXPECT_TRUE(peers_[other].sending.try_lock()) << "the lock was given back";
+  peers_[other].sending.unlock();
+}
+
+TEST_F(call_sender, a_call_of_a_context_begins_with_its_number) {
+  to_.allowed = 1;
+  ASSERT_TRUE(send(4, destination(other, 9)));
+  EXPECT_TRUE(sent(0).in_context());
+  ASSERT_EQ(to_.payloads[0].size(), 8U);
+  EXPECT_EQ(to_.payloads[0][0], std::byte{9});
+  EXPECT_EQ(to_.payloads[0][4], std::byte{7});
+}
+
+TEST_F(call_sender, without_room_it_executes_what_arrives_until_there_is_some) {
+  node_.on_progress = [this] { to_.allowed = node_.progresses == 3 ? 1 : 0; };
+  ASSERT_TRUE(send(8));
+  EXPECT_EQ(node_.progresses, 3);
+  EXPECT_EQ(to_.heads.size(), 1U);
+}
+
+TEST_F(call_sender, without_room_a_call_that_does_not_wait_is_not_sent) {
+  EXPECT_FALSE(send(8, other, when_full::refuse));
+  EXPECT_TRUE(claimed_.empty());
+  EXPECT_EQ(node_.progresses, 0);
+}
+
+TEST_F(call_sender, a_deadline_that_passes_before_there_is_room_fails_the_call_as_not_run) {
+  EXPECT_FALSE(send(8, soon(1'000'000)));
+  EXPECT_NE(error<deadline_exceeded>().find("has not run"), std::string::npos);
+  EXPECT_TRUE(to_.heads.empty());
+}
+
+TEST_F(call_sender, the_deadline_of_a_call_that_has_left_is_kept) {
+  to_.allowed = 1;
+  const destination to = soon(second_ns);
+  ASSERT_TRUE(send(8, to));
+  EXPECT_EQ(calls_.next_deadline_ns(), to.deadline_ns);
+}
+
+TEST_F(call_sender, a_long_call_goes_in_fragments) {
+  to_.allowed = 100;
+  ASSERT_TRUE(send(500));
+  EXPECT_GT(to_.heads.size(), 500U / 64);
+  for (std::size_t i = 0; i < to_.heads.size(); ++i) EXPECT_TRUE(sent(i).is_fragment());
+  EXPECT_EQ(node_.long_messages, 1);
+  EXPECT_TRUE(peers_[other].unsent.empty());
+}
+
+TEST_F(call_sender, the_sender_of_a_long_call_waits_until_it_has_gone) {
+  node_.on_progress = [this] { to_.allowed = 2; };
+  ASSERT_TRUE(send(500));
+  EXPECT_GE(node_.progresses, 4);
+  EXPECT_TRUE(peers_[other].unsent.empty());
+}
+
+TEST_F(call_sender, a_long_call_that_shall_not_wait_stays_in_the_outbox) {
+  ASSERT_TRUE(send(500, other, when_full::refuse));
+  EXPECT_EQ(node_.progresses, 0);
+  EXPECT_FALSE(peers_[other].unsent.empty());
+  to_.allowed = 100;
+  EXPECT_TRUE(peers_[other].unsent.flush(to_));
+}
+
+TEST_F(call_sender, a_long_call_of_which_nothing_has_left_by_its_deadline_is_taken_back) {
+  EXPECT_FALSE(send(500, soon(1'000'000)));
+  EXPECT_NE(error<deadline_exceeded>().find("has not run"), std::string::npos);
+  EXPECT_TRUE(peers_[other].unsent.empty());
+  EXPECT_EQ(peers_[other].calls_sent, 0U);
+}
+
+TEST_F(call_sender, a_long_call_is_built_in_the_memory_of_the_connection_if_there_is_some) {
+  to_.long_memory.resize(1000);
+  to_.allowed = 1;
+  ASSERT_TRUE(send(1000));
+  ASSERT_EQ(to_.heads.size(), 1U);
+  EXPECT_EQ(sent(0).kind(), wire_kind::call);
+  EXPECT_EQ(to_.payloads[0], test::bytes(1000, std::byte{7}));
+}
+
+TEST_F(call_sender, more_than_the_node_takes_is_refused_with_both_sizes) {
+  peers_[other].max_message = 400;
+  try {
+    send(500);
+    FAIL() << "was sent";
+  } catch (const call_error& why) {
+    EXPECT_NE(std::string(why.what()).find("500"), std::string::npos);
+    EXPECT_NE(std::string(why.what()).find("400"), std::string::npos);
+  }
+  EXPECT_TRUE(peers_[other].sending.try_lock()) << "the lock was given back";
+  peers_[other].sending.unlock();
+}
+
+TEST_F(call_sender, a_node_that_is_not_ready_is_connected_first) {
+  to_.allowed = 1;
+  peers_[other].state = peer_state::unknown;
+  int asked = 0;
+  node_.on_make_ready = [&](node_t node) {
+    EXPECT_EQ(node, other);
+    ++asked;
+    peers_[other].state = peer_state::ready;
+  };
+  ASSERT_TRUE(send(8));
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(to_.heads.size(), 1U);
+}
+
+TEST_F(call_sender, a_node_that_is_lost_meanwhile_fails_the_call_as_not_run) {
+  peers_[other].state = peer_state::lost;
+  try {
+    send(8);
+    FAIL() << "was sent";
+  } catch (const node_failure& why) {
+    EXPECT_EQ(why.outcome(), call_outcome::not_run);
+  }
+}
+
+TEST_F(call_sender, a_ping_has_no_slot_and_takes_note_of_losses) {
+  to_.allowed = 2;
+  ASSERT_TRUE(ping(8));
+  EXPECT_EQ(sent(0).id(), detail::no_reply);
+  EXPECT_EQ(node_.notices, 0);
+  events_.report_end(self, detail::peer_end::connection_lost, "for the test");
+  ASSERT_TRUE(ping(8));
+  EXPECT_EQ(node_.notices, 1);
+}
+
+TEST_F(call_sender, a_ping_waits_while_the_node_holds_them) {
+  to_.allowed = 1;
+  peers_[other].pings.hold(true);
+  node_.on_progress = [this] {
+    if (node_.progresses == 5) peers_[other].pings.hold(false);
+  };
+  ASSERT_TRUE(ping(8));
+  EXPECT_EQ(node_.progresses, 5);
+  EXPECT_EQ(to_.heads.size(), 1U);
+}
+
+TEST_F(call_sender, a_ping_that_is_held_beyond_its_deadline_is_refused) {
+  to_.allowed = 1;
+  peers_[other].pings.hold(true);
+  EXPECT_THROW(ping(8, soon(1'000'000)), deadline_exceeded);
+  EXPECT_TRUE(to_.heads.empty());
+}
+
+// ---- batches
+
+class batch_of_two : public call_sender {
+ protected:
+  batch_of_two() {
+    for (call_slot*& slot : slots_) {
+      slot = sender_.begin_batched(other, function(), &decode_nothing, owner_).slot;
+      claimed_.push_back(slot);
+    }
+  }
+  void send_both(const destination& to = other) {
+    const test::bytes records = test::batch_of({slots_[0]->id, slots_[1]->id});
+    sender_.send_batch(to, records, 2, slots_);
+  }
+  detail::batch_owner owner_{[](detail::batch_owner&) {}};
+  call_slot* slots_[2];
+};
+
+TEST_F(batch_of_two, are_not_due_before_the_batch_is_sent) {
+  for (const call_slot* const slot : slots_) {
+    EXPECT_TRUE(slot->in_batch);
+    EXPECT_FALSE(slot->reply_due);
+    EXPECT_EQ(slot->node, self);
+  }
+  calls_.fail_all_of(other, [](call_slot&) -> std::exception_ptr { return nullptr; });
+  EXPECT_EQ(slots_[0]->state, slot_state::pending) << "not the other node's to fail";
+}
+
+TEST_F(batch_of_two, travel_as_one_message) {
+  to_.allowed = 1;
+  send_both();
+  ASSERT_EQ(to_.heads.size(), 1U);
+  EXPECT_TRUE(sent(0).is_batch());
+  EXPECT_EQ(sent(0).calls(), 2U);
+  EXPECT_EQ(peers_[other].calls_sent, 2U);
+  for (const call_slot* const slot : slots_) {
+    EXPECT_FALSE(slot->in_batch);
+    EXPECT_TRUE(slot->reply_due);
+    EXPECT_EQ(slot->node, other);
+  }
+}
+
+TEST_F(batch_of_two, fail_both_when_the_node_is_lost) {
+  peers_[other].state = peer_state::lost;
+  send_both();
+  EXPECT_NE(error<node_failure>(), "");
+  EXPECT_EQ(slots_[0]->state, slot_state::failed);
+}
+
+TEST_F(batch_of_two, fail_both_as_not_run_when_they_have_not_left_by_their_deadline) {
+  peers_[other].max_payload = 8;  // so that it goes through the outbox
+  send_both(soon(1'000'000));
+  EXPECT_NE(error<deadline_exceeded>().find("has not run"), std::string::npos);
+  EXPECT_EQ(slots_[0]->state, slot_state::failed);
+  EXPECT_TRUE(peers_[other].unsent.empty());
+}
+
+}  // namespace call_sender_test
