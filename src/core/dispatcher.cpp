@@ -77,7 +77,7 @@ void dispatcher::run_stored(stored_message& message) {
     run_call(from, head.id(), payload, *of_.functions.find(head.key()));
     return;
   }
-  auto* const collected = new batch_reply(node_, from, head.calls());
+  auto* const collected = new batch_reply(of_.replies, from, head.calls());
   for (std::uint32_t i = 0; i < head.calls(); ++i) {
     const batch_record next(payload);
     run_call(from, next.call, next.arguments, *of_.functions.find(next.key), collected);
@@ -90,7 +90,7 @@ void dispatcher::run_stored(stored_message& message) {
 /// A batch of the main queue. Who waits within one of its calls begins the next one: what was sent behind the batch
 /// does not overtake it, and a call may wait for one behind it.
 void dispatcher::execute_batch(peer& from, frame_header head, std::span<const std::byte> payload) {
-  open_batch batch{payload, head.calls(), new batch_reply(node_, from, head.calls()), from.batch};
+  open_batch batch{payload, head.calls(), new batch_reply(of_.replies, from, head.calls()), from.batch};
   ++from.waiting;
   ++deferred_;
   {
@@ -200,12 +200,12 @@ void dispatcher::refuse(peer& from, frame_header head, std::span<const std::byte
                         std::span<const std::byte> error) {
   if (head.is_call()) {
     if (head.wants_reply())
-      node_.reply_with(from, frame_header::reply_error(head.id()), error);
+      of_.replies.reply_with(from, frame_header::reply_error(head.id()), error);
     else
       node_.lose_ping(head, payload, error);
     return;
   }
-  auto* const collected = new batch_reply(node_, from, head.calls());
+  auto* const collected = new batch_reply(of_.replies, from, head.calls());
   payload = payload.subspan(head.prefix_bytes());
   for (std::uint32_t i = 0; i < head.calls(); ++i) {
     const batch_record next(payload);

@@ -23,8 +23,9 @@
 namespace ham::detail {
 
 /// What the dispatcher asks of its node: nothing on the path of a call that begins when it is taken.
-class called_node : public reply_sender {
+class called_node {
  public:
+  virtual ~called_node() = default;
   /// Gives a message to the thread of a context. False: there is no such context.
   [[nodiscard]] virtual bool queue_for_context(std::uint32_t context, stored_message message) = 0;
   /// A ping will not run. Its sender has gone on.
@@ -45,6 +46,7 @@ class dispatcher {
     peer_table& peers;
     waiter& lock;
     ping_flow& room;
+    reply_sender& replies;
     continuation_runner& continuations;
   };
   dispatcher(called_node& node, const parts& of) noexcept : node_(node), of_(of) {}

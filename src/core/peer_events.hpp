@@ -1,4 +1,4 @@
-// What transports report of peers, from any thread, until the thread that polls handles it.
+// What transports report of nodes, from any thread, until the thread that polls handles it.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ struct peer_event {
 };
 
 /// All members may be called from any thread, unless said otherwise.
-class peer_events {
+class peer_events final : public transport::observer {
  public:
   peer_events(peer_table& peers, waiter& wakes) noexcept : peers_(peers), waiter_(wakes) {}
 
@@ -28,7 +28,12 @@ class peer_events {
   [[nodiscard]] bool pending() const noexcept {
     return pending_.load(std::memory_order_seq_cst);  // who goes to sleep has said so before
   }
-  void report_connected(transport::endpoint& with) { post({&with, -1, peer_end::none, {}}); }
+  void on_connected(transport::endpoint& with) override { post({&with, -1, peer_end::none, {}}); }
+  void on_broken(node_t node, const std::string& reason) override {
+    report_end(node, peer_end::connection_broken, reason);
+  }
+  void on_lost(node_t node, const std::string& reason) override { report_end(node, peer_end::connection_lost, reason); }
+  void on_died(node_t node, const std::string& reason) override { report_end(node, peer_end::process_died, reason); }
   /// If there is no memory to report it, the record of the peer is marked instead.
   void report_end(node_t node, peer_end how, const std::string& reason) noexcept;
   /// For who has left something else to the thread that polls, which finds it after handle_all().

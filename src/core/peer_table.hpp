@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -95,6 +96,17 @@ class peer_table {
     if (who->state.load(std::memory_order_acquire) != peer_state::lost) return place::taken;
     return base::now_ns() - who->lost_at_ns.load(std::memory_order_relaxed) < rest_ns ? place::resting : place::free;
   }
+  /// Whether the node is connected and has greeted this one.
+  [[nodiscard]] bool is_ready(node_t node) const noexcept {
+    const peer_hold who = hold(node);
+    return who && who->state.load(std::memory_order_acquire) == peer_state::ready;
+  }
+  /// All that are, but for `self`.
+  [[nodiscard]] std::vector<node_t> ready_nodes(node_t self) const;
+  /// Nodes that are met, or expected, and have not been lost.
+  [[nodiscard]] std::size_t living_nodes() const noexcept;
+  /// Where other nodes can connect to `node`, as it has told; empty: nowhere, or it has told nothing.
+  [[nodiscard]] std::string address_of(node_t node) const;
   /// There are numbers below `count` from now on, at least; records are made when they are claimed. False: more than
   /// there may be.
   bool grow_to(std::size_t count) {
@@ -134,6 +146,8 @@ class peer_table {
   [[nodiscard]] peer& operator[](node_t node) const noexcept { return at_place_of(node); }
   [[nodiscard]] bool has(node_t node) const noexcept { return node >= 0 && at_place_of(node).node == node; }
 
+  /// True if nobody has begun a connection to `node` yet; then the caller does.
+  [[nodiscard]] bool expect(node_t node);
   /// The record of `node`, which takes over its place if whoever has it was lost or never met; else nullptr: that node
   /// lives, so `node` does not. Frees what is not used any more.
   peer* claim(node_t node) {

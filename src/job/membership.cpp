@@ -31,14 +31,14 @@ config_error no_start(node_t number, const node_failure& failure) {
 void membership::take(transport::process_group& group) {
   const node_t first = group.first();
   const node_t end = first + static_cast<node_t>(group.size()) - 1;
-  static_cast<void>(host_.grow_to(static_cast<std::size_t>(end)));
-  auto made = group.open(&host_.memory(), host_);
+  static_cast<void>(host_.peers().grow_to(static_cast<std::size_t>(end)));
+  auto made = group.open(&host_.memory().own(), host_.events());
   transport::transport& ranks = *made;
   directory_.use_ranks(ranks, first, end);
   host_.use(std::move(made));
   host_.locked([&] {
     for (node_t number = first; number < end; ++number) {
-      if (host_.expect(number)) ranks.connect(number);
+      if (host_.peers().expect(number)) ranks.connect(number);
     }
   });
   for (node_t number = first; number < end; ++number) {
@@ -78,7 +78,7 @@ node_t membership::free_numbers(std::size_t count) {
     const node_t last = first + 2 * places;
     for (node_t at = first; first <= last; ++at) {
       if (static_cast<std::size_t>(at - first) == count) return first;
-      const peer_table::place place = host_.place_of(at);
+      const peer_table::place place = host_.peers().place_of(at);
       if (place == peer_table::place::free && !started_.has_place_of(at)) continue;
       resting = resting || place != peer_table::place::taken;
       first = at + 1;
@@ -105,9 +105,9 @@ node_t membership::start(const std::vector<target_group>& groups) {
   const std::size_t nodes = static_cast<std::size_t>(first) + fresh.size();
   bool room = false;
   host_.locked([&] {
-    room = host_.grow_to(nodes);
+    room = host_.peers().grow_to(nodes);
     for (const auto& [number, group] : fresh) {  // who calls them before they are there waits
-      if (room && !is_invited(*group)) static_cast<void>(host_.expect(number));
+      if (room && !is_invited(*group)) static_cast<void>(host_.peers().expect(number));
     }
   });
   if (!room) throw config_error("this job has used up the numbers that nodes can have; start another one");
@@ -136,7 +136,7 @@ void membership::start_all(const std::vector<target_group>& groups, const fresh_
 }
 
 void membership::announce_to_all() {
-  for (const node_t number : host_.ready_nodes()) directory_.announce(number);
+  for (const node_t number : host_.peers().ready_nodes(host_.self())) directory_.announce(number);
 }
 
 node_t membership::add(const std::string& group) { return add_groups(parse_nodes(group), started_.command()); }

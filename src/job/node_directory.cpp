@@ -72,7 +72,7 @@ std::int64_t node_directory::connect(node_t peer) {
     return base::never_ns;
   }
   if (node_.self() == 0) {  // every node of the job is connected to the host from its start
-    node_.on_lost(peer, "it has left the job");
+    node_.events().on_lost(peer, "it has left the job");
     return base::never_ns;
   }
   if (local_ != nullptr) {
@@ -80,11 +80,12 @@ std::int64_t node_directory::connect(node_t peer) {
     return base::never_ns;
   }
   if (has_ranks()) {
-    node_.on_lost(peer, "an MPI rank that is not the host reaches ranks only, not targets that the host has added");
+    node_.events().on_lost(peer,
+                           "an MPI rank that is not the host reaches ranks only, not targets that the host has added");
     return base::never_ns;
   }
-  if (peer == 0 || !node_.ready(0)) {
-    node_.on_lost(peer, "nothing is known of where it is");
+  if (peer == 0 || !node_.peers().is_ready(0)) {
+    node_.events().on_lost(peer, "nothing is known of where it is");
     return base::never_ns;
   }
   node_.send_notice(0, pack(meeting{static_cast<std::uint8_t>(notice::meet), peer}));
@@ -107,7 +108,7 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
 void node_directory::on_announcement(std::span<const std::byte> text) {
   auto [kind, nodes, secure, force_insecure, key, listeners] = unpack<announcement>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
-  if (!node_.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
+  if (!node_.peers().grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
   std::lock_guard guard(mutex_);
   how_.secure = secure;
   how_.force_insecure = force_insecure;
@@ -120,13 +121,13 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
 /// The receiving lock is held.
 void node_directory::introduce(node_t from, node_t who) {
   if (node_.self() == 0) {  // passed on
-    if (!node_.ready(who) || who == from || who == 0) return;
+    if (!node_.peers().is_ready(who) || who == from || who == 0) return;
     node_.send_notice(who, pack(meeting{static_cast<std::uint8_t>(notice::meet), from}));
     return;
   }
   if (from != 0) throw protocol_error("a request to meet, which only the host passes on");
   const auto address = address_of(who);
-  if (address && node_.expect(who)) network().reach(who, *address);
+  if (address && node_.peers().expect(who)) network().reach(who, *address);
 }
 
 void node_directory::announce(node_t to) {
@@ -160,7 +161,7 @@ transport::network& node_directory::network() {
     options.force_insecure = how_.force_insecure;
     options.timeout = how_.timeout;
   }
-  auto made = network_transport().module().open(options, &node_.memory(), node_);
+  auto made = network_transport().module().open(options, &node_.memory().own(), node_.events());
   network_ = made.get();
   node_.adopt(std::move(made));
   return *network_;

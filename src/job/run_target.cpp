@@ -50,7 +50,7 @@ target_boot boot_of(transport::target_side& side, company reaches) {
   boot.nodes = side.nodes();
   boot.memory = side.take_memory();
   boot.open = [&side, reaches](engine& target, node_directory& directory) {
-    auto made = side.open(target);
+    auto made = side.open(target.events());
     if (reaches == company::host_only)
       directory.use_only(*made);
     else
@@ -114,7 +114,7 @@ void run_rank(std::unique_ptr<transport::process_group> group) {
   boot.nodes = static_cast<std::size_t>(end);
   boot.how.timeout = tcp_timeout();
   boot.open = [&group, first, end](engine& target, node_directory& directory) {
-    auto made = group->open(&target.memory(), target);
+    auto made = group->open(&target.memory().own(), target.events());
     group.reset();
     directory.use_ranks(*made, first, end);
     return made;

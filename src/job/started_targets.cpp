@@ -37,7 +37,7 @@ started_targets::started_targets(engine& host, target_defaults defaults)
 transport::host_side& started_targets::side_of(const starting_factory& by) {
   const auto found = sides_.find(&by);
   if (found != sides_.end()) return *found->second;
-  transport::host_parts made = by.make_host(host_.memory(), host_);
+  transport::host_parts made = by.make_host(host_.memory().own(), host_.events());
   host_.use(std::move(made.carrier));
   return *sides_.emplace(&by, std::move(made.side)).first->second;
 }
@@ -77,7 +77,8 @@ void started_targets::start(const fresh_targets& fresh, std::uint32_t nodes) {
     for (auto at = begin; at != end; ++at) {
       plans.push_back(plan_for(*at->second, static_cast<std::size_t>(at - begin), at->first));
     }
-    side_of(by).start(*begin->second, std::move(plans), {nodes, static_cast<std::uint32_t>(host_.living_nodes())});
+    side_of(by).start(*begin->second, std::move(plans),
+                      {nodes, static_cast<std::uint32_t>(host_.peers().living_nodes())});
   });
 }
 
@@ -85,7 +86,7 @@ void started_targets::start(const fresh_targets& fresh, std::uint32_t nodes) {
 /// one.
 void started_targets::place(const fresh_targets& fresh, transport::host_side& placer) {
   std::erase_if(homes_, [this](const auto& home) {
-    if (home.first == 0 || host_.ready(home.first)) return false;
+    if (home.first == 0 || host_.peers().is_ready(home.first)) return false;
     claims_.release(home.second);  // its node has gone
     return true;
   });

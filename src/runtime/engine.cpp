@@ -57,27 +57,29 @@ bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* await
 engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory)
     : self_(self),
       serial_(next_serial.fetch_add(1)),
-      heap_(std::move(memory)),
+      memory_(this, std::move(memory)),
       peers_(nodes),
       own_(own_record(peers_, self)),
       self_endpoint_(self, [this] { waiter_.wake_if_asleep(); }),
-      flow_(peers_, self_endpoint_, *this),
+      flow_(peers_, self_endpoint_, replies_),
       contexts_(*this),
       table_(&all_handlers()),
       waiter_(*this),
       standby_(this, *this, waiter_),
       calls_(this, waiter_),
       continuations_(this, calls_.due()),
-      dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, continuations_}),
-      transfers_(this),
+      dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, replies_, continuations_}),
       events_(peers_, waiter_),
+      replies_(self, waiter_, events_, calls_),
+      handshake_(own_, replies_, waiter_),
+      receiver_(*this, {*table_, dispatcher_, calls_, handshake_}),
+      connections_(*this,
+                   {own_, *table_, peers_, transports_, waiter_, calls_, handshake_, receiver_, replies_, events_}),
       sender_(*this, {self, *table_, peers_, waiter_, calls_, flow_, events_}) {
-  spare_buffers_.reserve(16);
   own_.to = &self_endpoint_;
   own_.max_payload = self_endpoint_.max_payload();
   own_.hello_seen = true;
   own_.about.introduce(local_node_info(self_), {});
-  nameless_loss_ = std::make_exception_ptr(node_failure("a node failed (there is no memory left to say more)", {}));
   no_memory_ = std::make_exception_ptr(std::bad_alloc());
   own_.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &own_;
@@ -96,7 +98,7 @@ engine::~engine() {
   contexts_.stop();
   while (dispatcher_.runs_elsewhere()) base::sleep_ns(100'000);
   transports_.shutdown();
-  transfers_.stop();
+  memory_.transfers().stop();
   settle_the_rest();
 }
 
@@ -164,13 +166,13 @@ void engine::leave() {
   const bool own = refuse_queued();
   peers_.for_each_held([this](peer& one) {
     if (one.node == self_ || one.state.load() != peer_state::ready) return;
-    reply_with(one, frame_header::of(wire_kind::goodbye), {});
+    replies_.reply_with(one, frame_header::of(wire_kind::goodbye), {});
   });
   const std::int64_t until = base::now_ns() + 100'000'000;
   wait_until([&] { return peers_.filled_outboxes().load() == 0 && (!own || self_endpoint_.empty()); }, until);
   waiter_.lock();
   for (peer* const one : peers_) {
-    if (one->node != self_) lost(*one, "this node's runtime has ended", peer_end::connection_lost);
+    if (one->node != self_) connections_.lose(*one, "this node's runtime has ended", peer_end::connection_lost);
   }
   finish_progress();
 }
@@ -179,7 +181,7 @@ void engine::leave() {
 /// that it cannot wait for them.
 void engine::end_transfers() noexcept {
   constexpr std::int64_t max_wait_ns = 2'000'000'000;
-  transfers_.finish(base::now_ns() + max_wait_ns);
+  memory_.transfers().finish(base::now_ns() + max_wait_ns);
   waiter_.lock();
   handle_events();
   waiter_.unlock();
@@ -199,7 +201,7 @@ bool engine::progress(const call_slot* awaited) {
     transport::frame frame;
     transport::endpoint* const from = next_frame(frame, any ? 1 : polls_while_idle);
     if (from == nullptr) break;
-    receive(*from, frame);
+    receiver_.receive(*from, frame);
     any = true;
     if (awaited != nullptr && awaited->settled()) break;
   }
@@ -226,8 +228,8 @@ bool engine::await_greeting(peer& who, std::int64_t until_ns) {
 }
 
 bool engine::wait(call_slot& slot, std::int64_t until_ns) {
-  if (transfers_.busy()) [[unlikely]]
-    transfers_.help(slot, until_ns);
+  if (memory_.transfers().busy()) [[unlikely]]
+    memory_.transfers().help(slot, until_ns);
   if (msg::pool_of_this_thread != nullptr) [[unlikely]]
     return wait_in_pool(slot, until_ns);
   return await_settled(slot, until_ns);

@@ -12,12 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "base/heap.hpp"
 #include "core/call_sender.hpp"
 #include "core/call_table.hpp"
+#include "core/connections.hpp"
 #include "core/continuation_runner.hpp"
 #include "core/dispatcher.hpp"
 #include "core/frame_header.hpp"
+#include "core/handshake.hpp"
+#include "core/message_receiver.hpp"
+#include "core/outgoing_replies.hpp"
 #include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
 #include "core/ping_flow.hpp"
@@ -25,7 +28,6 @@
 #include "core/settled_queue.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
-#include "core/transfer_queue.hpp"
 #include "core/transport_set.hpp"
 #include "core/waiter.hpp"
 #include "core/wire.hpp"
@@ -35,6 +37,7 @@
 #include "ham/offload/node.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/job.hpp"
+#include "runtime/node_memory.hpp"
 
 namespace ham::detail {
 
@@ -43,11 +46,12 @@ namespace ham::detail {
 /// Two kinds of lock: the receiving lock (waiter), held by whoever makes progress (polls transports, settles slots),
 /// and one `sending` per peer. User code runs under neither, except codecs: writing runs under `sending`, reading of
 /// results under the receiving lock. A codec must not use the offload API.
-class engine final : public transport::observer,
-                     public called_node,
+class engine final : public called_node,
+                     private connected_node,
                      private waiting_node,
                      private served_node,
-                     private sending_node {
+                     private sending_node,
+                     private receiving_node {
  public:
   engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
   ~engine() override;
@@ -69,39 +73,16 @@ class engine final : public transport::observer,
     }
     finish_progress();
   }
-  /// True if nobody has begun a connection to `node` yet; then the caller does. The receiving lock is held.
-  [[nodiscard]] bool expect(node_t node) {
-    if (node < 0 || static_cast<std::size_t>(node) >= peers_.size()) return false;
-    peer_state expected = peer_state::unknown;
-    peer* const who = peers_.claim(node);
-    return who != nullptr && who->state.compare_exchange_strong(expected, peer_state::connecting);
-  }
   /// `owner` outlives the engine's last call.
   void belong_to(job* owner) noexcept { job_ = owner; }
   [[nodiscard]] job* its_job() const noexcept { return job_; }
-  /// There are more nodes in the job.
-  bool grow_to(std::size_t nodes) { return peers_.grow_to(nodes); }
-  /// Whether a new node can have this number.
-  [[nodiscard]] peer_table::place place_of(node_t node) const noexcept { return peers_.place_of(node); }
-  /// Nodes that are met, or expected, and have not been lost; with this one.
-  [[nodiscard]] std::size_t living_nodes() const noexcept;
-  /// Nodes that can be called, but for this one.
-  [[nodiscard]] std::vector<node_t> ready_nodes() const;
-  /// What this node tells others in its greeting about where they can connect to it.
-  void set_address(std::string address) { address_ = std::move(address); }
-  /// What `node` has told of itself; empty: nothing.
-  [[nodiscard]] std::string address_of(node_t node) const;
   /// Sends words to the job at another node.
   void send_notice(node_t node, std::span<const std::byte> text) {
     const peer_hold to = peer_of(node);
-    reply_with(*to, frame_header::of(wire_kind::notice), text);
+    replies_.reply_with(*to, frame_header::of(wire_kind::notice), text);
   }
   /// Ends the connection to `node` in order, for good.
   void part_with(node_t node, const std::string& reason);
-  [[nodiscard]] bool ready(node_t node) const noexcept {
-    const peer_hold who = peers_.hold(node);
-    return who && who->state.load(std::memory_order_acquire) == peer_state::ready;
-  }
   /// Waits until `node` can be called. Throws ham::node_failure.
   void await_ready(node_t node);
   /// The same for one that is expected, until `until_ns`. False: it has not greeted this node by then.
@@ -118,13 +99,12 @@ class engine final : public transport::observer,
   void used_long_memory() noexcept override;
   /// In a child after fork (forks.hpp): nothing here reaches the parent's job any more.
   void detach_after_fork() noexcept;
-  void set_one_sided(bool on) noexcept { one_sided_ = on; }
   /// Longer messages are not taken. Before the first connection.
   void limit_messages(std::size_t bytes) noexcept {
-    message_limit_ = bytes;
+    handshake_.limit_messages(bytes);
     flow_.limit(largest_set_aside * bytes);
   }
-  [[nodiscard]] std::size_t message_limit() const noexcept { return message_limit_; }
+  [[nodiscard]] std::size_t message_limit() const noexcept { return handshake_.message_limit(); }
 
   // ---- information
   [[nodiscard]] node_t self() const noexcept { return self_; }
@@ -134,10 +114,17 @@ class engine final : public transport::observer,
   [[nodiscard]] offload::node_descriptor describe(node_t node);
   [[nodiscard]] bool alive(node_t node);
   [[nodiscard]] offload::statistics statistics() const;
-  [[nodiscard]] base::heap& memory() noexcept { return *heap_; }
+  [[nodiscard]] node_memory& memory() noexcept { return memory_; }
+  [[nodiscard]] peer_table& peers() noexcept { return peers_; }
+  /// What its transports tell.
+  [[nodiscard]] peer_events& events() noexcept { return events_; }
+  /// What nodes tell each other when they meet.
+  [[nodiscard]] handshake& greetings() noexcept { return handshake_; }
   [[nodiscard]] contexts& thread_contexts() noexcept { return contexts_; }
   /// What calls to other nodes go through.
   [[nodiscard]] call_sender& calls_out() noexcept { return sender_; }
+  /// What leaves a call that has been received.
+  [[nodiscard]] outgoing_replies& replies() noexcept { return replies_; }
   /// What calls that have been received go through.
   [[nodiscard]] dispatcher& calls_in() noexcept { return dispatcher_; }
   /// Of what is set aside.
@@ -146,10 +133,6 @@ class engine final : public transport::observer,
   [[nodiscard]] standby_receiver& standby() noexcept { return standby_; }
   /// The calling thread is the one that wakes up on the node's core, if the node has got one.
   void live_at_home() noexcept { waiter_.adopt_home_core(); }
-  /// One-sided access to the memory of a connected node for the calling thread, or nullptr. Stays as long as `who`.
-  [[nodiscard]] transport::remote_memory* memory_of(const peer& who) const noexcept {
-    return one_sided_ && who.memory != nullptr && who.memory->open_to_me() ? who.memory.get() : nullptr;
-  }
   /// The record of a connected node. Throws ham::node_failure.
   [[nodiscard]] peer_hold peer_of(node_t node) {
     peer_hold who = peers_.hold(node);
@@ -157,8 +140,6 @@ class engine final : public transport::observer,
       return who;
     return make_ready(node);
   }
-  /// Accesses to the memory of other nodes that go on beside their callers.
-  [[nodiscard]] transfer_queue& transfers() noexcept { return transfers_; }
   /// How many bytes of messages the node has consumed, as its endpoint counts them.
   [[nodiscard]] std::uint64_t consumed_by(const peer& who) {
     std::uint64_t position = 0;
@@ -166,19 +147,12 @@ class engine final : public transport::observer,
     return position;
   }
   /// Its process, if that is one of this machine; else negative.
-  [[nodiscard]] std::int64_t local_process(const peer& who) const;
+  [[nodiscard]] std::int64_t local_process(const peer& who) const { return connections_.local_process(who); }
   /// A one-sided access to `node` found no peer any more: throws the ham::node_failure of the node, which may have got
   /// some of the bytes.
   [[noreturn]] void fail_access(node_t node);
   /// The same on a thread that must not run calls and continuations.
   [[noreturn]] void fail_background_access(peer& who);
-  void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
-  void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
-
-  // ---- replies (engine_replies.cpp)
-  void finish_reply(frame_header head, reply_room& out) noexcept;
-  void reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept override;
-
   // ---- slots (engine_slots.cpp)
   [[nodiscard]] call_table& calls() noexcept { return calls_; }
   void settle_local(call_slot& slot, slot_state outcome) noexcept;
@@ -193,15 +167,9 @@ class engine final : public transport::observer,
   /// Makes progress until the call has settled or the time has come. True if it has settled.
   bool wait(call_slot& slot, std::int64_t until_ns);
 
-  // ---- receiving (engine_receive.cpp)
+  // ---- for the handlers of calls
   /// The peer broke the rules: closes its endpoint. Any thread.
-  void fail_peer(peer& who, const std::string& why) noexcept;
-
-  // ---- transport::observer
-  void on_connected(transport::endpoint& with) override;
-  void on_broken(node_t peer, const std::string& reason) override;
-  void on_lost(node_t peer, const std::string& reason) override;
-  void on_died(node_t peer, const std::string& reason) override;
+  void fail_peer(peer& who, const std::string& why) noexcept override { connections_.fail(who, why); }
 
  private:
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
@@ -219,10 +187,6 @@ class engine final : public transport::observer,
       take_notice();
   }
   peer_hold peer_for(node_t node);
-  std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
-                             call_outcome outcome) noexcept override;
-  std::exception_ptr describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
-                                   call_outcome outcome);
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waiter_.unlock();
@@ -233,26 +197,10 @@ class engine final : public transport::observer,
     if (transport::endpoint* const from = transports_.poll(out, polls)) return from;
     return self_endpoint_.poll(out) ? &self_endpoint_ : nullptr;
   }
-  void receive(transport::endpoint& from, const transport::frame& frame);
-  void receive_message(peer& from, frame_header head, std::span<const std::byte> payload);
-  void receive_batch_reply(peer& from, std::span<const std::byte> payload);
-  void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
-  void receive_hello(peer& from, std::span<const std::byte> payload);
-  void receive_manifest(peer& from, std::span<const std::byte> payload);
   bool refuse_queued();
 
   void end_transfers() noexcept;
-  bool handle_events() noexcept;
-  void handle(peer_event& what) noexcept;
-  void leave_unanswered(frame_header head, std::span<const std::byte> bytes) noexcept;
-  void connected(transport::endpoint& with);
-  void lost(peer& who, std::string reason, peer_end how) noexcept;
-  void settle_lost(peer& who, const transport::endpoint* gone, peer_end how) noexcept;
-  void mark_unsent(const message_list& messages) noexcept;
-  void send_hello(peer& to);
-  void become_ready(peer& who);
   void settle_the_rest();
-  void notice_long(const transport::endpoint& from, std::size_t size);
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
 
@@ -278,7 +226,22 @@ class engine final : public transport::observer,
   peer_hold make_ready(node_t node) override;
   void take_notice() override;
   bool progress() override { return progress(nullptr); }
-  [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome);
+  [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
+    std::rethrow_exception(loss_of(who, function, 0, outcome));
+  }
+
+  // ---- connected_node
+  void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool leaving() const noexcept override { return leaving_.load(); }
+
+  // ---- receiving_node (engine_peers.cpp, engine_receive.cpp)
+  bool handle_events() noexcept override;
+  [[nodiscard]] std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
+                                           call_outcome outcome) noexcept override {
+    return connections_.loss_of(who, function, call, outcome);
+  }
+  void receive_notice(peer& from, std::span<const std::byte> text) override;
+  void receive_goodbye(peer& from, std::span<const std::byte> text) override;
 
   // ---- called_node (engine_receive.cpp)
   [[nodiscard]] bool queue_for_context(std::uint32_t context, stored_message message) override {
@@ -289,10 +252,9 @@ class engine final : public transport::observer,
 
   const node_t self_;
   const std::uint64_t serial_;
-  std::unique_ptr<base::heap> heap_;
+  node_memory memory_;
   transport_set transports_;
   job* job_ = nullptr;
-  std::string address_;
   peer_table peers_;
   peer& own_;  ///< this node's own record, which stays
   self_endpoint self_endpoint_;
@@ -301,8 +263,6 @@ class engine final : public transport::observer,
   std::atomic<bool> told_of_lost_pings_{false};
   contexts contexts_;
   const msg::handler_table* table_;
-  bool one_sided_ = true;
-  std::size_t message_limit_ = transport::usual_message_limit;
   bool detached_ = false;
 
   waiter waiter_;  ///< and the receiving lock
@@ -310,26 +270,24 @@ class engine final : public transport::observer,
   call_table calls_;
   continuation_runner continuations_;
   dispatcher dispatcher_;
-  transfer_queue transfers_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
 
   // Under the receiving lock.
-  std::vector<std::vector<std::byte>> spare_buffers_;
-  static constexpr std::size_t long_message = std::size_t{128} << 10;
   std::atomic<std::int64_t> trim_at_ns_{base::never_ns};  ///< when the memory of long messages goes; any thread
 
   peer_events events_;
+  outgoing_replies replies_;
+  handshake handshake_;
+  message_receiver receiver_;
+  connections connections_;
   call_sender sender_;
   settled_queue settled_;
-  std::exception_ptr nameless_loss_;  ///< for want of memory to say more
   std::exception_ptr no_memory_;
 
   std::mutex mutex_;  ///< guards the next
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};
-
-  std::atomic<std::uint64_t> bytes_put_{0}, bytes_got_{0};
 };
 
 }  // namespace ham::detail

@@ -1,40 +1,11 @@
-// Replies to calls. They never wait for room: the receiver of calls must go on receiving.
+// Replies to calls, as the handlers of calls ask for them.
 #include <cstdio>
-#include <cstring>
 
 #include "core/batch_reply.hpp"
 #include "core/remote_exception.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
-
-void engine::finish_reply(frame_header head, reply_room& out) noexcept {
-  peer& to = *out.to;
-  if (out.queued == nullptr) [[likely]] {
-    to.commit(head);
-    return;
-  }
-  if (!to.finish_queued_reply(head, out))
-    waiter_.wake_if_asleep();  // this thread goes its way now; who sleeps must look after the rest
-}
-
-/// Who waits for an answer for which there is no memory would wait for ever: the connection is given up instead.
-void engine::reply_with(peer& to, frame_header head, std::span<const std::byte> bytes) noexcept {
-  reply_room out;
-  try {
-    to.begin_reply(bytes.size(), out);
-  } catch (const std::bad_alloc&) {
-    if (to.node == self_)
-      leave_unanswered(head, bytes);
-    else if (to.state.load() != peer_state::lost)
-      events_.report_end(to.node, peer_end::connection_broken, "no memory left");  // fits the string
-    return;
-  }
-  if (!bytes.empty()) std::memcpy(out.data, bytes.data(), bytes.size());
-  finish_reply(head, out);
-}
-
-// ---- what the handlers of calls use
 
 void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
   peer& to = *call.from;
@@ -56,7 +27,7 @@ void reply_nothing(incoming_call& call) {
     call.batch->finish();
   } else {
     call.from->begin_reply(0, out);
-    call.at->finish_reply(frame_header::reply(call.call), out);
+    call.at->replies().finish(frame_header::reply(call.call), out);
   }
 }
 
@@ -64,7 +35,7 @@ void finish_reply(incoming_call& call, reply_room& reply) noexcept {
   if (call.batch != nullptr)
     call.batch->finish();
   else
-    call.at->finish_reply(frame_header::reply(call.call), reply);
+    call.at->replies().finish(frame_header::reply(call.call), reply);
 }
 
 void unshare_call(incoming_call& call) noexcept { call.at->calls_in().end_elsewhere(call); }
@@ -84,7 +55,7 @@ void reply_exception(incoming_call& call) noexcept {
   if (call.batch != nullptr)
     call.batch->fail(call.call, bytes);
   else
-    call.at->reply_with(*call.from, frame_header::reply_error(call.call), bytes);
+    call.at->replies().reply_with(*call.from, frame_header::reply_error(call.call), bytes);
 }
 
 void reject_call(incoming_call& call, const char* why) noexcept {

@@ -31,7 +31,7 @@ void engine::used_long_memory() noexcept {
 void engine::trim_long_memory(std::int64_t now) noexcept {
   if (!waiter_.try_lock()) return;
   trim_at_ns_.store(base::never_ns, std::memory_order_relaxed);
-  std::erase_if(spare_buffers_, [](const std::vector<std::byte>& one) { return one.capacity() > long_message; });
+  receiver_.free_long_buffers();
   bool empty = true;
   for (peer* const one : peers_) empty = one->trim_if_free() && empty;
   if (!empty) trim_at_ns_.store(now + keep_long_memory_ns, std::memory_order_relaxed);

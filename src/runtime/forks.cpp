@@ -90,7 +90,7 @@ void engine::detach_after_fork() noexcept {
     one->about.detach_after_fork(why_forked_away());
     one->state.store(peer_state::lost);
   }
-  transfers_.detach_after_fork();
+  memory_.transfers().detach_after_fork();
   settled_.detach_after_fork();
   calls_.detach_after_fork(std::make_exception_ptr(error("no result comes here (" + why_forked_away() + ")")));
 }

@@ -138,7 +138,8 @@ future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_me
   using background_access = transport::remote_memory::background_access;
   using transport::access_result;
   const background_access how = memory.background();
-  const bool now = what.whom == moved_by::caller || how == background_access::none || !at.transfers().pays(what.bytes);
+  const bool now =
+      what.whom == moved_by::caller || how == background_access::none || !at.memory().transfers().pays(what.bytes);
   const bool in_rows = what.rows.row_bytes != 0;
   if (now && !in_rows) return access_now(at, memory, what);
   // Each part, or row, is checked by itself. The caller does not wait for a node to check the block.
@@ -153,7 +154,7 @@ future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_me
   call_slot& slot = mine.slot();
   std::unique_ptr<ham::detail::transfer> job = std::move(handed_over);
   const std::size_t part = how == background_access::parts ? part_bytes : what.bytes;
-  if (!at.transfers().begin(slot, job, what.bytes, part)) mine.do_here();
+  if (!at.memory().transfers().begin(slot, job, what.bytes, part)) mine.do_here();
   return future<void>(&slot);
 }
 

@@ -42,9 +42,6 @@ class called_node : public detail::called_node {
   std::vector<stored_message> queued;
   std::vector<std::string> lost_pings;
 
-  void reply_with(peer& to, frame_header head, std::span<const std::byte> payload) noexcept override {
-    replies.reply_with(to, head, payload);
-  }
   bool queue_for_context(std::uint32_t context, stored_message message) override {
     if (std::find(open_contexts.begin(), open_contexts.end(), context) == open_contexts.end()) return false;
     queued.push_back(std::move(message));
@@ -142,11 +139,11 @@ class dispatcher : public testing::Test {
   detail::peer_table peers_{3};
   detail::self_endpoint own_{self, [] {}};
   called_node node_;
-  detail::ping_flow room_{peers_, own_, node_};
+  detail::ping_flow room_{peers_, own_, node_.replies};
   detail::ready_queue due_;
   detail::continuation_runner continuations_{nullptr, due_};
-  detail::dispatcher calls_{node_,
-                            {nullptr, self, msg::handler_table::local(), peers_, idle_.waits, room_, continuations_}};
+  detail::dispatcher calls_{
+      node_, {nullptr, self, msg::handler_table::local(), peers_, idle_.waits, room_, node_.replies, continuations_}};
 };
 
 // ---- what begins at once

@@ -25,8 +25,13 @@ class narrow_endpoint final : public transport::endpoint, public transport::mess
     payloads.push_back(room_);
   }
   [[nodiscard]] std::uint64_t consumed() const noexcept override { return consumed_so_far; }
-  [[nodiscard]] bool poll(transport::frame&) noexcept override { return false; }
-  void release() noexcept override {}
+  [[nodiscard]] bool poll(transport::frame& out) noexcept override {
+    if (arriving.empty()) return false;
+    out = arriving.front();
+    arriving.erase(arriving.begin());
+    return true;
+  }
+  void release() noexcept override { ++released; }
   [[nodiscard]] transport::endpoint_state state() const noexcept override { return transport::endpoint_state::open; }
   [[nodiscard]] std::string reason() const override { return {}; }
   void close(const std::string& why) noexcept override { closed_because = why; }
@@ -51,6 +56,8 @@ class narrow_endpoint final : public transport::endpoint, public transport::mess
   std::vector<std::byte> long_memory;  ///< room for one message
   bool long_used = false;              ///< reserved, or sent and not returned
   int allowed = 0;
+  int released = 0;
+  std::vector<transport::frame> arriving;
   std::uint64_t consumed_so_far = 0;
   std::string closed_because;
   std::vector<transport::frame_head> heads;

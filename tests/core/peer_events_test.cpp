@@ -48,7 +48,7 @@ class peer_events : public testing::Test {
 TEST_F(peer_events, are_handled_once_and_in_order) {
   EXPECT_FALSE(events_.pending());
   EXPECT_FALSE(handle());
-  events_.report_connected(detail::no_endpoint::instance());
+  events_.on_connected(detail::no_endpoint::instance());
   events_.report_end(2, peer_end::process_died, "it was killed");
   events_.report_end(1, peer_end::connection_lost, "it left");
   EXPECT_TRUE(events_.pending());

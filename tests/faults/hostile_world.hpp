@@ -104,7 +104,7 @@ class world {
   /// With room for so many peers.
   explicit world(std::size_t max_peers = 500)
       : max_peers_(max_peers), node_(1, max_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
-    auto made = std::make_unique<played_transport>(node_, max_peers + 3);
+    auto made = std::make_unique<played_transport>(node_.events(), max_peers + 3);
     transport_ = made.get();
     node_.use(std::move(made));
   }

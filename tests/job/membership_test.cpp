@@ -57,7 +57,7 @@ TEST_F(members_of_a_job, start_all_or_not_at_all) {
   EXPECT_EQ(good.started.size(), 1U);
   EXPECT_EQ(good.ended, (std::vector<node_t>{1, 2, 3})) << "also who could have lived";
   EXPECT_EQ(bad.ended, good.ended);
-  EXPECT_TRUE(host_->ready_nodes().empty());
+  EXPECT_TRUE(host_->peers().ready_nodes(host_->self()).empty());
 }
 
 TEST_F(members_of_a_job, have_numbers_whose_places_are_free) {
@@ -91,7 +91,7 @@ class refusing_network final : public silent<wire::network> {
 
 TEST_F(members_of_a_job, that_are_invited_are_named_by_their_address_when_they_do_not_come) {
   ::setenv("HAM_TCP_SECURITY", "off", 1);
-  refusing_network network(*host_);
+  refusing_network network(host_->events());
   directory_.use_network(network);
   const network_played waiting;
   const std::string problem = problem_with([&] { members_.start({waiting.at("host", 7000)}); });

@@ -22,7 +22,7 @@ TEST(start_job, makes_the_nodes_that_are_asked_for) {
     EXPECT_EQ(parts->self, 0);
     EXPECT_EQ(parts->host->num_nodes(), 4U);
     EXPECT_EQ(parts->local_targets.size(), 3U);
-    EXPECT_EQ(parts->host->ready_nodes().size(), 3U);
+    EXPECT_EQ(parts->host->peers().ready_nodes(0).size(), 3U);
     EXPECT_EQ(process_engine(), parts->host.get());
   }
   EXPECT_EQ(process_engine(), nullptr);

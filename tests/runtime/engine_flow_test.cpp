@@ -128,7 +128,7 @@ TEST_F(engine_flow, pings_wait_while_they_are_not_welcome) {
 
   busy.send({0, detail::no_reply, to_byte(wire_kind::flow)}, bytes{std::byte{1}});
   world_.step();
-  world_.node().on_lost(node, "it hung up");
+  world_.node().events().on_lost(node, "it hung up");
   EXPECT_THROW(offload::ping(node, fn<&echo>, 1), node_failure);
   EXPECT_THROW((void)answered.get(), node_failure);
 }

@@ -22,19 +22,19 @@ class engine_info : public testing::Test {
 };
 
 TEST_F(engine_info, who_is_there_and_who_was_lost) {
-  EXPECT_EQ(node_.ready_nodes(), std::vector<node_t>());
-  const std::size_t alone = node_.living_nodes();
+  EXPECT_EQ(node_.peers().ready_nodes(node_.self()), std::vector<node_t>());
+  const std::size_t alone = node_.peers().living_nodes();
   const node_t one = world_.friendly().number;
   const node_t two = world_.friendly().number;
-  EXPECT_EQ(node_.ready_nodes(), (std::vector<node_t>{one, two}));
-  EXPECT_EQ(node_.living_nodes(), alone + 2);
+  EXPECT_EQ(node_.peers().ready_nodes(node_.self()), (std::vector<node_t>{one, two}));
+  EXPECT_EQ(node_.peers().living_nodes(), alone + 2);
   EXPECT_TRUE(node_.alive(one));
   EXPECT_EQ(node_.describe(one).node(), one);
-  node_.on_died(one, "its process died");
+  node_.events().on_died(one, "its process died");
   world_.step();
   EXPECT_FALSE(node_.alive(one));
-  EXPECT_EQ(node_.ready_nodes(), std::vector<node_t>{two});
-  EXPECT_EQ(node_.living_nodes(), alone + 1);
+  EXPECT_EQ(node_.peers().ready_nodes(node_.self()), std::vector<node_t>{two});
+  EXPECT_EQ(node_.peers().living_nodes(), alone + 1);
   EXPECT_THROW(static_cast<void>(node_.describe(one)), node_failure);
 }
 

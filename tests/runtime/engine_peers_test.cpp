@@ -36,10 +36,10 @@ class engine_peers : public testing::Test {
   void lose(node_t node) {
     detail::engine& at = world_.node();
     for (node_t next = node; next < node + 3 * places; next += places) {
-      at.on_died(next, "its process died");
+      at.events().on_died(next, "its process died");
       world_.step();
-      EXPECT_TRUE(at.grow_to(static_cast<std::size_t>(next + places) + 1));
-      at.locked([&] { EXPECT_TRUE(at.expect(next + places)); });
+      EXPECT_TRUE(at.peers().grow_to(static_cast<std::size_t>(next + places) + 1));
+      at.locked([&] { EXPECT_TRUE(at.peers().expect(next + places)); });
     }
   }
   static constexpr node_t places = detail::peer_table::most;

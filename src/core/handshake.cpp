@@ -1,0 +1,55 @@
+#include "core/handshake.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/greeting.hpp"
+#include "ham/msg/manifest.hpp"
+#include "ham/msg/translation.hpp"
+
+namespace ham::detail {
+namespace {
+
+const msg::manifest& local_manifest() {
+  static const msg::manifest manifest = msg::manifest::local();
+  return manifest;
+}
+
+}  // namespace
+
+void handshake::greet(peer& to) {
+  const greeting mine{local_manifest().id(), own_.about.description(), address_, message_limit_};
+  replies_.reply_with(to, frame_header::of(wire_kind::hello), mine.encode());
+}
+
+void handshake::receive_greeting(peer& from, std::span<const std::byte> payload) {
+  if (from.hello_seen) throw protocol_error("a second greeting");
+  greeting theirs = greeting::decode(payload);
+  theirs.node.transport = from.to->medium;
+  theirs.node.node = from.node;
+  from.hello_seen = true;
+  from.max_message = theirs.max_message;
+  from.about.introduce(std::move(theirs.node), std::move(theirs.address));
+  if (theirs.manifest == local_manifest().id()) {
+    become_ready(from);
+  } else {
+    replies_.reply_with(from, frame_header::of(wire_kind::manifest), local_manifest().serialise());
+  }
+}
+
+void handshake::receive_manifest(peer& from, std::span<const std::byte> payload) {
+  if (!from.hello_seen || from.state.load() != peer_state::greeting) throw protocol_error("a manifest out of turn");
+  from.translation = std::make_unique<msg::translation>(local_manifest(), msg::manifest::parse(payload));
+  become_ready(from);
+}
+
+void handshake::become_ready(peer& who) {
+  who.sending.lock();
+  if (const auto* const memory = who.to->long_messages())  // which it has mapped before it sent its greeting
+    who.max_payload = std::min(who.max_payload, memory->min_size() - 1);
+  who.sending.unlock();
+  who.state.store(peer_state::ready, std::memory_order_release);
+  waiter_.wake_finished();
+}
+
+}  // namespace ham::detail

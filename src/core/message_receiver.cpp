@@ -1,0 +1,192 @@
+// Bytes of a peer are copied out of the memory that it can write before anything in them is believed.
+#include "core/message_receiver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/huge_pages.hpp"
+#include "core/batch_records.hpp"
+#include "core/remote_exception.hpp"
+#include "ham/error.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr std::size_t small_payload = transport::readable_payload;
+
+}  // namespace
+
+bool message_receiver::is_answer(const transport::frame& frame) {
+  if (!frame_header::known(frame.head)) return false;
+  const frame_header head = frame_header::decode(frame.head);
+  transport::fragment_head first{};
+  if (!head.is_fragment() || frame.payload.size() < sizeof first) return head.is_answer();
+  std::memcpy(&first, frame.payload.data(), sizeof first);
+  const transport::frame_head assembled{0, 0, static_cast<std::uint8_t>(little_endian(first).kind)};
+  return frame_header::known(assembled) && frame_header::decode(assembled).is_answer();
+}
+
+std::vector<std::byte> message_receiver::copy_of(std::span<const std::byte> payload) {
+  std::vector<std::byte> copy;
+  if (!spare_buffers_.empty()) {
+    copy = std::move(spare_buffers_.back());
+    spare_buffers_.pop_back();
+  }
+  if (payload.size() > copy.capacity()) {
+    copy.clear();
+    copy.reserve(payload.size());
+    base::prefer_huge_pages(copy.data(), payload.size());
+  }
+  copy.assign(payload.begin(), payload.end());
+  return copy;
+}
+
+void message_receiver::keep(std::vector<std::byte> buffer) noexcept {
+  if (buffer.capacity() > long_message) node_.used_long_memory();  // once more: the call may have taken long
+  if (spare_buffers_.size() < max_spare) spare_buffers_.push_back(std::move(buffer));
+}
+
+void message_receiver::free_long_buffers() noexcept {
+  std::erase_if(spare_buffers_, [](const std::vector<std::byte>& one) { return one.capacity() > long_message; });
+}
+
+/// While a call runs the receiving lock is free: the endpoint may be lost and destroyed. Nothing of it is touched
+/// behind a call, and nothing throws there.
+void message_receiver::receive(transport::endpoint& from, const transport::frame& frame) {
+  if (from.user == nullptr) [[unlikely]]
+    node_.handle_events();
+  peer* const who = static_cast<peer*>(from.user);
+  if (who == nullptr || who->failed.load(std::memory_order_relaxed) ||
+      who->state.load(std::memory_order_relaxed) == peer_state::lost) [[unlikely]] {
+    from.release();
+    return;
+  }
+  from.expect_send();  // the reply, or the next call
+  who->bytes_received.count(frame.payload.size());
+  try {
+    switch (frame.head.kind) {
+      case to_byte(wire_kind::reply):
+      case to_byte(wire_kind::reply_error): {
+        const frame_header head = frame_header::decode(frame.head);
+        if (frame.payload.size() > small_payload) notice_long(from, frame.payload.size());
+        settle_reply(*who, head.id(), head.failed(), frame.payload);
+        from.release();
+        return;
+      }
+      case to_byte(wire_kind::call):
+      case to_byte(wire_kind::call) | in_context:
+      case to_byte(wire_kind::batch):
+      case to_byte(wire_kind::batch) | in_context: {
+        const frame_header head = frame_header::decode(frame.head);
+        // The bytes leave the shared memory before they are decoded: the peer cannot change them any more, and the
+        // ring continues while the call runs.
+        if (frame.payload.size() <= small_payload) [[likely]] {
+          alignas(16) std::array<std::byte, small_payload> copy;
+          const std::span<const std::byte> payload(copy.data(), frame.payload.size());
+          std::memcpy(copy.data(), frame.payload.data(), small_payload);
+          from.release();
+          if (of_.calls.begins_at_once(*who, head)) [[likely]]
+            of_.calls.run_at_once(*who, head, payload);
+          else
+            receive_message(*who, head, payload);
+          return;
+        }
+        notice_long(from, frame.payload.size());
+        std::vector<std::byte> copy = copy_of(frame.payload);
+        from.release();
+        receive_message(*who, head, copy);
+        keep(std::move(copy));
+        return;
+      }
+      case to_byte(wire_kind::fragment): {
+        auto message = who->fragments.add(frame);
+        from.release();
+        if (!message) return;
+        receive_message(*who, frame_header::decode(message->head), message->bytes);
+        return;
+      }
+      default: {
+        const frame_header head = frame_header::decode(frame.head);
+        notice_long(from, frame.payload.size());
+        const std::vector<std::byte> copy(frame.payload.begin(), frame.payload.end());
+        from.release();
+        receive_message(*who, head, copy);
+        return;
+      }
+    }
+  } catch (const std::exception& problem) {
+    from.release();  // harmless if it was released
+    node_.fail_peer(*who, problem.what());
+  } catch (...) {
+    from.release();
+    node_.fail_peer(*who, "something that a codec refused");
+  }
+}
+
+/// Of a frame, which is long only where the medium has memory for long messages. Throws ham::protocol_error.
+void message_receiver::notice_long(const transport::endpoint& from, std::size_t size) {
+  if (size <= long_message) [[likely]]
+    return;
+  const std::size_t limit = of_.greetings.message_limit();
+  if (size > limit && size > from.max_payload()) transport::throw_too_long(size, limit);
+  node_.used_long_memory();
+}
+
+void message_receiver::receive_message(peer& from, frame_header head, std::span<const std::byte> payload) {
+  switch (head.kind()) {
+    case wire_kind::call:
+    case wire_kind::batch: of_.calls.take(from, head, payload); return;
+    case wire_kind::reply:
+    case wire_kind::reply_error: settle_reply(from, head.id(), head.failed(), payload); return;
+    case wire_kind::batch_reply: receive_batch_reply(from, payload); return;
+    case wire_kind::hello: of_.greetings.receive_greeting(from, payload); return;
+    case wire_kind::manifest: of_.greetings.receive_manifest(from, payload); return;
+    case wire_kind::notice: node_.receive_notice(from, payload); return;
+    case wire_kind::flow: ping_flow::receive(from, payload); return;
+    case wire_kind::goodbye: node_.receive_goodbye(from, payload); return;
+    case wire_kind::fragment: throw protocol_error("a fragment of a fragment");
+  }
+}
+
+void message_receiver::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
+  call_slot* const slot = of_.pending.take_reply(call, from.node);
+  if (slot == nullptr) [[unlikely]]
+    return;
+  if (failed) [[unlikely]] {
+    const std::string function = of_.functions.pretty_name(slot->function->key());
+    std::exception_ptr thrown;
+    try {
+      thrown = decode_exception(payload, function, from.about.description());
+    } catch (const std::exception& problem) {
+      of_.pending.fail(*slot, node_.loss_of(from, slot->function, call, call_outcome::ran));
+      throw protocol_error(std::string("an exception that cannot be read: ") + problem.what());
+    }
+    of_.pending.fail(*slot, std::move(thrown));
+    return;
+  }
+  try {
+    msg::reader reply(payload);
+    slot->decode(*slot, reply);
+  } catch (const std::exception& problem) {
+    of_.pending.fail(*slot, node_.loss_of(from, slot->function, call, call_outcome::ran));
+    throw protocol_error(std::string("a result that cannot be read: ") + problem.what());
+  } catch (...) {  // of a user's codec
+    of_.pending.fail(*slot, std::current_exception());
+    return;
+  }
+  of_.pending.settle(*slot, slot_state::value);
+}
+
+void message_receiver::receive_batch_reply(peer& from, std::span<const std::byte> payload) {
+  if (payload.empty()) throw protocol_error("a reply to a batch without a result");
+  while (!payload.empty()) {
+    if (!batch_result::complete(payload)) throw protocol_error("a reply to a batch is cut off");
+    const batch_result next(payload);
+    settle_reply(from, next.call, next.failed, next.bytes);
+    payload = payload.subspan(next.size());
+  }
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,45 @@
+// The memory of a node, and how it reaches that of others.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/heap.hpp"
+#include "core/peer.hpp"
+#include "core/transfer_queue.hpp"
+
+namespace ham::detail {
+
+/// All members may be called from any thread.
+class node_memory {
+ public:
+  /// `owner`: what the thread of transfers works for.
+  node_memory(engine* owner, std::unique_ptr<base::heap> own) : own_(std::move(own)), transfers_(owner) {}
+
+  /// What other nodes may name by address and tag.
+  [[nodiscard]] base::heap& own() noexcept { return *own_; }
+  /// Without it put and get go in messages. Before the first access.
+  void set_one_sided(bool on) noexcept { one_sided_ = on; }
+  /// One-sided access to the memory of a connected node for the calling thread, or nullptr. Stays as long as `who`.
+  [[nodiscard]] transport::remote_memory* of(const peer& who) const noexcept {
+    return one_sided_ && who.memory != nullptr && who.memory->open_to_me() ? who.memory.get() : nullptr;
+  }
+  /// Accesses to the memory of other nodes that go on beside their callers.
+  [[nodiscard]] transfer_queue& transfers() noexcept { return transfers_; }
+
+  void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
+  void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t bytes_put() const noexcept { return bytes_put_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t bytes_got() const noexcept { return bytes_got_.load(std::memory_order_relaxed); }
+
+ private:
+  const std::unique_ptr<base::heap> own_;
+  transfer_queue transfers_;
+  bool one_sided_ = true;
+  std::atomic<std::uint64_t> bytes_put_{0}, bytes_got_{0};
+};
+
+}  // namespace ham::detail
