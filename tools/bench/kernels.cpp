@@ -18,7 +18,7 @@ namespace {
 struct plan {
   std::string mpi;
   std::string parents = "2";
-  int spawns = 5;
+  int spawns = 16;
   std::vector<std::string> rest;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -126,8 +127,21 @@ MPI_Comm timed_spawn(const options& how, double& us) {
   return children;
 }
 
-void print_table(const std::vector<int>& counts, const std::vector<times_us>& all, double spawn_us,
+// A spawn for each of `count` kernels, which are as many runs: the sum of those that were measured.
+struct spawn_each {
+  double us;
+  bool measured;  // else so many times the median
+};
+
+spawn_each spawns_of(int count, const std::vector<double>& spawns_us) {
+  const auto number = static_cast<std::size_t>(count);
+  if (number > spawns_us.size()) return {count * median(spawns_us), false};
+  return {std::accumulate(spawns_us.begin(), spawns_us.begin() + count, 0.0), true};
+}
+
+void print_table(const std::vector<int>& counts, const std::vector<times_us>& all, const std::vector<double>& spawns_us,
                  const options& how) {
+  const double spawn_us = median(spawns_us);
   int parents = 0;
   MPI_Comm_size(comm, &parents);
   std::printf("kernels: %d parents, %d children, %d repetitions; one spawn %.0f ms\n\n", parents, how.children,
@@ -137,13 +151,16 @@ void print_table(const std::vector<int>& counts, const std::vector<times_us>& al
               "ratio", "until run: call, multiple");
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const times_us& one = all[i];
-    std::printf("%8d %11.0f %9.1f %9.1f |  %9.1f %9.1f %7.1f | %9.1f %9.1f\n", counts[i], counts[i] * spawn_us / 1000,
-                (spawn_us + one.call) / 1000, (spawn_us + one.multiple) / 1000, one.call, one.multiple,
+    const spawn_each each = spawns_of(counts[i], spawns_us);
+    std::printf("%8d %10.0f%c %9.1f %9.1f |  %9.1f %9.1f %7.1f | %9.1f %9.1f\n", counts[i], each.us / 1000,
+                each.measured ? ' ' : '*', (spawn_us + one.call) / 1000, (spawn_us + one.multiple) / 1000, one.call, one.multiple,
                 one.call / one.multiple, one.call_run, one.multiple_run);
   }
 }
 
-void print_json(const std::vector<int>& counts, const std::vector<times_us>& all, double spawn_us, const options& how) {
+void print_json(const std::vector<int>& counts, const std::vector<times_us>& all, const std::vector<double>& spawns_us,
+                const options& how) {
+  const double spawn_us = median(spawns_us);
   int parents = 0;
   MPI_Comm_size(comm, &parents);
   std::printf("{\n  \"benchmark\": \"kernels\",\n  \"parents\": %d,\n  \"children\": %d,\n  \"repetitions\": %d,\n",
@@ -151,8 +168,10 @@ void print_json(const std::vector<int>& counts, const std::vector<times_us>& all
   std::printf("  \"spawn_us\": %.1f,\n  \"rows\": [\n", spawn_us);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const times_us& one = all[i];
-    std::printf("    {\"kernels\": %d, \"spawn_each_us\": %.1f, \"call_us\": %.3f, \"call_multiple_us\": %.3f, ",
-                counts[i], counts[i] * spawn_us, one.call, one.multiple);
+    const spawn_each each = spawns_of(counts[i], spawns_us);
+    std::printf("    {\"kernels\": %d, \"spawn_each_us\": %.1f, \"spawn_each_measured\": %s, ", counts[i], each.us,
+                each.measured ? "true" : "false");
+    std::printf("\"call_us\": %.3f, \"call_multiple_us\": %.3f, ", one.call, one.multiple);
     std::printf("\"call_run_us\": %.3f, \"call_multiple_run_us\": %.3f}%s\n", one.call_run, one.multiple_run,
                 i + 1 < counts.size() ? "," : "");
   }
@@ -161,12 +180,14 @@ void print_json(const std::vector<int>& counts, const std::vector<times_us>& all
 
 int usage() {
   std::puts(
-      "ham-bench kernels [--parents N] [--children N] [--repetitions N] [--spawns N] [--mpi NAME] [--json] [--check]\n"
+      "ham-bench kernels [--parents N] [--children N] [-r | --repetitions N] [--spawns N] [--mpi NAME] [--json] [--check]\n"
       "Cost of starting 1 to 128 MPI kernels (paper 5, Figures 3 and 4); --check ends with 1 if call_multiple of 128 "
       "is\n"
       "not 5 times cheaper than 128 calls. tools/kernels/plot.py plots what --json prints. Each spawn is a run of its "
       "own:\n"
-      "a second MPI_Comm_spawn in one mpirun hangs now and then with Open MPI 4.1 (docs/mpix.md).");
+      "a second MPI_Comm_spawn in one mpirun hangs now and then with Open MPI 4.1 (docs/mpix.md). --spawns: how many are "
+      "measured (16);\n"
+      "what a spawn for each of more kernels costs is extrapolated from them, and marked.");
   return 0;
 }
 
@@ -180,7 +201,7 @@ bool read(int argc, char** argv, options& how) {
       how.check = true;
     else if (word == "--children" && i + 1 < argc)
       how.children = std::max(1, std::atoi(argv[++i]));
-    else if (word == "--repetitions" && i + 1 < argc)
+    else if ((word == "--repetitions" || word == "-r") && i + 1 < argc)
       how.repetitions = std::max(1, std::atoi(argv[++i]));
     else if (word == "--only-spawn")
       how.only_spawn = true;
@@ -200,10 +221,9 @@ int run(const options& how) {
   std::vector<double> spawns_us = how.earlier_spawns_us;
   spawns_us.push_back(0);
   const MPI_Comm children = timed_spawn(how, spawns_us.back());
-  const double spawn_us = median(spawns_us);
   if (how.only_spawn) {
     end(children);
-    if (rank == 0) std::printf("%.1f\n", spawn_us);
+    if (rank == 0) std::printf("%.1f\n", spawns_us.back());
     return 0;
   }
   options warm = how;
@@ -215,9 +235,11 @@ int run(const options& how) {
   }
   end(children);
   const double ratio = all.back().call / all.back().multiple;
-  if (rank == 0 && how.json) print_json(counts, all, spawn_us, how);
+  if (rank == 0 && how.json) print_json(counts, all, spawns_us, how);
   if (rank == 0 && !how.json) {
-    print_table(counts, all, spawn_us, how);
+    print_table(counts, all, spawns_us, how);
+    std::printf("spawn each: the sum of %zu spawns, each in a run of its own; * so many times their median\n",
+                spawns_us.size());
     std::printf("\n%d calls / one call_multiple of %d: %.1f (bar: %.0f)%s\n", max_kernels, max_kernels, ratio, bar,
                 ratio >= bar ? "" : " MISSED");
   }

@@ -22,7 +22,12 @@ def main(arguments):
     spawn = result["spawn_us"]
 
     figure, (total, detail) = plt.subplots(1, 2, figsize=(11, 4.2))
-    total.plot(kernels, [row["spawn_each_us"] / 1e6 for row in rows], "s-", label="a spawn for each kernel")
+    each = [row["spawn_each_us"] / 1e6 for row in rows]
+    measured = sum(row["spawn_each_measured"] for row in rows)
+    total.plot(kernels[:measured], each[:measured], "s-", color="C0", label="a spawn for each kernel")
+    if measured < len(rows):
+        begin = max(measured - 1, 0)
+        total.plot(kernels[begin:], each[begin:], ":", color="C0", label="the same, extrapolated")
     total.plot(kernels, [(spawn + row["call_us"]) / 1e6 for row in rows], "o-", label="spawn + MPIX_Kernel_call")
     label = "spawn + MPIX_Kernel_call_multiple"
     total.plot(kernels, [(spawn + row["call_multiple_us"]) / 1e6 for row in rows], "x--", label=label)
