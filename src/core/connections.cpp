@@ -113,6 +113,7 @@ void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
   }
   fail_calls_to(who, gone, how);
   if (gone != nullptr) of_.transports.forget(*gone);
+  node_.after_loss(who.node, who.about.loss());
   of_.lock.wake_finished();
 }
 

@@ -24,6 +24,8 @@ class connected_node {
   virtual ~connected_node() = default;
   /// The host of this node's job is gone.
   virtual void lose_host() noexcept = 0;
+  /// A node was lost. The receiving lock is held.
+  virtual void after_loss(node_t node, const std::string& why) noexcept = 0;
   /// The node ends: what peers do wrong concerns nobody any more.
   [[nodiscard]] virtual bool leaving() const noexcept = 0;
 };

@@ -25,7 +25,7 @@ class frame_header {
     return frame_header(head.kind, loaded(head.key), loaded(head.call));
   }
   [[nodiscard]] static constexpr bool known(const transport::frame_head& head) noexcept {
-    const bool plain = head.kind >= to_byte(wire_kind::call) && head.kind <= to_byte(wire_kind::flow);
+    const bool plain = head.kind >= to_byte(wire_kind::call) && head.kind <= to_byte(wire_kind::relay);
     return plain || head.kind == (to_byte(wire_kind::call) | context_flag) ||
            head.kind == (to_byte(wire_kind::batch) | context_flag);
   }
@@ -47,6 +47,10 @@ class frame_header {
   [[nodiscard]] static constexpr frame_header of(wire_kind kind) noexcept {
     assert(kind >= wire_kind::batch_reply);
     return {to_byte(kind), 0, no_reply};
+  }
+  /// To or from `node`, through the host. `what`: the kind of a frame, relay_credit, or relay_end.
+  [[nodiscard]] static constexpr frame_header relayed(std::uint32_t node, std::uint32_t what) noexcept {
+    return {to_byte(wire_kind::relay), node, what};
   }
   [[nodiscard]] constexpr transport::frame_head encode() const noexcept {
     return {number(), call_id(), static_cast<std::uint8_t>(byte_)};
@@ -94,6 +98,17 @@ class frame_header {
     assert(is_call() || is_reply());
     return call_id();
   }
+  // ---- of a frame that is relayed
+  /// Whom it is for; from the host: who has sent it.
+  [[nodiscard]] constexpr std::uint32_t relay_node() const noexcept {
+    assert(kind() == wire_kind::relay);
+    return number();
+  }
+  [[nodiscard]] constexpr std::uint32_t relay_what() const noexcept {
+    assert(kind() == wire_kind::relay);
+    return call_id();
+  }
+
   /// Of a reply: it is an exception.
   [[nodiscard]] constexpr bool failed() const noexcept { return kind() == wire_kind::reply_error; }
 

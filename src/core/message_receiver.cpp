@@ -145,6 +145,7 @@ void message_receiver::receive_message(peer& from, frame_header head, std::span<
     case wire_kind::manifest: of_.greetings.receive_manifest(from, payload); return;
     case wire_kind::notice: node_.receive_notice(from, payload); return;
     case wire_kind::flow: ping_flow::receive(from, payload); return;
+    case wire_kind::relay: node_.receive_relayed(from, head, payload); return;
     case wire_kind::goodbye: node_.receive_goodbye(from, payload); return;
     case wire_kind::fragment: throw protocol_error("a fragment of a fragment");
   }

@@ -31,6 +31,8 @@ class receiving_node {
                                                    call_outcome outcome) noexcept = 0;
   /// Words to the job. Throws ham::protocol_error.
   virtual void receive_notice(peer& from, std::span<const std::byte> text) = 0;
+  /// A frame between two other nodes, or from another one through the host. Throws ham::protocol_error.
+  virtual void receive_relayed(peer& from, frame_header head, std::span<const std::byte> payload) = 0;
   /// The peer ends the connection. `text`: what it was sent that broke the rules; empty: it ends in order.
   virtual void receive_goodbye(peer& from, std::span<const std::byte> text) = 0;
   /// The memory of a long message was used.

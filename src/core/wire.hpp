@@ -18,16 +18,25 @@ enum class wire_kind : std::uint8_t {
   goodbye,
   notice,  ///< words between the jobs of two nodes
   flow,    ///< whether pings are welcome: one byte, 1: not now
+  relay,   ///< a frame between two others, which pass it to each other through the host
 };
 
 /// Set beside call and batch: the payload begins with the number of a context.
 inline constexpr std::uint8_t in_context = 0x40;
+/// In front of the payload of a frame that is relayed: its own key and call.
+inline constexpr std::size_t relay_prefix_bytes = 8;
+/// What is relayed: the kind of a frame, or one of these.
+inline constexpr std::uint32_t relay_credit = 0x100;  ///< u64: bytes of the other direction that were consumed so far
+inline constexpr std::uint32_t relay_end = 0x101;     ///< text: why the other node cannot be reached any more
+/// Bytes of frames, with relay_frame_bytes for each, that may be under way from one node to another one.
+inline constexpr std::uint64_t relay_window = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t relay_frame_bytes = 32;
 /// Call id of a call that wants no reply.
 inline constexpr std::uint32_t no_reply = 0xffffffff;
 /// In front of each call of a batch: key, call id, size.
 inline constexpr std::size_t record_head_bytes = 12;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
-inline constexpr std::uint32_t protocol_version = 4;
+inline constexpr std::uint32_t protocol_version = 5;
 
 [[nodiscard]] constexpr std::uint8_t to_byte(wire_kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
 

@@ -111,11 +111,15 @@ node_t membership::start(const std::vector<target_group>& groups) {
     }
   });
   if (!room) throw config_error("this job has used up the numbers that nodes can have; start another one");
+  for (const auto& [number, group] : fresh) {
+    const transport::starting_factory* const by = group->by->as_starting();
+    if (by != nullptr && !by->host_factory().connects_targets()) directory_.set_host_only(number);
+  }
   start_all(groups, fresh, static_cast<std::uint32_t>(nodes));
   for (const auto& [number, group] : fresh) {
     if (is_invited(*group)) invited_.learn_address(number, *group);
   }
-  if (directory_.knows_any() || first > 1) announce_to_all();
+  if (directory_.knows_any() || first > 1 || (directory_.knows_host_only() && fresh.size() > 1)) announce_to_all();
   return first;
 }
 
@@ -198,7 +202,7 @@ void membership::remove(node_t number, std::chrono::milliseconds timeout) {
   std::lock_guard guard(one_at_a_time_);
   host_.part_with(number, "it was removed from the job");
   started_.end(number, timeout);
-  directory_.forget_address(number);
+  directory_.forget(number);
   host_.locked([&] {
     if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(number);
   });

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 #include <utility>
@@ -24,9 +25,11 @@ enum class notice : std::uint8_t {
 
 /// kind, node
 using meeting = std::tuple<std::uint8_t, node_t>;
-/// kind, number of nodes, secure, force_insecure, job key, addresses
+/// kind, number of nodes, secure, force_insecure, job key, addresses, nodes that only the host reaches, first and end
+/// of ranks
 using announcement = std::tuple<std::uint8_t, std::uint32_t, bool, bool, std::array<std::uint8_t, 32>,
-                                std::vector<std::pair<node_t, std::string>>>;
+                                std::vector<std::pair<node_t, std::string>>, std::vector<node_t>,
+                                std::vector<std::pair<node_t, node_t>>>;
 
 template <class T>
 std::vector<std::byte> pack(const T& value) {
@@ -60,6 +63,7 @@ T unpack(std::span<const std::byte> bytes) {
 
 std::int64_t node_directory::connect(node_t peer) {
   if (only_ != nullptr) {
+    if (peer != 0) return connect_through_host(peer);
     only_->connect(peer);
     return base::never_ns;
   }
@@ -75,13 +79,9 @@ std::int64_t node_directory::connect(node_t peer) {
     node_.events().on_lost(peer, "it has left the job");
     return base::never_ns;
   }
+  if (peer != 0 && is_apart(peer)) return connect_through_host(peer);
   if (local_ != nullptr) {
     local_->connect(peer);
-    return base::never_ns;
-  }
-  if (has_ranks()) {
-    node_.events().on_lost(peer,
-                           "an MPI rank that is not the host reaches ranks only, not targets that the host has added");
     return base::never_ns;
   }
   if (peer == 0 || !node_.peers().is_ready(0)) {
@@ -92,24 +92,45 @@ std::int64_t node_directory::connect(node_t peer) {
   return base::now_ns() + connect_timeout_ns;
 }
 
+std::int64_t node_directory::connect_through_host(node_t peer) {
+  if (node_.peers().is_ready(0))
+    node_.connect_through_host(peer);
+  else
+    node_.events().on_lost(peer, "the host is not there, through which it is reached");
+  return base::never_ns;
+}
+
+/// Whether this node and that one have nothing in common but the host.
+bool node_directory::is_apart(node_t peer) const {
+  std::lock_guard guard(mutex_);
+  if (!ranks_.empty() || !local_reaches_targets_ || host_only_.contains(peer)) return true;
+  return std::any_of(other_ranks_.begin(), other_ranks_.end(),
+                     [peer](const auto& range) { return peer >= range.first && peer < range.second; });
+}
+
 void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
-  if (only_ != nullptr) return;
   if (text.empty()) throw protocol_error("an empty notice");
   switch (static_cast<notice>(text.front())) {
     case notice::announcement:
       if (from != 0) throw protocol_error("an announcement, which only the host makes");
       on_announcement(text);
       return;
-    case notice::meet: introduce(from, std::get<1>(unpack<meeting>(text))); return;
+    case notice::meet:
+      if (only_ != nullptr) return;
+      introduce(from, std::get<1>(unpack<meeting>(text)));
+      return;
   }
   throw protocol_error("a notice of unknown kind " + std::to_string(static_cast<int>(text.front())));
 }
 
 void node_directory::on_announcement(std::span<const std::byte> text) {
-  auto [kind, nodes, secure, force_insecure, key, listeners] = unpack<announcement>(text);
+  auto [kind, nodes, secure, force_insecure, key, listeners, host_only, ranks] = unpack<announcement>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   if (!node_.peers().grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
+  if (only_ != nullptr) return;
   std::lock_guard guard(mutex_);
+  host_only_ = {host_only.begin(), host_only.end()};
+  if (ranks_.empty()) other_ranks_ = std::move(ranks);
   how_.secure = secure;
   how_.force_insecure = force_insecure;
   for (std::size_t i = 0; i < key.size(); ++i) how_.job_key[i] = std::byte{key[i]};
@@ -141,7 +162,10 @@ void node_directory::announce(node_t to) {
             how_.secure,
             how_.force_insecure,
             {},
-            {addresses_.begin(), addresses_.end()}};
+            {addresses_.begin(), addresses_.end()},
+            {host_only_.begin(), host_only_.end()},
+            {}};
+    for (const rank_range& one : ranks_) std::get<7>(text).emplace_back(one.first, one.end);
     for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::to_integer<std::uint8_t>(how_.job_key[i]);
   }
   std::vector<std::byte> packed = pack(text);
@@ -172,9 +196,20 @@ void node_directory::set_address(node_t node, const std::string& address) {
   addresses_[node] = address;
 }
 
-void node_directory::forget_address(node_t node) {
+void node_directory::set_host_only(node_t node) {
+  std::lock_guard guard(mutex_);
+  host_only_.insert(node);
+}
+
+bool node_directory::knows_host_only() const {
+  std::lock_guard guard(mutex_);
+  return !host_only_.empty();
+}
+
+void node_directory::forget(node_t node) {
   std::lock_guard guard(mutex_);
   addresses_.erase(node);
+  host_only_.erase(node);
 }
 
 void node_directory::use_ranks(transport::transport& ranks, node_t first, node_t end) {

@@ -5,8 +5,10 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -24,16 +26,20 @@ struct network_settings {
 };
 
 /// One node's directory. Nodes that nobody has told an address of are left to the transport of this machine; a node
-/// that has none asks the host to be called back. Any thread, but where it says otherwise.
+/// that has none asks the host to be called back. Nodes without a common medium are connected through the host
+/// (relay_transport). Any thread, but where it says otherwise.
 class node_directory {
  public:
   /// `node` outlives this.
   node_directory(engine& node, const network_settings& how) : node_(node), how_(how) {}
 
   // ---- which transports reach whom; the engine owns them
-  /// `local` reaches the nodes of this machine.
-  void use_local(transport::transport& local) noexcept { local_ = &local; }
-  /// `only` reaches the host, and this node nobody else: what the host tells of others is not for it.
+  /// `local` reaches the host; and other targets of this machine, if its kind of transport does.
+  void use_local(transport::transport& local, bool reaches_targets) noexcept {
+    local_ = &local;
+    local_reaches_targets_ = reaches_targets;
+  }
+  /// `only` reaches the host, and this node has nothing else: where others listen is not for it.
   void use_only(transport::transport& only) noexcept { only_ = &only; }
   /// For a node that was reached over `reached`.
   void use_network(transport::network& reached) noexcept { network_ = &reached; }
@@ -45,9 +51,12 @@ class node_directory {
   std::int64_t connect(node_t peer);
   void on_notice(node_t from, std::span<const std::byte> text);
 
-  // ---- who listens where, on the host
+  // ---- who listens where, and who can only be reached through the host; on the host
   void set_address(node_t node, const std::string& address);
-  void forget_address(node_t node);
+  void set_host_only(node_t node);
+  [[nodiscard]] bool knows_host_only() const;
+  /// It is not in the job any more.
+  void forget(node_t node);
   [[nodiscard]] bool knows_any() const;
   /// Tells one node who listens where.
   void announce(node_t to);
@@ -63,16 +72,21 @@ class node_directory {
   };
   void on_announcement(std::span<const std::byte> text);
   void introduce(node_t from, node_t who);
+  std::int64_t connect_through_host(node_t peer);
+  [[nodiscard]] bool is_apart(node_t peer) const;
   [[nodiscard]] std::optional<std::string> address_of(node_t node) const;
   [[nodiscard]] transport::transport* ranks_with(node_t node) const;
 
   engine& node_;
   network_settings how_;
   transport::transport* local_ = nullptr;
+  bool local_reaches_targets_ = true;
   transport::transport* only_ = nullptr;
   transport::network* network_ = nullptr;  // guarded by the receiving lock
-  mutable std::mutex mutex_;               // how_, ranks_ and addresses_
+  mutable std::mutex mutex_;               // what follows, and how_
   std::vector<rank_range> ranks_;
+  std::vector<std::pair<node_t, node_t>> other_ranks_;  ///< first and end of those that this node is not one of
+  std::set<node_t> host_only_;                          ///< connected to the host and nobody else
   std::map<node_t, std::string> addresses_;
 };
 

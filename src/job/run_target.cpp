@@ -41,9 +41,9 @@ void run_target(target_boot boot) {
 
 namespace {
 
-enum class company : bool { machine, host_only };
+/// What a target that its host has started reaches besides: other processes, perhaps the targets of its transport.
+enum class company : std::uint8_t { targets, network, nobody };
 
-/// Of a target whose host has started it.
 target_boot boot_of(transport::target_side& side, company reaches) {
   target_boot boot;
   boot.self = side.self();
@@ -51,18 +51,23 @@ target_boot boot_of(transport::target_side& side, company reaches) {
   boot.memory = side.take_memory();
   boot.open = [&side, reaches](engine& target, node_directory& directory) {
     auto made = side.open(target.events());
-    if (reaches == company::host_only)
+    if (reaches == company::nobody)
       directory.use_only(*made);
     else
-      directory.use_local(*made);
+      directory.use_local(*made, reaches == company::targets);
     return made;
   };
   boot.join = [&side] { side.join(); };
   return boot;
 }
 
+struct described_side {
+  std::unique_ptr<transport::target_side> side;
+  company reaches;
+};
+
 /// What HAM_TARGET=NAME:TEXT says.
-std::unique_ptr<transport::target_side> side_of(const std::string& set) {
+described_side side_of(const std::string& set) {
   const std::size_t colon = set.find(':');
   const transport::factory* const by = colon == std::string::npos ? nullptr : find_transport(set.substr(0, colon));
   std::unique_ptr<transport::target_side> side;
@@ -70,7 +75,7 @@ std::unique_ptr<transport::target_side> side_of(const std::string& set) {
   if (side == nullptr) {
     throw config_error("HAM_TARGET=\"" + set + "\" is not what a host of this release sets; unset it");
   }
-  return side;
+  return {std::move(side), by->as_starting()->host_factory().connects_targets() ? company::targets : company::network};
 }
 
 /// Of the transport that called ham_main.
@@ -92,18 +97,18 @@ void run_target_process(bool plain_output) {
   // tell it from its caller.
   const std::string text = base::text_of(base::setting::target);
   ::unsetenv(base::info_of(base::setting::target).variable);  // what this process starts is no target
-  const std::unique_ptr<transport::target_side> side = side_of(text);
-  base::name_this_target(side->self());
+  const described_side made = side_of(text);
+  base::name_this_target(made.side->self());
   std::optional<line_output> output;
   if (!plain_output) output.emplace();
-  target_boot boot = boot_of(*side, company::machine);
+  target_boot boot = boot_of(*made.side, made.reaches);
   boot.how.timeout = tcp_timeout();
   run_target(std::move(boot));
 }
 
 void run_called_target(std::uint64_t address) {
   const std::unique_ptr<transport::target_side> side = called_side(address);
-  run_target(boot_of(*side, company::host_only));
+  run_target(boot_of(*side, company::nobody));
 }
 
 void run_rank(std::unique_ptr<transport::process_group> group) {

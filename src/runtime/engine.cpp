@@ -75,7 +75,8 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       receiver_(*this, {*table_, dispatcher_, calls_, handshake_}),
       connections_(*this,
                    {own_, *table_, peers_, transports_, waiter_, calls_, handshake_, receiver_, replies_, events_}),
-      sender_(*this, {self, *table_, peers_, waiter_, calls_, flow_, events_}) {
+      sender_(*this, {self, *table_, peers_, waiter_, calls_, flow_, events_}),
+      forwarder_(peers_, replies_) {
   own_.to = &self_endpoint_;
   own_.max_payload = self_endpoint_.max_payload();
   own_.hello_seen = true;
@@ -130,7 +131,7 @@ void engine::adopt(std::unique_ptr<transport::transport> transport) {
   const int wake_fd = transport->wake_fd();
   const char* const device = transport->device_type();
   transports_.add(std::move(transport));
-  waiter_.watch(wake_fd);
+  if (wake_fd >= 0) waiter_.watch(wake_fd);
   if (device != nullptr) own_.about.set_device_type(device);
 }
 

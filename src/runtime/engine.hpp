@@ -24,6 +24,8 @@
 #include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
 #include "core/ping_flow.hpp"
+#include "core/relay_forwarder.hpp"
+#include "core/relay_transport.hpp"
 #include "core/self_endpoint.hpp"
 #include "core/settled_queue.hpp"
 #include "core/standby_receiver.hpp"
@@ -83,6 +85,8 @@ class engine final : public called_node,
   }
   /// Ends the connection to `node` in order, for good.
   void part_with(node_t node, const std::string& reason);
+  /// Begins a connection to `node` through the host. Not on the host.
+  void connect_through_host(node_t node);
   /// Waits until `node` can be called. Throws ham::node_failure.
   void await_ready(node_t node);
   /// The same for one that is expected, until `until_ns`. False: it has not greeted this node by then.
@@ -233,6 +237,8 @@ class engine final : public called_node,
   // ---- connected_node
   void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }
   [[nodiscard]] bool leaving() const noexcept override { return leaving_.load(); }
+  void after_loss(node_t node, const std::string& why) noexcept override { forwarder_.lose(node, why); }
+  [[nodiscard]] relay_transport& relay();
 
   // ---- receiving_node (engine_peers.cpp, engine_receive.cpp)
   bool handle_events() noexcept override;
@@ -241,6 +247,7 @@ class engine final : public called_node,
     return connections_.loss_of(who, function, call, outcome);
   }
   void receive_notice(peer& from, std::span<const std::byte> text) override;
+  void receive_relayed(peer& from, frame_header head, std::span<const std::byte> payload) override;
   void receive_goodbye(peer& from, std::span<const std::byte> text) override;
 
   // ---- called_node (engine_receive.cpp)
@@ -282,6 +289,8 @@ class engine final : public called_node,
   message_receiver receiver_;
   connections connections_;
   call_sender sender_;
+  relay_forwarder forwarder_;         ///< on the host
+  relay_transport* relay_ = nullptr;  ///< elsewhere, once it was needed; one of `transports_`
   settled_queue settled_;
   std::exception_ptr no_memory_;
 

@@ -44,6 +44,21 @@ peer_hold engine::make_ready(node_t node) {
   return who;
 }
 
+void engine::connect_through_host(node_t node) {
+  locked([&] { relay().connect(node); });
+}
+
+/// The receiving lock is held.
+relay_transport& engine::relay() {
+  if (relay_ == nullptr) {
+    auto made = std::make_unique<relay_transport>(peers_, replies_, events_);
+    relay_transport* const kept = made.get();
+    adopt(std::move(made));
+    relay_ = kept;
+  }
+  return *relay_;
+}
+
 /// Whoever else has the receiving lock does it before it sleeps.
 void engine::take_notice() {
   if (!waiter_.try_lock()) return;

@@ -12,6 +12,17 @@ void engine::receive_notice(peer& from, std::span<const std::byte> text) {
   job_->on_notice(from.node, text);
 }
 
+void engine::receive_relayed(peer& from, frame_header head, std::span<const std::byte> payload) {
+  if (self_ == 0) {
+    forwarder_.forward(from, head, payload);
+    return;
+  }
+  const auto sender = static_cast<node_t>(head.relay_node());
+  if (from.node != 0 || !from.hello_seen || sender <= 0 || sender == self_)
+    throw protocol_error("a relayed frame, which only the host passes on");
+  relay().take(sender, head.relay_what(), payload);
+}
+
 void engine::receive_goodbye(peer& from, std::span<const std::byte> text) {
   if (from.node == 0) lose_host();
   if (text.empty()) {

@@ -87,6 +87,8 @@ class starting_factory : public factory {
   /// Whether such a target is a process of this machine that runs the host's own program file, or
   /// target_group::program.
   [[nodiscard]] virtual bool starts_own_program() const noexcept { return false; }
+  /// Whether its targets reach each other. Those of others reach the host, and through it the rest of the job.
+  [[nodiscard]] virtual bool connects_targets() const noexcept { return false; }
   /// Whether host and targets can be told where to wake up (host_side::set_home_core).
   [[nodiscard]] virtual bool places_nodes() const noexcept { return false; }
 

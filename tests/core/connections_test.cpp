@@ -29,15 +29,15 @@ using test::bytes;
 constexpr node_t self = 0;
 constexpr node_t other = 1;  // of every narrow_endpoint
 
-class node_of_connections : public detail::connected_node,
-                            public detail::receiving_node,
-                            public detail::called_node {
+class node_of_connections : public detail::connected_node, public detail::receiving_node, public detail::called_node {
  public:
   int hosts_lost = 0;
   bool ends = false;
   std::vector<std::string> failures;
+  std::vector<std::pair<node_t, std::string>> lost;
 
   void lose_host() noexcept override { ++hosts_lost; }
+  void after_loss(node_t node, const std::string& why) noexcept override { lost.emplace_back(node, why); }
   bool leaving() const noexcept override { return ends; }
   bool handle_events() noexcept override { return false; }
   void fail_peer(peer&, const std::string& why) noexcept override { failures.push_back(why); }
@@ -45,6 +45,7 @@ class node_of_connections : public detail::connected_node,
     return std::make_exception_ptr(call_error("not asked for here"));
   }
   void receive_notice(peer&, std::span<const std::byte>) override {}
+  void receive_relayed(peer&, frame_header, std::span<const std::byte>) override {}
   void receive_goodbye(peer&, std::span<const std::byte>) override {}
   void used_long_memory() noexcept override {}
   bool queue_for_context(std::uint32_t, detail::stored_message) override { return false; }
@@ -227,9 +228,19 @@ TEST_F(connections, what_it_answered_before_it_went_still_counts_and_its_calls_d
   EXPECT_EQ(to_.released, 2);
 }
 
+TEST_F(connections, the_node_is_told_of_each_loss_once) {
+  connect(to_);
+  end(peer_end::connection_lost);
+  end(peer_end::connection_lost);
+  ASSERT_EQ(node_.lost.size(), 1U);
+  EXPECT_EQ(node_.lost[0].first, other);
+  EXPECT_NE(node_.lost[0].second.find("its cable was cut"), std::string::npos) << node_.lost[0].second;
+}
+
 TEST_F(connections, this_node_is_never_lost) {
   end(peer_end::process_died, "nonsense", self);
   EXPECT_EQ(own_.state, peer_state::ready);
+  EXPECT_TRUE(node_.lost.empty());
 }
 
 TEST_F(connections, nodes_that_are_not_known_are_not_lost) {

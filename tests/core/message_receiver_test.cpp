@@ -38,7 +38,7 @@ constexpr node_t other = 1;
 class receiving_node : public detail::receiving_node, public detail::called_node {
  public:
   std::function<void()> on_events = [] {};
-  std::vector<std::string> failures, notices, goodbyes;
+  std::vector<std::string> failures, notices, relayed, goodbyes;
   int long_messages = 0;
 
   bool handle_events() noexcept override {
@@ -55,6 +55,9 @@ class receiving_node : public detail::receiving_node, public detail::called_node
     return std::make_exception_ptr(node_failure("lost", what));
   }
   void receive_notice(peer&, std::span<const std::byte> text) override { notices.push_back(text_of(text)); }
+  void receive_relayed(peer&, frame_header, std::span<const std::byte> payload) override {
+    relayed.push_back(text_of(payload));
+  }
   void receive_goodbye(peer&, std::span<const std::byte> text) override { goodbyes.push_back(text_of(text)); }
   void used_long_memory() noexcept override { ++long_messages; }
   bool queue_for_context(std::uint32_t, detail::stored_message) override { return false; }
@@ -292,10 +295,12 @@ TEST_F(message_receiver, of_an_endpoint_that_was_not_seen_yet_the_connection_is_
   EXPECT_EQ(run_, numbers{4});
 }
 
-TEST_F(message_receiver, notices_and_goodbyes_are_the_nodes) {
+TEST_F(message_receiver, notices_relayed_frames_and_goodbyes_are_the_nodes) {
   arrives(frame_header::of(wire_kind::notice), bytes_of("to the job"));
   arrives(frame_header::of(wire_kind::goodbye), bytes_of("nonsense"));
+  arrives(frame_header::relayed(3, to_byte(wire_kind::call)), bytes_of("between two others"));
   EXPECT_EQ(node_.notices, std::vector<std::string>{"to the job"});
+  EXPECT_EQ(node_.relayed, std::vector<std::string>{"between two others"});
   EXPECT_EQ(node_.goodbyes, std::vector<std::string>{"nonsense"});
 }
 
@@ -309,9 +314,7 @@ TEST_F(message_receiver, a_greeting_makes_the_peer_ready) {
 }
 
 TEST_F(message_receiver, knows_what_is_an_answer) {
-  const auto is_answer = [](frame_header head) {
-    return detail::message_receiver::is_answer({head.encode(), {}});
-  };
+  const auto is_answer = [](frame_header head) { return detail::message_receiver::is_answer({head.encode(), {}}); };
   EXPECT_TRUE(is_answer(frame_header::reply(1)));
   EXPECT_TRUE(is_answer(frame_header::reply_error(1)));
   EXPECT_TRUE(is_answer(frame_header::of(wire_kind::batch_reply)));

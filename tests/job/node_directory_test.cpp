@@ -20,9 +20,10 @@ TEST(node_directory, leaves_a_node_that_reaches_only_the_host_to_its_transport) 
   silent_transport only;
   directory.use_only(only);
   directory.set_address(3, "host:1");
-  EXPECT_EQ(directory.connect(3), base::never_ns);
-  EXPECT_EQ(only.connected, (std::vector<node_t>{3}));
-  directory.on_notice(0, {});  // what others tell is not for it
+  EXPECT_EQ(directory.connect(0), base::never_ns);
+  EXPECT_EQ(only.connected, (std::vector<node_t>{0}));
+  directory.connect(3);
+  EXPECT_EQ(only.connected, (std::vector<node_t>{0})) << "that goes through the host";
 }
 
 TEST(node_directory, knows_the_transport_of_ranks) {
@@ -30,13 +31,13 @@ TEST(node_directory, knows_the_transport_of_ranks) {
   node_directory directory(*node, {});
   silent_transport ranks;
   silent_transport local;
-  directory.use_local(local);
+  directory.use_local(local, true);
   EXPECT_FALSE(directory.has_ranks());
   directory.use_ranks(ranks, 2, 5);
   EXPECT_TRUE(directory.has_ranks());
   for (const node_t peer : {0, 3, 4, 5, 6}) directory.connect(peer);
   EXPECT_EQ(ranks.connected, (std::vector<node_t>{0, 3, 4}));
-  EXPECT_EQ(local.connected, (std::vector<node_t>{5, 6}));
+  EXPECT_TRUE(local.connected.empty()) << "others go through the host";
 }
 
 TEST(node_directory, reaches_nodes_with_addresses_over_the_network) {
@@ -44,7 +45,7 @@ TEST(node_directory, reaches_nodes_with_addresses_over_the_network) {
   node_directory directory(*node, {});
   silent_transport local;
   silent_network network;
-  directory.use_local(local);
+  directory.use_local(local, true);
   directory.use_network(network);
   EXPECT_FALSE(directory.knows_any());
   directory.set_address(2, "host:7000");
@@ -53,7 +54,7 @@ TEST(node_directory, reaches_nodes_with_addresses_over_the_network) {
   directory.connect(3);
   EXPECT_EQ(network.reached, (std::vector<place>{{2, "host:7000"}}));
   EXPECT_EQ(local.connected, (std::vector<node_t>{3}));
-  directory.forget_address(2);
+  directory.forget(2);
   EXPECT_FALSE(directory.knows_any());
   directory.connect(2);
   EXPECT_EQ(local.connected, (std::vector<node_t>{3, 2}));
@@ -108,8 +109,28 @@ TEST(node_directory, tells_other_nodes_who_listens_where) {
   EXPECT_EQ(listener->num_nodes(), at_node_one.node().num_nodes());
   directory.connect(3);
   EXPECT_EQ(network.reached, (std::vector<place>{{3, "host:7003"}}));
-  directory.forget_address(3);
+  directory.forget(3);
   EXPECT_FALSE(directory.knows_any()) << "a node needs no address of itself";
+}
+
+TEST(node_directory, nodes_without_a_common_medium_are_left_to_the_host) {
+  lone_node node(1, 8);
+  node_directory directory(*node, {});
+  silent_transport local;
+  directory.use_local(local, false);
+  directory.connect(2);
+  EXPECT_TRUE(local.connected.empty()) << "its own transport reaches the host only";
+
+  lone_node other(1, 8);
+  node_directory beside(*other, {});
+  beside.use_local(local, true);
+  beside.connect(2);
+  EXPECT_EQ(local.connected, std::vector<node_t>{2});
+  beside.set_host_only(3);
+  beside.connect(3);
+  EXPECT_EQ(local.connected, std::vector<node_t>{2}) << "the other one's transport reaches the host only";
+  beside.forget(3);
+  EXPECT_FALSE(beside.knows_host_only());
 }
 
 TEST(node_directory, refuses_damaged_notices) {

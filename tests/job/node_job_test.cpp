@@ -14,7 +14,7 @@ TEST(node_job, asks_the_directory_on_every_node) {
   lone_node node(1, 3);
   node_directory directory(*node, {});
   silent_transport local;
-  directory.use_local(local);
+  directory.use_local(local, true);
   node_job job(directory);
   job.connect(2);
   EXPECT_EQ(local.connected, (std::vector<node_t>{2}));

@@ -147,7 +147,8 @@ TEST(job, the_host_adds_targets_of_its_own_machine) {
   const node_t fresh = offload::add_node("shm:1");
   EXPECT_EQ(offload::sync(fresh, fn<&add>, 40, 2), 42);
   EXPECT_EQ(offload::get_node_descriptor(fresh).transport(), "shm");
-  EXPECT_THROW(offload::sync(1, fn<&add_at>, fresh, 1, 1), node_failure) << "ranks know ranks";
+  EXPECT_EQ(offload::sync(1, fn<&add_at>, fresh, 1, 1), 2) << "through the host";
+  EXPECT_EQ(offload::sync(fresh, fn<&add_at>, 1, 1, 1), 2) << "through the host";
   EXPECT_EQ(offload::sync(1, fn<&add_at>, 0, 1, 1), 2);
   offload::remove_node(fresh);
 }

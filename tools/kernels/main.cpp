@@ -153,8 +153,8 @@ void print_table(const std::vector<int>& counts, const std::vector<times_us>& al
     const times_us& one = all[i];
     const spawn_each each = spawns_of(counts[i], spawns_us);
     std::printf("%8d %10.0f%c %9.1f %9.1f |  %9.1f %9.1f %7.1f | %9.1f %9.1f\n", counts[i], each.us / 1000,
-                each.measured ? ' ' : '*', (spawn_us + one.call) / 1000, (spawn_us + one.multiple) / 1000, one.call, one.multiple,
-                one.call / one.multiple, one.call_run, one.multiple_run);
+                each.measured ? ' ' : '*', (spawn_us + one.call) / 1000, (spawn_us + one.multiple) / 1000, one.call,
+                one.multiple, one.call / one.multiple, one.call_run, one.multiple_run);
   }
 }
 
@@ -180,12 +180,14 @@ void print_json(const std::vector<int>& counts, const std::vector<times_us>& all
 
 int usage() {
   std::puts(
-      "ham-bench kernels [--parents N] [--children N] [-r | --repetitions N] [--spawns N] [--mpi NAME] [--json] [--check]\n"
+      "ham-bench kernels [--parents N] [--children N] [-r | --repetitions N] [--spawns N] [--mpi NAME] [--json] "
+      "[--check]\n"
       "Cost of starting 1 to 128 MPI kernels (paper 5, Figures 3 and 4); --check ends with 1 if call_multiple of 128 "
       "is\n"
       "not 5 times cheaper than 128 calls. tools/kernels/plot.py plots what --json prints. Each spawn is a run of its "
       "own:\n"
-      "a second MPI_Comm_spawn in one mpirun hangs now and then with Open MPI 4.1 (docs/mpix.md). --spawns: how many are "
+      "a second MPI_Comm_spawn in one mpirun hangs now and then with Open MPI 4.1 (docs/mpix.md). --spawns: how many "
+      "are "
       "measured (16);\n"
       "what a spawn for each of more kernels costs is extrapolated from them, and marked.");
   return 0;

@@ -1,0 +1,221 @@
+#include "core/relay_transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/wire.hpp"
+#include "ham/error.hpp"
+#include "ham/msg/wire.hpp"
+
+namespace ham::detail {
+namespace {
+
+constexpr node_t host = 0;
+constexpr std::size_t max_frame = std::size_t{64} << 10;  // some fit into the window, whatever the host's do
+constexpr std::uint64_t credit_after = relay_window / 4;  // consumed bytes of which the sender has not been told
+
+[[nodiscard]] std::uint64_t cost_of(std::size_t payload) noexcept { return payload + relay_frame_bytes; }
+
+}  // namespace
+
+/// One other node. Sending: under the sending lock of its peer, and from reserve() to commit() under the host's.
+class relay_transport::relayed_endpoint final : public ham::transport::endpoint {
+ public:
+  relayed_endpoint(node_t node, relay_transport& by, std::size_t max_payload)
+      : endpoint(node), by_(by), max_payload_(max_payload) {
+    medium = "through node 0";
+  }
+
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return max_payload_; }
+  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
+    const std::uint64_t under_way = given_.load(std::memory_order_relaxed) - consumed_.load(std::memory_order_acquire);
+    if (under_way + cost_of(size) > relay_window) return nullptr;
+    detail::peer* const to_host = by_.peers_.lock(host);
+    if (to_host == nullptr) return nullptr;
+    std::byte* const room =
+        to_host->state.load() == peer_state::ready ? to_host->reserve(size + relay_prefix_bytes, nullptr) : nullptr;
+    if (room == nullptr) {
+      to_host->sending.unlock();
+      return nullptr;
+    }
+    to_host_ = to_host;
+    room_ = room;
+    size_ = size;
+    return room + relay_prefix_bytes;
+  }
+  void cancel() noexcept override {
+    to_host_->to->cancel();
+    to_host_->sending.unlock();
+  }
+  void commit(const ham::transport::frame_head& head) noexcept override {
+    msg::writer prefix(room_, relay_prefix_bytes);
+    prefix.number(head.key);
+    prefix.number(head.call);
+    to_host_->bytes_sent.count(size_ + relay_prefix_bytes);
+    to_host_->commit(frame_header::relayed(static_cast<std::uint32_t>(peer()), head.kind));
+    given_.store(given_.load(std::memory_order_relaxed) + cost_of(size_), std::memory_order_relaxed);
+    sent_ += size_;
+  }
+  /// Unknown, as long as the process may live: its host says only that it cannot be reached.
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return UINT64_MAX; }
+
+  [[nodiscard]] bool poll(ham::transport::frame& out) noexcept override {
+    if (arrived_.empty()) return false;
+    current_ = std::move(arrived_.front());
+    arrived_.pop_front();
+    out.head = current_.head;
+    out.payload = {current_.bytes.data(), current_.size};
+    return true;
+  }
+  void release() noexcept override {
+    if (current_.bytes.empty()) return;
+    taken_ += cost_of(current_.size);
+    current_ = {};
+    if (taken_ - acknowledged_ < credit_after) return;
+    acknowledged_ = taken_;
+    std::byte bytes[sizeof(std::uint64_t)];
+    msg::writer(bytes, sizeof bytes).number(taken_);
+    by_.send_control(peer(), relay_credit, bytes);
+  }
+  [[nodiscard]] ham::transport::endpoint_state state() const noexcept override {
+    return closed_ ? ham::transport::endpoint_state::closed : ham::transport::endpoint_state::open;
+  }
+  [[nodiscard]] std::string reason() const override { return reason_; }
+  void close(const std::string& why) noexcept override {
+    if (!closed_.exchange(true) && !ended_) by_.send_control(peer(), relay_end, std::as_bytes(std::span(why)));
+  }
+
+  // ---- the receiving lock is held
+  void store(const ham::transport::frame_head& head, std::span<const std::byte> payload) {
+    arrived one;
+    one.head = head;
+    one.size = payload.size();
+    one.bytes.resize(std::max(one.size, ham::transport::readable_payload));
+    if (!payload.empty()) std::memcpy(one.bytes.data(), payload.data(), payload.size());
+    arrived_.push_back(std::move(one));
+  }
+  /// Throws ham::protocol_error.
+  void credit(std::uint64_t consumed) {
+    if (consumed > given_.load() || consumed < consumed_.load()) throw protocol_error("a credit for what was not sent");
+    consumed_.store(consumed, std::memory_order_release);
+  }
+  /// The other side, or the host, has ended it: nothing is to be told. What has arrived before stays.
+  void end(std::string why) noexcept {
+    ended_ = true;
+    reason_ = std::move(why);
+  }
+  [[nodiscard]] bool ended() const noexcept { return ended_ || closed_; }
+
+ private:
+  struct arrived {
+    ham::transport::frame_head head;
+    std::size_t size = 0;
+    std::vector<std::byte> bytes;  ///< readable_payload of them at least
+  };
+
+  relay_transport& by_;
+  const std::size_t max_payload_;
+  // Sending.
+  detail::peer* to_host_ = nullptr;
+  std::byte* room_ = nullptr;
+  std::size_t size_ = 0;
+  std::atomic<std::uint64_t> given_{0};     ///< to the host
+  std::atomic<std::uint64_t> consumed_{0};  ///< of it, as the other node has said
+  // Receiving.
+  std::deque<arrived> arrived_;
+  arrived current_;
+  std::uint64_t taken_ = 0;
+  std::uint64_t acknowledged_ = 0;
+  std::atomic<bool> closed_{false};
+  bool ended_ = false;
+  std::string reason_;
+};
+
+relay_transport::relay_transport(peer_table& peers, reply_sender& replies, ham::transport::observer& to) noexcept
+    : peers_(peers), replies_(replies), observer_(to) {}
+relay_transport::~relay_transport() = default;
+
+relay_transport::relayed_endpoint* relay_transport::find(node_t node) {
+  std::lock_guard guard(mutex_);
+  const auto found = endpoints_.find(node);
+  return found == endpoints_.end() ? nullptr : found->second.get();
+}
+
+relay_transport::relayed_endpoint& relay_transport::endpoint_of(node_t node) {
+  const peer_hold to_host = peers_.hold(host);
+  const std::size_t most = to_host ? to_host->max_payload : 0;
+  if (most <= relay_prefix_bytes) throw protocol_error("a frame of another node before the host has greeted this one");
+  relayed_endpoint* made = nullptr;
+  {
+    std::lock_guard guard(mutex_);
+    auto& place = endpoints_[node];
+    if (place != nullptr) return *place;
+    place = std::make_unique<relayed_endpoint>(node, *this, std::min(most - relay_prefix_bytes, max_frame));
+    made = place.get();
+  }
+  observer_.on_connected(*made);
+  return *made;
+}
+
+void relay_transport::connect(node_t peer) { static_cast<void>(endpoint_of(peer)); }
+
+void relay_transport::take(node_t from, std::uint32_t what, std::span<const std::byte> payload) {
+  if (what == relay_end) {
+    const std::string why(reinterpret_cast<const char*>(payload.data()), payload.size());
+    if (relayed_endpoint* const known = find(from)) known->end(why);
+    observer_.on_lost(from, why.empty() ? "the host does not reach it any more" : why);
+    return;
+  }
+  if (what == relay_credit) {
+    relayed_endpoint* const known = find(from);
+    if (payload.size() != sizeof(std::uint64_t)) throw protocol_error("a credit of another size");
+    if (known != nullptr) known->credit(msg::reader(payload).number<std::uint64_t>());
+    return;
+  }
+  const ham::transport::frame_head kind{0, 0, static_cast<std::uint8_t>(what)};
+  if (what > UINT8_MAX || !frame_header::known(kind) || kind.kind == to_byte(wire_kind::relay) ||
+      payload.size() < relay_prefix_bytes)
+    throw protocol_error("a relayed frame that is none");
+  relayed_endpoint& to = endpoint_of(from);
+  if (to.ended()) return;  // it was on its way
+  msg::reader prefix(payload);
+  ham::transport::frame_head head;
+  head.key = prefix.number<std::uint32_t>();
+  head.call = prefix.number<std::uint32_t>();
+  head.kind = kind.kind;
+  to.store(head, payload.subspan(relay_prefix_bytes));
+  arrivals_.push_back(&to);
+}
+
+ham::transport::endpoint* relay_transport::poll(ham::transport::frame& out, unsigned) {
+  forgotten_.clear();
+  while (!arrivals_.empty()) {
+    relayed_endpoint* const from = arrivals_.front();
+    arrivals_.pop_front();
+    if (from->poll(out)) return from;  // else it was taken when its node was lost
+  }
+  return nullptr;
+}
+
+void relay_transport::forget(ham::transport::endpoint& with) noexcept {
+  std::lock_guard guard(mutex_);
+  const auto found = endpoints_.find(with.peer());
+  if (found == endpoints_.end() || found->second.get() != &with) return;
+  std::erase(arrivals_, found->second.get());
+  try {
+    forgotten_.push_back(std::move(found->second));  // a frame of it may still be in use
+  } catch (const std::bad_alloc&) {
+    return;  // it stays
+  }
+  endpoints_.erase(found);
+}
+
+/// Never waits, so that whoever holds locks may send it.
+void relay_transport::send_control(node_t node, std::uint32_t what, std::span<const std::byte> bytes) noexcept {
+  const peer_hold to_host = peers_.hold(host);
+  if (!to_host || to_host->state.load() != peer_state::ready) return;
+  replies_.reply_with(*to_host, frame_header::relayed(static_cast<std::uint32_t>(node), what), bytes);
+}
+
+}  // namespace ham::detail

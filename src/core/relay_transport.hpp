@@ -1,0 +1,65 @@
+// Nodes that this one has no medium in common with are reached through the host.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/frame_header.hpp"
+#include "core/peer_events.hpp"
+#include "core/peer_table.hpp"
+#include "core/reply_sender.hpp"
+#include "transport/transport.hpp"
+
+namespace ham::detail {
+
+/// Paper 1 leaves such nodes without each other. Frames travel inside frames to the host, which passes them on
+/// (relay_forwarder); what they carry, a greeting first, is none of its business. A window bounds what is under way:
+/// the receiver says how much it has consumed.
+///
+/// Not on the host. It sends over the node's connection to the host, and needs nothing to be woken by: what arrives for
+/// it is handed over by the thread that polls.
+class relay_transport final : public transport::transport {
+ public:
+  relay_transport(peer_table& peers, reply_sender& replies, ham::transport::observer& to) noexcept;
+  ~relay_transport() override;
+
+  /// What the host passes on. Throws ham::protocol_error. The receiving lock is held.
+  void take(node_t from, std::uint32_t what, std::span<const std::byte> payload);
+
+  [[nodiscard]] const char* name() const noexcept override { return "relay"; }
+  void connect(node_t peer) override;
+  [[nodiscard]] ham::transport::endpoint* poll(ham::transport::frame& out, unsigned polls) override;
+  [[nodiscard]] bool arm() override { return arrivals_.empty(); }
+  void disarm() noexcept override {}
+  [[nodiscard]] int wake_fd() const noexcept override { return -1; }
+  void wake() noexcept override {}
+  void forget(ham::transport::endpoint& with) noexcept override;
+  void shutdown() noexcept override {}
+
+ private:
+  class relayed_endpoint;
+
+  [[nodiscard]] relayed_endpoint* find(node_t node);
+  /// The endpoint of a node; a new one is reported to the observer.
+  relayed_endpoint& endpoint_of(node_t node);
+  void send_control(node_t node, std::uint32_t what, std::span<const std::byte> bytes) noexcept;
+
+  peer_table& peers_;
+  reply_sender& replies_;
+  ham::transport::observer& observer_;
+  std::mutex mutex_;  ///< guards endpoints_
+  std::map<node_t, std::unique_ptr<relayed_endpoint>> endpoints_;
+  // Under the receiving lock.
+  std::deque<relayed_endpoint*> arrivals_;  ///< one for each frame that waits
+  std::vector<std::unique_ptr<relayed_endpoint>> forgotten_;
+};
+
+}  // namespace ham::detail

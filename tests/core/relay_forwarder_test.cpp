@@ -1,0 +1,147 @@
+// What the host passes on, and what it refuses to.
+#include "core/relay_forwarder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/recorded_replies.hpp"
+#include "core/wire.hpp"
+#include "ham/error.hpp"
+
+namespace relay_forwarder_test {
+
+using namespace ham;
+using detail::frame_header;
+using detail::peer;
+using detail::peer_state;
+using detail::to_byte;
+using detail::wire_kind;
+using bytes = std::vector<std::byte>;
+
+constexpr node_t one = 1;
+constexpr node_t two = 2;
+
+class relay_forwarder : public testing::Test {
+ protected:
+  relay_forwarder() {
+    for (const node_t node : {0, one, two}) {
+      peer& who = *peers_.claim(node);
+      who.hello_seen = true;
+      who.state = peer_state::ready;
+    }
+  }
+  void forward(node_t from, node_t to, std::uint32_t what, const bytes& payload) {
+    forwarder_.forward(peers_[from], frame_header::relayed(static_cast<std::uint32_t>(to), what), payload);
+  }
+  /// A frame with so many bytes behind its prefix.
+  void send(node_t from, node_t to, std::size_t size = 4) {
+    forward(from, to, to_byte(wire_kind::call), bytes(detail::relay_prefix_bytes + size));
+  }
+  static bytes number(std::uint64_t value) {
+    bytes result(sizeof value);
+    for (std::size_t i = 0; i < sizeof value; ++i) result[i] = static_cast<std::byte>(value >> (8 * i));
+    return result;
+  }
+  static std::string text_of(const bytes& payload) {
+    return {reinterpret_cast<const char*>(payload.data()), payload.size()};
+  }
+
+  detail::peer_table peers_{3};
+  test::recorded_replies replies_;
+  detail::relay_forwarder forwarder_{peers_, replies_};
+};
+
+TEST_F(relay_forwarder, a_frame_goes_on_as_it_is_with_its_sender_in_place_of_its_receiver) {
+  bytes payload(20);
+  payload[13] = std::byte{99};
+  forward(one, two, to_byte(wire_kind::reply), payload);
+  ASSERT_EQ(replies_.sent.size(), 1U);
+  EXPECT_EQ(replies_.sent[0].to, two);
+  EXPECT_EQ(replies_.sent[0].head.kind(), wire_kind::relay);
+  EXPECT_EQ(replies_.sent[0].head.relay_node(), 1U);
+  EXPECT_EQ(replies_.sent[0].head.relay_what(), to_byte(wire_kind::reply));
+  EXPECT_EQ(replies_.sent[0].bytes, payload);
+}
+
+TEST_F(relay_forwarder, more_than_the_window_is_refused_until_it_was_consumed) {
+  constexpr std::size_t half = detail::relay_window / 2 - detail::relay_frame_bytes;
+  send(one, two, half);
+  send(one, two, half);
+  EXPECT_THROW(send(one, two, 0), protocol_error);
+}
+
+TEST_F(relay_forwarder, what_was_consumed_makes_room) {
+  constexpr std::size_t half = detail::relay_window / 2 - detail::relay_frame_bytes;
+  send(one, two, half);
+  send(one, two, half);
+  forward(two, one, detail::relay_credit, number(detail::relay_window / 2));
+  send(one, two, half);
+  EXPECT_EQ(replies_.sent.size(), 4U) << "the credit reaches the sender";
+}
+
+TEST_F(relay_forwarder, credits_that_are_wrong_are_refused) {
+  send(one, two);
+  EXPECT_THROW(forward(two, one, detail::relay_credit, number(1'000'000)), protocol_error) << "more than was sent";
+  forward(two, one, detail::relay_credit, number(36));
+  EXPECT_THROW(forward(two, one, detail::relay_credit, number(35)), protocol_error) << "less than before";
+  EXPECT_THROW(forward(two, one, detail::relay_credit, bytes(3)), protocol_error);
+}
+
+TEST_F(relay_forwarder, frames_to_nobody_are_refused) {
+  for (const node_t to : {node_t{0}, one, node_t{-1}}) EXPECT_THROW(send(one, to), protocol_error) << to;
+  EXPECT_THROW(forward(one, two, to_byte(wire_kind::call), bytes(3)), protocol_error) << "without a prefix";
+  EXPECT_THROW(forward(one, two, 0x102, bytes(20)), protocol_error) << "of no kind";
+  peers_[one].hello_seen = false;
+  EXPECT_THROW(send(one, two), protocol_error) << "before its greeting";
+  EXPECT_TRUE(replies_.sent.empty());
+}
+
+TEST_F(relay_forwarder, whoever_asks_for_a_node_that_is_gone_is_told_why) {
+  peers_[two].about.set_loss("it was removed");
+  peers_[two].state = peer_state::lost;
+  send(one, two);
+  send(one, 77);
+  ASSERT_EQ(replies_.sent.size(), 2U);
+  EXPECT_EQ(replies_.sent[0].to, one);
+  EXPECT_EQ(replies_.sent[0].head.relay_node(), 2U);
+  EXPECT_EQ(replies_.sent[0].head.relay_what(), detail::relay_end);
+  EXPECT_EQ(text_of(replies_.sent[0].bytes), "it was removed");
+  EXPECT_EQ(replies_.sent[1].head.relay_node(), 77U);
+}
+
+TEST_F(relay_forwarder, the_loss_of_a_node_is_told_to_those_that_talked_to_it) {
+  send(one, two);
+  replies_.sent.clear();
+  peers_[two].state = peer_state::lost;
+  forwarder_.lose(two, "it died");
+  ASSERT_EQ(replies_.sent.size(), 1U);
+  EXPECT_EQ(replies_.sent[0].to, one);
+  EXPECT_EQ(replies_.sent[0].head.relay_what(), detail::relay_end);
+  EXPECT_EQ(text_of(replies_.sent[0].bytes), "it died");
+  forwarder_.lose(two, "it died");
+  EXPECT_EQ(replies_.sent.size(), 1U) << "once";
+}
+
+TEST_F(relay_forwarder, the_loss_of_the_sender_is_told_to_the_receiver) {
+  send(one, two);
+  replies_.sent.clear();
+  peers_[one].state = peer_state::lost;
+  forwarder_.lose(one, "it died");
+  ASSERT_EQ(replies_.sent.size(), 1U);
+  EXPECT_EQ(replies_.sent[0].to, two);
+}
+
+TEST_F(relay_forwarder, one_end_may_end_it) {
+  send(one, two);
+  forward(one, two, detail::relay_end, {});
+  EXPECT_EQ(replies_.sent.back().head.relay_what(), detail::relay_end);
+  replies_.sent.clear();
+  forwarder_.lose(two, "it died");
+  EXPECT_TRUE(replies_.sent.empty());
+}
+
+}  // namespace relay_forwarder_test
