@@ -160,7 +160,7 @@ std::unique_ptr<lane> tcp_network::open_lane(node_t peer) {
     std::lock_guard guard(mutex_);
     record->bulk_address.size = 0;  // not reachable from here: from now on the peer is asked
   }
-  record->end->ask_for_lane();
+  record->end->sender().ask_for_lane();
   return nullptr;
 }
 
@@ -220,12 +220,12 @@ flusher::found tcp_network::flush(bool long_round) {
   for (const shared_record& one : all_records()) {
     tcp_endpoint& end = *one->end;
     if (end.state() != endpoint_state::open) continue;
-    if (end.push_aged(now)) {
+    if (end.sender().push_aged(now)) {
       result = flusher::found::bytes_waiting;
-    } else if (end.ack_due() && result == flusher::found::nothing) {
+    } else if (end.sender().ack_due() && result == flusher::found::nothing) {
       result = flusher::found::something_owed;
     }
-    if (long_round) end.acknowledge();
+    if (long_round) end.sender().acknowledge();
   }
   return result;
 }
@@ -266,7 +266,7 @@ void tcp_network::reap_closed(std::int64_t now) {
   const bool no_more_time = options_.self != 0 && now - stop_at_ns_ >= delivery_timeout_ns;
   const auto reaped = std::erase_if(closing_, [&](const shared_record& one) {
     const bool delivered = end_is_due && (no_more_time || all_delivered(one->end->socket()));
-    if (!one->end->drain() && now < one->reap_ns && !delivered) return false;
+    if (!one->end->receiver().drain() && now < one->reap_ns && !delivered) return false;
     io_.unwatch(one->end->socket());
     one->end->close_stream();
     {

@@ -157,13 +157,11 @@ void tcp_network::adopt(node_t peer, connection with, std::uint8_t flags, std::u
     fresh->bulk_address = remote_address(with.socket());
     fresh->bulk_address.set_port(port);
   }
-  fresh->end =
-      std::make_shared<tcp_endpoint>(peer, std::move(with), options_.timeout, static_cast<endpoint_owner&>(*this));
-  tcp_endpoint& end = *fresh->end;
-  if ((flags & has_memory) != 0) {
+  if ((flags & has_memory) != 0)
     fresh->bulk = std::make_shared<bulk_client>([this, peer] { return open_lane(peer); }, streams_);
-    end.set_memory(fresh->bulk);
-  }
+  endpoint_owner& owner = *this;
+  fresh->end = std::make_shared<tcp_endpoint>(peer, std::move(with), options_.timeout, owner, fresh->bulk);
+  tcp_endpoint& end = *fresh->end;
   {
     std::lock_guard guard(mutex_);
     connecting_.erase(peer);

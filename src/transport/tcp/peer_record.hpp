@@ -11,7 +11,7 @@ struct tcp_network::peer_record final : io_thread::source {
   explicit peer_record(tcp_network& of) : network(of) {}
 
   void on_events(std::uint32_t events) override {
-    if ((events & EPOLLOUT) != 0 && end->writable()) network.wake();
+    if ((events & EPOLLOUT) != 0 && end->sender().writable()) network.wake();
     if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) end->hung_up();
   }
   /// Ends all transfers, in both directions.

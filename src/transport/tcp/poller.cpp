@@ -23,7 +23,7 @@ poller::poller() : sockets_(base::make_epoll()), event_(base::make_event()) {
 }
 
 void poller::add(tcp_endpoint& fresh) {
-  fresh.list_in(sockets_.get());
+  fresh.entry().list_in(sockets_.get());
   {
     std::lock_guard guard(mutex_);
     fresh_.push_back(&fresh);
@@ -74,7 +74,7 @@ endpoint* poller::poll_only(frame& out) {
   if (!only->poll(out)) return nullptr;
   // Nobody sleeps on it: without epoll an arrival costs the kernel less.
   if (++only_streak_ == max_streak && unlisted_ == nullptr) {
-    only->take_out(sockets_.get(), false);
+    only->entry().take_out(sockets_.get(), false);
     unlisted_ = only;
   }
   return only;
@@ -83,7 +83,7 @@ endpoint* poller::poll_only(frame& out) {
 /// Every endpoint is in the epoll again.
 void poller::list_all() {
   only_streak_ = 0;
-  if (unlisted_ != nullptr) std::exchange(unlisted_, nullptr)->list_in(sockets_.get());
+  if (unlisted_ != nullptr) std::exchange(unlisted_, nullptr)->entry().list_in(sockets_.get());
 }
 
 endpoint* poller::poll_many(frame& out) {
@@ -93,7 +93,7 @@ endpoint* poller::poll_many(frame& out) {
   }
   if (streak_ >= max_streak) find_ready();
   streak_ = 0;
-  if (hot_ != nullptr && hot_->has_more()) ready_.push_back(hot_);
+  if (hot_ != nullptr && hot_->receiver().has_more()) ready_.push_back(hot_);
   if (hot_ != nullptr && hot_->state() != endpoint_state::open) hot_ = nullptr;
   if (endpoint* const found = poll_ready(out)) return found;
   push_gathered();
@@ -124,7 +124,7 @@ void poller::find_ready() {
 
 void poller::push_gathered() {
   for (tcp_endpoint* const one : polled_) {
-    if (one->gathering()) one->push();
+    if (one->sender().gathering()) one->sender().push();
   }
 }
 
@@ -132,9 +132,9 @@ bool poller::arm() {
   if (has_fresh_.load(std::memory_order_acquire)) take_fresh();
   list_all();
   push_gathered();
-  if (hot_ != nullptr && hot_->has_more()) return false;
-  if (polled_.size() == 1) return !polled_.front()->has_more();
-  return std::none_of(ready_.begin(), ready_.end(), [](tcp_endpoint* one) { return one->has_more(); });
+  if (hot_ != nullptr && hot_->receiver().has_more()) return false;
+  if (polled_.size() == 1) return !polled_.front()->receiver().has_more();
+  return std::none_of(ready_.begin(), ready_.end(), [](tcp_endpoint* one) { return one->receiver().has_more(); });
 }
 
 void poller::disarm() noexcept {

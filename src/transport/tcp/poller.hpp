@@ -23,7 +23,7 @@ class poller {
   /// Takes an endpoint out for good; its frames stay valid until the next poll.
   void forget(const std::shared_ptr<tcp_endpoint>& which);
   /// The endpoint's socket has nothing to give any more. Any thread.
-  void mute(tcp_endpoint& which) noexcept { which.take_out(sockets_.get(), true); }
+  void mute(tcp_endpoint& which) noexcept { which.entry().take_out(sockets_.get(), true); }
 
   [[nodiscard]] endpoint* poll(frame& out);
   /// Before sleeping on wake_fd(). False: there is something to poll for already.

@@ -1,31 +1,21 @@
 // Polling many connections: frames of all of them are found, in order, and of none that was forgotten.
 #include "transport/tcp/poller.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <map>
 
-#include "transport/tcp/nodes.hpp"
+#include "transport/tcp/endpoints.hpp"
 
 namespace ham::transport::tcp::test {
 namespace {
 
-class idle_owner final : public endpoint_owner {
+class poller_owner final : public idle_owner {
  public:
-  void schedule_flush() noexcept override {}
-  void schedule_ack() noexcept override {}
-  void lost(tcp_endpoint&, const std::string&) noexcept override { ++losses; }
-  void broken(tcp_endpoint&, const std::string&) noexcept override {}
-  void closed(tcp_endpoint&) noexcept override {}
   void read_eof(tcp_endpoint& which) noexcept override {
     if (at != nullptr) at->mute(which);
   }
-  void lane_wanted(tcp_endpoint&) noexcept override {}
-  void watch_soon() noexcept override {}
 
   poller* at = nullptr;
-  int losses = 0;
 };
 
 class pollers : public testing::Test {
@@ -41,15 +31,10 @@ class pollers : public testing::Test {
       poller_.add(*here_.back());
     }
   }
-  static std::shared_ptr<tcp_endpoint> endpoint_over(base::unique_fd socket, int peer, endpoint_owner& owner) {
-    const int flags = ::fcntl(socket.get(), F_GETFL);
-    ::fcntl(socket.get(), F_SETFL, flags | O_NONBLOCK);
-    return std::make_shared<tcp_endpoint>(peer, connection{make_stream(std::move(socket), nullptr), 5}, 20s, owner);
-  }
   void send(std::size_t from, std::uint32_t key) {
     ASSERT_NE(there_[from]->reserve(0), nullptr);
     there_[from]->commit({key, 0, 1});
-    there_[from]->push();
+    there_[from]->sender().push();
   }
   /// Peer and key of the next frame.
   [[nodiscard]] std::optional<std::pair<node_t, std::uint32_t>> next(std::chrono::milliseconds timeout = 20s) {
@@ -67,7 +52,7 @@ class pollers : public testing::Test {
     return result;
   }
 
-  idle_owner owner_;
+  poller_owner owner_;
   idle_owner others_;
   poller poller_;
   base::unique_fd listening_ = listen_at({"127.0.0.1", "0"}, true);
