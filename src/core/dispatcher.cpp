@@ -114,7 +114,7 @@ void dispatcher::run_next(peer& from, open_batch& batch) {
 /// Room for a message that cannot begin now. False: there is none, and its sender is told.
 bool dispatcher::set_aside(peer& from, frame_header head, std::span<const std::byte> payload) {
   if (of_.room.take(payload.size())) [[likely]] {
-    if (!head.wants_reply()) of_.room.slow_if_filling(from);
+    if (head.id() == no_reply) of_.room.slow_if_filling(from);
     return true;
   }
   refuse(from, head, payload, encode_call_error(no_room()));
@@ -199,7 +199,7 @@ void dispatcher::end_elsewhere(incoming_call& call) noexcept {
 void dispatcher::refuse(peer& from, frame_header head, std::span<const std::byte> payload,
                         std::span<const std::byte> error) {
   if (head.is_call()) {
-    if (head.wants_reply())
+    if (head.id() != no_reply)
       of_.replies.reply_with(from, frame_header::reply_error(head.id()), error);
     else
       node_.lose_ping(head, payload, error);

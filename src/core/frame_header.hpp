@@ -59,13 +59,6 @@ class frame_header {
   [[nodiscard]] constexpr wire_kind kind() const noexcept { return static_cast<wire_kind>(byte_ & ~context_flag); }
   [[nodiscard]] constexpr bool is_call() const noexcept { return kind() == wire_kind::call; }
   [[nodiscard]] constexpr bool is_batch() const noexcept { return kind() == wire_kind::batch; }
-  [[nodiscard]] constexpr bool is_fragment() const noexcept { return kind() == wire_kind::fragment; }
-  /// To one call.
-  [[nodiscard]] constexpr bool is_reply() const noexcept {
-    return kind() == wire_kind::reply || kind() == wire_kind::reply_error;
-  }
-  /// To a call, or to the calls of a batch.
-  [[nodiscard]] constexpr bool is_answer() const noexcept { return is_reply() || kind() == wire_kind::batch_reply; }
 
   // ---- of a call or a batch
   /// How many calls it is.
@@ -78,12 +71,6 @@ class frame_header {
   /// Bytes of the payload before its arguments or records: the number of the context.
   [[nodiscard]] constexpr std::size_t prefix_bytes() const noexcept { return in_context() ? sizeof(std::uint32_t) : 0; }
 
-  /// Whether the message itself is answered: a ping is not, and the calls of a batch have ids of their own.
-  [[nodiscard]] constexpr bool wants_reply() const noexcept {
-    assert(is_call() || is_batch());
-    return call_id() != no_reply;
-  }
-
   // ---- of a call
   /// Of its function.
   [[nodiscard]] constexpr std::uint32_t key() const noexcept {
@@ -93,11 +80,13 @@ class frame_header {
   /// For the main queue: the common case, at the price of one comparison.
   [[nodiscard]] constexpr bool is_call_of_main_queue() const noexcept { return byte_ == to_byte(wire_kind::call); }
 
-  // ---- of a call or the reply to it
+  // ---- of a call, a batch, or the reply to a call
+  /// no_reply: the message itself is not answered; a ping is not, and the calls of a batch have ids of their own.
   [[nodiscard]] constexpr std::uint32_t id() const noexcept {
-    assert(is_call() || is_reply());
+    assert(is_call() || is_batch() || is_reply());
     return call_id();
   }
+
   // ---- of a frame that is relayed
   /// Whom it is for; from the host: who has sent it.
   [[nodiscard]] constexpr std::uint32_t relay_node() const noexcept {
@@ -109,12 +98,12 @@ class frame_header {
     return call_id();
   }
 
-  /// Of a reply: it is an exception.
-  [[nodiscard]] constexpr bool failed() const noexcept { return kind() == wire_kind::reply_error; }
-
  private:
   static constexpr std::uint8_t context_flag = detail::in_context;
 
+  [[nodiscard]] constexpr bool is_reply() const noexcept {
+    return kind() == wire_kind::reply || kind() == wire_kind::reply_error;
+  }
   constexpr frame_header(std::uint8_t byte, std::uint32_t number, std::uint32_t call) noexcept
       : numbers_(number | std::uint64_t{call} << 32), byte_(byte) {}
   [[nodiscard]] constexpr std::uint32_t number() const noexcept { return static_cast<std::uint32_t>(numbers_); }

@@ -16,16 +16,20 @@ namespace {
 
 constexpr std::size_t small_payload = transport::readable_payload;
 
+bool is_answer_kind(wire_kind kind) noexcept {
+  return kind == wire_kind::reply || kind == wire_kind::reply_error || kind == wire_kind::batch_reply;
+}
+
 }  // namespace
 
 bool message_receiver::is_answer(const transport::frame& frame) {
   if (!frame_header::known(frame.head)) return false;
   const frame_header head = frame_header::decode(frame.head);
   transport::fragment_head first{};
-  if (!head.is_fragment() || frame.payload.size() < sizeof first) return head.is_answer();
+  if (head.kind() != wire_kind::fragment || frame.payload.size() < sizeof first) return is_answer_kind(head.kind());
   std::memcpy(&first, frame.payload.data(), sizeof first);
   const transport::frame_head assembled{0, 0, static_cast<std::uint8_t>(little_endian(first).kind)};
-  return frame_header::known(assembled) && frame_header::decode(assembled).is_answer();
+  return frame_header::known(assembled) && is_answer_kind(frame_header::decode(assembled).kind());
 }
 
 std::vector<std::byte> message_receiver::copy_of(std::span<const std::byte> payload) {
@@ -71,7 +75,7 @@ void message_receiver::receive(transport::endpoint& from, const transport::frame
       case to_byte(wire_kind::reply_error): {
         const frame_header head = frame_header::decode(frame.head);
         if (frame.payload.size() > small_payload) notice_long(from, frame.payload.size());
-        settle_reply(*who, head.id(), head.failed(), frame.payload);
+        settle_reply(*who, head.id(), head.kind() == wire_kind::reply_error, frame.payload);
         from.release();
         return;
       }
@@ -138,8 +142,8 @@ void message_receiver::receive_message(peer& from, frame_header head, std::span<
   switch (head.kind()) {
     case wire_kind::call:
     case wire_kind::batch: of_.calls.take(from, head, payload); return;
-    case wire_kind::reply:
-    case wire_kind::reply_error: settle_reply(from, head.id(), head.failed(), payload); return;
+    case wire_kind::reply: settle_reply(from, head.id(), false, payload); return;
+    case wire_kind::reply_error: settle_reply(from, head.id(), true, payload); return;
     case wire_kind::batch_reply: receive_batch_reply(from, payload); return;
     case wire_kind::hello: of_.greetings.receive_greeting(from, payload); return;
     case wire_kind::manifest: of_.greetings.receive_manifest(from, payload); return;

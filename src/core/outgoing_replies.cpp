@@ -30,10 +30,14 @@ void outgoing_replies::reply_with(peer& to, frame_header head, std::span<const s
 
 /// There was no memory for the answer to calls of this node to itself.
 void outgoing_replies::leave_unanswered(frame_header head, std::span<const std::byte> bytes) noexcept {
-  if (head.is_reply()) own_calls_.mark_unanswered(head.id());
-  if (head.kind() == wire_kind::batch_reply) {
-    for (; !bytes.empty(); bytes = bytes.subspan(batch_result(bytes).size()))
-      own_calls_.mark_unanswered(batch_result(bytes).call);
+  switch (head.kind()) {
+    case wire_kind::reply:
+    case wire_kind::reply_error: own_calls_.mark_unanswered(head.id()); break;
+    case wire_kind::batch_reply:
+      for (; !bytes.empty(); bytes = bytes.subspan(batch_result(bytes).size()))
+        own_calls_.mark_unanswered(batch_result(bytes).call);
+      break;
+    default: break;
   }
   events_.report_without_memory();
 }

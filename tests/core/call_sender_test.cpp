@@ -191,7 +191,7 @@ TEST_F(call_sender, a_long_call_goes_in_fragments) {
   to_.allowed = 100;
   ASSERT_TRUE(send(500));
   EXPECT_GT(to_.heads.size(), 500U / 64);
-  for (std::size_t i = 0; i < to_.heads.size(); ++i) EXPECT_TRUE(sent(i).is_fragment());
+  for (std::size_t i = 0; i < to_.heads.size(); ++i) EXPECT_EQ(sent(i).kind(), wire_kind::fragment);
   EXPECT_EQ(node_.long_messages, 1);
   EXPECT_TRUE(peers_[other].unsent.empty());
 }

@@ -112,8 +112,8 @@ class dispatcher : public testing::Test {
     };
     for (const auto& reply : std::exchange(node_.replies.sent, {})) {
       if (reply.head.kind() == wire_kind::flow) continue;
-      if (reply.head.is_reply()) {
-        EXPECT_TRUE(reply.head.failed());
+      if (reply.head.kind() != wire_kind::batch_reply) {
+        EXPECT_EQ(reply.head.kind(), wire_kind::reply_error);
         expect(reply.bytes);
         ids.push_back(reply.head.id());
         continue;

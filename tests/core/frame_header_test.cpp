@@ -43,18 +43,18 @@ TEST(frame_header, of_a_call) {
   const frame_header plain = frame_header::decode({12, 34, 1});
   EXPECT_EQ(plain.kind(), wire_kind::call);
   EXPECT_TRUE(plain.is_call() && plain.is_call_of_main_queue());
-  EXPECT_FALSE(plain.is_batch() || plain.is_fragment() || plain.is_reply() || plain.is_answer());
+  EXPECT_FALSE(plain.is_batch());
   EXPECT_EQ(plain.key(), 12U);
   EXPECT_EQ(plain.id(), 34U);
   EXPECT_EQ(plain.calls(), 1U);
-  EXPECT_TRUE(plain.wants_reply());
   EXPECT_FALSE(plain.in_context());
   EXPECT_EQ(plain.prefix_bytes(), 0U);
 
   const frame_header queued = frame_header::decode({12, 0xffffffff, 0x41});
   EXPECT_EQ(queued.kind(), wire_kind::call);
   EXPECT_TRUE(queued.is_call() && queued.in_context());
-  EXPECT_FALSE(queued.is_call_of_main_queue() || queued.wants_reply());
+  EXPECT_FALSE(queued.is_call_of_main_queue());
+  EXPECT_EQ(queued.id(), detail::no_reply);
   EXPECT_EQ(queued.prefix_bytes(), 4U);
 }
 
@@ -62,7 +62,8 @@ TEST(frame_header, of_a_batch) {
   for (const std::uint32_t calls : {0U, 1U, 5U, 0xffffffffU}) {
     const frame_header plain = frame_header::decode({calls, 0xffffffff, 5});
     EXPECT_TRUE(plain.is_batch());
-    EXPECT_FALSE(plain.is_call() || plain.is_call_of_main_queue() || plain.in_context() || plain.wants_reply());
+    EXPECT_FALSE(plain.is_call() || plain.is_call_of_main_queue() || plain.in_context());
+    EXPECT_EQ(plain.id(), detail::no_reply);
     EXPECT_EQ(plain.calls(), calls);
     const frame_header queued = frame_header::decode({calls, 0xffffffff, 0x45});
     EXPECT_TRUE(queued.is_batch() && queued.in_context());
@@ -73,16 +74,14 @@ TEST(frame_header, of_a_batch) {
 
 TEST(frame_header, of_answers) {
   const frame_header value = frame_header::decode({0, 34, 2});
-  EXPECT_TRUE(value.is_reply() && value.is_answer());
-  EXPECT_FALSE(value.failed());
+  EXPECT_EQ(value.kind(), wire_kind::reply);
   EXPECT_EQ(value.id(), 34U);
   const frame_header error = frame_header::decode({0, 34, 3});
-  EXPECT_TRUE(error.is_reply() && error.is_answer() && error.failed());
+  EXPECT_EQ(error.kind(), wire_kind::reply_error);
   EXPECT_EQ(error.id(), 34U);
   const frame_header several = frame_header::decode({0, 0xffffffff, 6});
-  EXPECT_TRUE(several.is_answer());
-  EXPECT_FALSE(several.is_reply());
-  EXPECT_TRUE(frame_header::decode({3, 34, 4}).is_fragment());
+  EXPECT_EQ(several.kind(), wire_kind::batch_reply);
+  EXPECT_EQ(frame_header::decode({3, 34, 4}).kind(), wire_kind::fragment);
 }
 
 TEST(frame_header, as_it_is_sent) {
