@@ -92,7 +92,7 @@ void connections::receive_last_answers(peer& who) noexcept {
   if (who.to == nullptr || who.to->state() != transport::endpoint_state::open) return;
   transport::frame frame;
   for (int i = 0; i < max_frames && who.to->poll(frame); ++i) {
-    if (message_receiver::is_answer(frame))
+    if (message_receiver::outlives_sender(frame))
       of_.receiver.receive(*who.to, frame);
     else
       who.to->release();

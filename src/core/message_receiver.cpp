@@ -16,20 +16,22 @@ namespace {
 
 constexpr std::size_t small_payload = transport::readable_payload;
 
-bool is_answer_kind(wire_kind kind) noexcept {
-  return kind == wire_kind::reply || kind == wire_kind::reply_error || kind == wire_kind::batch_reply;
+/// An answer, or a frame for another node.
+bool outlives_sender(wire_kind kind) noexcept {
+  return kind == wire_kind::reply || kind == wire_kind::reply_error || kind == wire_kind::batch_reply ||
+         kind == wire_kind::relay;
 }
 
 }  // namespace
 
-bool message_receiver::is_answer(const transport::frame& frame) {
-  if (!frame_header::known(frame.head)) return false;
-  const frame_header head = frame_header::decode(frame.head);
+bool message_receiver::outlives_sender(const transport::frame& frame) {
+  const auto does = [](const transport::frame_head& head) {
+    return frame_header::known(head) && detail::outlives_sender(frame_header::decode(head).kind());
+  };
   transport::fragment_head first{};
-  if (head.kind() != wire_kind::fragment || frame.payload.size() < sizeof first) return is_answer_kind(head.kind());
+  if (frame.head.kind != to_byte(wire_kind::fragment) || frame.payload.size() < sizeof first) return does(frame.head);
   std::memcpy(&first, frame.payload.data(), sizeof first);
-  const transport::frame_head assembled{0, 0, static_cast<std::uint8_t>(little_endian(first).kind)};
-  return frame_header::known(assembled) && is_answer_kind(frame_header::decode(assembled).kind());
+  return does({0, 0, static_cast<std::uint8_t>(little_endian(first).kind)});
 }
 
 std::vector<std::byte> message_receiver::copy_of(std::span<const std::byte> payload) {

@@ -53,8 +53,8 @@ class message_receiver {
 
   /// A frame that was polled. Releases it. While a call runs the endpoint may be lost and destroyed.
   void receive(transport::endpoint& from, const transport::frame& frame);
-  /// Whether a frame is, or belongs to, an answer.
-  [[nodiscard]] static bool is_answer(const transport::frame& frame);
+  /// Whether a frame counts although its sender is lost: it is, or belongs to, an answer, or is for another node.
+  [[nodiscard]] static bool outlives_sender(const transport::frame& frame);
   /// Memory of long messages, which the next one would use.
   void free_long_buffers() noexcept;
 

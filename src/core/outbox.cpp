@@ -10,6 +10,7 @@ std::uint32_t outbox::add(frame_header head, outbox_message& message) noexcept {
   transport::outbound& one = message.list.front();
   one.head = head.encode();
   one.stream = next_stream_++;
+  count_relayed(relayed_bytes_of(one));
   messages_.splice(messages_.end(), message.list);
   return messages_.back().stream;
 }
@@ -17,7 +18,9 @@ std::uint32_t outbox::add(frame_header head, outbox_message& message) noexcept {
 bool outbox::flush(transport::endpoint& to) noexcept {
   if (messages_.empty()) return true;
   while (!messages_.empty()) {
+    const std::uint64_t relayed = relayed_bytes_of(messages_.front());
     if (!transport::send_some(to, messages_.front(), to_byte(wire_kind::fragment))) return false;
+    count_relayed(-relayed);
     messages_.pop_front();
   }
   emptied();
@@ -47,6 +50,7 @@ std::optional<frame_header> outbox::withdraw(message_list::iterator which) noexc
 message_list outbox::take() noexcept {
   message_list all;
   all.swap(messages_);
+  relayed_.store(0, std::memory_order_relaxed);
   if (!all.empty()) emptied();
   return all;
 }

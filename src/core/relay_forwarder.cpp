@@ -1,5 +1,6 @@
 #include "core/relay_forwarder.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "core/wire.hpp"
@@ -8,56 +9,74 @@
 
 namespace ham::detail {
 
-void relay_forwarder::forward(peer& from, frame_header head, std::span<const std::byte> payload) {
+peer* relay_forwarder::forward(peer& from, frame_header head, std::span<const std::byte> payload) {
   const auto node = static_cast<node_t>(head.relay_node());
-  if (!from.hello_seen || node <= 0 || node == from.node)
+  const std::uint32_t what = head.relay_what();
+  if (!from.hello_seen || node <= 0 || node == from.node || static_cast<std::size_t>(node) >= peers_.size())
     throw protocol_error("a frame to be relayed to node " + std::to_string(node));
+  const bool is_frame = is_relayed_kind(what) && payload.size() >= relay_prefix_bytes;
+  if (!is_frame && what != relay_credit && what != relay_end) throw protocol_error("a relayed frame that is none");
+  connection& both = connections_[std::minmax(from.node, node)];
   peer* const to = peers_.has(node) ? &peers_[node] : nullptr;
-  if (to == nullptr || to->state.load() != peer_state::ready) {
-    if (head.relay_what() != relay_end)
+  if (to == nullptr || to->state.load() != peer_state::ready) {  // what was counted of it is gone
+    if (!std::exchange(both.ended, true))
       end(from, node, to == nullptr || to->about.loss().empty() ? "it is not in the job" : to->about.loss());
-    return;
+    return nullptr;
   }
-  count(from, node, head.relay_what(), payload);
-  replies_.reply_with(*to, frame_header::relayed(static_cast<std::uint32_t>(from.node), head.relay_what()), payload);
+  const std::size_t sender = from.node < node ? 0 : 1;
+  if (!count(both, both.flows[sender], both.flows[1 - sender], what, payload)) return nullptr;
+  if (what == relay_end) payload = payload.first(std::min(payload.size(), relay_max_reason));
+  replies_.reply_with(*to, frame_header::relayed(static_cast<std::uint32_t>(from.node), what), payload);
+  return holds_too_much(*to) ? to : nullptr;
 }
 
-void relay_forwarder::count(peer& from, node_t to, std::uint32_t what, std::span<const std::byte> payload) {
-  if (what == relay_end) {
-    flows_.erase({from.node, to});
-    flows_.erase({to, from.node});
-    return;
-  }
+/// False: it is not passed on.
+bool relay_forwarder::count(connection& of, flow& sent, flow& back, std::uint32_t what,
+                            std::span<const std::byte> payload) {
+  if (what == relay_end) return !std::exchange(of.ended, true);
   if (what == relay_credit) {
-    const auto found = flows_.find({to, from.node});
     if (payload.size() != sizeof(std::uint64_t)) throw protocol_error("a credit of another size");
     const auto consumed = msg::reader(payload).number<std::uint64_t>();
-    if (found == flows_.end()) return;  // it was ended meanwhile
-    if (consumed < found->second.consumed || consumed > found->second.given)
+    if (consumed > back.given || consumed < back.consumed + relay_credit_step)
       throw protocol_error("a credit for what was not sent");
-    found->second.consumed = consumed;
-    return;
+    back.consumed = consumed;
+    return !of.ended;
   }
-  if (what > UINT8_MAX || payload.size() < relay_prefix_bytes) throw protocol_error("a relayed frame that is none");
-  flow& way = flows_[{from.node, to}];
-  static_cast<void>(flows_[{to, from.node}]);  // so that the loss of either is told to the other
-  way.given += payload.size() - relay_prefix_bytes + relay_frame_bytes;
-  if (way.given - way.consumed > relay_window)
-    throw protocol_error("more frames to be relayed to node " + std::to_string(to) + " than it may");
+  sent.given += payload.size() - relay_prefix_bytes + relay_frame_bytes;
+  if (sent.given - sent.consumed > relay_window)
+    throw protocol_error("more frames to be relayed than are acknowledged");
+  return !of.ended;
+}
+
+/// What a node acknowledges has left this one, so there is never more than its windows hold, and words of ends.
+bool relay_forwarder::holds_too_much(const peer& to) const {
+  constexpr std::size_t slack = 8;
+  const std::uint64_t waiting = to.unsent.relayed_bytes();
+  if (waiting <= slack * relay_window) [[likely]]
+    return false;
+  const auto pairs = std::count_if(connections_.begin(), connections_.end(), [&](const auto& one) {
+    return one.first.first == to.node || one.first.second == to.node;
+  });
+  return waiting > (slack + static_cast<std::size_t>(pairs)) * relay_window;
 }
 
 void relay_forwarder::lose(node_t node, const std::string& why) noexcept {
-  for (auto at = flows_.begin(); at != flows_.end();) {
-    const auto [from, to] = at->first;
-    if (from == node && peers_.has(to)) end(peers_[to], node, why);
-    at = from == node || to == node ? flows_.erase(at) : std::next(at);
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto& [first, second] = at->first;
+    if (first != node && second != node) {
+      ++at;
+      continue;
+    }
+    const node_t other = first == node ? second : first;
+    if (!at->second.ended && peers_.has(other)) end(peers_[other], node, why);
+    at = connections_.erase(at);
   }
 }
 
 void relay_forwarder::end(peer& to, node_t lost, std::string_view why) noexcept {
   if (to.state.load() != peer_state::ready) return;
   replies_.reply_with(to, frame_header::relayed(static_cast<std::uint32_t>(lost), relay_end),
-                      std::as_bytes(std::span(why)));
+                      std::as_bytes(std::span(why.substr(0, relay_max_reason))));
 }
 
 }  // namespace ham::detail

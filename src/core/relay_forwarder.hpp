@@ -1,6 +1,7 @@
 // The host passes on what two of its nodes send each other that have no medium in common.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -14,13 +15,14 @@
 namespace ham::detail {
 
 /// Looks at nothing but the heads. What waits here is bounded by the window of each pair of nodes, which a sender
-/// cannot exceed. The receiving lock is held.
+/// cannot exceed, and which a receiver cannot widen: it is disconnected if it acknowledges what it does not take. The
+/// receiving lock is held.
 class relay_forwarder {
  public:
   relay_forwarder(peer_table& peers, reply_sender& replies) noexcept : peers_(peers), replies_(replies) {}
 
-  /// A relayed frame of `from`. Throws ham::protocol_error.
-  void forward(peer& from, frame_header head, std::span<const std::byte> payload);
+  /// A relayed frame of `from`. Throws ham::protocol_error. Gives the receiver if that one has broken the rules.
+  [[nodiscard]] peer* forward(peer& from, frame_header head, std::span<const std::byte> payload);
   /// Tells those that were connected to a node through this one.
   void lose(node_t node, const std::string& why) noexcept;
 
@@ -30,14 +32,21 @@ class relay_forwarder {
     std::uint64_t given = 0;
     std::uint64_t consumed = 0;
   };
-  using pair = std::pair<node_t, node_t>;  ///< from, to
+  /// Two nodes. They are connected once: what comes behind the end is dropped.
+  struct connection {
+    std::array<flow, 2> flows;  ///< from the first, from the second
+    bool ended = false;
+  };
+  using pair = std::pair<node_t, node_t>;  ///< the smaller number first
 
-  void count(peer& from, node_t to, std::uint32_t what, std::span<const std::byte> payload);
+  [[nodiscard]] static bool count(connection& of, flow& sent, flow& back, std::uint32_t what,
+                                  std::span<const std::byte> payload);
+  [[nodiscard]] bool holds_too_much(const peer& to) const;
   void end(peer& to, node_t lost, std::string_view why) noexcept;
 
   peer_table& peers_;
   reply_sender& replies_;
-  std::map<pair, flow> flows_;
+  std::map<pair, connection> connections_;
 };
 
 }  // namespace ham::detail

@@ -13,7 +13,6 @@ namespace {
 
 constexpr node_t host = 0;
 constexpr std::size_t max_frame = std::size_t{64} << 10;  // some fit into the window, whatever the host's do
-constexpr std::uint64_t credit_after = relay_window / 4;  // consumed bytes of which the sender has not been told
 
 [[nodiscard]] std::uint64_t cost_of(std::size_t payload) noexcept { return payload + relay_frame_bytes; }
 
@@ -52,10 +51,11 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
     msg::writer prefix(room_, relay_prefix_bytes);
     prefix.number(head.key);
     prefix.number(head.call);
+    sent_ += size_;
+    // Before it leaves: it may be acknowledged at once.
+    given_.store(given_.load(std::memory_order_relaxed) + cost_of(size_), std::memory_order_relaxed);
     to_host_->bytes_sent.count(size_ + relay_prefix_bytes);
     to_host_->commit(frame_header::relayed(static_cast<std::uint32_t>(peer()), head.kind));
-    given_.store(given_.load(std::memory_order_relaxed) + cost_of(size_), std::memory_order_relaxed);
-    sent_ += size_;
   }
   /// Unknown, as long as the process may live: its host says only that it cannot be reached.
   [[nodiscard]] std::uint64_t consumed() const noexcept override { return UINT64_MAX; }
@@ -72,7 +72,7 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
     if (current_.bytes.empty()) return;
     taken_ += cost_of(current_.size);
     current_ = {};
-    if (taken_ - acknowledged_ < credit_after) return;
+    if (taken_ - acknowledged_ < relay_credit_step) return;
     acknowledged_ = taken_;
     std::byte bytes[sizeof(std::uint64_t)];
     msg::writer(bytes, sizeof bytes).number(taken_);
@@ -106,6 +106,8 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
     reason_ = std::move(why);
   }
   [[nodiscard]] bool ended() const noexcept { return ended_ || closed_; }
+  /// It was ended, and what arrived before has been taken.
+  [[nodiscard]] bool at_its_end() const noexcept { return ended_ && arrived_.empty(); }
 
  private:
   struct arrived {
@@ -136,35 +138,46 @@ relay_transport::relay_transport(peer_table& peers, reply_sender& replies, ham::
     : peers_(peers), replies_(replies), observer_(to) {}
 relay_transport::~relay_transport() = default;
 
-relay_transport::relayed_endpoint* relay_transport::find(node_t node) {
-  std::lock_guard guard(mutex_);
+relay_transport::relayed_endpoint* relay_transport::find(node_t node) const noexcept {
   const auto found = endpoints_.find(node);
   return found == endpoints_.end() ? nullptr : found->second.get();
 }
 
 relay_transport::relayed_endpoint& relay_transport::endpoint_of(node_t node) {
+  if (relayed_endpoint* const known = find(node)) return *known;
   const peer_hold to_host = peers_.hold(host);
-  const std::size_t most = to_host ? to_host->max_payload : 0;
-  if (most <= relay_prefix_bytes) throw protocol_error("a frame of another node before the host has greeted this one");
-  relayed_endpoint* made = nullptr;
-  {
-    std::lock_guard guard(mutex_);
-    auto& place = endpoints_[node];
-    if (place != nullptr) return *place;
-    place = std::make_unique<relayed_endpoint>(node, *this, std::min(most - relay_prefix_bytes, max_frame));
-    made = place.get();
-  }
-  observer_.on_connected(*made);
-  return *made;
+  if (!to_host || to_host->state.load() != peer_state::ready || to_host->max_payload <= relay_prefix_bytes)
+    throw protocol_error("no host, through which it is reached");
+  const std::size_t most = std::min(to_host->max_payload - relay_prefix_bytes, max_frame);
+  auto made = std::make_unique<relayed_endpoint>(node, *this, most);
+  relayed_endpoint& kept = *made;
+  endpoints_.emplace(node, std::move(made));
+  observer_.on_connected(kept);
+  return kept;
 }
 
-void relay_transport::connect(node_t peer) { static_cast<void>(endpoint_of(peer)); }
+void relay_transport::connect(node_t peer) {
+  try {
+    if (gone_.contains(peer)) throw protocol_error("it was connected before");
+    static_cast<void>(endpoint_of(peer));
+  } catch (const std::exception& problem) {
+    fail(peer, problem.what());
+  }
+}
 
-void relay_transport::take(node_t from, std::uint32_t what, std::span<const std::byte> payload) {
+void relay_transport::take(node_t from, std::uint32_t what, std::span<const std::byte> payload) noexcept {
+  if (gone_.contains(from)) return;
+  try {
+    store(from, what, payload);
+  } catch (const std::exception& problem) {
+    fail(from, problem.what());
+  }
+}
+
+void relay_transport::store(node_t from, std::uint32_t what, std::span<const std::byte> payload) {
   if (what == relay_end) {
     const std::string why(reinterpret_cast<const char*>(payload.data()), payload.size());
-    if (relayed_endpoint* const known = find(from)) known->end(why);
-    observer_.on_lost(from, why.empty() ? "the host does not reach it any more" : why);
+    end(from, why.empty() ? "the host does not reach it any more" : why);
     return;
   }
   if (what == relay_credit) {
@@ -173,9 +186,7 @@ void relay_transport::take(node_t from, std::uint32_t what, std::span<const std:
     if (known != nullptr) known->credit(msg::reader(payload).number<std::uint64_t>());
     return;
   }
-  const ham::transport::frame_head kind{0, 0, static_cast<std::uint8_t>(what)};
-  if (what > UINT8_MAX || !frame_header::known(kind) || kind.kind == to_byte(wire_kind::relay) ||
-      payload.size() < relay_prefix_bytes)
+  if (!is_relayed_kind(what) || payload.size() < relay_prefix_bytes)
     throw protocol_error("a relayed frame that is none");
   relayed_endpoint& to = endpoint_of(from);
   if (to.ended()) return;  // it was on its way
@@ -183,9 +194,46 @@ void relay_transport::take(node_t from, std::uint32_t what, std::span<const std:
   ham::transport::frame_head head;
   head.key = prefix.number<std::uint32_t>();
   head.call = prefix.number<std::uint32_t>();
-  head.kind = kind.kind;
-  to.store(head, payload.subspan(relay_prefix_bytes));
+  head.kind = static_cast<std::uint8_t>(what);
   arrivals_.push_back(&to);
+  to.store(head, payload.subspan(relay_prefix_bytes));
+}
+
+/// Behind what has arrived of it.
+void relay_transport::end(node_t node, const std::string& why) {
+  relayed_endpoint* const known = find(node);
+  if (known == nullptr) {
+    observer_.on_lost(node, why);
+  } else if (!known->ended()) {
+    arrivals_.push_back(known);
+    known->end(why);
+  }
+}
+
+void relay_transport::report(const relayed_endpoint& ended) noexcept {
+  try {
+    observer_.on_lost(ended.peer(), ended.reason());
+  } catch (const std::bad_alloc&) {
+    observer_.on_lost(ended.peer(), {});
+  }
+}
+
+void relay_transport::fail(node_t node, const char* why) noexcept {
+  try {
+    observer_.on_broken(node, why);
+  } catch (const std::bad_alloc&) {
+    observer_.on_broken(node, {});
+  }
+}
+
+void relay_transport::lose_all(const std::string& why) noexcept {
+  for (const auto& [node, with] : endpoints_) {
+    try {
+      end(node, "the host, through which it is reached, is lost (" + why + ")");
+    } catch (const std::bad_alloc&) {
+      fail(node, "no host");  // fits
+    }
+  }
 }
 
 ham::transport::endpoint* relay_transport::poll(ham::transport::frame& out, unsigned) {
@@ -194,16 +242,17 @@ ham::transport::endpoint* relay_transport::poll(ham::transport::frame& out, unsi
     relayed_endpoint* const from = arrivals_.front();
     arrivals_.pop_front();
     if (from->poll(out)) return from;  // else it was taken when its node was lost
+    if (from->at_its_end()) report(*from);
   }
   return nullptr;
 }
 
 void relay_transport::forget(ham::transport::endpoint& with) noexcept {
-  std::lock_guard guard(mutex_);
   const auto found = endpoints_.find(with.peer());
   if (found == endpoints_.end() || found->second.get() != &with) return;
   std::erase(arrivals_, found->second.get());
   try {
+    gone_.insert(with.peer());
     forgotten_.push_back(std::move(found->second));  // a frame of it may still be in use
   } catch (const std::bad_alloc&) {
     return;  // it stays

@@ -7,7 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,10 +31,13 @@ class relay_transport final : public transport::transport {
   relay_transport(peer_table& peers, reply_sender& replies, ham::transport::observer& to) noexcept;
   ~relay_transport() override;
 
-  /// What the host passes on. Throws ham::protocol_error. The receiving lock is held.
-  void take(node_t from, std::uint32_t what, std::span<const std::byte> payload);
+  /// What the host passes on. A node whose frames are wrong is lost, not the host. The receiving lock is held.
+  void take(node_t from, std::uint32_t what, std::span<const std::byte> payload) noexcept;
+  /// The host is gone. The receiving lock is held.
+  void lose_all(const std::string& why) noexcept;
 
   [[nodiscard]] const char* name() const noexcept override { return "relay"; }
+  /// The receiving lock is held.
   void connect(node_t peer) override;
   [[nodiscard]] ham::transport::endpoint* poll(ham::transport::frame& out, unsigned polls) override;
   [[nodiscard]] bool arm() override { return arrivals_.empty(); }
@@ -47,18 +50,22 @@ class relay_transport final : public transport::transport {
  private:
   class relayed_endpoint;
 
-  [[nodiscard]] relayed_endpoint* find(node_t node);
+  [[nodiscard]] relayed_endpoint* find(node_t node) const noexcept;
   /// The endpoint of a node; a new one is reported to the observer.
   relayed_endpoint& endpoint_of(node_t node);
+  void store(node_t from, std::uint32_t what, std::span<const std::byte> payload);
+  void end(node_t node, const std::string& why);
+  void report(const relayed_endpoint& ended) noexcept;
+  void fail(node_t node, const char* why) noexcept;
   void send_control(node_t node, std::uint32_t what, std::span<const std::byte> bytes) noexcept;
 
   peer_table& peers_;
   reply_sender& replies_;
   ham::transport::observer& observer_;
-  std::mutex mutex_;  ///< guards endpoints_
-  std::map<node_t, std::unique_ptr<relayed_endpoint>> endpoints_;
   // Under the receiving lock.
-  std::deque<relayed_endpoint*> arrivals_;  ///< one for each frame that waits
+  std::map<node_t, std::unique_ptr<relayed_endpoint>> endpoints_;
+  std::set<node_t> gone_;                   ///< were connected; frames of theirs that are still under way are dropped
+  std::deque<relayed_endpoint*> arrivals_;  ///< one for each frame that waits, and for an end behind them
   std::vector<std::unique_ptr<relayed_endpoint>> forgotten_;
 };
 

@@ -31,6 +31,10 @@ inline constexpr std::uint32_t relay_end = 0x101;     ///< text: why the other n
 /// Bytes of frames, with relay_frame_bytes for each, that may be under way from one node to another one.
 inline constexpr std::uint64_t relay_window = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t relay_frame_bytes = 32;
+/// A credit tells of so many more than the one before, at least.
+inline constexpr std::uint64_t relay_credit_step = relay_window / 4;
+/// Of the text of an end, at most.
+inline constexpr std::size_t relay_max_reason = 1024;
 /// Call id of a call that wants no reply.
 inline constexpr std::uint32_t no_reply = 0xffffffff;
 /// In front of each call of a batch: key, call id, size.

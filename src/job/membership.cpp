@@ -113,13 +113,13 @@ node_t membership::start(const std::vector<target_group>& groups) {
   if (!room) throw config_error("this job has used up the numbers that nodes can have; start another one");
   for (const auto& [number, group] : fresh) {
     const transport::starting_factory* const by = group->by->as_starting();
-    if (by != nullptr && !by->host_factory().connects_targets()) directory_.set_host_only(number);
+    if (by != nullptr) directory_.set_company(number, by->host_factory().reaches());
   }
   start_all(groups, fresh, static_cast<std::uint32_t>(nodes));
   for (const auto& [number, group] : fresh) {
     if (is_invited(*group)) invited_.learn_address(number, *group);
   }
-  if (directory_.knows_any() || first > 1 || (directory_.knows_host_only() && fresh.size() > 1)) announce_to_all();
+  if (host_.num_nodes() > 2) announce_to_all();  // targets wait for it before they look for each other
   return first;
 }
 

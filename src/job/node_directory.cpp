@@ -25,10 +25,10 @@ enum class notice : std::uint8_t {
 
 /// kind, node
 using meeting = std::tuple<std::uint8_t, node_t>;
-/// kind, number of nodes, secure, force_insecure, job key, addresses, nodes that only the host reaches, first and end
-/// of ranks
+/// kind, number of nodes, secure, force_insecure, job key, addresses, nodes that targets do not reach and whether they
+/// have networks, first and end of ranks
 using announcement = std::tuple<std::uint8_t, std::uint32_t, bool, bool, std::array<std::uint8_t, 32>,
-                                std::vector<std::pair<node_t, std::string>>, std::vector<node_t>,
+                                std::vector<std::pair<node_t, std::string>>, std::vector<std::pair<node_t, bool>>,
                                 std::vector<std::pair<node_t, node_t>>>;
 
 template <class T>
@@ -60,6 +60,11 @@ T unpack(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+bool node_directory::knows_way(node_t peer) const {
+  const bool will_be_told = peer != 0 && node_.self() != 0 && node_.peers().is_ready(0) && ranks_with(peer) == nullptr;
+  return !will_be_told || announced_.load(std::memory_order_acquire);
+}
 
 std::int64_t node_directory::connect(node_t peer) {
   if (only_ != nullptr) {
@@ -100,10 +105,14 @@ std::int64_t node_directory::connect_through_host(node_t peer) {
   return base::never_ns;
 }
 
-/// Whether this node and that one have nothing in common but the host.
+/// Whether this node and that one, which listens nowhere, have nothing in common but the host. That one comes to the
+/// same.
 bool node_directory::is_apart(node_t peer) const {
+  const bool waits_for_others = listens();
   std::lock_guard guard(mutex_);
-  if (!ranks_.empty() || !local_reaches_targets_ || host_only_.contains(peer)) return true;
+  const auto other = apart_.find(peer);
+  if (waits_for_others) return other != apart_.end() && !other->second;
+  if (!ranks_.empty() || !local_reaches_targets_ || other != apart_.end()) return true;
   return std::any_of(other_ranks_.begin(), other_ranks_.end(),
                      [peer](const auto& range) { return peer >= range.first && peer < range.second; });
 }
@@ -124,12 +133,15 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
 }
 
 void node_directory::on_announcement(std::span<const std::byte> text) {
-  auto [kind, nodes, secure, force_insecure, key, listeners, host_only, ranks] = unpack<announcement>(text);
+  auto [kind, nodes, secure, force_insecure, key, listeners, apart, ranks] = unpack<announcement>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   if (!node_.peers().grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
-  if (only_ != nullptr) return;
+  if (only_ != nullptr) {
+    announced_.store(true, std::memory_order_release);
+    return;
+  }
   std::lock_guard guard(mutex_);
-  host_only_ = {host_only.begin(), host_only.end()};
+  apart_ = {apart.begin(), apart.end()};
   if (ranks_.empty()) other_ranks_ = std::move(ranks);
   how_.secure = secure;
   how_.force_insecure = force_insecure;
@@ -137,6 +149,7 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
   for (const auto& [node, address] : listeners) {
     if (node != node_.self()) addresses_[node] = address;
   }
+  announced_.store(true, std::memory_order_release);
 }
 
 /// The receiving lock is held.
@@ -163,7 +176,7 @@ void node_directory::announce(node_t to) {
             how_.force_insecure,
             {},
             {addresses_.begin(), addresses_.end()},
-            {host_only_.begin(), host_only_.end()},
+            {apart_.begin(), apart_.end()},
             {}};
     for (const rank_range& one : ranks_) std::get<7>(text).emplace_back(one.first, one.end);
     for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::to_integer<std::uint8_t>(how_.job_key[i]);
@@ -196,20 +209,15 @@ void node_directory::set_address(node_t node, const std::string& address) {
   addresses_[node] = address;
 }
 
-void node_directory::set_host_only(node_t node) {
+void node_directory::set_company(node_t node, transport::company reaches) {
   std::lock_guard guard(mutex_);
-  host_only_.insert(node);
-}
-
-bool node_directory::knows_host_only() const {
-  std::lock_guard guard(mutex_);
-  return !host_only_.empty();
+  if (reaches != transport::company::targets) apart_.emplace(node, reaches == transport::company::networks);
 }
 
 void node_directory::forget(node_t node) {
   std::lock_guard guard(mutex_);
   addresses_.erase(node);
-  host_only_.erase(node);
+  apart_.erase(node);
 }
 
 void node_directory::use_ranks(transport::transport& ranks, node_t first, node_t end) {
@@ -228,11 +236,6 @@ transport::transport* node_directory::ranks_with(node_t node) const {
     if ((node == 0 && node_.self() != 0) || (node >= one.first && node < one.end)) return one.by;
   }
   return nullptr;
-}
-
-bool node_directory::knows_any() const {
-  std::lock_guard guard(mutex_);
-  return !addresses_.empty();
 }
 
 std::optional<std::string> node_directory::address_of(node_t node) const {

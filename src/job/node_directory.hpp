@@ -1,11 +1,11 @@
 // How the nodes of a job find each other: the host tells all nodes who listens where.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +13,7 @@
 
 #include "runtime/engine.hpp"
 #include "transport/network_factory.hpp"
+#include "transport/starting.hpp"
 
 namespace ham::detail {
 
@@ -48,16 +49,18 @@ class node_directory {
   [[nodiscard]] bool has_ranks() const;
 
   // ---- what the engine asks (job.hpp)
+  /// Whether the host has told, if it has to, how `peer` is reached.
+  [[nodiscard]] bool knows_way(node_t peer) const;
   std::int64_t connect(node_t peer);
   void on_notice(node_t from, std::span<const std::byte> text);
 
-  // ---- who listens where, and who can only be reached through the host; on the host
+  // ---- who listens where, and reaches whom; on the host
   void set_address(node_t node, const std::string& address);
-  void set_host_only(node_t node);
-  [[nodiscard]] bool knows_host_only() const;
+  void set_company(node_t node, transport::company reaches);
   /// It is not in the job any more.
   void forget(node_t node);
-  [[nodiscard]] bool knows_any() const;
+  /// nullopt: nobody has told of any.
+  [[nodiscard]] std::optional<std::string> address_of(node_t node) const;
   /// Tells one node who listens where.
   void announce(node_t to);
   /// Opened when it is first needed. The receiving lock is held.
@@ -74,7 +77,8 @@ class node_directory {
   void introduce(node_t from, node_t who);
   std::int64_t connect_through_host(node_t peer);
   [[nodiscard]] bool is_apart(node_t peer) const;
-  [[nodiscard]] std::optional<std::string> address_of(node_t node) const;
+  /// Others on the network may connect to this node.
+  [[nodiscard]] bool listens() const noexcept { return local_ == nullptr && !has_ranks(); }
   [[nodiscard]] transport::transport* ranks_with(node_t node) const;
 
   engine& node_;
@@ -83,10 +87,11 @@ class node_directory {
   bool local_reaches_targets_ = true;
   transport::transport* only_ = nullptr;
   transport::network* network_ = nullptr;  // guarded by the receiving lock
+  std::atomic<bool> announced_{false};     ///< the host has told what follows, at least once
   mutable std::mutex mutex_;               // what follows, and how_
   std::vector<rank_range> ranks_;
   std::vector<std::pair<node_t, node_t>> other_ranks_;  ///< first and end of those that this node is not one of
-  std::set<node_t> host_only_;                          ///< connected to the host and nobody else
+  std::map<node_t, bool> apart_;                        ///< has no targets of its kind; whether it has networks
   std::map<node_t, std::string> addresses_;
 };
 

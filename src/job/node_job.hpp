@@ -13,6 +13,7 @@ class node_job final : public job {
   explicit node_job(node_directory& directory, membership* members = nullptr) noexcept
       : directory_(directory), members_(members) {}
 
+  bool knows_way(node_t peer) const override { return directory_.knows_way(peer); }
   std::int64_t connect(node_t peer) override { return directory_.connect(peer); }
   void on_notice(node_t from, std::span<const std::byte> text) override { directory_.on_notice(from, text); }
   node_t add(const std::string& group) override { return members("adds").add(group); }

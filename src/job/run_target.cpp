@@ -41,8 +41,7 @@ void run_target(target_boot boot) {
 
 namespace {
 
-/// What a target that its host has started reaches besides: other processes, perhaps the targets of its transport.
-enum class company : std::uint8_t { targets, network, nobody };
+using transport::company;
 
 target_boot boot_of(transport::target_side& side, company reaches) {
   target_boot boot;
@@ -75,14 +74,15 @@ described_side side_of(const std::string& set) {
   if (side == nullptr) {
     throw config_error("HAM_TARGET=\"" + set + "\" is not what a host of this release sets; unset it");
   }
-  return {std::move(side), by->as_starting()->host_factory().connects_targets() ? company::targets : company::network};
+  return {std::move(side), by->as_starting()->host_factory().reaches()};
 }
 
 /// Of the transport that called ham_main.
-std::unique_ptr<transport::target_side> called_side(std::uint64_t address) {
+described_side called_side(std::uint64_t address) {
   for (const transport::factory* const one : transports()) {
     if (one->as_starting() == nullptr) continue;
-    if (auto side = one->as_starting()->make_called_target(address)) return side;
+    if (auto side = one->as_starting()->make_called_target(address))
+      return {std::move(side), one->as_starting()->host_factory().reaches()};
   }
   throw config_error(
       "ham_main was told of a ring in a place unknown here; build host and target from the same release");
@@ -107,8 +107,8 @@ void run_target_process(bool plain_output) {
 }
 
 void run_called_target(std::uint64_t address) {
-  const std::unique_ptr<transport::target_side> side = called_side(address);
-  run_target(boot_of(*side, company::nobody));
+  const described_side made = called_side(address);
+  run_target(boot_of(*made.side, made.reaches));
 }
 
 void run_rank(std::unique_ptr<transport::process_group> group) {

@@ -61,6 +61,8 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       peers_(nodes),
       own_(own_record(peers_, self)),
       self_endpoint_(self, [this] { waiter_.wake_if_asleep(); }),
+      events_(peers_, waiter_),
+      replies_(self, waiter_, events_, calls_),
       flow_(peers_, self_endpoint_, replies_),
       contexts_(*this),
       table_(&all_handlers()),
@@ -69,8 +71,6 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memor
       calls_(this, waiter_),
       continuations_(this, calls_.due()),
       dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, replies_, continuations_}),
-      events_(peers_, waiter_),
-      replies_(self, waiter_, events_, calls_),
       handshake_(own_, replies_, waiter_),
       receiver_(*this, {*table_, dispatcher_, calls_, handshake_}),
       connections_(*this,
@@ -165,12 +165,16 @@ void engine::leave() {
   leaving_.store(true);
   standby_.stop();
   const bool own = refuse_queued();
-  peers_.for_each_held([this](peer& one) {
-    if (one.node == self_ || one.state.load() != peer_state::ready) return;
-    replies_.reply_with(one, frame_header::of(wire_kind::goodbye), {});
-  });
-  const std::int64_t until = base::now_ns() + 100'000'000;
-  wait_until([&] { return peers_.filled_outboxes().load() == 0 && (!own || self_endpoint_.empty()); }, until);
+  const auto say_goodbye = [&](bool to_host) {
+    peers_.for_each_held([&](peer& one) {
+      if (one.node == self_ || (one.node == 0) != to_host || one.state.load() != peer_state::ready) return;
+      replies_.reply_with(one, frame_header::of(wire_kind::goodbye), {});
+    });
+    const std::int64_t until = base::now_ns() + 100'000'000;
+    wait_until([&] { return peers_.filled_outboxes().load() == 0 && (!own || self_endpoint_.empty()); }, until);
+  };
+  say_goodbye(false);
+  if (self_ != 0) say_goodbye(true);  // what others get through the host goes before
   waiter_.lock();
   for (peer* const one : peers_) {
     if (one->node != self_) connections_.lose(*one, "this node's runtime has ended", peer_end::connection_lost);

@@ -144,11 +144,12 @@ class engine final : public called_node,
       return who;
     return make_ready(node);
   }
-  /// How many bytes of messages the node has consumed, as its endpoint counts them.
+  /// How many bytes of messages the node has consumed, as its endpoint counts them. Where that is unknown, how many it
+  /// has sent: it grows as well while the node answers.
   [[nodiscard]] std::uint64_t consumed_by(const peer& who) {
     std::uint64_t position = 0;
     locked([&] { position = who.to == nullptr ? 0 : who.to->consumed(); });
-    return position;
+    return position == UINT64_MAX ? who.bytes_received.bytes() : position;
   }
   /// Its process, if that is one of this machine; else negative.
   [[nodiscard]] std::int64_t local_process(const peer& who) const { return connections_.local_process(who); }
@@ -191,6 +192,7 @@ class engine final : public called_node,
       take_notice();
   }
   peer_hold peer_for(node_t node);
+  std::int64_t connect(node_t node);
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waiter_.unlock();
@@ -237,7 +239,10 @@ class engine final : public called_node,
   // ---- connected_node
   void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }
   [[nodiscard]] bool leaving() const noexcept override { return leaving_.load(); }
-  void after_loss(node_t node, const std::string& why) noexcept override { forwarder_.lose(node, why); }
+  void after_loss(node_t node, const std::string& why) noexcept override {
+    forwarder_.lose(node, why);
+    if (node == 0 && relay_ != nullptr) relay_->lose_all(why);
+  }
   [[nodiscard]] relay_transport& relay();
 
   // ---- receiving_node (engine_peers.cpp, engine_receive.cpp)
@@ -259,12 +264,14 @@ class engine final : public called_node,
 
   const node_t self_;
   const std::uint64_t serial_;
-  node_memory memory_;
+  node_memory memory_;  ///< outlives the transports, which others reach it by; its transfers end in the destructor
   transport_set transports_;
   job* job_ = nullptr;
   peer_table peers_;
   peer& own_;  ///< this node's own record, which stays
   self_endpoint self_endpoint_;
+  peer_events events_;
+  outgoing_replies replies_;
   static constexpr std::size_t largest_set_aside = 16;  // of the longest messages
   ping_flow flow_;
   std::atomic<bool> told_of_lost_pings_{false};
@@ -283,8 +290,6 @@ class engine final : public called_node,
   // Under the receiving lock.
   std::atomic<std::int64_t> trim_at_ns_{base::never_ns};  ///< when the memory of long messages goes; any thread
 
-  peer_events events_;
-  outgoing_replies replies_;
   handshake handshake_;
   message_receiver receiver_;
   connections connections_;

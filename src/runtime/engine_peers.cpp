@@ -33,15 +33,29 @@ peer_hold engine::make_ready(node_t node) {
   if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
     if (ends)
       events_.on_lost(node, "the job has ended");
-    else if (job_ != nullptr)
-      until_ns = job_->connect(node);
     else
-      transports_.connect(node);
+      until_ns = connect(node);
   }
   if (!await_greeting(*who, until_ns)) events_.on_lost(node, "it did not connect in time; look at its output");
   await_greeting(*who, base::never_ns);
   if (who->state.load() == peer_state::lost) throw_lost(*who, nullptr, call_outcome::not_run);
   return who;
+}
+
+/// Until when the node is to greet.
+std::int64_t engine::connect(node_t node) {
+  try {
+    if (job_ != nullptr) {
+      const auto known = [&] { return job_->knows_way(node) || stop_.load(); };
+      waiter_.wait_until(
+          known, [this] { return progress(nullptr); }, base::never_ns, nullptr);
+      return job_->connect(node);
+    }
+    transports_.connect(node);
+  } catch (const std::exception& problem) {
+    events_.on_lost(node, problem.what());
+  }
+  return base::never_ns;
 }
 
 void engine::connect_through_host(node_t node) {

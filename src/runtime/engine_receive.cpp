@@ -10,11 +10,13 @@ namespace ham::detail {
 void engine::receive_notice(peer& from, std::span<const std::byte> text) {
   if (!from.hello_seen || job_ == nullptr) throw protocol_error("a notice that was not to be expected");
   job_->on_notice(from.node, text);
+  waiter_.wake_finished();  // somebody may wait for what it tells
 }
 
 void engine::receive_relayed(peer& from, frame_header head, std::span<const std::byte> payload) {
   if (self_ == 0) {
-    forwarder_.forward(from, head, payload);
+    if (peer* const liar = forwarder_.forward(from, head, payload))
+      fail_peer(*liar, "credits for frames that it has not taken");
     return;
   }
   const auto sender = static_cast<node_t>(head.relay_node());

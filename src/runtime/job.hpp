@@ -16,6 +16,8 @@ class job {
  public:
   virtual ~job() = default;
 
+  /// Whether it is known by now how `peer` is reached: who connects to it waits for that.
+  [[nodiscard]] virtual bool knows_way(node_t peer) const = 0;
   /// Begins a connection to `peer`; the observer is told how it ends. Gives how long that may take (nanoseconds on the
   /// steady clock, base::never_ns: somebody will tell in any case). Any thread; does not wait.
   virtual std::int64_t connect(node_t peer) = 0;

@@ -77,6 +77,13 @@ class target_side {
   virtual void join() = 0;
 };
 
+/// What a target reaches besides its host, and through the host the rest of the job.
+enum class company : std::uint8_t {
+  nobody,    ///< it has nothing else
+  networks,  ///< who listens somewhere
+  targets,   ///< and the targets of its own kind
+};
+
 /// A transport of this kind.
 class starting_factory : public factory {
  public:
@@ -87,8 +94,7 @@ class starting_factory : public factory {
   /// Whether such a target is a process of this machine that runs the host's own program file, or
   /// target_group::program.
   [[nodiscard]] virtual bool starts_own_program() const noexcept { return false; }
-  /// Whether its targets reach each other. Those of others reach the host, and through it the rest of the job.
-  [[nodiscard]] virtual bool connects_targets() const noexcept { return false; }
+  [[nodiscard]] virtual company reaches() const noexcept { return company::networks; }
   /// Whether host and targets can be told where to wake up (host_side::set_home_core).
   [[nodiscard]] virtual bool places_nodes() const noexcept { return false; }
 

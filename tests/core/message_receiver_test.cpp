@@ -313,18 +313,21 @@ TEST_F(message_receiver, a_greeting_makes_the_peer_ready) {
   EXPECT_EQ(who_.state, peer_state::ready);
 }
 
-TEST_F(message_receiver, knows_what_is_an_answer) {
-  const auto is_answer = [](frame_header head) { return detail::message_receiver::is_answer({head.encode(), {}}); };
-  EXPECT_TRUE(is_answer(frame_header::reply(1)));
-  EXPECT_TRUE(is_answer(frame_header::reply_error(1)));
-  EXPECT_TRUE(is_answer(frame_header::of(wire_kind::batch_reply)));
-  EXPECT_FALSE(is_answer(call(1)));
-  EXPECT_FALSE(is_answer(frame_header::of(wire_kind::goodbye)));
-  EXPECT_FALSE(detail::message_receiver::is_answer({transport::frame_head{0, 0, 100}, {}}));
+TEST_F(message_receiver, knows_what_outlives_its_sender) {
+  const auto outlives = [](frame_header head) {
+    return detail::message_receiver::outlives_sender({head.encode(), {}});
+  };
+  EXPECT_TRUE(outlives(frame_header::reply(1)));
+  EXPECT_TRUE(outlives(frame_header::reply_error(1)));
+  EXPECT_TRUE(outlives(frame_header::of(wire_kind::batch_reply)));
+  EXPECT_TRUE(outlives(frame_header::relayed(3, to_byte(wire_kind::call)))) << "it is for another node";
+  EXPECT_FALSE(outlives(call(1)));
+  EXPECT_FALSE(outlives(frame_header::of(wire_kind::goodbye)));
+  EXPECT_FALSE(detail::message_receiver::outlives_sender({transport::frame_head{0, 0, 100}, {}}));
   bytes piece(sizeof(transport::fragment_head) + 1);
   const auto head = transport::little_endian({1, 0, 0, to_byte(wire_kind::reply)});
   std::memcpy(piece.data(), &head, sizeof head);
-  EXPECT_TRUE(detail::message_receiver::is_answer({frame_header::of(wire_kind::fragment).encode(), piece}));
+  EXPECT_TRUE(detail::message_receiver::outlives_sender({frame_header::of(wire_kind::fragment).encode(), piece}));
 }
 
 }  // namespace message_receiver_test

@@ -1,6 +1,7 @@
 // The end of a connection that takes what the test allows.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class narrow_endpoint final : public transport::endpoint, public transport::mess
     --allowed;
     heads.push_back(head);
     payloads.push_back(room_);
+    if (on_commit) on_commit();
   }
   [[nodiscard]] std::uint64_t consumed() const noexcept override { return consumed_so_far; }
   [[nodiscard]] bool poll(transport::frame& out) noexcept override {
@@ -60,6 +62,7 @@ class narrow_endpoint final : public transport::endpoint, public transport::mess
   std::vector<transport::frame> arriving;
   std::uint64_t consumed_so_far = 0;
   std::string closed_because;
+  std::function<void()> on_commit;
   std::vector<transport::frame_head> heads;
   std::vector<std::vector<std::byte>> payloads;
 

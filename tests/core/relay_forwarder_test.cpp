@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/narrow_endpoint.hpp"
 #include "core/recorded_replies.hpp"
 #include "core/wire.hpp"
 #include "ham/error.hpp"
@@ -35,7 +36,9 @@ class relay_forwarder : public testing::Test {
     }
   }
   void forward(node_t from, node_t to, std::uint32_t what, const bytes& payload) {
-    forwarder_.forward(peers_[from], frame_header::relayed(static_cast<std::uint32_t>(to), what), payload);
+    peer* const liar =
+        forwarder_.forward(peers_[from], frame_header::relayed(static_cast<std::uint32_t>(to), what), payload);
+    if (liar != nullptr) liars_.push_back(liar->node);
   }
   /// A frame with so many bytes behind its prefix.
   void send(node_t from, node_t to, std::size_t size = 4) {
@@ -51,6 +54,7 @@ class relay_forwarder : public testing::Test {
   }
 
   detail::peer_table peers_{3};
+  std::vector<node_t> liars_;
   test::recorded_replies replies_;
   detail::relay_forwarder forwarder_{peers_, replies_};
 };
@@ -84,27 +88,55 @@ TEST_F(relay_forwarder, what_was_consumed_makes_room) {
 }
 
 TEST_F(relay_forwarder, credits_that_are_wrong_are_refused) {
-  send(one, two);
+  send(one, two, detail::relay_window / 2);
   EXPECT_THROW(forward(two, one, detail::relay_credit, number(1'000'000)), protocol_error) << "more than was sent";
-  forward(two, one, detail::relay_credit, number(36));
-  EXPECT_THROW(forward(two, one, detail::relay_credit, number(35)), protocol_error) << "less than before";
+  EXPECT_THROW(forward(two, one, detail::relay_credit, number(36)), protocol_error) << "each costs a message";
+  forward(two, one, detail::relay_credit, number(detail::relay_credit_step));
+  EXPECT_THROW(forward(two, one, detail::relay_credit, number(detail::relay_credit_step)), protocol_error)
+      << "no more than before";
   EXPECT_THROW(forward(two, one, detail::relay_credit, bytes(3)), protocol_error);
+  EXPECT_THROW(forward(one, two, detail::relay_credit, number(detail::relay_credit_step)), protocol_error)
+      << "it has got nothing";
+}
+
+/// Otherwise the host would keep without limit what the receiver says it has got.
+TEST_F(relay_forwarder, a_receiver_that_acknowledges_what_it_has_not_got_is_to_blame) {
+  test::narrow_endpoint full;
+  peer& to = peers_[two];
+  to.to = &full;
+  to.max_payload = full.max_payload();
+  constexpr std::size_t half = detail::relay_window / 2 - detail::relay_frame_bytes;
+  std::uint64_t sent = 0;
+  for (int i = 0; i < 40 && liars_.empty(); ++i) {
+    detail::reply_room room;
+    to.begin_reply(half, room);  // as the node's replies do
+    EXPECT_FALSE(to.finish_queued_reply(frame_header::relayed(one, to_byte(wire_kind::call)), room));
+    send(one, two, half);
+    sent += detail::relay_window / 2;
+    forward(two, one, detail::relay_credit, number(sent));
+  }
+  EXPECT_EQ(liars_, std::vector<node_t>{two});
+  EXPECT_GT(to.unsent.relayed_bytes(), 8 * detail::relay_window) << "not before";
 }
 
 TEST_F(relay_forwarder, frames_to_nobody_are_refused) {
-  for (const node_t to : {node_t{0}, one, node_t{-1}}) EXPECT_THROW(send(one, to), protocol_error) << to;
+  for (const node_t to : {node_t{0}, one, node_t{-1}, node_t{77}}) EXPECT_THROW(send(one, to), protocol_error) << to;
   EXPECT_THROW(forward(one, two, to_byte(wire_kind::call), bytes(3)), protocol_error) << "without a prefix";
-  EXPECT_THROW(forward(one, two, 0x102, bytes(20)), protocol_error) << "of no kind";
+  for (const std::uint32_t none : {0U, to_byte(wire_kind::relay) + 0U, 0x7fU, 200U, 0x102U})
+    EXPECT_THROW(forward(one, two, none, bytes(20)), protocol_error) << none;
   peers_[one].hello_seen = false;
   EXPECT_THROW(send(one, two), protocol_error) << "before its greeting";
   EXPECT_TRUE(replies_.sent.empty());
 }
 
-TEST_F(relay_forwarder, whoever_asks_for_a_node_that_is_gone_is_told_why) {
+TEST_F(relay_forwarder, whoever_asks_for_a_node_that_is_gone_is_told_why_once) {
+  ASSERT_TRUE(peers_.grow_to(78));
   peers_[two].about.set_loss("it was removed");
   peers_[two].state = peer_state::lost;
   send(one, two);
+  send(one, two);
   send(one, 77);
+  forward(one, 77, detail::relay_credit, number(99));  // of a connection that was forgotten with the node
   ASSERT_EQ(replies_.sent.size(), 2U);
   EXPECT_EQ(replies_.sent[0].to, one);
   EXPECT_EQ(replies_.sent[0].head.relay_node(), 2U);
@@ -137,11 +169,28 @@ TEST_F(relay_forwarder, the_loss_of_the_sender_is_told_to_the_receiver) {
 
 TEST_F(relay_forwarder, one_end_may_end_it) {
   send(one, two);
-  forward(one, two, detail::relay_end, {});
+  forward(one, two, detail::relay_end, bytes(5000));
   EXPECT_EQ(replies_.sent.back().head.relay_what(), detail::relay_end);
+  EXPECT_EQ(replies_.sent.back().bytes.size(), detail::relay_max_reason);
   replies_.sent.clear();
+  forward(one, two, detail::relay_end, {});
   forwarder_.lose(two, "it died");
   EXPECT_TRUE(replies_.sent.empty());
+}
+
+/// What was under way when one side ended it is no offence of the other one.
+TEST_F(relay_forwarder, behind_an_end_nothing_is_passed_on_and_the_rest_still_counts) {
+  constexpr std::size_t half = detail::relay_window / 2 - detail::relay_frame_bytes;
+  send(one, two, half);
+  send(two, one, half);
+  forward(one, two, detail::relay_end, {});
+  replies_.sent.clear();
+  send(two, one, half);
+  forward(two, one, detail::relay_credit, number(detail::relay_window / 2));
+  send(one, two);
+  forward(two, one, detail::relay_end, {});
+  EXPECT_TRUE(replies_.sent.empty());
+  EXPECT_THROW(send(two, one, 0), protocol_error) << "the window is no larger for it";
 }
 
 }  // namespace relay_forwarder_test

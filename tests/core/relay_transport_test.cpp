@@ -28,9 +28,12 @@ constexpr node_t far = 2;
 class watcher final : public transport::observer {
  public:
   std::vector<transport::endpoint*> connected;
-  std::vector<std::string> lost;
+  std::vector<std::string> lost, broken;
   void on_connected(transport::endpoint& with) override { connected.push_back(&with); }
-  void on_broken(node_t, const std::string&) override { lost.emplace_back("broken"); }
+  void on_broken(node_t node, const std::string& why) override {
+    EXPECT_EQ(node, far);
+    broken.push_back(why);
+  }
   void on_lost(node_t, const std::string& why) override { lost.push_back(why); }
 };
 
@@ -122,10 +125,20 @@ TEST_F(relay_transport, a_window_bounds_what_is_under_way) {
   EXPECT_FALSE(send(to, size));
 }
 
-TEST_F(relay_transport, credits_for_what_was_not_sent_are_refused) {
+TEST_F(relay_transport, credits_for_what_was_not_sent_end_the_connection_to_the_node) {
   static_cast<void>(connected());
-  EXPECT_THROW(relay_.take(far, detail::relay_credit, number(1)), protocol_error);
-  EXPECT_THROW(relay_.take(far, detail::relay_credit, bytes(4)), protocol_error);
+  relay_.take(far, detail::relay_credit, number(1));
+  relay_.take(far, detail::relay_credit, bytes(4));
+  EXPECT_EQ(watcher_.broken, (std::vector<std::string>{"a credit for what was not sent", "a credit of another size"}));
+}
+
+/// It may come before the sender goes on.
+TEST_F(relay_transport, a_frame_is_acknowledged_as_soon_as_it_has_left) {
+  to_host_.allowed = 1;
+  transport::endpoint& to = connected();
+  to_host_.on_commit = [this] { relay_.take(far, detail::relay_credit, number(3 + detail::relay_frame_bytes)); };
+  ASSERT_TRUE(send(to, 3));
+  EXPECT_EQ(watcher_.broken, std::vector<std::string>{});
 }
 
 TEST_F(relay_transport, the_first_frame_of_a_node_connects_it) {
@@ -159,11 +172,12 @@ TEST_F(relay_transport, the_sender_is_told_what_was_consumed) {
   EXPECT_EQ(replies_.sent[0].bytes, number(size / 2 + size + 2 * detail::relay_frame_bytes));
 }
 
-TEST_F(relay_transport, what_is_no_frame_is_refused) {
-  EXPECT_THROW(relay_.take(far, 0x7f, bytes(20)), protocol_error);
-  EXPECT_THROW(relay_.take(far, 0x102, bytes(20)), protocol_error);
-  EXPECT_THROW(arrives(bytes(20), wire_kind::relay), protocol_error) << "inside of another one";
-  EXPECT_THROW(arrives(bytes(detail::relay_prefix_bytes - 1)), protocol_error);
+TEST_F(relay_transport, what_is_no_frame_ends_the_connection_to_the_node) {
+  relay_.take(far, 0x7f, bytes(20));
+  relay_.take(far, 0x102, bytes(20));
+  arrives(bytes(20), wire_kind::relay);
+  arrives(bytes(detail::relay_prefix_bytes - 1));
+  EXPECT_EQ(watcher_.broken, std::vector<std::string>(4, "a relayed frame that is none"));
   EXPECT_TRUE(watcher_.connected.empty());
 }
 
@@ -172,13 +186,15 @@ TEST_F(relay_transport, when_the_host_reaches_a_node_no_more_it_is_lost_behind_w
   arrives(inside(1, 2, {}), wire_kind::reply);
   const std::string why = "it died";
   relay_.take(far, detail::relay_end, std::as_bytes(std::span(why)));
-  EXPECT_EQ(watcher_.lost, std::vector<std::string>{"it died"});
-  EXPECT_EQ(to.state(), transport::endpoint_state::open) << "what arrived before counts";
-  transport::frame frame;
-  EXPECT_TRUE(to.poll(frame));
-  to.release();
+  EXPECT_TRUE(watcher_.lost.empty()) << "what arrived before counts";
   arrives(inside(1, 2, {}));  // cannot be of it any more
-  EXPECT_FALSE(to.poll(frame));
+  transport::frame frame;
+  EXPECT_EQ(relay_.poll(frame, 1), &to);
+  to.release();
+  EXPECT_TRUE(watcher_.lost.empty());
+  EXPECT_FALSE(relay_.arm()) << "the end is to be told";
+  EXPECT_EQ(relay_.poll(frame, 1), nullptr);
+  EXPECT_EQ(watcher_.lost, std::vector<std::string>{"it died"});
   to.close("it died");
   EXPECT_TRUE(replies_.sent.empty()) << "who ended it knows";
   EXPECT_EQ(relay_.poll(frame, 1), nullptr);
@@ -199,6 +215,38 @@ TEST_F(relay_transport, a_forgotten_endpoint_goes_with_what_waits_of_it) {
   EXPECT_TRUE(relay_.arm());
   transport::frame frame;
   EXPECT_EQ(relay_.poll(frame, 1), nullptr);
+}
+
+TEST_F(relay_transport, a_node_is_met_once) {
+  transport::endpoint& to = connected();
+  relay_.forget(to);
+  arrives(inside(1, 2, {}));
+  relay_.take(far, detail::relay_credit, number(1));
+  relay_.take(far, detail::relay_end, {});
+  EXPECT_EQ(watcher_.connected.size(), 1U);
+  EXPECT_TRUE(watcher_.broken.empty()) << "it was under way";
+  EXPECT_TRUE(watcher_.lost.empty());
+  relay_.connect(far);
+  EXPECT_EQ(watcher_.connected.size(), 1U);
+  EXPECT_EQ(watcher_.broken, std::vector<std::string>{"it was connected before"});
+}
+
+TEST_F(relay_transport, with_the_host_all_are_lost) {
+  static_cast<void>(connected());
+  arrives(inside(1, 2, {}), wire_kind::reply);
+  relay_.lose_all("it died");
+  transport::frame frame;
+  ASSERT_NE(relay_.poll(frame, 1), nullptr) << "what arrived before counts";
+  watcher_.connected[0]->release();
+  EXPECT_EQ(relay_.poll(frame, 1), nullptr);
+  EXPECT_EQ(watcher_.lost, std::vector<std::string>{"the host, through which it is reached, is lost (it died)"});
+}
+
+TEST_F(relay_transport, without_a_host_nobody_is_reached) {
+  peers_[0].state = peer_state::lost;
+  relay_.connect(far);
+  EXPECT_TRUE(watcher_.connected.empty());
+  EXPECT_EQ(watcher_.broken, std::vector<std::string>{"no host, through which it is reached"});
 }
 
 TEST_F(relay_transport, without_a_host_nothing_is_sent) {

@@ -98,12 +98,14 @@ class played_transport final : public wire::ring_transport {
   std::vector<end> ends_;
 };
 
-/// Node 1, its peers 2, 3, ...; all in the calling thread.
+/// Node 1, its peers 2, 3, ...; or other numbers. All in the calling thread.
 class world {
  public:
   /// With room for so many peers.
-  explicit world(std::size_t max_peers = 500)
-      : max_peers_(max_peers), node_(1, max_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
+  explicit world(std::size_t max_peers = 500, node_t self = 1, node_t first_peer = 2)
+      : max_peers_(max_peers),
+        first_peer_(first_peer),
+        node_(self, max_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
     auto made = std::make_unique<played_transport>(node_.events(), max_peers + 3);
     transport_ = made.get();
     node_.use(std::move(made));
@@ -146,12 +148,12 @@ class world {
 
   [[nodiscard]] bool full() const { return peers_.size() == max_peers_; }
 
-  [[nodiscard]] peer& at(node_t number) { return *peers_[static_cast<std::size_t>(number - 2)]; }
+  [[nodiscard]] peer& at(node_t number) { return *peers_[static_cast<std::size_t>(number - first_peer_)]; }
 
   /// A new connection; `greeting`: what the node said first.
   peer& connect(bytes* greeting = nullptr) {
     const wire::ring_pair rings{memory(peers_.size()), static_cast<std::uint32_t>(0x1234567 * (peers_.size() + 1))};
-    const auto number = static_cast<node_t>(peers_.size() + 2);
+    const auto number = first_peer_ + static_cast<node_t>(peers_.size());
     transport_->add(number, rings);
     peers_.push_back(std::make_unique<peer>(rings, number, *transport_));
     step();
@@ -192,6 +194,7 @@ class world {
   }
 
   std::size_t max_peers_;
+  node_t first_peer_;
   detail::engine node_;
   played_transport* transport_;
   std::vector<std::unique_ptr<peer>> peers_;

@@ -70,7 +70,7 @@ TEST_F(invitations, tell_no_address_of_who_does_not_listen) {
   ASSERT_TRUE(host_->peers().grow_to(2));
   invited_targets targets(*host_, directory_, "");
   targets.learn_address(1, waiting.at("host", 7000));
-  EXPECT_FALSE(directory_.knows_any());
+  EXPECT_FALSE(directory_.address_of(1));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST_F(members_of_a_job, that_are_invited_are_named_by_their_address_when_they_d
   const std::string problem = problem_with([&] { members_.start({waiting.at("host", 7000)}); });
   EXPECT_NE(problem.find("waiting://host:7000 cannot be reached as target 1 ("), std::string::npos) << problem;
   EXPECT_NE(problem.find("nobody is there"), std::string::npos) << problem;
-  EXPECT_FALSE(directory_.knows_any());
+  EXPECT_FALSE(directory_.address_of(1));
 }
 
 /// Ranks of a launcher, which do not greet.

@@ -47,15 +47,12 @@ TEST(node_directory, reaches_nodes_with_addresses_over_the_network) {
   silent_network network;
   directory.use_local(local, true);
   directory.use_network(network);
-  EXPECT_FALSE(directory.knows_any());
   directory.set_address(2, "host:7000");
-  EXPECT_TRUE(directory.knows_any());
   directory.connect(2);
   directory.connect(3);
   EXPECT_EQ(network.reached, (std::vector<place>{{2, "host:7000"}}));
   EXPECT_EQ(local.connected, (std::vector<node_t>{3}));
   directory.forget(2);
-  EXPECT_FALSE(directory.knows_any());
   directory.connect(2);
   EXPECT_EQ(local.connected, (std::vector<node_t>{3, 2}));
 }
@@ -109,8 +106,40 @@ TEST(node_directory, tells_other_nodes_who_listens_where) {
   EXPECT_EQ(listener->num_nodes(), at_node_one.node().num_nodes());
   directory.connect(3);
   EXPECT_EQ(network.reached, (std::vector<place>{{3, "host:7003"}}));
-  directory.forget(3);
-  EXPECT_FALSE(directory.knows_any()) << "a node needs no address of itself";
+  directory.connect(2);
+  EXPECT_EQ(network.reached.size(), 1U) << "a node needs no address of itself";
+}
+
+/// What the host at node 0 tells all others, as one of them hears it.
+bytes announcement_of(node_directory& teller, world& job) {
+  world::peer& hearer = job.friendly();
+  teller.announce(hearer.number);
+  job.step();
+  bytes heard;
+  while (auto next = hearer.receive()) {
+    if (next->first.kind == to_byte(wire_kind::notice)) heard = std::move(next->second);
+  }
+  return heard;
+}
+
+TEST(node_directory, who_calls_another_target_waits_until_the_host_has_told_of_all) {
+  quiet hushed;
+  world told;
+  node_directory teller(told.node(), {});
+  const bytes text = announcement_of(teller, told);
+
+  world target(2, 4, 0);
+  static_cast<void>(target.friendly());  // its host
+  node_directory directory(target.node(), {});
+  silent_transport local;
+  directory.use_local(local, true);
+  EXPECT_TRUE(directory.knows_way(0));
+  EXPECT_FALSE(directory.knows_way(5));
+  target.node().locked([&] { directory.on_notice(0, text); });
+  EXPECT_TRUE(directory.knows_way(5));
+
+  lone_node of_no_host(1, 3);
+  EXPECT_TRUE(node_directory(*of_no_host, {}).knows_way(2)) << "nobody would tell";
 }
 
 TEST(node_directory, nodes_without_a_common_medium_are_left_to_the_host) {
@@ -126,11 +155,29 @@ TEST(node_directory, nodes_without_a_common_medium_are_left_to_the_host) {
   beside.use_local(local, true);
   beside.connect(2);
   EXPECT_EQ(local.connected, std::vector<node_t>{2});
-  beside.set_host_only(3);
+  beside.set_company(3, transport::company::networks);
+  beside.set_company(4, transport::company::targets);
   beside.connect(3);
   EXPECT_EQ(local.connected, std::vector<node_t>{2}) << "the other one's transport reaches the host only";
-  beside.forget(3);
-  EXPECT_FALSE(beside.knows_host_only());
+  beside.connect(4);
+  EXPECT_EQ(local.connected, (std::vector<node_t>{2, 4}));
+}
+
+/// Both sides come to the same, or each would close the other's connection.
+TEST(node_directory, who_listens_is_connected_by_others_unless_they_have_no_network) {
+  world job(2, 4, 0);
+  world::peer& host = job.friendly();
+  node_directory directory(job.node(), {});
+  silent_network network;
+  directory.use_network(network);
+  directory.set_company(5, transport::company::networks);
+  directory.set_company(6, transport::company::nobody);
+  EXPECT_NE(directory.connect(5), base::never_ns) << "it is asked to connect, which may take so long";
+  job.step();
+  std::size_t notices = 0;
+  while (auto next = host.receive()) notices += next->first.kind == to_byte(wire_kind::notice) ? 1 : 0;
+  EXPECT_EQ(notices, 1U);
+  EXPECT_EQ(directory.connect(6), base::never_ns) << "through the host";
 }
 
 TEST(node_directory, refuses_damaged_notices) {

@@ -2,6 +2,7 @@
 // link: ham::ham
 // timeout: 300
 #include "support.hpp"
+#include "tcp_server.hpp"
 
 #include "offload/block_crossing.hpp"
 
@@ -186,6 +187,58 @@ TEST_P(relay, nodes_come_and_go) {
   EXPECT_EQ(offload::sync(1, fn<&failed_node>, fresh), fresh);
   const node_t beside = offload::add_node("shm:1");
   EXPECT_EQ(offload::sync(2, fn<&pid_of>, beside), pid_of(beside));
+}
+
+/// Calls until the node is gone; how many were answered, and how many failed.
+std::pair<int, int> call_until_gone(node_t node) {
+  std::pair<int, int> result{0, 0};
+  for (int round = 0; result.second == 0 && round < 100'000; ++round) {
+    std::vector<offload::future<int>> some;
+    for (int i = 0; i < 50; ++i) {
+      try {
+        some.push_back(offload::async(node, fn<&next>, i));
+      } catch (const node_failure&) {
+        ++result.second;
+      }
+    }
+    for (auto& one : some) {
+      try {
+        one.get();
+        ++result.first;
+      } catch (const node_failure&) {
+        ++result.second;
+      }
+    }
+  }
+  return result;
+}
+
+TEST_P(relay, a_node_that_is_removed_amid_traffic_leaves_nobody_waiting) {
+  auto calling = offload::async(1, fn<&call_until_gone>, node_t{2});
+  EXPECT_FALSE(calling.wait_for(200ms));
+  offload::remove_node(2);
+  ASSERT_TRUE(calling.wait_for(60s));
+  const auto [answered, failed] = calling.get();
+  EXPECT_GT(answered, 0);
+  EXPECT_GT(failed, 0);
+  EXPECT_EQ(offload::sync(1, fn<&next>, 1), 2) << "the rest of the job goes on";
+}
+
+/// A node that waits for hosts, and one that has no address: they agree that the latter connects.
+TEST(relay_beside_tcp, nodes_that_call_each_other_at_once_agree_on_the_way) {
+  const server waits("", 3);
+  ::setenv("HAM_TCP_SECURITY", "off", 1);
+  for (int i = 0; i < 3; ++i) {
+    runtime_options options;
+    options.nodes = "emulated:1," + waits.nodes();
+    const runtime rt(options);
+    auto there = offload::async(1, fn<&medium_to>, node_t{2});
+    auto back = offload::async(2, fn<&medium_to>, node_t{1});
+    EXPECT_EQ(there.get(), "tcp");
+    EXPECT_EQ(back.get(), "tcp");
+    EXPECT_EQ(offload::sync(2, fn<&ping_pong>, node_t{1}, 20), 20);
+  }
+  ::unsetenv("HAM_TCP_SECURITY");
 }
 
 std::string name_of(const testing::TestParamInfo<std::string>& one) {

@@ -49,7 +49,7 @@ class shm_transport final : public starting_factory {
   [[nodiscard]] bool safe_for_privileged() const noexcept override { return true; }
 
   [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
-  [[nodiscard]] bool connects_targets() const noexcept override { return true; }
+  [[nodiscard]] company reaches() const noexcept override { return company::targets; }
   [[nodiscard]] bool places_nodes() const noexcept override { return true; }
   [[nodiscard]] host_parts make_host(base::heap& memory, observer& to) const override {
     auto carrier = shm::host_transport::make(memory.fd(), to);

@@ -15,6 +15,7 @@ class vedma_transport final : public veo::veo_factory {
   [[nodiscard]] host_parts make_host(base::heap&, observer& to) const override {
     return veo::make_veo_host<vedma::host_transport>(to);
   }
+  [[nodiscard]] company reaches() const noexcept override { return company::nobody; }
   [[nodiscard]] std::unique_ptr<target_side> make_called_target(std::uint64_t address) const override {
     veo::welcome& said = veo::welcome_at(address);
     if (said.place != veo::ring_place::host_segment) return nullptr;

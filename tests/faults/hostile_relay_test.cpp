@@ -1,0 +1,117 @@
+// Frames between two other nodes that one of them has made up: only that one is to suffer.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/wire.hpp"
+#include "faults/hostile_world.hpp"
+
+namespace ham::test {
+namespace {
+
+using detail::to_byte;
+using detail::wire_kind;
+
+wire::ring_writer::head relayed(node_t node, std::uint32_t what) {
+  return {static_cast<std::uint32_t>(node), what, to_byte(wire_kind::relay)};
+}
+
+bytes number(std::uint64_t value) {
+  bytes result(sizeof value);
+  for (std::size_t i = 0; i < sizeof value; ++i) result[i] = static_cast<std::byte>(value >> (8 * i));
+  return result;
+}
+
+class hostile_relay : public testing::Test {
+ protected:
+  quiet hushed_;
+  world host_{200, 0, 1};
+};
+
+TEST_F(hostile_relay, frames_of_no_kind_reach_nobody) {
+  world::peer& victim = host_.friendly();
+  for (const std::uint32_t what : {0U, std::uint32_t{to_byte(wire_kind::relay)}, 0x3fU, 200U, 0xffU, 0x102U, ~0U}) {
+    world::peer& one = host_.friendly();
+    one.send(relayed(victim.number, what), bytes(40));
+    host_.step();
+    EXPECT_FALSE(one.open()) << what;
+    EXPECT_FALSE(victim.receive()) << what;
+  }
+  EXPECT_TRUE(victim.open());
+}
+
+TEST_F(hostile_relay, frames_to_nodes_that_are_none_end_their_sender) {
+  for (const node_t node : {0, -1, 100'000, 1 << 30}) {
+    world::peer& one = host_.friendly();
+    one.send(relayed(node, to_byte(wire_kind::call)), bytes(40));
+    host_.step();
+    EXPECT_FALSE(one.open()) << node;
+  }
+  world::peer& self = host_.friendly();
+  self.send(relayed(self.number, to_byte(wire_kind::call)), bytes(40));
+  host_.step();
+  EXPECT_FALSE(self.open());
+}
+
+TEST_F(hostile_relay, before_the_greeting_nothing_is_passed_on) {
+  world::peer& victim = host_.friendly();
+  world::peer& one = host_.connect();
+  one.send(relayed(victim.number, to_byte(wire_kind::call)), bytes(40));
+  host_.step();
+  EXPECT_FALSE(one.open());
+  EXPECT_FALSE(victim.receive());
+}
+
+TEST_F(hostile_relay, a_node_that_ends_a_connection_does_not_blame_the_other_one) {
+  world::peer& honest = host_.friendly();
+  world::peer& other = host_.friendly();
+  const auto frame = [](world::peer& from, const world::peer& to) {
+    from.send(relayed(to.number, to_byte(wire_kind::call)), bytes(3000));
+  };
+  for (int i = 0; i < 100; ++i) {  // more than a step of credit
+    frame(other, honest);
+    host_.step();
+    EXPECT_TRUE(honest.receive());
+  }
+  frame(honest, other);
+  other.send(relayed(honest.number, detail::relay_end), {});
+  host_.step();
+  frame(honest, other);  // under way meanwhile
+  honest.send(relayed(other.number, detail::relay_credit), number(detail::relay_credit_step));
+  host_.step();
+  EXPECT_TRUE(honest.open());
+  EXPECT_TRUE(other.open());
+}
+
+TEST_F(hostile_relay, ends_and_credits_are_not_multiplied) {
+  world::peer& victim = host_.friendly();
+  world::peer& one = host_.friendly();
+  std::size_t heard = 0;
+  for (int i = 0; i < 1000 && one.open(); ++i) {
+    one.send(relayed(victim.number, detail::relay_end), bytes(2000, std::byte{'x'}));
+    host_.step();
+    while (auto got = victim.receive()) {
+      ++heard;
+      EXPECT_LE(got->second.size(), detail::relay_max_reason);
+    }
+  }
+  EXPECT_EQ(heard, 1U);
+}
+
+TEST_F(hostile_relay, the_host_is_not_to_blame_for_what_it_passes_on) {
+  world target(3, 4, 0);
+  world::peer& host = target.friendly();
+  for (const std::uint32_t what : {0U, std::uint32_t{to_byte(wire_kind::relay)}, 0x3fU, 200U, 0x102U})
+    host.send(relayed(5, what), bytes(40));
+  host.send(relayed(5, detail::relay_credit), number(77));
+  host.send(relayed(5, detail::relay_credit), bytes(3));
+  host.send(relayed(5, to_byte(wire_kind::call)), bytes(40));  // it has not greeted
+  target.step(20);
+  EXPECT_TRUE(host.open());
+  host.send(relayed(4, to_byte(wire_kind::call)), bytes(40));
+  target.step();
+  EXPECT_FALSE(host.open()) << "that one is the host's own: as of the target itself";
+}
+
+}  // namespace
+}  // namespace ham::test
