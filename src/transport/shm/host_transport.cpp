@@ -1,9 +1,8 @@
-// Starting, introducing and reaping targets. All of it happens on the control thread, which the children are tied to:
+// Starting, watching and reaping targets. All of it happens on the control thread, which the children are tied to:
 // the kernel kills them when it ends.
 #include "transport/shm/host_transport.hpp"
 
 #include <sys/epoll.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
@@ -23,12 +22,6 @@ constexpr std::chrono::milliseconds end_timeout{500};
 constexpr std::uint64_t command_tag = 0;
 constexpr std::uint64_t process_tag = UINT64_MAX;
 
-std::uint32_t random_word() noexcept {
-  std::uint32_t word = 0;
-  if (::getrandom(&word, sizeof word, 0) != sizeof word) word = static_cast<std::uint32_t>(base::now_ns());
-  return word;
-}
-
 }  // namespace
 
 std::unique_ptr<host_transport> host_transport::make(int heap_fd, observer& to) {
@@ -46,7 +39,6 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
       job_(reinterpret_cast<job_segment*>(job_memory_.data())),
       event_(std::move(event)),
       heap_fd_(heap_fd),
-      next_epoch_(random_word()),
       start_limit_ns_(start_limit_ns()),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   job_->magic = job_segment::magic_value;
@@ -95,13 +87,13 @@ bool host_transport::run_commands() {
   const host_commands::batch asked = commands_.take();
   if (asked.stop) return false;
   for (const auto& [node, until] : asked.ending) {
-    started_target* const one = find(node);
+    started_target* const one = targets_.find(node);
     if (one == nullptr || one->has_ended()) continue;
     one->leaving = true;
     supervisor_.kill_at(node, until);
   }
   for (const node_t node : asked.forgotten) {
-    if (started_target* const one = find(node)) one->forgotten = true;
+    if (started_target* const one = targets_.find(node)) one->forgotten = true;
   }
   if (!asked.starts) return true;
   std::string problem;
@@ -114,17 +106,11 @@ bool host_transport::run_commands() {
   return true;
 }
 
-base::mapping host_transport::make_pair(base::unique_fd& file, std::uint32_t& epoch) {
-  file = base::make_memory_file("ham-pair", ring_pair::file_bytes());
-  epoch = next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
-  return ring_pair::map(file.get());
-}
-
 void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   auto one = std::make_unique<started_target>(plan.node, words(plan.command));
   base::unique_fd pair_file;
   control_text welcome;
-  base::mapping rings = make_pair(pair_file, welcome.epoch);
+  base::mapping rings = targets_.make_pair(pair_file, welcome.epoch);
   welcome.nodes = nodes;
   one->welcome(welcome, job_file_.get(), pair_file.get(), heap_fd_, event_.get());
   const base::unique_fd theirs = one->take_its_end();
@@ -157,14 +143,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
 
   epoll_event interest{EPOLLIN, {.u64 = static_cast<std::uint64_t>(plan.node)}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, one->control(), &interest);
-  children_.push_back(std::move(one));
-}
-
-started_target* host_transport::find(node_t node) noexcept {
-  for (auto& one : children_) {
-    if (one->node == node) return one.get();
-  }
-  return nullptr;
+  targets_.add(std::move(one));
 }
 
 void host_transport::wait_for_events() {
@@ -176,7 +155,7 @@ void host_transport::wait_for_events() {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
     ends = ends || tag == process_tag;
     if (tag == process_tag || tag == command_tag) continue;
-    started_target* const one = find(static_cast<node_t>(tag));
+    started_target* const one = targets_.find(static_cast<node_t>(tag));
     if (one != nullptr && one->listens()) read_control(*one);
   }
   if (ends) look_after_processes();
@@ -184,7 +163,7 @@ void host_transport::wait_for_events() {
 
 void host_transport::look_after_processes() {
   for (const process_supervisor::event& news : supervisor_.turn()) {
-    started_target* const one = find(static_cast<node_t>(news.who));
+    started_target* const one = targets_.find(static_cast<node_t>(news.who));
     if (one == nullptr || one->has_ended()) continue;
     if (news.what == process_supervisor::event::kind::ended)
       on_ended(*one, news.how);
@@ -202,13 +181,7 @@ void host_transport::read_control(started_target& from) {
       if (!from.leaving) supervisor_.kill_at(from.node, base::never_ns);
       return;
     case started_target::said::is_no_target: from.refuse(words.peer); return;
-    case started_target::said::wants_peer: break;
-  }
-  try {
-    introduce(from, words.peer);
-  } catch (const std::exception&) {  // no descriptors or memory left for the connection
-    introduced_.erase(std::minmax<node_t>(from.node, words.peer));
-    from.refuse(words.peer);
+    case started_target::said::wants_peer: targets_.introduce(from, words.peer); return;
   }
 }
 
@@ -257,23 +230,6 @@ std::string host_transport::how_ended(node_t node) {
   return how;
 }
 
-void host_transport::introduce(started_target& first, node_t second) {
-  started_target* const other = find(second);
-  if (first.node == second) return;
-  if (other == nullptr || other->has_ended() || other->has_hung_up()) {
-    first.refuse(second);
-    return;
-  }
-  if (!introduced_.insert(std::minmax(first.node, second)).second) return;
-  base::unique_fd pair_file;
-  control_text text;
-  static_cast<void>(make_pair(pair_file, text.epoch));  // the host itself does not look into it
-  text.side = 0;
-  const bool told = first.introduce(*other, text, pair_file.get());
-  text.side = 1;
-  if (!told || !other->introduce(first, text, pair_file.get())) first.refuse(second);
-}
-
 void host_transport::on_ended(started_target& one, const std::string& how) {
   one.how_ended = how;
   if (!one.has_joined() && !one.has_hung_up()) read_control(one);  // it may have said why
@@ -282,28 +238,18 @@ void host_transport::on_ended(started_target& one, const std::string& how) {
   release(one);
 }
 
-/// Of a death its peers know from the life word. An end in order they know from its goodbye, if there was room for it.
 void host_transport::release(started_target& one) {
-  one.release();
-  if (base::holder_died(job_->of(one.node).alive)) return;
-  for (const auto& [low, high] : introduced_) {
-    if (low != one.node && high != one.node) continue;
-    started_target* const other = find(low == one.node ? high : low);
-    if (other != nullptr && other->listens()) other->refuse(one.node);
-  }
+  targets_.release(one, base::holder_died(job_->of(one.node).alive));
 }
 
-/// Those that are used no more, and whose processes are gone.
 void host_transport::drop_ended() {
-  const auto over = [](const auto& one) { return one->has_ended() && one->forgotten; };
-  for (const auto& one : children_) {
-    if (!over(one)) continue;
-    std::erase_if(introduced_, [&](const auto& two) { return two.first == one->node || two.second == one->node; });
-    std::lock_guard guard(mutex_);
-    places_.erase(place_of(one->node));
-    nodes_.erase(one->node);
+  const std::vector<node_t> dropped = targets_.drop_ended();
+  if (dropped.empty()) return;
+  std::lock_guard guard(mutex_);
+  for (const node_t node : dropped) {
+    places_.erase(place_of(node));
+    nodes_.erase(node);
   }
-  std::erase_if(children_, over);
 }
 
 bool host_transport::has_place_of(node_t node) const {
@@ -322,7 +268,7 @@ void host_transport::forget(endpoint& with) noexcept {
 }
 
 void host_transport::stop_children() {
-  for (auto& one : children_) one->hang_up();
+  targets_.hang_up();
   supervisor_.stop(end_timeout);
 }
 

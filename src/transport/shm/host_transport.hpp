@@ -14,7 +14,7 @@
 #include "transport/common/ring_transport.hpp"
 #include "transport/shm/host_commands.hpp"
 #include "transport/shm/segment.hpp"
-#include "transport/shm/started_target.hpp"
+#include "transport/shm/target_group.hpp"
 
 namespace ham::transport::shm {
 
@@ -55,7 +55,6 @@ class host_transport final : public ring_transport {
   bool run_commands();
   void wait_for_events();
   void read_control(started_target& from);
-  void introduce(started_target& first, node_t second);
   void look_after_processes();
   void on_ended(started_target& one, const std::string& how);
   void release(started_target& one);
@@ -64,8 +63,6 @@ class host_transport final : public ring_transport {
   void report_end(const started_target& one, const std::string& how);
   [[nodiscard]] std::string how_ended(node_t node);
   void stop_children();
-  [[nodiscard]] started_target* find(node_t node) noexcept;
-  base::mapping make_pair(base::unique_fd& file, std::uint32_t& epoch);
   void drop_ended();
 
   base::unique_fd job_file_;
@@ -73,7 +70,6 @@ class host_transport final : public ring_transport {
   job_segment* job_;
   base::unique_fd event_;
   int heap_fd_;
-  std::uint32_t next_epoch_;
 
   mutable std::mutex mutex_;
   std::set<std::size_t> places_;  // of children; guarded by mutex_
@@ -81,10 +77,9 @@ class host_transport final : public ring_transport {
   base::memory_kills memory_kills_;
 
   host_commands commands_;
-  process_supervisor supervisor_;                          // control thread only
-  std::vector<std::unique_ptr<started_target>> children_;  // control thread only
+  process_supervisor supervisor_;  // control thread only
+  target_group targets_;           // control thread only
   std::int64_t start_limit_ns_;
-  std::set<std::pair<node_t, node_t>> introduced_;
   base::unique_fd epoll_;
   std::unique_ptr<base::life_watch> watch_;
   std::thread control_thread_;
