@@ -1,0 +1,143 @@
+// The fields of each, as text.
+#include "core/exception_fields.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <filesystem>
+#include <future>
+#include <ios>
+#include <system_error>
+#include <typeinfo>
+
+#include "base/numbers.hpp"
+#include "ham/error.hpp"
+#include "ham/msg/codec.hpp"
+#include "ham/offload/exceptions.hpp"
+
+namespace ham::detail {
+namespace {
+
+// ---- error codes
+
+std::string category_and_value(const std::error_code& code) {
+  return std::to_string(code.value()) + ":" + code.category().name();
+}
+
+/// Not what() of a filesystem_error, which has the paths in it.
+std::string text_of(const std::system_error& thrown) { return thrown.std::runtime_error::what(); }
+
+/// The exceptions that carry an error_code; nullopt for types derived from them.
+std::optional<encoded_exception> take_code_apart(const std::string& name) {
+  try {
+    throw;
+  } catch (const std::filesystem::filesystem_error& thrown) {
+    if (typeid(thrown) != typeid(std::filesystem::filesystem_error)) return std::nullopt;
+    return encoded_exception{
+        field_code::file, name, text_of(thrown),
+        category_and_value(thrown.code()) + '\0' + thrown.path1().string() + '\0' + thrown.path2().string()};
+  } catch (const std::ios_base::failure& thrown) {  // the library throws a class of its own that is derived from it
+    const bool plain = typeid(thrown) == typeid(std::ios_base::failure) || name == "std::__ios_failure";
+    if (!plain) return std::nullopt;
+    return encoded_exception{field_code::stream, "std::ios_base::failure", text_of(thrown),
+                             category_and_value(thrown.code())};
+  } catch (const std::system_error& thrown) {
+    if (typeid(thrown) != typeid(std::system_error)) return std::nullopt;
+    return encoded_exception{field_code::system, name, text_of(thrown), category_and_value(thrown.code())};
+  } catch (const std::future_error& thrown) {
+    if (typeid(thrown) != typeid(std::future_error)) return std::nullopt;
+    return encoded_exception{field_code::future, name, thrown.what(), category_and_value(thrown.code())};
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+std::error_code read_code(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) throw protocol_error("a system error without its code");
+  const auto value = base::parse_integer(text.substr(0, colon), INT_MIN, INT_MAX);
+  if (!value) throw protocol_error("a system error without its code");
+  const std::string_view category = text.substr(colon + 1);
+  if (category == "system") return {static_cast<int>(*value), std::system_category()};
+  if (category == "iostream") return {static_cast<int>(*value), std::iostream_category()};
+  if (category == "future") return {static_cast<int>(*value), std::future_category()};
+  return {static_cast<int>(*value), std::generic_category()};
+}
+
+/// Makes an exception that carries an error_code.
+std::exception_ptr make_with_code(std::uint8_t kind, std::string what, std::string_view extra) {
+  const std::size_t code_end = std::min(extra.find('\0'), extra.size());
+  const std::error_code code = read_code(extra.substr(0, code_end));
+  if (kind == field_code::future) {
+    return std::make_exception_ptr(std::future_error(static_cast<std::future_errc>(code.value())));
+  }
+  // The constructors append the category's message, which what() has already.
+  const std::string suffix = ": " + code.message();
+  what.resize(what.ends_with(suffix) ? what.size() - suffix.size() : 0);
+  if (kind == field_code::stream) return std::make_exception_ptr(std::ios_base::failure(what, code));
+  if (kind == field_code::file) {
+    const std::size_t middle = extra.find('\0', std::min(code_end + 1, extra.size()));
+    if (middle == std::string_view::npos) throw protocol_error("a file system error without its paths");
+    return std::make_exception_ptr(std::filesystem::filesystem_error(
+        what, extra.substr(code_end + 1, middle - code_end - 1), extra.substr(middle + 1), code));
+  }
+  return std::make_exception_ptr(what.empty() ? std::system_error(code) : std::system_error(code, what));
+}
+
+// ---- what became of a call
+
+/// node, host, pid, function, call, outcome
+using failure_fields = std::tuple<node_t, std::string, std::int64_t, std::string, std::uint64_t, std::uint8_t>;
+
+std::string as_text(const failure_fields& fields) {
+  std::string bytes(msg::encoded_size(fields), '\0');
+  msg::writer to(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
+  msg::encode(to, fields);
+  return bytes;
+}
+
+call_outcome outcome_of(std::uint8_t code) {
+  if (code > static_cast<std::uint8_t>(call_outcome::ran)) throw protocol_error("an outcome of a call that is none");
+  return static_cast<call_outcome>(code);
+}
+
+/// Those of HAM that say what became of a call; nullopt for types derived from them.
+std::optional<encoded_exception> take_outcome_apart(const std::string& name) {
+  try {
+    throw;
+  } catch (const node_failure& thrown) {
+    if (typeid(thrown) != typeid(node_failure)) return std::nullopt;
+    return encoded_exception{field_code::failure, name, thrown.what(),
+                             as_text({thrown.node(), thrown.host(), thrown.pid(), thrown.function(), thrown.call(),
+                                      static_cast<std::uint8_t>(thrown.outcome())})};
+  } catch (const deadline_exceeded& thrown) {
+    if (typeid(thrown) != typeid(deadline_exceeded)) return std::nullopt;
+    return encoded_exception{field_code::deadline, name, thrown.what(),
+                             std::string(1, static_cast<char>(thrown.outcome()))};
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+std::exception_ptr make_with_outcome(std::uint8_t kind, const std::string& what, std::string_view extra) {
+  if (kind == field_code::deadline) {
+    if (extra.size() != 1) throw protocol_error("a missed deadline without an outcome");
+    return std::make_exception_ptr(deadline_exceeded(what, outcome_of(static_cast<std::uint8_t>(extra[0]))));
+  }
+  msg::reader from(reinterpret_cast<const std::byte*>(extra.data()), extra.size());
+  const auto [node, host, pid, function, call, outcome] = msg::decode<failure_fields>(from);
+  from.expect_end();
+  return std::make_exception_ptr(node_failure(what, {node, host, pid, function, call, outcome_of(outcome)}));
+}
+
+}  // namespace
+
+std::optional<encoded_exception> take_fields_apart(const std::string& name) {
+  if (auto with_code = take_code_apart(name)) return with_code;
+  return take_outcome_apart(name);
+}
+
+std::exception_ptr make_with_fields(std::uint8_t code, const std::string& what, std::string_view extra) {
+  return code <= field_code::deadline ? make_with_outcome(code, what, extra) : make_with_code(code, what, extra);
+}
+
+}  // namespace ham::detail

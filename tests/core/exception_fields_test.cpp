@@ -1,0 +1,93 @@
+// Error codes and outcomes of calls arrive with their exceptions; those of a peer are checked.
+#include "core/exception_fields.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <future>
+#include <sstream>
+
+#include "core/exceptions_as_bytes.hpp"
+#include "ham/offload/exceptions.hpp"
+
+namespace ham::detail {
+namespace {
+
+using test::bytes_of;
+using test::through_bytes;
+
+TEST(exception_fields, failures_of_nested_calls_keep_their_details) {
+  const auto lost = through_bytes<node_failure>([] {
+    throw node_failure("node 2 failed", {2, "there", 77, "g(int)", 5, call_outcome::not_run});
+  });
+  EXPECT_STREQ(lost.what(), "node 2 failed");
+  EXPECT_EQ(lost.node(), 2);
+  EXPECT_EQ(lost.host(), "there");
+  EXPECT_EQ(lost.pid(), 77);
+  EXPECT_EQ(lost.function(), "g(int)");
+  EXPECT_EQ(lost.call(), 5U);
+  EXPECT_EQ(lost.outcome(), call_outcome::not_run);
+  for (const call_outcome outcome : {call_outcome::not_run, call_outcome::may_have_run}) {
+    const auto late = through_bytes<deadline_exceeded>([&] { throw deadline_exceeded("too late", outcome); });
+    EXPECT_STREQ(late.what(), "too late");
+    EXPECT_EQ(late.outcome(), outcome);
+  }
+}
+
+TEST(exception_fields, details_from_a_peer_are_checked) {
+  EXPECT_THROW(decode_exception(bytes_of(field_code::failure, "", "", ""), "f()", {}), protocol_error);
+  EXPECT_THROW(decode_exception(bytes_of(field_code::failure, "", "", std::string(60, '\xff')), "f()", {}),
+               protocol_error);
+  EXPECT_THROW(decode_exception(bytes_of(field_code::deadline, "", "", ""), "f()", {}), protocol_error);
+  EXPECT_THROW(decode_exception(bytes_of(field_code::deadline, "", "", "\x03"), "f()", {}), protocol_error);
+}
+
+TEST(exception_fields, those_with_an_error_code_keep_it) {
+  using std::filesystem::filesystem_error;
+  const filesystem_error file("cannot read", "a/b", "c d", std::make_error_code(std::errc::io_error));
+  const auto same_file = through_bytes<filesystem_error>([&] { throw file; });
+  EXPECT_STREQ(same_file.what(), file.what());
+  EXPECT_EQ(same_file.code(), file.code());
+  EXPECT_EQ(same_file.path1(), file.path1());
+  EXPECT_EQ(same_file.path2(), file.path2());
+
+  const auto stream = through_bytes<std::ios_base::failure>([] {
+    std::istringstream empty;
+    empty.exceptions(std::ios::eofbit);
+    empty.get();
+  });
+  EXPECT_EQ(stream.code(), std::io_errc::stream);
+
+  const auto broken = through_bytes<std::future_error>([] { throw std::future_error(std::future_errc::no_state); });
+  EXPECT_EQ(broken.code(), std::future_errc::no_state);
+
+  for (const char* extra : {"5:generic", "", "x"}) {
+    EXPECT_THROW((void)decode_exception(bytes_of(field_code::file, "", "", extra), "f()", {}), protocol_error) << extra;
+  }
+}
+
+TEST(exception_fields, a_system_error_needs_its_code) {
+  for (const char* extra : {"", "generic", ":generic", "x:generic", "1x:generic", " 1:generic", "99999999999:system"}) {
+    EXPECT_THROW((void)decode_exception(bytes_of(field_code::system, "", "", extra), "f()", {}), protocol_error)
+        << extra;
+  }
+  try {
+    std::rethrow_exception(decode_exception(bytes_of(field_code::system, "", "", "2:generic"), "f()", {}));
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), 2);
+  }
+}
+
+TEST(exception_fields, nothing_else_has_them) {
+  for (int code = 0; code < 256; ++code)
+    EXPECT_EQ(has_fields(static_cast<std::uint8_t>(code)), (code >= 244 && code <= 248) || code == 250) << code;
+  try {
+    throw std::runtime_error("plain");
+  } catch (...) {
+    EXPECT_FALSE(take_fields_apart("std::runtime_error"));
+  }
+}
+
+}  // namespace
+}  // namespace ham::detail
