@@ -59,6 +59,7 @@ BEHIND_THE_API = ("core", "job", "compose", "runtime")
 
 # Test -> behaviour of several units together that it is about.
 BEHAVIOUR = {
+    "tests/core/dispatcher_limits_test.cpp": "calls that a dispatcher refuses",
     "tests/msg/codec_layout_test.cpp": "what codecs say of the layout of values",
     "tests/runtime/engine_flow_test.cpp": "pings to a node that has too much to do",
     "tests/runtime/engine_loss_test.cpp": "peers that are lost in the middle of something",
