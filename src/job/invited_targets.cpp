@@ -59,7 +59,7 @@ void invited_targets::invite(const std::vector<target_group>& groups, node_t fir
     each([&](node_t number, const target_group& group) {
       const auto key = key_for(group);
       host_.locked([&] {
-        if (host_.peers().expect(number)) directory_.network().invite(number, server_of(group).text(), key);
+        if (host_.peers.expect(number)) directory_.network().invite(number, server_of(group).text(), key);
       });
     });
     each(await);
@@ -68,7 +68,7 @@ void invited_targets::invite(const std::vector<target_group>& groups, node_t fir
 
 /// A node that listens on all its addresses is reached on the one that the host used.
 void invited_targets::learn_address(node_t number, const target_group& group) {
-  std::string address = host_.peers().address_of(number);
+  std::string address = host_.peers.address_of(number);
   if (address.find(':') == std::string::npos) return;  // it does not listen
   const auto listens = transport::network_address::parse(address);
   if (listens && (listens->host == "0.0.0.0" || listens->host == "::")) {

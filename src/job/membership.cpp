@@ -31,14 +31,14 @@ config_error no_start(node_t number, const node_failure& failure) {
 void membership::take(transport::process_group& group) {
   const node_t first = group.first();
   const node_t end = first + static_cast<node_t>(group.size()) - 1;
-  static_cast<void>(host_.peers().grow_to(static_cast<std::size_t>(end)));
-  auto made = group.open(&host_.memory().own(), host_.events());
+  static_cast<void>(host_.peers.grow_to(static_cast<std::size_t>(end)));
+  auto made = group.open(&host_.memory.own(), host_.events);
   transport::transport& ranks = *made;
   directory_.use_ranks(ranks, first, end);
   host_.use(std::move(made));
   host_.locked([&] {
     for (node_t number = first; number < end; ++number) {
-      if (host_.peers().expect(number)) ranks.connect(number);
+      if (host_.peers.expect(number)) ranks.connect(number);
     }
   });
   for (node_t number = first; number < end; ++number) {
@@ -74,11 +74,11 @@ node_t membership::free_numbers(std::size_t count) {
   const std::int64_t until = base::now_ns() + timeout_ns;
   for (bool resting = true; resting && count < peer_table::most;) {
     resting = false;
-    auto first = static_cast<node_t>(host_.num_nodes());
+    auto first = static_cast<node_t>(host_.peers.size());
     const node_t last = first + 2 * places;
     for (node_t at = first; first <= last; ++at) {
       if (static_cast<std::size_t>(at - first) == count) return first;
-      const peer_table::place place = host_.peers().place_of(at);
+      const peer_table::place place = host_.peers.place_of(at);
       if (place == peer_table::place::free && !started_.has_place_of(at)) continue;
       resting = resting || place != peer_table::place::taken;
       first = at + 1;
@@ -95,7 +95,7 @@ node_t membership::start(const std::vector<target_group>& groups) {
   invited_.prepare(groups);
   std::size_t count = 0;
   for (const target_group& group : groups) count += group.count;
-  const node_t first = count == 0 ? static_cast<node_t>(host_.num_nodes()) : free_numbers(count);
+  const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count);
   fresh_targets fresh;
   for (const target_group& group : groups) {
     for (std::size_t i = 0; i < group.count; ++i) {
@@ -105,9 +105,9 @@ node_t membership::start(const std::vector<target_group>& groups) {
   const std::size_t nodes = static_cast<std::size_t>(first) + fresh.size();
   bool room = false;
   host_.locked([&] {
-    room = host_.peers().grow_to(nodes);
+    room = host_.peers.grow_to(nodes);
     for (const auto& [number, group] : fresh) {  // who calls them before they are there waits
-      if (room && !is_invited(*group)) static_cast<void>(host_.peers().expect(number));
+      if (room && !is_invited(*group)) static_cast<void>(host_.peers.expect(number));
     }
   });
   if (!room) throw config_error("this job has used up the numbers that nodes can have; start another one");
@@ -119,7 +119,7 @@ node_t membership::start(const std::vector<target_group>& groups) {
   for (const auto& [number, group] : fresh) {
     if (is_invited(*group)) invited_.learn_address(number, *group);
   }
-  if (host_.num_nodes() > 2) announce_to_all();  // targets wait for it before they look for each other
+  if (host_.peers.size() > 2) announce_to_all();  // targets wait for it before they look for each other
   return first;
 }
 
@@ -140,7 +140,7 @@ void membership::start_all(const std::vector<target_group>& groups, const fresh_
 }
 
 void membership::announce_to_all() {
-  for (const node_t number : host_.peers().ready_nodes(host_.self())) directory_.announce(number);
+  for (const node_t number : host_.peers.ready_nodes(host_.self())) directory_.announce(number);
 }
 
 node_t membership::add(const std::string& group) { return add_groups(parse_nodes(group), started_.command()); }

@@ -62,7 +62,7 @@ T unpack(std::span<const std::byte> bytes) {
 }  // namespace
 
 bool node_directory::knows_way(node_t peer) const {
-  const bool will_be_told = peer != 0 && node_.self() != 0 && node_.peers().is_ready(0) && ranks_with(peer) == nullptr;
+  const bool will_be_told = peer != 0 && node_.self() != 0 && node_.peers.is_ready(0) && ranks_with(peer) == nullptr;
   return !will_be_told || announced_.load(std::memory_order_acquire);
 }
 
@@ -81,7 +81,7 @@ std::int64_t node_directory::connect(node_t peer) {
     return base::never_ns;
   }
   if (node_.self() == 0) {  // every node of the job is connected to the host from its start
-    node_.events().on_lost(peer, "it has left the job");
+    node_.events.on_lost(peer, "it has left the job");
     return base::never_ns;
   }
   if (peer != 0 && is_apart(peer)) return connect_through_host(peer);
@@ -89,19 +89,25 @@ std::int64_t node_directory::connect(node_t peer) {
     local_->connect(peer);
     return base::never_ns;
   }
-  if (peer == 0 || !node_.peers().is_ready(0)) {
-    node_.events().on_lost(peer, "nothing is known of where it is");
+  if (peer == 0 || !node_.peers.is_ready(0)) {
+    node_.events.on_lost(peer, "nothing is known of where it is");
     return base::never_ns;
   }
-  node_.send_notice(0, pack(meeting{static_cast<std::uint8_t>(notice::meet), peer}));
+  send_notice(0, pack(meeting{static_cast<std::uint8_t>(notice::meet), peer}));
   return base::now_ns() + connect_timeout_ns;
 }
 
+/// To the job at another node.
+void node_directory::send_notice(node_t to, std::span<const std::byte> text) {
+  const peer_hold who = node_.peer_of(to);
+  node_.replies.reply_with(*who, frame_header::of(wire_kind::notice), text);
+}
+
 std::int64_t node_directory::connect_through_host(node_t peer) {
-  if (node_.peers().is_ready(0))
+  if (node_.peers.is_ready(0))
     node_.connect_through_host(peer);
   else
-    node_.events().on_lost(peer, "the host is not there, through which it is reached");
+    node_.events.on_lost(peer, "the host is not there, through which it is reached");
   return base::never_ns;
 }
 
@@ -135,7 +141,7 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
 void node_directory::on_announcement(std::span<const std::byte> text) {
   auto [kind, nodes, secure, force_insecure, key, listeners, apart, ranks] = unpack<announcement>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
-  if (!node_.peers().grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
+  if (!node_.peers.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
   if (only_ != nullptr) {
     announced_.store(true, std::memory_order_release);
     return;
@@ -155,13 +161,13 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
 /// The receiving lock is held.
 void node_directory::introduce(node_t from, node_t who) {
   if (node_.self() == 0) {  // passed on
-    if (!node_.peers().is_ready(who) || who == from || who == 0) return;
-    node_.send_notice(who, pack(meeting{static_cast<std::uint8_t>(notice::meet), from}));
+    if (!node_.peers.is_ready(who) || who == from || who == 0) return;
+    send_notice(who, pack(meeting{static_cast<std::uint8_t>(notice::meet), from}));
     return;
   }
   if (from != 0) throw protocol_error("a request to meet, which only the host passes on");
   const auto address = address_of(who);
-  if (address && node_.peers().expect(who)) network().reach(who, *address);
+  if (address && node_.peers.expect(who)) network().reach(who, *address);
 }
 
 void node_directory::announce(node_t to) {
@@ -171,7 +177,7 @@ void node_directory::announce(node_t to) {
   {
     std::lock_guard guard(mutex_);
     text = {static_cast<std::uint8_t>(notice::announcement),
-            static_cast<std::uint32_t>(node_.num_nodes()),
+            static_cast<std::uint32_t>(node_.peers.size()),
             how_.secure,
             how_.force_insecure,
             {},
@@ -183,7 +189,7 @@ void node_directory::announce(node_t to) {
   }
   std::vector<std::byte> packed = pack(text);
   const wiped_at_end packed_too{packed};
-  node_.send_notice(to, packed);
+  send_notice(to, packed);
 }
 
 transport::network& node_directory::network() {
@@ -198,7 +204,7 @@ transport::network& node_directory::network() {
     options.force_insecure = how_.force_insecure;
     options.timeout = how_.timeout;
   }
-  auto made = network_transport().module().open(options, &node_.memory().own(), node_.events());
+  auto made = network_transport().module().open(options, &node_.memory.own(), node_.events);
   network_ = made.get();
   node_.adopt(std::move(made));
   return *network_;

@@ -75,6 +75,7 @@ class node_directory {
   };
   void on_announcement(std::span<const std::byte> text);
   void introduce(node_t from, node_t who);
+  void send_notice(node_t to, std::span<const std::byte> text);
   std::int64_t connect_through_host(node_t peer);
   [[nodiscard]] bool is_apart(node_t peer) const;
   /// Others on the network may connect to this node.

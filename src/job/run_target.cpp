@@ -26,7 +26,7 @@ void run_target(target_boot boot) {
   target.limit_messages(message_limit());
   node_directory directory(target, boot.how);
   node_job job(directory);
-  target.belong_to(&job);
+  target.owner = &job;
   target.use(boot.open(target, directory));
   engine* const before = process_engine();
   set_process_engine(&target);
@@ -49,7 +49,7 @@ target_boot boot_of(transport::target_side& side, company reaches) {
   boot.nodes = side.nodes();
   boot.memory = side.take_memory();
   boot.open = [&side, reaches](engine& target, node_directory& directory) {
-    auto made = side.open(target.events());
+    auto made = side.open(target.events);
     if (reaches == company::nobody)
       directory.use_only(*made);
     else
@@ -119,7 +119,7 @@ void run_rank(std::unique_ptr<transport::process_group> group) {
   boot.nodes = static_cast<std::size_t>(end);
   boot.how.timeout = tcp_timeout();
   boot.open = [&group, first, end](engine& target, node_directory& directory) {
-    auto made = group->open(&target.memory().own(), target.events());
+    auto made = group->open(&target.memory.own(), target.events);
     group.reset();
     directory.use_ranks(*made, first, end);
     return made;

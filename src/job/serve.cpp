@@ -55,11 +55,11 @@ class job_observer final : public transport::observer {
   }
   void use(engine& target) noexcept { target_ = &target; }
 
-  void on_connected(transport::endpoint& with) override { target_->events().on_connected(with); }
-  void on_broken(node_t peer, const std::string& reason) override { target_->events().on_broken(peer, reason); }
+  void on_connected(transport::endpoint& with) override { target_->events.on_connected(with); }
+  void on_broken(node_t peer, const std::string& reason) override { target_->events.on_broken(peer, reason); }
   void on_lost(node_t peer, const std::string& reason) override {
     if (peer == 0) report(job_event::host_gone);
-    target_->events().on_lost(peer, reason);
+    target_->events.on_lost(peer, reason);
   }
 
  private:
@@ -78,8 +78,8 @@ void serve_one(transport::arrival& host, tcp_security security, job_observer& ob
   boot.how.force_insecure = security == tcp_security::forced_off;
   boot.open = [&](engine& target, node_directory& directory) {
     observer.use(target);
-    auto made = host.join(&target.memory().own(), observer);
-    target.greetings().set_address(made->address());
+    auto made = host.join(&target.memory.own(), observer);
+    target.greetings.set_address(made->address());
     directory.use_network(*made);
     return made;
   };

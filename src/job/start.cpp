@@ -66,8 +66,8 @@ void start_processes(runtime_parts& parts, const runtime_options& options, std::
   parts.directory = std::make_unique<node_directory>(*parts.host, settings_of_job());
   parts.members = std::make_unique<membership>(*parts.host, *parts.directory, options, std::move(defaults));
   parts.job = std::make_unique<node_job>(*parts.directory, parts.members.get());
-  parts.host->belong_to(parts.job.get());
-  parts.host->memory().set_one_sided(options.one_sided);
+  parts.host->owner = parts.job.get();
+  parts.host->memory.set_one_sided(options.one_sided);
   if (ranks != nullptr) {
     parts.members->take(*ranks);
     groups.erase(groups.begin());
@@ -85,9 +85,9 @@ void start_threads(runtime_parts& parts, const transport::in_process_factory& by
   const auto job = by.make_job(nodes);
   const auto seat = [&](node_t node) {
     auto one = std::make_unique<engine>(node, nodes, std::make_unique<base::heap>(base::heap::make_file()));
-    one->memory().set_one_sided(one_sided);
+    one->memory.set_one_sided(one_sided);
     one->limit_messages(message_limit());
-    one->use(job->open(node, one_sided ? &one->memory().own() : nullptr, one->events()));
+    one->use(job->open(node, one_sided ? &one->memory.own() : nullptr, one->events));
     return one;
   };
   parts.host = seat(0);

@@ -37,7 +37,7 @@ started_targets::started_targets(engine& host, target_defaults defaults)
 transport::host_side& started_targets::side_of(const starting_factory& by) {
   const auto found = sides_.find(&by);
   if (found != sides_.end()) return *found->second;
-  transport::host_parts made = by.make_host(host_.memory().own(), host_.events());
+  transport::host_parts made = by.make_host(host_.memory.own(), host_.events);
   host_.use(std::move(made.carrier));
   return *sides_.emplace(&by, std::move(made.side)).first->second;
 }
@@ -78,7 +78,7 @@ void started_targets::start(const fresh_targets& fresh, std::uint32_t nodes) {
       plans.push_back(plan_for(*at->second, static_cast<std::size_t>(at - begin), at->first));
     }
     side_of(by).start(*begin->second, std::move(plans),
-                      {nodes, static_cast<std::uint32_t>(host_.peers().living_nodes())});
+                      {nodes, static_cast<std::uint32_t>(host_.peers.living_nodes())});
   });
 }
 
@@ -86,7 +86,7 @@ void started_targets::start(const fresh_targets& fresh, std::uint32_t nodes) {
 /// one.
 void started_targets::place(const fresh_targets& fresh, transport::host_side& placer) {
   std::erase_if(homes_, [this](const auto& home) {
-    if (home.first == 0 || host_.peers().is_ready(home.first)) return false;
+    if (home.first == 0 || host_.peers.is_ready(home.first)) return false;
     claims_.release(home.second);  // its node has gone
     return true;
   });
@@ -115,7 +115,7 @@ void started_targets::place(const fresh_targets& fresh, transport::host_side& pl
     homes_[homeless[i]] = cores[i];
     placer.set_home_core(homeless[i], cores[i]);
   }
-  host_.live_at_home();
+  host_.waits.adopt_home_core();
 }
 
 void started_targets::end(node_t node, std::chrono::milliseconds timeout) {

@@ -4,24 +4,25 @@
 #include "ham/offload/node.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/engine_info.hpp"
 
-std::size_t ham::detail::max_message() { return current().message_limit(); }
+std::size_t ham::detail::max_message() { return current().greetings.message_limit(); }
 
 namespace ham::offload {
 
-std::size_t num_nodes() { return ham::detail::current().num_nodes(); }
+std::size_t num_nodes() { return ham::detail::current().peers.size(); }
 node_t this_node() { return ham::detail::current().self(); }
 bool is_host() { return is_host(this_node()); }
 bool is_host(node_number node) { return node == 0; }
 
-node_descriptor get_node_descriptor(node_number node) { return ham::detail::current().describe(node); }
-bool alive(node_number node) { return ham::detail::current().alive(node); }
+node_descriptor get_node_descriptor(node_number node) { return ham::detail::describe(ham::detail::current(), node); }
+bool alive(node_number node) { return ham::detail::is_alive(ham::detail::current(), node); }
 node_descriptor get_node_description(node_number node) { return get_node_descriptor(node); }
 
 namespace {
 
 ham::detail::job& job_to_change() {
-  ham::detail::job* const ours = ham::detail::current().its_job();
+  ham::detail::job* const ours = ham::detail::current().owner;
   if (ours == nullptr)
     throw config_error("the nodes of this job cannot change (they live in one process); start it with other HAM_NODES");
   return *ours;
@@ -39,16 +40,16 @@ void detail::remove_node(node_t node, long double timeout_ms) {
   job_to_change().remove(node, std::chrono::milliseconds(static_cast<std::int64_t>(bounded)));
 }
 
-statistics stats() { return ham::detail::current().statistics(); }
+statistics stats() { return ham::detail::statistics_of(ham::detail::current()); }
 
 namespace {
 
 std::uint32_t open_context(std::uint64_t stack_bytes) {
-  return ham::detail::current().thread_contexts().open(static_cast<std::size_t>(stack_bytes));
+  return ham::detail::current().thread_contexts.open(static_cast<std::size_t>(stack_bytes));
 }
-void drain_context() { ham::detail::current().thread_contexts().fail_if_lost(); }
+void drain_context() { ham::detail::current().thread_contexts.fail_if_lost(); }
 void close_context() {
-  ham::detail::current().thread_contexts().close_current();
+  ham::detail::current().thread_contexts.close_current();
   drain_context();
 }
 

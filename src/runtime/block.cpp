@@ -179,7 +179,7 @@ block_rows rows_of(const block& what, std::size_t element_bytes) {
 future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, const block_rows& what, element of,
                       moved_by whom) {
   const std::size_t bytes = what.rows * what.row_bytes;
-  at.memory().count_put(bytes);
+  at.memory.count_put(bytes);
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
   const std::uint32_t swapped = swap_width(at, node, of);
@@ -198,7 +198,7 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
 future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const block_rows& what, element of,
                       moved_by whom) {
   const std::size_t bytes = what.rows * what.row_bytes;
-  at.memory().count_got(bytes);
+  at.memory.count_got(bytes);
   auto* const target = static_cast<std::byte*>(to);
   const row_layout rows = layout_of(what, what.target_pitch, what.source_pitch);
   const std::uint32_t swapped = swap_width(at, node, of);

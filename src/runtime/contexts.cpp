@@ -16,7 +16,7 @@ std::uint32_t contexts::open(std::size_t stack_bytes) {
   self.id = next_++;
   self.thread = base::sized_thread([this, &self] { work(self); }, stack_bytes);
   workers_.emplace(self.id, std::move(one));
-  engine_.standby().start();
+  engine_.standby.start();
   return self.id;
 }
 
@@ -41,7 +41,7 @@ void contexts::work(worker& self) {
     if (worked && self.queue.empty() && !self.closing) {
       self.news.store(false, std::memory_order_relaxed);
       lock.unlock();
-      engine_.standby().poll_for_context(self.news);
+      engine_.standby.poll_for_context(self.news);
       lock.lock();
     }
     self.wake.wait(lock, [&] { return !self.queue.empty() || self.closing; });
@@ -49,8 +49,8 @@ void contexts::work(worker& self) {
     stored_message message = std::move(self.queue.front());
     self.queue.pop_front();
     lock.unlock();
-    engine_.flow().give(message.bytes.size());
-    engine_.calls_in().run_stored(message);
+    engine_.flow.give(message.bytes.size());
+    engine_.calls_in.run_stored(message);
     lock.lock();
   }
   self.finished = true;
@@ -115,7 +115,7 @@ std::vector<stored_message> contexts::close_all() {
   for (auto& [id, one] : workers_) {
     std::lock_guard queue_guard(one->mutex);
     one->closing = true;
-    for (const stored_message& message : one->queue) engine_.flow().drop(message.bytes.size());
+    for (const stored_message& message : one->queue) engine_.flow.drop(message.bytes.size());
     one->news.store(true, std::memory_order_release);
     std::move(one->queue.begin(), one->queue.end(), std::back_inserter(left));
     one->queue.clear();

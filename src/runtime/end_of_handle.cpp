@@ -30,6 +30,14 @@ char state_of(std::int64_t pid) {
   return end_of_name == std::string::npos || end_of_name + 2 >= text.size() ? '\0' : text[end_of_name + 2];
 }
 
+/// How many bytes of messages the node has consumed, as its endpoint counts them. Where that is unknown, how many it
+/// has sent: it grows as well while the node answers.
+std::uint64_t consumed_by(engine& at, const peer& who) {
+  std::uint64_t position = 0;
+  at.locked([&] { position = who.to == nullptr ? 0 : who.to->consumed(); });
+  return position == UINT64_MAX ? who.bytes_received.bytes() : position;
+}
+
 }  // namespace
 
 sign_of_life::sign_of_life(engine& at, node_t node, const char* what)
@@ -42,9 +50,9 @@ sign_of_life::sign_of_life(engine& at, node_t node, const char* what)
       consumed_(who_->given_up_at.load()) {}
 
 bool sign_of_life::shows_one() {
-  const std::uint64_t before = std::exchange(consumed_, at_.consumed_by(*who_));
+  const std::uint64_t before = std::exchange(consumed_, consumed_by(at_, *who_));
   if (before != peer::never && before != consumed_) return true;
-  const char state = state_of(at_.local_process(*who_));
+  const char state = state_of(at_.all_connections.local_process(*who_));
   if (state != '\0') return state != 'T' && state != 't';
   return false;
 }
@@ -72,7 +80,7 @@ bool sign_of_life::wait_on() {
 
 void sign_of_life::give_up(std::int64_t waited_ns) {
   if (who_->given_up_at.exchange(consumed_) != peer::never) return;
-  const char state = state_of(at_.local_process(*who_));
+  const char state = state_of(at_.all_connections.local_process(*who_));
   std::fprintf(
       stderr,
       "ham: node %d: %s of node %d is left to that node, which has not answered for %.1f s (%s); it ends there if "

@@ -46,44 +46,43 @@ engine& current() {
   return *at;
 }
 
-std::uint64_t serial_of(const engine& at) noexcept { return at.serial(); }
+std::uint64_t serial_of(const engine& at) noexcept { return at.serial; }
 
 template <class Done>
 bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* awaited) {
-  return waiter_.wait_until(
+  return waits.wait_until(
       done, [this, awaited] { return progress(awaited); }, until_ns, awaited);
 }
 
-engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory)
+engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
     : self_(self),
-      serial_(next_serial.fetch_add(1)),
-      memory_(this, std::move(memory)),
-      peers_(nodes),
-      own_(own_record(peers_, self)),
-      self_endpoint_(self, [this] { waiter_.wake_if_asleep(); }),
-      events_(peers_, waiter_),
-      replies_(self, waiter_, events_, calls_),
-      flow_(peers_, self_endpoint_, replies_),
-      contexts_(*this),
       table_(&all_handlers()),
-      waiter_(*this),
-      standby_(this, *this, waiter_),
-      calls_(this, waiter_),
-      continuations_(this, calls_.due()),
-      dispatcher_(*this, {this, self, *table_, peers_, waiter_, flow_, replies_, continuations_}),
-      handshake_(own_, replies_, waiter_),
-      receiver_(*this, {*table_, dispatcher_, calls_, handshake_}),
-      connections_(*this,
-                   {own_, *table_, peers_, transports_, waiter_, calls_, handshake_, receiver_, replies_, events_}),
-      sender_(*this, {self, *table_, peers_, waiter_, calls_, flow_, events_}),
-      forwarder_(peers_, replies_) {
-  own_.to = &self_endpoint_;
-  own_.max_payload = self_endpoint_.max_payload();
-  own_.hello_seen = true;
-  own_.about.introduce(local_node_info(self_), {});
-  no_memory_ = std::make_exception_ptr(std::bad_alloc());
-  own_.state.store(peer_state::ready, std::memory_order_release);
-  self_endpoint_.user = &own_;
+      serial(next_serial.fetch_add(1)),
+      memory(this, std::move(heap)),
+      peers(nodes),
+      own(own_record(peers, self)),
+      events(peers, waits),
+      replies(self, waits, events, calls),
+      flow(peers, self_endpoint_, replies),
+      thread_contexts(*this),
+      waits(*this),
+      standby(this, *this, waits),
+      calls(this, waits),
+      continuations(this, calls.due()),
+      calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
+      greetings(own, replies, waits),
+      all_connections(*this, {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events}),
+      calls_out(*this, {self, *table_, peers, waits, calls, flow, events}),
+      self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
+      receiver_(*this, {*table_, calls_in, calls, greetings}),
+      forwarder_(peers, replies),
+      no_memory_(std::make_exception_ptr(std::bad_alloc())) {
+  own.to = &self_endpoint_;
+  own.max_payload = self_endpoint_.max_payload();
+  own.hello_seen = true;
+  own.about.introduce(local_node_info(self_), {});
+  own.state.store(peer_state::ready, std::memory_order_release);
+  self_endpoint_.user = &own;
   detach_in_forks(*this);
 }
 
@@ -91,36 +90,36 @@ engine::~engine() {
   forget(*this);
   leaving_.store(true);
   stop_.store(true);
-  standby_.stop();
+  standby.stop();
   if (progress_thread_.joinable()) {
-    waiter_.wake();
+    waits.wake();
     progress_thread_.join();
   }
-  contexts_.stop();
-  while (dispatcher_.runs_elsewhere()) base::sleep_ns(100'000);
+  thread_contexts.stop();
+  while (calls_in.runs_elsewhere()) base::sleep_ns(100'000);
   transports_.shutdown();
-  memory_.transfers().stop();
+  memory.transfers().stop();
   settle_the_rest();
 }
 
 /// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.
 void engine::settle_the_rest() {
-  waiter_.lock();
-  settled_.settle_all([this](call_slot& slot, slot_state outcome) { calls_.settle(slot, outcome); });
-  calls_.fail_pending([this](call_slot& slot) {
+  waits.lock();
+  settled.settle_all([this](call_slot& slot, slot_state outcome) { calls.settle(slot, outcome); });
+  calls.fail_pending([this](call_slot& slot) {
     return slot.function == nullptr ? std::exception_ptr()
-                                    : loss_of(own_, slot.function, slot.id, call_outcome::may_have_run);
+                                    : loss_of(own, slot.function, slot.id, call_outcome::may_have_run);
   });
   finish_progress();
-  waiter_.lock();
+  waits.lock();
   const auto ended = std::make_exception_ptr(error("the runtime of this future has ended"));
-  calls_.fail_pending([&](call_slot&) { return ended; });
+  calls.fail_pending([&](call_slot&) { return ended; });
   finish_progress();
 }
 
 void engine::end() noexcept {
   stop_.store(true, std::memory_order_release);
-  waiter_.wake();
+  waits.wake();
 }
 
 void engine::use(std::unique_ptr<transport::transport> transport) {
@@ -131,8 +130,8 @@ void engine::adopt(std::unique_ptr<transport::transport> transport) {
   const int wake_fd = transport->wake_fd();
   const char* const device = transport->device_type();
   transports_.add(std::move(transport));
-  if (wake_fd >= 0) waiter_.watch(wake_fd);
-  if (device != nullptr) own_.about.set_device_type(device);
+  if (wake_fd >= 0) waits.watch(wake_fd);
+  if (device != nullptr) own.about.set_device_type(device);
 }
 
 void engine::start_progress_thread() {
@@ -144,18 +143,16 @@ void engine::start_progress_thread() {
   });
 }
 
-void engine::await_ready(node_t node) { static_cast<void>(peer_of(node)); }
-
 bool engine::await_ready(node_t node, std::int64_t until_ns) {
-  if (!await_greeting(*peer_for(node), until_ns)) return false;
-  await_ready(node);
+  if (until_ns != base::never_ns && !await_greeting(*peer_for(node), until_ns)) return false;
+  static_cast<void>(peer_of(node));
   return true;
 }
 
 void engine::serve() {
   const engine_scope scope(this);
   serving_.store(true, std::memory_order_release);
-  live_at_home();
+  waits.adopt_home_core();
   wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
   if (detached_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
 }
@@ -163,21 +160,21 @@ void engine::serve() {
 void engine::leave() {
   end_transfers();
   leaving_.store(true);
-  standby_.stop();
+  standby.stop();
   const bool own = refuse_queued();
   const auto say_goodbye = [&](bool to_host) {
-    peers_.for_each_held([&](peer& one) {
+    peers.for_each_held([&](peer& one) {
       if (one.node == self_ || (one.node == 0) != to_host || one.state.load() != peer_state::ready) return;
-      replies_.reply_with(one, frame_header::of(wire_kind::goodbye), {});
+      replies.reply_with(one, frame_header::of(wire_kind::goodbye), {});
     });
     const std::int64_t until = base::now_ns() + 100'000'000;
-    wait_until([&] { return peers_.filled_outboxes().load() == 0 && (!own || self_endpoint_.empty()); }, until);
+    wait_until([&] { return peers.filled_outboxes().load() == 0 && (!own || self_endpoint_.empty()); }, until);
   };
   say_goodbye(false);
   if (self_ != 0) say_goodbye(true);  // what others get through the host goes before
-  waiter_.lock();
-  for (peer* const one : peers_) {
-    if (one->node != self_) connections_.lose(*one, "this node's runtime has ended", peer_end::connection_lost);
+  waits.lock();
+  for (peer* const one : peers) {
+    if (one->node != self_) all_connections.lose(*one, "this node's runtime has ended", peer_end::connection_lost);
   }
   finish_progress();
 }
@@ -186,23 +183,23 @@ void engine::leave() {
 /// that it cannot wait for them.
 void engine::end_transfers() noexcept {
   constexpr std::int64_t max_wait_ns = 2'000'000'000;
-  memory_.transfers().finish(base::now_ns() + max_wait_ns);
-  waiter_.lock();
+  memory.transfers().finish(base::now_ns() + max_wait_ns);
+  waits.lock();
   handle_events();
-  waiter_.unlock();
+  waits.unlock();
 }
 
 // ---- progress
 
 bool engine::progress(const call_slot* awaited) {
-  if (!waiter_.try_lock()) return continuations_.due() && continuations_.run();
+  if (!waits.try_lock()) return continuations.due() && continuations.run();
   bool any = false;
-  if (events_.pending()) [[unlikely]]
+  if (events.pending()) [[unlikely]]
     any = handle_events();
-  if (peers_.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
-    for (peer* const one : peers_) one->flush_if_free();
-  any = dispatcher_.run_deferred(awaited) || any;
-  for (int i = 0; i < max_frames && !continuations_.may_run(); ++i) {
+  if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
+    for (peer* const one : peers) one->flush_if_free();
+  any = calls_in.run_deferred(awaited) || any;
+  for (int i = 0; i < max_frames && !continuations.may_run(); ++i) {
     transport::frame frame;
     transport::endpoint* const from = next_frame(frame, any ? 1 : polls_while_idle);
     if (from == nullptr) break;
@@ -216,9 +213,9 @@ bool engine::progress(const call_slot* awaited) {
 
 void engine::poll_once() {
   if (progress()) return;
-  if (calls_.next_deadline_ns() == base::never_ns) return;
+  if (calls.next_deadline_ns() == base::never_ns) return;
   const std::int64_t now = base::now_ns();
-  if (now >= calls_.next_deadline_ns()) expire_deadlines(now);
+  if (now >= calls.next_deadline_ns()) expire_deadlines(now);
 }
 
 // ---- waiting
@@ -233,8 +230,8 @@ bool engine::await_greeting(peer& who, std::int64_t until_ns) {
 }
 
 bool engine::wait(call_slot& slot, std::int64_t until_ns) {
-  if (memory_.transfers().busy()) [[unlikely]]
-    memory_.transfers().help(slot, until_ns);
+  if (memory.transfers().busy()) [[unlikely]]
+    memory.transfers().help(slot, until_ns);
   if (msg::pool_of_this_thread != nullptr) [[unlikely]]
     return wait_in_pool(slot, until_ns);
   return await_settled(slot, until_ns);
@@ -258,26 +255,27 @@ bool engine::wait_in_pool(call_slot& slot, std::int64_t until_ns) {
   }
 }
 
-void engine::fail_access(node_t node) {
-  const peer_hold who = peer_for(node);
-  // The transport tells of the loss as well, at its own time.
-  wait_until([&who] { return who->state.load(std::memory_order_acquire) == peer_state::lost; },
-             base::now_ns() + 1'000'000'000);
-  throw_lost(*who, nullptr, call_outcome::may_have_run);
+/// The transport tells of the loss as well, at its own time.
+void engine::fail_access(peer& who) {
+  const std::int64_t until = base::now_ns() + 1'000'000'000;
+  if (base::on_library_thread)
+    await_loss(who, until);
+  else
+    wait_until([&who] { return who.state.load(std::memory_order_acquire) == peer_state::lost; }, until);
+  throw_lost(who, nullptr, call_outcome::may_have_run);
 }
 
-void engine::fail_background_access(peer& who) {
-  const std::int64_t until = base::now_ns() + 1'000'000'000;
+/// On a thread that must not run calls and continuations.
+void engine::await_loss(peer& who, std::int64_t until_ns) {
   base::backoff<base::backoff_schedule{.spins = 100, .yields = 100, .sleep_ns = 50'000}> pause;
-  while (who.state.load(std::memory_order_acquire) != peer_state::lost && base::now_ns() < until) {
-    if (events_.pending() && waiter_.try_lock()) {
+  while (who.state.load(std::memory_order_acquire) != peer_state::lost && base::now_ns() < until_ns) {
+    if (events.pending() && waits.try_lock()) {
       handle_events();
-      waiter_.unlock();
-      if (continuations_.due()) waiter_.wake();  // who sleeps next runs it first
+      waits.unlock();
+      if (continuations.due()) waits.wake();  // who sleeps next runs it first
     }
     pause.wait();
   }
-  throw_lost(who, nullptr, call_outcome::may_have_run);
 }
 
 }  // namespace ham::detail

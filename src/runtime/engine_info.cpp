@@ -1,31 +1,32 @@
-// What a node says of itself and of others.
+#include "runtime/engine_info.hpp"
+
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
 
-offload::statistics engine::statistics() const {
+offload::statistics statistics_of(const engine& at) {
   offload::statistics result;
-  const peer_traffic all = peers_.traffic();
+  const peer_traffic all = at.peers.traffic();
   result.calls_sent = all.calls_sent;
   result.bytes_sent = all.bytes_sent;
   result.bytes_received = all.bytes_received;
-  result.calls_executed = dispatcher_.calls_executed();
-  result.bytes_put = memory_.bytes_put();
-  result.bytes_got = memory_.bytes_got();
-  result.sleeps = waiter_.sleeps();
+  result.calls_executed = at.calls_in.calls_executed();
+  result.bytes_put = at.memory.bytes_put();
+  result.bytes_got = at.memory.bytes_got();
+  result.sleeps = at.waits.sleeps();
   return result;
 }
 
-offload::node_descriptor engine::describe(node_t node) {
-  notice_losses();
-  return offload::node_descriptor(peer_of(node)->about.description());
+offload::node_descriptor describe(engine& at, node_t node) {
+  if (at.events.pending()) at.take_notice();
+  return offload::node_descriptor(at.peer_of(node)->about.description());
 }
 
-bool engine::alive(node_t node) {
-  if (node == self_) return true;
-  notice_losses();
+bool is_alive(engine& at, node_t node) {
+  if (node == at.self()) return true;
+  if (at.events.pending()) at.take_notice();
   try {
-    static_cast<void>(peer_of(node));
+    static_cast<void>(at.peer_of(node));
     return true;
   } catch (const node_failure&) {
     return false;

@@ -5,15 +5,15 @@
 namespace ham::detail {
 
 peer_hold engine::peer_for(node_t node) {
-  if (peer_hold who = peers_.hold(node)) [[likely]]
+  if (peer_hold who = peers.hold(node)) [[likely]]
     return who;
-  if (node < 0 || static_cast<std::size_t>(node) >= peers_.size()) {
+  if (node < 0 || static_cast<std::size_t>(node) >= peers.size()) {
     throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
-                     std::to_string(peers_.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes");
+                     std::to_string(peers.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes");
   }
   peer_hold claimed;
   locked([&] {
-    if (peer* const one = peers_.claim(node)) claimed = peer_hold(*one);
+    if (peer* const one = peers.claim(node)) claimed = peer_hold(*one);
   });
   if (claimed) return claimed;
   node_failure::details details;
@@ -32,11 +32,11 @@ peer_hold engine::make_ready(node_t node) {
   if (ends) until_ns = base::now_ns() + 500'000'000;
   if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
     if (ends)
-      events_.on_lost(node, "the job has ended");
+      events.on_lost(node, "the job has ended");
     else
       until_ns = connect(node);
   }
-  if (!await_greeting(*who, until_ns)) events_.on_lost(node, "it did not connect in time; look at its output");
+  if (!await_greeting(*who, until_ns)) events.on_lost(node, "it did not connect in time; look at its output");
   await_greeting(*who, base::never_ns);
   if (who->state.load() == peer_state::lost) throw_lost(*who, nullptr, call_outcome::not_run);
   return who;
@@ -45,15 +45,15 @@ peer_hold engine::make_ready(node_t node) {
 /// Until when the node is to greet.
 std::int64_t engine::connect(node_t node) {
   try {
-    if (job_ != nullptr) {
-      const auto known = [&] { return job_->knows_way(node) || stop_.load(); };
-      waiter_.wait_until(
+    if (owner != nullptr) {
+      const auto known = [&] { return owner->knows_way(node) || stop_.load(); };
+      waits.wait_until(
           known, [this] { return progress(nullptr); }, base::never_ns, nullptr);
-      return job_->connect(node);
+      return owner->connect(node);
     }
     transports_.connect(node);
   } catch (const std::exception& problem) {
-    events_.on_lost(node, problem.what());
+    events.on_lost(node, problem.what());
   }
   return base::never_ns;
 }
@@ -65,7 +65,7 @@ void engine::connect_through_host(node_t node) {
 /// The receiving lock is held.
 relay_transport& engine::relay() {
   if (relay_ == nullptr) {
-    auto made = std::make_unique<relay_transport>(peers_, replies_, events_);
+    auto made = std::make_unique<relay_transport>(peers, replies, events);
     relay_transport* const kept = made.get();
     adopt(std::move(made));
     relay_ = kept;
@@ -75,23 +75,23 @@ relay_transport& engine::relay() {
 
 /// Whoever else has the receiving lock does it before it sleeps.
 void engine::take_notice() {
-  if (!waiter_.try_lock()) return;
+  if (!waits.try_lock()) return;
   handle_events();
   finish_progress();
 }
 
 bool engine::handle_events() noexcept {
-  const bool any = events_.handle_all([this](peer_event& one) { connections_.handle(one); },
-                                      [this] { calls_.fail_unanswered(no_memory_); });
-  return settled_.settle_all([this](call_slot& slot, slot_state outcome) { calls_.settle(slot, outcome); }) || any;
+  const bool any = events.handle_all([this](peer_event& one) { all_connections.handle(one); },
+                                     [this] { calls.fail_unanswered(no_memory_); });
+  return settled.settle_all([this](call_slot& slot, slot_state outcome) { calls.settle(slot, outcome); }) || any;
 }
 
 void engine::part_with(node_t node, const std::string& reason) {
   const peer_hold who = peer_for(node);
-  if (who->state.load() == peer_state::ready) replies_.reply_with(*who, frame_header::of(wire_kind::goodbye), {});
+  if (who->state.load() == peer_state::ready) replies.reply_with(*who, frame_header::of(wire_kind::goodbye), {});
   std::string why = reason;
-  waiter_.lock();
-  connections_.lose(*who, std::move(why), peer_end::connection_lost);
+  waits.lock();
+  all_connections.lose(*who, std::move(why), peer_end::connection_lost);
   finish_progress();
 }
 

@@ -8,9 +8,9 @@
 namespace ham::detail {
 
 void engine::receive_notice(peer& from, std::span<const std::byte> text) {
-  if (!from.hello_seen || job_ == nullptr) throw protocol_error("a notice that was not to be expected");
-  job_->on_notice(from.node, text);
-  waiter_.wake_finished();  // somebody may wait for what it tells
+  if (!from.hello_seen || owner == nullptr) throw protocol_error("a notice that was not to be expected");
+  owner->on_notice(from.node, text);
+  waits.wake_finished();  // somebody may wait for what it tells
 }
 
 void engine::receive_relayed(peer& from, frame_header head, std::span<const std::byte> payload) {
@@ -28,19 +28,19 @@ void engine::receive_relayed(peer& from, frame_header head, std::span<const std:
 void engine::receive_goodbye(peer& from, std::span<const std::byte> text) {
   if (from.node == 0) lose_host();
   if (text.empty()) {
-    connections_.lose(from, "its runtime has ended", peer_end::connection_lost);
+    all_connections.lose(from, "its runtime has ended", peer_end::connection_lost);
     return;
   }
-  connections_.lose(from,
-                    "it closed the connection because it was sent " +
-                        std::string(reinterpret_cast<const char*>(text.data()), text.size()),
-                    peer_end::connection_lost);
+  all_connections.lose(from,
+                       "it closed the connection because it was sent " +
+                           std::string(reinterpret_cast<const char*>(text.data()), text.size()),
+                       peer_end::connection_lost);
 }
 
 /// Its sender has gone on. draining or closing its context fails, and this node says so once.
 void engine::lose_ping(frame_header head, std::span<const std::byte> payload,
                        std::span<const std::byte> error) noexcept {
-  if (head.in_context()) contexts_.count_lost(word_at(payload, 0));
+  if (head.in_context()) thread_contexts.count_lost(word_at(payload, 0));
   if (leaving_.load() || told_of_lost_pings_.exchange(true)) return;
   const std::string why = describe_exception(error);
   std::fprintf(stderr, "ham: node %d: %s, called by ping, was not run: %s (said once)\n", self_,
@@ -50,13 +50,13 @@ void engine::lose_ping(frame_header head, std::span<const std::byte> payload,
 /// This node ends: calls that wait in its contexts will not run, and their callers are told. True if there were calls
 /// of its own.
 bool engine::refuse_queued() {
-  const std::vector<stored_message> queued = contexts_.close_all();
+  const std::vector<stored_message> queued = thread_contexts.close_all();
   const auto error = encode_not_run("node " + std::to_string(self_) + " failed: its runtime has ended");
   bool own = false;
   for (const stored_message& one : queued) {
     one.from->users.fetch_sub(1, std::memory_order_relaxed);  // whose records stay until this engine goes
     if (one.from->state.load() == peer_state::lost) continue;
-    dispatcher_.refuse(*one.from, one.head, one.bytes, error);
+    calls_in.refuse(*one.from, one.head, one.bytes, error);
     own = own || one.from->node == self_;
   }
   return own;

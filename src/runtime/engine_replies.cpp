@@ -17,7 +17,7 @@ void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
   else
     to.begin_reply(size, out);
   if (out.queued != nullptr) [[unlikely]]
-    call.at->used_long_memory();
+    call.at->long_messages.start();
 }
 
 void reply_nothing(incoming_call& call) {
@@ -27,7 +27,7 @@ void reply_nothing(incoming_call& call) {
     call.batch->finish();
   } else {
     call.from->begin_reply(0, out);
-    call.at->replies().finish(frame_header::reply(call.call), out);
+    call.at->replies.finish(frame_header::reply(call.call), out);
   }
 }
 
@@ -35,12 +35,12 @@ void finish_reply(incoming_call& call, reply_room& reply) noexcept {
   if (call.batch != nullptr)
     call.batch->finish();
   else
-    call.at->replies().finish(frame_header::reply(call.call), reply);
+    call.at->replies.finish(frame_header::reply(call.call), reply);
 }
 
-void unshare_call(incoming_call& call) noexcept { call.at->calls_in().end_elsewhere(call); }
+void unshare_call(incoming_call& call) noexcept { call.at->calls_in.end_elsewhere(call); }
 
-void share_call(incoming_call& call) { call.at->calls_in().begin_elsewhere(call); }
+void share_call(incoming_call& call) { call.at->calls_in.begin_elsewhere(call); }
 
 void reply_exception(incoming_call& call) noexcept {
   std::vector<std::byte> bytes = encode_current_exception();
@@ -55,15 +55,16 @@ void reply_exception(incoming_call& call) noexcept {
   if (call.batch != nullptr)
     call.batch->fail(call.call, bytes);
   else
-    call.at->replies().reply_with(*call.from, frame_header::reply_error(call.call), bytes);
+    call.at->replies.reply_with(*call.from, frame_header::reply_error(call.call), bytes);
 }
 
 void reject_call(incoming_call& call, const char* why) noexcept {
   try {
-    call.at->fail_peer(*call.from, "arguments of " + msg::handler_table::local().pretty_name(call.function->key()) +
-                                       " that cannot be read: " + why);
+    call.at->all_connections.fail(*call.from, "arguments of " +
+                                                  msg::handler_table::local().pretty_name(call.function->key()) +
+                                                  " that cannot be read: " + why);
   } catch (const std::bad_alloc&) {
-    call.at->fail_peer(*call.from, "arguments that cannot be read");
+    call.at->all_connections.fail(*call.from, "arguments that cannot be read");
   }
   if (call.batch != nullptr) call.batch->fail(call.call, {});
 }

@@ -9,51 +9,45 @@ namespace {
 
 constexpr std::int64_t limit_pause_ns = 10'000'000;    // between polls of a thread whose calls are nested too deep
 constexpr std::int64_t full_queue_pause_ns = 500'000;  // nobody says when a full queue has room again
-constexpr std::int64_t keep_long_memory_ns = 1'000'000'000;
 
 }  // namespace
 
 std::int64_t engine::check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) {
-  if (now >= calls_.next_deadline_ns()) expire_deadlines(now);
-  if (now >= trim_at_ns_.load(std::memory_order_relaxed)) [[unlikely]]
+  if (now >= calls.next_deadline_ns()) expire_deadlines(now);
+  if (now >= long_messages.due_ns()) [[unlikely]]
     trim_long_memory(now);
   if (this_thread.depth < thread_state::max_depth) [[likely]]
     return base::never_ns;
-  dispatcher_.wait_at_limit(awaited, now, silent_since);
+  calls_in.wait_at_limit(awaited, now, silent_since);
   return now + limit_pause_ns;
 }
 
-/// The next long message finds warm pages, if it comes soon.
-void engine::used_long_memory() noexcept {
-  trim_at_ns_.store(base::now_ns() + keep_long_memory_ns, std::memory_order_relaxed);
-}
-
 void engine::trim_long_memory(std::int64_t now) noexcept {
-  if (!waiter_.try_lock()) return;
-  trim_at_ns_.store(base::never_ns, std::memory_order_relaxed);
+  if (!waits.try_lock()) return;
+  long_messages.stop();
   receiver_.free_long_buffers();
   bool empty = true;
-  for (peer* const one : peers_) empty = one->trim_if_free() && empty;
-  if (!empty) trim_at_ns_.store(now + keep_long_memory_ns, std::memory_order_relaxed);
+  for (peer* const one : peers) empty = one->trim_if_free() && empty;
+  if (!empty) long_messages.start(now);
   finish_progress();
 }
 
 /// Whether the node that is to answer slept when the call was sent: a second sleep, of this side, would double the
 /// wait.
 bool engine::wakes_up(const call_slot& awaited) noexcept {
-  if (!waiter_.try_lock()) return false;
+  if (!waits.try_lock()) return false;
   const node_t node = awaited.node.load(std::memory_order_relaxed);
-  transport::endpoint* const to = peers_.has(node) ? peers_[node].to.operator->() : nullptr;
+  transport::endpoint* const to = peers.has(node) ? peers[node].to.operator->() : nullptr;
   const bool woken = to != nullptr && to->take_woken();
   finish_progress();
   return woken;
 }
 
-bool engine::arm() { return !events_.pending() && self_endpoint_.empty() && !stop_.load() && transports_.arm(); }
+bool engine::arm() { return !events.pending() && self_endpoint_.empty() && !stop_.load() && transports_.arm(); }
 
 std::int64_t engine::next_wakeup_ns() const noexcept {
-  std::int64_t wake_at = std::min(calls_.next_deadline_ns(), trim_at_ns_.load(std::memory_order_relaxed));
-  if (peers_.filled_outboxes().load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
+  std::int64_t wake_at = std::min(calls.next_deadline_ns(), long_messages.due_ns());
+  if (peers.filled_outboxes().load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
   if (const std::int64_t longest = transports_.max_sleep_ns(); longest != base::never_ns)
     wake_at = std::min(wake_at, base::now_ns() + longest);
   return wake_at;

@@ -63,7 +63,7 @@ void forget(engine& one) noexcept {
 bool is_up(std::uint64_t serial) noexcept {
   std::lock_guard guard(all().mutex);
   return std::any_of(all().alive.begin(), all().alive.end(),
-                     [serial](const engine* one) { return one->serial() == serial; });
+                     [serial](const engine* one) { return one->serial == serial; });
 }
 
 std::string why_forked_away() {
@@ -75,24 +75,24 @@ std::string why_forked_away() {
 void engine::detach_after_fork() noexcept {
   detached_ = true;
   transports_.detach_after_fork();
-  job_ = nullptr;
-  waiter_.detach_after_fork();
+  owner = nullptr;
+  waits.detach_after_fork();
   base::renew(mutex_);
-  flow_.detach_after_fork();
-  peers_.detach_after_fork();
-  dispatcher_.detach_after_fork();
-  events_.detach_after_fork();
+  flow.detach_after_fork();
+  peers.detach_after_fork();
+  calls_in.detach_after_fork();
+  events.detach_after_fork();
   stop_.store(true);
   self_endpoint_.detach_after_fork();
-  for (peer* const one : peers_) {
+  for (peer* const one : peers) {
     base::renew(one->sending);
     one->to = &no_endpoint::instance();
     one->about.detach_after_fork(why_forked_away());
     one->state.store(peer_state::lost);
   }
-  memory_.transfers().detach_after_fork();
-  settled_.detach_after_fork();
-  calls_.detach_after_fork(std::make_exception_ptr(error("no result comes here (" + why_forked_away() + ")")));
+  memory.transfers().detach_after_fork();
+  settled.detach_after_fork();
+  calls.detach_after_fork(std::make_exception_ptr(error("no result comes here (" + why_forked_away() + ")")));
 }
 
 }  // namespace ham::detail

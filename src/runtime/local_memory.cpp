@@ -35,7 +35,7 @@ void access_untracked(engine& at, raw_buffer what, void* local, std::size_t byte
 }  // namespace
 
 void check_local(engine& at, raw_buffer what, std::size_t bytes) {
-  switch (at.memory().own().check(what.address, what.tag, bytes)) {
+  switch (at.memory.own().check(what.address, what.tag, bytes)) {
     case base::heap_check::valid: return;
     case base::heap_check::stale: refuse(transport::access_result::stale, at.self(), what, bytes);
     case base::heap_check::out_of_range: refuse(transport::access_result::out_of_range, at.self(), what, bytes);

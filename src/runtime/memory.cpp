@@ -17,13 +17,13 @@ namespace {
 // ---- executed by the owner of the memory
 
 std::pair<std::uint64_t, std::uint64_t> allocate_here(std::uint64_t bytes) {
-  const base::heap::allocation got = current().memory().own().allocate(bytes);
+  const base::heap::allocation got = current().memory.own().allocate(bytes);
   return {reinterpret_cast<std::uintptr_t>(got.address), got.tag};
 }
 
 void free_here(std::uint64_t address, std::uint64_t tag) {
   engine& at = current();
-  if (at.memory().own().free(address, tag)) return;
+  if (at.memory.own().free(address, tag)) return;
   throw buffer_error("cannot free " + hexadecimal(address) + " of node " + std::to_string(at.self()) +
                      " (it is not the start of a live allocation there: freed before, in its middle, or not from "
                      "allocate); free once what allocate returned");
@@ -65,7 +65,7 @@ void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, 
 std::uint64_t local_tag(const void* address, node_t node) noexcept {
   engine* const at = ham::detail::current_or_null();
   if (at == nullptr || address == nullptr || node != at->self()) return 0;
-  return at->memory().own().tag_of(reinterpret_cast<std::uintptr_t>(address));
+  return at->memory.own().tag_of(reinterpret_cast<std::uintptr_t>(address));
 }
 
 void throw_too_large(std::size_t elements, std::size_t element_bytes) {
@@ -104,7 +104,7 @@ void free_at_end(node_t node, raw_buffer what) noexcept {
 
 future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of,
                        moved_by whom) {
-  at.memory().count_put(bytes);
+  at.memory.count_put(bytes);
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   const std::uint32_t swapped = swap_width(at, node, of);
   return transfer(
@@ -124,7 +124,7 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
 
 future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes, element of,
                        moved_by whom) {
-  at.memory().count_got(bytes);
+  at.memory.count_got(bytes);
   auto* target = static_cast<std::byte*>(to);
   const std::uint32_t swapped = swap_width(at, node, of);
   return transfer(

@@ -51,7 +51,7 @@ class background_transfer final : public ham::detail::transfer {
       ::new (static_cast<void*>(slot_.storage)) std::exception_ptr(std::current_exception());
       outcome = slot_state::failed;
     }
-    at_.settle_background(slot_, outcome);
+    ham::detail::settle_background(at_, slot_, outcome);
   }
 
   /// All of it on the calling thread, at once.
@@ -63,8 +63,7 @@ class background_transfer final : public ham::detail::transfer {
  private:
   void check(transport::access_result how) {
     if (problem_ != nullptr) std::rethrow_exception(problem_);
-    if (how == transport::access_result::lost && base::on_library_thread) at_.fail_background_access(*who_);
-    what_.check(at_, how);
+    what_.check(at_, *who_, how);
   }
 
   engine& at_;
@@ -77,9 +76,9 @@ class background_transfer final : public ham::detail::transfer {
   std::exception_ptr problem_;  // of the transport itself, such as no memory
 };
 
-future<void> access_now(engine& at, transport::remote_memory& memory, const one_sided& what) {
+future<void> access_now(engine& at, ham::detail::peer& who, transport::remote_memory& memory, const one_sided& what) {
   const transport::access_result how = what.move(memory, 0, what.bytes);
-  return ready_or_failed(at, [&] { what.check(at, how); });
+  return ready_or_failed(at, [&] { what.check(at, who, how); });
 }
 
 }  // namespace
@@ -129,8 +128,8 @@ transport::access_result one_sided::allowed(transport::remote_memory& memory) co
   return begin == transport::access_result::done ? move_run(memory, 0, extent, 0) : begin;
 }
 
-void one_sided::check(engine& at, transport::access_result how) const {
-  if (how == transport::access_result::lost) at.fail_access(node);
+void one_sided::check(engine& at, ham::detail::peer& who, transport::access_result how) const {
+  if (how == transport::access_result::lost) at.fail_access(who);
   if (how != transport::access_result::done) refuse(how, node, there, rows.remote_extent(bytes));
 }
 
@@ -139,22 +138,22 @@ future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_me
   using transport::access_result;
   const background_access how = memory.background();
   const bool now =
-      what.whom == moved_by::caller || how == background_access::none || !at.memory().transfers().pays(what.bytes);
+      what.whom == moved_by::caller || how == background_access::none || !at.memory.transfers().pays(what.bytes);
   const bool in_rows = what.rows.row_bytes != 0;
-  if (now && !in_rows) return access_now(at, memory, what);
+  if (now && !in_rows) return access_now(at, *who, memory, what);
   // Each part, or row, is checked by itself. The caller does not wait for a node to check the block.
   const bool check_here = now || how == background_access::parts;
   if (check_here) {
     if (const access_result answer = what.allowed(memory); answer != access_result::done)
-      return ready_or_failed(at, [&] { what.check(at, answer); });
-    if (now) return access_now(at, memory, what);
+      return ready_or_failed(at, [&] { what.check(at, *who, answer); });
+    if (now) return access_now(at, *who, memory, what);
   }
   auto handed_over = std::make_unique<background_transfer>(at, std::move(who), memory, what, check_here || !in_rows);
   background_transfer& mine = *handed_over;
   call_slot& slot = mine.slot();
   std::unique_ptr<ham::detail::transfer> job = std::move(handed_over);
   const std::size_t part = how == background_access::parts ? part_bytes : what.bytes;
-  if (!at.memory().transfers().begin(slot, job, what.bytes, part)) mine.do_here();
+  if (!at.memory.transfers().begin(slot, job, what.bytes, part)) mine.do_here();
   return future<void>(&slot);
 }
 

@@ -42,7 +42,7 @@ struct one_sided {
   /// What an access would answer that is checked as one, before any byte moves.
   [[nodiscard]] transport::access_result allowed(transport::remote_memory& memory) const;
   /// Throws unless it was done: ham::node_failure, ham::buffer_error.
-  void check(engine& at, transport::access_result how) const;
+  void check(engine& at, ham::detail::peer& who, transport::access_result how) const;
 
  private:
   [[nodiscard]] transport::access_result move_run(transport::remote_memory& memory, std::size_t from, std::size_t to,

@@ -56,7 +56,7 @@ template <class Here, class Piece>
   if (what.node == at.self()) return ready_or_failed(at, here);
   {
     ham::detail::peer_hold who = at.peer_of(what.node);
-    transport::remote_memory* const memory = at.memory().of(*who);
+    transport::remote_memory* const memory = at.memory.of(*who);
     if (memory != nullptr && what.there.tag == 0) warn_of_messages(what.node, what.bytes);
     if (memory != nullptr && what.there.tag != 0 && swapped == 0 && what.suits(*memory))
       return access(at, std::move(who), *memory, what);

@@ -22,7 +22,7 @@ void drop_message(peer& to, outbox_message* queued) noexcept {
 }  // namespace
 
 void give_back(call_room& room) noexcept {
-  if (call_slot* const slot = std::exchange(room.slot, nullptr)) slot->owner->calls().cancel(*slot);
+  if (call_slot* const slot = std::exchange(room.slot, nullptr)) slot->owner->calls.cancel(*slot);
   drop_message(*room.to, std::exchange(room.queued, nullptr));
 }
 

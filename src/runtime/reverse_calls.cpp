@@ -15,11 +15,11 @@ void start_progress_thread() { current().start_progress_thread(); }
 
 offload::destination open_own_context(std::size_t stack_bytes) {
   engine& at = current();
-  return {at.self(), at.thread_contexts().open(stack_bytes)};
+  return {at.self(), at.thread_contexts.open(stack_bytes)};
 }
 
 void end_own_context(const offload::destination& which) noexcept {
-  if (engine* const at = current_or_null(); at != nullptr) at->thread_contexts().end(which.context);
+  if (engine* const at = current_or_null(); at != nullptr) at->thread_contexts.end(which.context);
 }
 
 std::uint32_t own_context() noexcept { return contexts::current(); }

@@ -114,7 +114,7 @@ runtime::runtime(const detail::communicator_handle& ranks, runtime_options optio
 runtime::~runtime() { delete parts_; }
 
 std::size_t runtime::num_nodes() const noexcept {
-  return parts_->host == nullptr ? parts_->nodes : parts_->host->num_nodes();
+  return parts_->host == nullptr ? parts_->nodes : parts_->host->peers.size();
 }
 node_t runtime::this_node() const noexcept { return parts_->self; }
 

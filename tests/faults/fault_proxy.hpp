@@ -2,8 +2,8 @@
 // delays, stalls, cuts, resets or changes what passes.
 #pragma once
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>

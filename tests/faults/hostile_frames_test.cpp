@@ -7,6 +7,7 @@
 
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
+#include "runtime/engine_info.hpp"
 
 namespace hostile_frames {
 
@@ -113,7 +114,7 @@ TEST_F(hostile_frames, all_low_keys_before_the_greeting) {
     now().step();
     ASSERT_NO_FATAL_FAILURE(expect_closed(one, "key " + std::to_string(key)));
   }
-  EXPECT_EQ(now().node().statistics().calls_executed, 0U);
+  EXPECT_EQ(detail::statistics_of(now().node()).calls_executed, 0U);
 }
 
 TEST_F(hostile_frames, all_low_keys_after_the_greeting) {
@@ -302,10 +303,10 @@ TEST_F(hostile_frames, a_reply_by_another_node_than_the_one_that_was_called) {
   world::peer& liar = here().friendly();
   auto& function = detail::call_of<fn_t<decltype(&still_there), &still_there>, int>::message::entry();
   detail::call_room out;
-  ASSERT_TRUE(now().node().calls_out().begin(called.number, function, 4, &detail::slot_value<int>::decode,
-                                             detail::when_full::refuse, out));
+  ASSERT_TRUE(now().node().calls_out.begin(called.number, function, 4, &detail::slot_value<int>::decode,
+                                           detail::when_full::refuse, out));
   std::memset(out.data, 0, 4);
-  now().node().calls_out().finish(out);
+  now().node().calls_out.finish(out);
   offload::future<int> pending(out.slot);
   const std::uint32_t id = out.slot->id;
   liar.send({0, id, to_byte(wire_kind::reply)}, pack(666));
@@ -324,10 +325,10 @@ TEST_F(hostile_frames, results_that_cannot_be_read) {
     world::peer& called = here().friendly();
     auto& function = detail::call_of<fn_t<decltype(&still_there), &still_there>, int>::message::entry();
     detail::call_room out;
-    ASSERT_TRUE(now().node().calls_out().begin(called.number, function, 4, &detail::slot_value<int>::decode,
-                                               detail::when_full::refuse, out));
+    ASSERT_TRUE(now().node().calls_out.begin(called.number, function, 4, &detail::slot_value<int>::decode,
+                                             detail::when_full::refuse, out));
     std::memset(out.data, 0, 4);
-    now().node().calls_out().finish(out);
+    now().node().calls_out.finish(out);
     offload::future<int> pending(out.slot);
     called.send({0, out.slot->id, to_byte(wire_kind::reply)}, bytes(size));
     now().step();

@@ -106,7 +106,7 @@ class world {
       : max_peers_(max_peers),
         first_peer_(first_peer),
         node_(self, max_peers + 3, std::make_unique<base::heap>(base::heap::make_file())) {
-    auto made = std::make_unique<played_transport>(node_.events(), max_peers + 3);
+    auto made = std::make_unique<played_transport>(node_.events, max_peers + 3);
     transport_ = made.get();
     node_.use(std::move(made));
   }

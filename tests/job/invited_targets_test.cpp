@@ -55,7 +55,7 @@ TEST_F(invitations, of_one_process_are_made_in_turn) {
   const starting_played started(log);
   const network_played waiting;
   const std::vector<target_group> groups{waiting.at("a", 1, 2), target_group(started, 3), waiting.at("b", 2)};
-  ASSERT_TRUE(host_->peers().grow_to(7));
+  ASSERT_TRUE(host_->peers.grow_to(7));
   invited_targets targets(*host_, directory_, "");
   std::vector<node_t> awaited;
   targets.invite(groups, 1, [&](node_t number, const target_group&) { awaited.push_back(number); });
@@ -67,7 +67,7 @@ TEST_F(invitations, of_one_process_are_made_in_turn) {
 
 TEST_F(invitations, tell_no_address_of_who_does_not_listen) {
   const network_played waiting;
-  ASSERT_TRUE(host_->peers().grow_to(2));
+  ASSERT_TRUE(host_->peers.grow_to(2));
   invited_targets targets(*host_, directory_, "");
   targets.learn_address(1, waiting.at("host", 7000));
   EXPECT_FALSE(directory_.address_of(1));

@@ -21,7 +21,7 @@ target_defaults own_program() {
 
 class members_of_a_job : public testing::Test {
  protected:
-  void SetUp() override { host_->belong_to(&job_); }
+  void SetUp() override { host_->owner = &job_; }
   void TearDown() override { ::unsetenv("HAM_TCP_SECURITY"); }
 
   lone_node host_;
@@ -42,7 +42,7 @@ TEST_F(members_of_a_job, are_of_kinds_that_can_be_added) {
             "cannot start ./app as \"exec:./other\" (only shm:COUNT and mpi:COUNT start programs)");
   EXPECT_EQ(problem_with([&] { members_.remove(0, std::chrono::milliseconds(1)); }),
             "the host cannot be removed; leave main to end the job");
-  EXPECT_EQ(host_->num_nodes(), 1U) << "nothing has come of all that";
+  EXPECT_EQ(host_->peers.size(), 1U) << "nothing has come of all that";
 }
 
 TEST_F(members_of_a_job, start_all_or_not_at_all) {
@@ -57,7 +57,7 @@ TEST_F(members_of_a_job, start_all_or_not_at_all) {
   EXPECT_EQ(good.started.size(), 1U);
   EXPECT_EQ(good.ended, (std::vector<node_t>{1, 2, 3})) << "also who could have lived";
   EXPECT_EQ(bad.ended, good.ended);
-  EXPECT_TRUE(host_->peers().ready_nodes(host_->self()).empty());
+  EXPECT_TRUE(host_->peers.ready_nodes(host_->self()).empty());
 }
 
 TEST_F(members_of_a_job, have_numbers_whose_places_are_free) {
@@ -91,7 +91,7 @@ class refusing_network final : public silent<wire::network> {
 
 TEST_F(members_of_a_job, that_are_invited_are_named_by_their_address_when_they_do_not_come) {
   ::setenv("HAM_TCP_SECURITY", "off", 1);
-  refusing_network network(host_->events());
+  refusing_network network(host_->events);
   directory_.use_network(network);
   const network_played waiting;
   const std::string problem = problem_with([&] { members_.start({waiting.at("host", 7000)}); });
@@ -127,7 +127,7 @@ TEST_F(members_of_a_job, can_be_the_ranks_of_a_launcher) {
   EXPECT_NE(problem.find("no start of target 1 ("), std::string::npos) << problem;
   EXPECT_NE(problem.find("it has not begun MPI"), std::string::npos) << problem;
   EXPECT_TRUE(directory_.has_ranks());
-  EXPECT_EQ(host_->num_nodes(), 3U);
+  EXPECT_EQ(host_->peers.size(), 3U);
 }
 
 }  // namespace

@@ -70,13 +70,13 @@ TEST(node_directory, says_of_whom_nothing_is_known) {
   lone_node host(0, 3);
   node_directory of_host(*host, {});
   node_job job_of_host(of_host);
-  host->belong_to(&job_of_host);
+  host->owner = &job_of_host;
   EXPECT_NE(loss_of(*host, 1).find("it has left the job"), std::string::npos);
 
   lone_node target(1, 3);
   node_directory of_target(*target, {});
   node_job job_of_target(of_target);
-  target->belong_to(&job_of_target);
+  target->owner = &job_of_target;
   EXPECT_NE(loss_of(*target, 2).find("nothing is known of where it is"), std::string::npos);
 }
 
@@ -103,7 +103,7 @@ TEST(node_directory, tells_other_nodes_who_listens_where) {
   directory.use_network(network);
   EXPECT_THROW(directory.on_notice(1, heard->second), protocol_error) << "only the host tells that";
   directory.on_notice(0, heard->second);
-  EXPECT_EQ(listener->num_nodes(), at_node_one.node().num_nodes());
+  EXPECT_EQ(listener->peers.size(), at_node_one.node().peers.size());
   directory.connect(3);
   EXPECT_EQ(network.reached, (std::vector<place>{{3, "host:7003"}}));
   directory.connect(2);
@@ -192,7 +192,7 @@ TEST(node_directory, refuses_damaged_notices) {
   EXPECT_THROW(on_notice(0, bytes{std::byte{9}}), protocol_error);
   EXPECT_THROW(on_notice(0, bytes{std::byte{1}}), std::exception) << "an announcement of nothing";
   EXPECT_THROW(on_notice(0, bytes{std::byte{2}, std::byte{3}}), std::exception) << "half a number";
-  EXPECT_EQ(node->num_nodes(), 4U);
+  EXPECT_EQ(node->peers.size(), 4U);
   EXPECT_TRUE(network.reached.empty());
 }
 

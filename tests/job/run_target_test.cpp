@@ -21,8 +21,8 @@ TEST(run_target, serves_until_it_is_over) {
   boot.open = [&](engine& made, node_directory&) {
     target = &made;
     EXPECT_EQ(made.self(), 2);
-    EXPECT_EQ(made.num_nodes(), 5U);
-    EXPECT_NE(made.its_job(), nullptr) << "it belongs to a job";
+    EXPECT_EQ(made.peers.size(), 5U);
+    EXPECT_NE(made.owner, nullptr) << "it belongs to a job";
     steps.emplace_back("open");
     return std::make_unique<silent_transport>();
   };

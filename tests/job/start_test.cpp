@@ -20,9 +20,9 @@ TEST(start_job, makes_the_nodes_that_are_asked_for) {
   {
     const auto parts = start_job(with("loopback:2,loopback:1"), {"./app"});
     EXPECT_EQ(parts->self, 0);
-    EXPECT_EQ(parts->host->num_nodes(), 4U);
+    EXPECT_EQ(parts->host->peers.size(), 4U);
     EXPECT_EQ(parts->local_targets.size(), 3U);
-    EXPECT_EQ(parts->host->peers().ready_nodes(0).size(), 3U);
+    EXPECT_EQ(parts->host->peers.ready_nodes(0).size(), 3U);
     EXPECT_EQ(process_engine(), parts->host.get());
   }
   EXPECT_EQ(process_engine(), nullptr);
@@ -30,9 +30,9 @@ TEST(start_job, makes_the_nodes_that_are_asked_for) {
 
 TEST(start_job, may_begin_with_the_host_alone) {
   const auto parts = start_job(with("none"), {"./app"});
-  EXPECT_EQ(parts->host->num_nodes(), 1U);
+  EXPECT_EQ(parts->host->peers.size(), 1U);
   ASSERT_NE(parts->members, nullptr) << "nodes can be added";
-  EXPECT_EQ(parts->host->its_job(), parts->job.get());
+  EXPECT_EQ(parts->host->owner, parts->job.get());
 }
 
 TEST(start_job, the_last_one_that_lives_is_the_process_s) {

@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(media, long_job_over,
 TEST(long_job, uses_places_again_but_no_numbers) {
   runtime rt(nodes("shm:2"));
   const auto number_from = [](std::size_t count) {  // as after as many additions
-    ASSERT_TRUE(detail::current().peers().grow_to(count));
+    ASSERT_TRUE(detail::current().peers.grow_to(count));
   };
   EXPECT_EQ(offload::sync(1, fn<&next_there>, 2, 5), 6);
   number_from(4094);

@@ -30,11 +30,11 @@ int context_number(int) {
   return static_cast<int>(contexts::current());
 }
 int close_it(int value) {
-  node.load()->thread_contexts().close_current();
+  node.load()->thread_contexts.close_current();
   return value;
 }
 int ask_for_losses(int value) {
-  node.load()->thread_contexts().fail_if_lost();
+  node.load()->thread_contexts.fail_if_lost();
   return value;
 }
 
@@ -75,7 +75,7 @@ class node_contexts : public testing::Test {
     ADD_FAILURE() << "no answer came";
     return {};
   }
-  [[nodiscard]] contexts& all() { return world_.node().thread_contexts(); }
+  [[nodiscard]] contexts& all() { return world_.node().thread_contexts; }
 
   quiet quiet_;
   world world_;

@@ -88,7 +88,7 @@ TEST_F(handles_end, a_node_that_is_lost_is_left_to_the_call) {
   const quiet silent;
   const detail::peer_hold who = world_.node().peer_of(peer_.number);
   sign_of_life sign(world_.node(), peer_.number, "a buffer");
-  world_.node().events().on_lost(peer_.number, "it hung up");
+  world_.node().events.on_lost(peer_.number, "it hung up");
   world_.step();
   EXPECT_TRUE(sign.wait_on());
   EXPECT_EQ(who->given_up_at.load(), detail::peer::never);
@@ -121,7 +121,7 @@ TEST_F(handles_end, what_the_call_throws_is_thrown) {
   EXPECT_THROW(detail::end_handle(world_.node(), peer_.number, "a buffer",
                                   [&] {
                                     auto call = try_call();
-                                    world_.node().events().on_lost(peer_.number, "it hung up");
+                                    world_.node().events.on_lost(peer_.number, "it hung up");
                                     return call;
                                   }),
                node_failure);

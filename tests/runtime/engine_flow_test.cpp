@@ -65,7 +65,7 @@ TEST_F(engine_flow, a_node_with_too_much_to_do_says_so_and_says_when_that_is_ove
   world_.node().limit_messages(1 << 16);  // 16 times as much may wait
   world::peer& peer = world_.friendly();
   let_go = false;
-  const std::uint32_t context = world_.node().thread_contexts().open();
+  const std::uint32_t context = world_.node().thread_contexts.open();
   send(peer, detail::no_reply, call_in(context, fn<&hold>));
   const bytes large = call_in(context, fn<&take>, std::vector<std::byte>(1 << 14));
   int sent = 0;
@@ -128,7 +128,7 @@ TEST_F(engine_flow, pings_wait_while_they_are_not_welcome) {
 
   busy.send({0, detail::no_reply, to_byte(wire_kind::flow)}, bytes{std::byte{1}});
   world_.step();
-  world_.node().events().on_lost(node, "it hung up");
+  world_.node().events.on_lost(node, "it hung up");
   EXPECT_THROW(offload::ping(node, fn<&echo>, 1), node_failure);
   EXPECT_THROW((void)answered.get(), node_failure);
 }

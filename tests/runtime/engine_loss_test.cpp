@@ -47,8 +47,7 @@ class job {
  private:
   std::unique_ptr<detail::engine> seat(node_t node) {
     auto one = std::make_unique<detail::engine>(node, nodes_, std::make_unique<base::heap>(base::heap::make_file()));
-    one->use(
-        std::make_unique<transport::loopback::node_transport>(cluster_, node, &one->memory().own(), one->events()));
+    one->use(std::make_unique<transport::loopback::node_transport>(cluster_, node, &one->memory.own(), one->events));
     return one;
   }
 

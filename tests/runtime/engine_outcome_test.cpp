@@ -11,6 +11,7 @@
 
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
+#include "runtime/engine_info.hpp"
 
 namespace engine_outcome_test {
 
@@ -112,17 +113,17 @@ class engine_outcome : public testing::Test {
 TEST_F(engine_outcome, only_of_a_dead_process_is_it_known_what_will_not_run) {
   world::peer& dead = here().friendly();
   auto to_dead = three_calls(dead);
-  here().node().events().on_died(number_of(dead), "it died");
+  here().node().events.on_died(number_of(dead), "it died");
   expect_outcomes(to_dead, call_outcome::may_have_run, call_outcome::not_run);
 
   world::peer& lost = here().friendly();
   auto to_lost = three_calls(lost);
-  here().node().events().on_lost(number_of(lost), "it hung up");
+  here().node().events.on_lost(number_of(lost), "it hung up");
   expect_outcomes(to_lost, call_outcome::may_have_run, call_outcome::may_have_run);
 
   world::peer& broken = here().friendly();
   auto to_broken = three_calls(broken);
-  here().node().events().on_broken(number_of(broken), "it sent nonsense");
+  here().node().events.on_broken(number_of(broken), "it sent nonsense");
   expect_outcomes(to_broken, call_outcome::may_have_run, call_outcome::may_have_run);
 }
 
@@ -166,7 +167,7 @@ TEST_F(engine_outcome, what_never_left_this_node_has_not_run) {
   auto in_outbox = offload::try_async(node, fn<&length>, big);  // more than the ring holds: the rest waits
   ASSERT_TRUE(in_outbox);
   EXPECT_FALSE(in_outbox->wait_for(1ms));
-  here().node().events().on_lost(node, "it hung up");
+  here().node().events.on_lost(node, "it hung up");
   here().step();
   EXPECT_EQ(outcome_of(in_ring), call_outcome::may_have_run);
   EXPECT_EQ(outcome_of(*in_outbox), call_outcome::not_run) << "only pieces of it had left";
@@ -179,10 +180,10 @@ TEST_F(engine_outcome, nor_has_a_batch_that_waits_for_room) {
   std::vector<offload::future<std::size_t>> calls;
   offload::batch together(node);
   for (int i = 0; i < 3; ++i) calls.push_back(together.add(fn<&length>, std::vector<int>(1 << 15)));
-  const std::uint64_t before = here().node().statistics().calls_sent;
+  const std::uint64_t before = detail::statistics_of(here().node()).calls_sent;
   std::thread sender([&] { together.submit(); });
-  while (here().node().statistics().calls_sent != before + 3) std::this_thread::yield();
-  here().node().events().on_lost(node, "it hung up");
+  while (detail::statistics_of(here().node()).calls_sent != before + 3) std::this_thread::yield();
+  here().node().events.on_lost(node, "it hung up");
   sender.join();
   here().step();
   for (auto& one : calls) EXPECT_EQ(outcome_of(one), call_outcome::not_run);
@@ -255,9 +256,9 @@ TEST_F(engine_outcome, a_withdrawn_batch_does_not_touch_slots_that_are_others_by
 
   offload::batch together(offload::within(offload::destination(number_of(lost)), 30ms));
   for (int i = 0; i < 40; ++i) together.add(fn<&length>, std::vector<int>(1 << 10)).detach();
-  const std::uint64_t before = here().node().statistics().calls_sent;
+  const std::uint64_t before = detail::statistics_of(here().node()).calls_sent;
   const auto await_sent = [&](std::uint64_t calls) {
-    while (here().node().statistics().calls_sent != before + calls) std::this_thread::yield();
+    while (detail::statistics_of(here().node()).calls_sent != before + calls) std::this_thread::yield();
   };
   std::thread sender;
   std::vector<offload::future<int>> innocent;

@@ -7,6 +7,7 @@
 
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
+#include "runtime/engine_info.hpp"
 
 namespace engine_peers_test {
 
@@ -36,10 +37,10 @@ class engine_peers : public testing::Test {
   void lose(node_t node) {
     detail::engine& at = world_.node();
     for (node_t next = node; next < node + 3 * places; next += places) {
-      at.events().on_died(next, "its process died");
+      at.events.on_died(next, "its process died");
       world_.step();
-      EXPECT_TRUE(at.peers().grow_to(static_cast<std::size_t>(next + places) + 1));
-      at.locked([&] { EXPECT_TRUE(at.peers().expect(next + places)); });
+      EXPECT_TRUE(at.peers.grow_to(static_cast<std::size_t>(next + places) + 1));
+      at.locked([&] { EXPECT_TRUE(at.peers.expect(next + places)); });
     }
   }
   static constexpr node_t places = detail::peer_table::most;
@@ -90,10 +91,10 @@ TEST_F(engine_peers, a_call_that_outlives_its_caller) {
   call(caller);
   world_.step();
   EXPECT_FALSE(caller.open());
-  const std::uint64_t sent = world_.node().statistics().calls_sent;
+  const std::uint64_t sent = detail::statistics_of(world_.node()).calls_sent;
   world::peer& next = world_.friendly();
   offload::async(next.number, fn<&echo>, 1).detach();
-  EXPECT_EQ(world_.node().statistics().calls_sent, sent + 1);
+  EXPECT_EQ(detail::statistics_of(world_.node()).calls_sent, sent + 1);
 }
 
 TEST_F(engine_peers, a_batch_whose_caller_goes_in_its_first_call) {

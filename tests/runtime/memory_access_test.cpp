@@ -146,9 +146,9 @@ TEST_F(memory_access, of_a_node_that_is_lost_meanwhile) {
   auto access = access_to(memory, what(large));
   while (!memory.held) std::this_thread::yield();
   memory.lost = true;
-  world_.node().events().on_lost(node_, "it was unplugged");
+  world_.node().events.on_lost(node_, "it was unplugged");
   memory.hold = false;
-  while (world_.node().memory().transfers().busy()) std::this_thread::yield();
+  while (world_.node().memory.transfers().busy()) std::this_thread::yield();
   EXPECT_EQ(of_call.by, std::thread::id()) << "nobody has waited yet";
   EXPECT_THROW(access.get(), node_failure);
   EXPECT_EQ(of_call.by, std::this_thread::get_id());

@@ -133,7 +133,7 @@ TEST_F(no_memory, for_the_failure_of_a_node) {
     const std::string reason = "its process died in a way that takes some words to describe";
     {
       failing now(at);
-      world_.node().events().on_died(number_of(lost), reason);
+      world_.node().events.on_died(number_of(lost), reason);
       world_.step();
       failed = now.failed();
     }
@@ -150,7 +150,7 @@ TEST_F(no_memory, for_a_result_in_a_batch) {
   detail::peer_place place;
   std::atomic<std::uint32_t> filled{0};
   detail::peer caller(2, place, filled);
-  auto* const reply = new detail::batch_reply(world_.node().replies(), caller, 2);
+  auto* const reply = new detail::batch_reply(world_.node().replies, caller, 2);
   reply->share();
   {
     failing now(0);
@@ -169,7 +169,7 @@ TEST_F(no_memory, for_an_error_in_a_batch) {
   while (caller.receive()) {
   }
   const detail::peer_hold who = world_.node().peer_of(number_of(caller));
-  auto* const reply = new detail::batch_reply(world_.node().replies(), *who, 2);
+  auto* const reply = new detail::batch_reply(world_.node().replies, *who, 2);
   reply->share();
   const bytes long_error(1 << 16);
   {

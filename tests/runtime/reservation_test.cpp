@@ -230,7 +230,7 @@ TEST_F(reservations, a_reply_that_is_sent_stays_sent) {
 
 TEST_F(reservations, a_result_of_a_batch_that_is_not_sent) {
   world::peer& to = fresh_peer();
-  auto* const collected = new detail::batch_reply(world_.node().replies(), record(to), 1);
+  auto* const collected = new detail::batch_reply(world_.node().replies, record(to), 1);
   collected->share();  // with its lock, which is not recursive
   detail::incoming_call call = call_of(to, 9);
   call.batch = collected;
