@@ -95,6 +95,8 @@ class message_receiver : public testing::Test {
     }
   }
   /// Bytes behind the payload can be read, as in every transport.
+  static constexpr transport::frame_head fragment{0, detail::no_reply, to_byte(wire_kind::fragment)};
+
   void arrives(transport::frame_head head, bytes payload = {}) {
     const std::size_t size = payload.size();
     payload.resize(std::max(size, transport::readable_payload));
@@ -182,7 +184,7 @@ TEST_F(message_receiver, a_call_in_fragments_runs_when_it_is_complete) {
     std::memcpy(made.data(), &head, sizeof head);
     return made;
   };
-  transport::frame_head head = frame_header::of(wire_kind::fragment).encode();
+  transport::frame_head head = fragment;
   head.call = 6;
   arrives(head, piece(0));
   EXPECT_EQ(run_, numbers{});
@@ -264,7 +266,7 @@ TEST_F(message_receiver, a_fragment_of_a_fragment_fails_the_peer) {
   bytes piece(sizeof(transport::fragment_head) + 1);
   const auto head = transport::little_endian({1, 0, 0, to_byte(wire_kind::fragment)});
   std::memcpy(piece.data(), &head, sizeof head);
-  arrives(frame_header::of(wire_kind::fragment), piece);
+  arrives(fragment, piece);
   EXPECT_EQ(node_.failures.size(), 1U);
 }
 
@@ -327,7 +329,7 @@ TEST_F(message_receiver, knows_what_outlives_its_sender) {
   bytes piece(sizeof(transport::fragment_head) + 1);
   const auto head = transport::little_endian({1, 0, 0, to_byte(wire_kind::reply)});
   std::memcpy(piece.data(), &head, sizeof head);
-  EXPECT_TRUE(detail::message_receiver::outlives_sender({frame_header::of(wire_kind::fragment).encode(), piece}));
+  EXPECT_TRUE(detail::message_receiver::outlives_sender({fragment, piece}));
 }
 
 }  // namespace message_receiver_test
