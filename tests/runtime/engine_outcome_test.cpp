@@ -254,19 +254,25 @@ TEST_F(engine_outcome, a_withdrawn_batch_does_not_touch_slots_that_are_others_by
   ASSERT_TRUE(first_asked && second_asked);
   fill_queue(lost);
 
-  offload::batch together(offload::within(offload::destination(number_of(lost)), 30ms));
+  const auto deadline = std::chrono::steady_clock::now() + 1s;
+  offload::batch together(offload::within(offload::destination(number_of(lost)), 1s));
   for (int i = 0; i < 40; ++i) together.add(fn<&length>, std::vector<int>(1 << 10)).detach();
-  const std::uint64_t before = detail::statistics_of(here().node()).calls_sent;
-  const auto await_sent = [&](std::uint64_t calls) {
-    while (detail::statistics_of(here().node()).calls_sent != before + calls) std::this_thread::yield();
+  const offload::statistics before = detail::statistics_of(here().node());
+  const auto await = [&](auto done) {
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (!done(detail::statistics_of(here().node()))) {
+      ASSERT_LT(std::chrono::steady_clock::now(), until);
+      std::this_thread::sleep_for(1ms);
+    }
   };
   std::thread sender;
   std::vector<offload::future<int>> innocent;
   on_read = [&](int which) {  // under the receiving lock, which the batch's thread waits for
     if (which == 1) {
       sender = std::thread([&] { together.submit(); });
-      await_sent(40);
-      await_sent(0);  // taken back
+      await([&](const offload::statistics& now) { return now.bytes_sent > before.bytes_sent; });
+      std::this_thread::sleep_until(deadline + 10ms);
+      await([&](const offload::statistics& now) { return now.calls_sent == before.calls_sent; });  // taken back
       next.send({0, second_asked->first.call, to_byte(wire_kind::reply)}, as_bytes_of(2));
     } else {
       std::thread([&] {
