@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "local_system.hpp"
@@ -47,6 +48,18 @@ TEST(solver, reaches_the_tolerance_and_tells_of_every_iteration) {
   EXPECT_LE(poisson.true_residual(), options.tolerance);
   // The method needs about as many iterations as the root of the condition number times the digits; twice is a bug.
   EXPECT_LT(result.iterations, 120);
+}
+
+TEST(solver, goes_on_where_iterations_in_parts_have_ended) {
+  problem poisson(cg::poisson_matrix(30));
+  const double at_start = poisson.system.restart(cg::start_at::zero);
+  const std::vector<double> expected = poisson.system.iterate(20, 0.0).residuals;
+  std::vector<double> x(poisson.b.size());
+  poisson.system.copy_solution(x);
+  // The residual that is carried along is that of the x that is there.
+  EXPECT_NEAR(cg::relative_residual(poisson.matrix, x, poisson.b), std::sqrt(expected.back() / at_start), 1e-12);
+  poisson.system.restart(cg::start_at::zero);
+  for (const double residual : expected) EXPECT_EQ(poisson.system.iterate(1, 0.0).residuals.front(), residual);
 }
 
 /// The comparison of the demo counts on it that all contestants do the same.

@@ -1,34 +1,34 @@
 // The solver on the targets beside the same solver in this process, in turns.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <functional>
 
-#include "csr_matrix.hpp"
 #include "linear_system.hpp"
 
 namespace cg {
 
-/// Medians over the rounds; in each one everybody computed the same iterations, one after the other. The speed of a
-/// machine that others use changes within a second: what is compared has to be measured side by side.
+/// Who takes turns. All begin anew from zero and lose their solutions.
+struct contestants {
+  linear_system* targets = nullptr;     ///< on all targets
+  linear_system* one_target = nullptr;  ///< on one of several; null: there is one only
+  linear_system* one_thread = nullptr;  ///< of this process
+  linear_system* threads = nullptr;     ///< of this process, one per target; null: there are not enough cores
+};
+
+/// The shortest times of one iteration, in seconds; 0 for who did not take part. Whatever else runs on the machine can
+/// only make a turn longer: the more turns, the shorter each, the surer is one that was left alone.
 struct comparison {
-  int rounds = 0;                ///< 0: nothing was measured
-  std::size_t threads = 1;       ///< of this process, for those of the following that have "threads" in their names
-  double targets_seconds = 0.0;  ///< of one iteration on the targets
-  double alone_seconds = 0.0;    ///< on one thread of this process
-  double threads_seconds = 0.0;  ///< on several, one per target; 0: there are not enough cores, or there is one target
-  double alone_per_targets = 0.0;    ///< ratio of the times: the speed-up
-  double alone_per_threads = 0.0;    ///< what it is without HAM
-  double targets_per_threads = 0.0;  ///< what HAM costs
+  int rounds = 0;  ///< 0: nothing was measured
+  double targets = 0.0;
+  double one_target = 0.0;
+  double one_thread = 0.0;
+  double threads = 0.0;
 };
 
 /// Measures the first iterations of the method, at most `iterations` of them; for about two seconds. `seconds` is what
-/// one iteration takes. `cores`: of this machine, one for each target, or none if that cannot be: what runs in this
-/// process uses the same ones, since even cores of one machine differ while others use them. `targets` begins anew from
-/// zero and loses its solution.
-comparison compare_in_turns(linear_system& targets, std::size_t target_count, std::span<const int> cores,
-                            const csr_matrix& matrix, std::span<const double> inverse_diagonal,
-                            std::span<const double> b, std::int64_t iterations, double seconds);
+/// one iteration takes. `before_round` is called with the number of each round.
+comparison compare_in_turns(const contestants& who, std::int64_t iterations, double seconds,
+                            const std::function<void(int round)>& before_round);
 
 }  // namespace cg

@@ -45,12 +45,12 @@ auto call_all(const Blocks& blocks, Start start) {
 }  // namespace
 
 distributed_system::distributed_system(const csr_matrix& matrix, std::span<const double> inverse_diagonal,
-                                       std::span<const double> b) {
-  if (offload::num_nodes() < 2) {
+                                       std::span<const double> b, std::size_t targets) {
+  if (targets == 0) {
     throw std::runtime_error(
         "no targets (this process is the only node); unset HAM_NODES or set it to shm:2, for example");
   }
-  const std::vector<row_range> ranges = partition_by_nonzeros(matrix, offload::num_nodes() - 1);
+  const std::vector<row_range> ranges = partition_by_nonzeros(matrix, targets);
   const auto halos = find_halos(matrix, ranges);
   std::vector<introduction> introductions(ranges.size());
   std::vector<worker_handle> workers;
@@ -59,8 +59,9 @@ distributed_system::distributed_system(const csr_matrix& matrix, std::span<const
     const auto node = static_cast<ham::node_t>(i + 1);
     blocks_.push_back(std::make_unique<resident_block>(node, block, inverse_diagonal, b));
     workers.push_back(blocks_.back()->worker());
+    shares_.push_back(
+        {node, ranges[i], matrix.row_start[ranges[i].last] - matrix.row_start[ranges[i].first], block.halo_size()});
     introductions[i].index = i;
-    introductions[i].interior = block.interior;
     introductions[i].boundary = block.boundary;
     for (halo_message& message : find_messages(ranges, halos, i)) {
       ++introductions[message.to].senders;
@@ -106,12 +107,6 @@ void distributed_system::copy_solution(std::span<double> to) {
   std::vector<offload::future<void>> gets;
   for (const auto& block : blocks_) gets.push_back(block->copy_solution(to));
   for (auto& get : gets) get.get();
-}
-
-std::vector<distributed_system::share> distributed_system::shares() const {
-  std::vector<share> result;
-  for (const auto& block : blocks_) result.push_back(block->row_share());
-  return result;
 }
 
 }  // namespace cg

@@ -18,9 +18,10 @@ namespace cg {
 /// Everything blocks until all targets have answered and throws what ham::offload throws.
 class distributed_system final : public linear_system {
  public:
-  /// Cuts the matrix into row blocks for nodes 1 .. num_nodes() - 1 and puts them there, with their parts of b and of
-  /// the preconditioner M^-1, and makes the targets known to each other. At least one target must exist.
-  distributed_system(const csr_matrix& matrix, std::span<const double> inverse_diagonal, std::span<const double> b);
+  /// Cuts the matrix into row blocks for nodes 1 .. `targets` and puts them there, with their parts of b and of the
+  /// preconditioner M^-1, and makes the targets known to each other. At least one target must exist.
+  distributed_system(const csr_matrix& matrix, std::span<const double> inverse_diagonal, std::span<const double> b,
+                     std::size_t targets = ham::offload::num_nodes() - 1);
   ~distributed_system() override;
 
   double restart(start_at x) override;
@@ -34,12 +35,13 @@ class distributed_system final : public linear_system {
     std::uint64_t nonzeros;
     std::size_t halo;  ///< elements that it gets from other targets in each iteration
   };
-  [[nodiscard]] std::vector<share> shares() const;
+  [[nodiscard]] const std::vector<share>& shares() const { return shares_; }
 
  private:
   class resident_block;
 
   std::vector<std::unique_ptr<resident_block>> blocks_;
+  std::vector<share> shares_;
 };
 
 }  // namespace cg

@@ -9,18 +9,26 @@
 
 namespace cg {
 
-/// Plain memory of the process that computes. Vectors have one element per row; `p` has those of the halo behind them.
-struct block_view {
-  std::size_t rows = 0;
+/// Elements of a matrix in compressed row storage.
+struct csr_view {
   const std::uint64_t* row_start = nullptr;
   const std::int32_t* column = nullptr;
   const double* value = nullptr;
+};
+
+/// Plain memory of the process that computes: its rows of A and of all vectors.
+struct block_view {
+  std::size_t rows = 0;
+  csr_view lower;                            ///< A among these rows, below the diagonal; above it, A is the same
+  const double* diagonal = nullptr;          ///< of A
+  csr_view outer;                            ///< A in the columns of the halo
   const double* inverse_diagonal = nullptr;  ///< the preconditioner M^-1; ones for none
   const double* b = nullptr;                 ///< right-hand side
   double* x = nullptr;                       ///< solution
   double* r = nullptr;                       ///< residual
   double* p = nullptr;                       ///< search direction
   double* q = nullptr;                       ///< A p
+  double* halo = nullptr;                    ///< what is read of others' p
 };
 
 /// What the rows of one process add to the dot products of the residual; z = M^-1 r.
@@ -29,18 +37,21 @@ struct residual_dots {
   double rr = 0.0;
 };
 
-/// q = A p for some of the rows. Gives their part of p.q.
-double multiply(const block_view& block, std::span<const row_range> rows);
+/// What others read of z + turn p, which is p after the next multiply().
+void copy_border(const block_view& block, double turn, std::span<const std::int32_t> rows, double* to);
 
-/// r -= step q
-residual_dots reduce_residual(const block_view& block, double step);
+/// p = z + turn p, q = A p but for the halo. Gives the rows' part of p.q.
+double multiply(const block_view& block, double turn);
 
-/// x += step p, p = z + turn p
-void advance(const block_view& block, double step, double turn);
+/// Adds the halo's part to q in the rows that have one. Gives what p.q grows by.
+double multiply_halo(const block_view& block, std::span<const row_range> boundary);
 
-/// p = x: with q = A p behind it, restart() takes the residual of x.
+/// x += step p, r -= step q
+residual_dots advance(const block_view& block, double step);
+
+/// p = x, r = 0: a product with turn 1 makes q = A x of it, and restart() takes the residual of x.
 void load_solution(const block_view& block);
-/// r = b - q, p = z
+/// r = b - q
 residual_dots restart(const block_view& block);
 
 }  // namespace cg

@@ -6,95 +6,137 @@
 #include <thread>
 
 #include "cores.hpp"
+#include "kernels.hpp"
+#include "row_block.hpp"
 
 namespace cg {
+namespace {
+
+csr_view view_of(const csr_matrix& matrix) {
+  return {matrix.row_start.data(), matrix.column.data(), matrix.value.data()};
+}
+
+}  // namespace
+
+/// What a worker has on its target.
+struct local_system::part {
+  part(row_block rows, std::vector<halo_message> messages, std::span<const double> inverse_diagonal,
+       std::span<const double> b)
+      : block(std::move(rows)),
+        halo_targets(std::move(messages)),
+        x(block.rows.size()),
+        r(x.size()),
+        p(x.size()),
+        q(x.size()),
+        halo(block.halo_size()) {
+    const auto first = static_cast<std::size_t>(block.rows.first);
+    view = {x.size(),
+            view_of(block.lower),
+            block.diagonal.data(),
+            view_of(block.outer),
+            inverse_diagonal.data() + first,
+            b.data() + first,
+            x.data(),
+            r.data(),
+            p.data(),
+            q.data(),
+            halo.data()};
+  }
+
+  row_block block;
+  std::vector<halo_message> halo_targets;
+  std::vector<double> x, r, p, q, halo;
+  block_view view;
+  residual_dots now;
+  double turn = 0.0;
+};
 
 local_system::local_system(const csr_matrix& matrix, std::span<const double> inverse_diagonal,
-                           std::span<const double> b, std::size_t threads)
-    : x_(b.size()),
-      r_(b.size()),
-      p_(b.size()),
-      q_(b.size()),
-      all_rows_{{0, matrix.rows()}},
-      parts_(partition_by_nonzeros(matrix, threads)),
-      sums_(std::make_unique<thread_sum>(parts_.size())) {
-  block_ = {b.size(),
-            matrix.row_start.data(),
-            matrix.column.data(),
-            matrix.value.data(),
-            inverse_diagonal.data(),
-            b.data(),
-            x_.data(),
-            r_.data(),
-            p_.data(),
-            q_.data()};
+                           std::span<const double> b, std::size_t threads, std::vector<int> cores)
+    : cores_(std::move(cores)), parts_(partition_by_nonzeros(matrix, threads).size()), sums_(parts_.size()) {
+  const std::vector<row_range> ranges = partition_by_nonzeros(matrix, threads);
+  const auto halos = find_halos(matrix, ranges);
+  on_all_threads([&](std::size_t i) {
+    parts_[i] = std::make_unique<part>(make_block(matrix, ranges[i], halos[i]), find_messages(ranges, halos, i),
+                                       inverse_diagonal, b);
+  });
 }
 
 local_system::~local_system() = default;
 
 double local_system::restart(start_at x) {
-  if (x == start_at::zero) std::fill(x_.begin(), x_.end(), 0.0);
-  load_solution(block_);
-  multiply(block_, all_rows_);
-  now_ = cg::restart(block_);
-  return now_.rr;
+  on_all_threads([&](std::size_t i) { restart_part(i, x); });
+  return parts_.front()->now.rr;
 }
 
 iteration_report local_system::iterate(std::int64_t most, double goal) {
   std::vector<iteration_report> reports(parts_.size());
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-      threads.emplace_back([&, part] {
-        if (parts_.size() <= cores_.size()) stay_on(cores_[part]);
-        reports[part] = iterate_on(part, most, goal);
-      });
-    }
-  }
+  on_all_threads([&](std::size_t i) { reports[i] = iterate_part(i, most, goal); });
   return std::move(reports.front());
 }
 
-iteration_report local_system::iterate_on(std::size_t part, std::int64_t most, double goal) {
-  const std::span<const row_range> rows(&parts_[part], 1);
-  const block_view own = rows_of(part);
-  residual_dots now = now_;
+void local_system::restart_part(std::size_t index, start_at x) {
+  part& own = *parts_[index];
+  if (x == start_at::zero) std::fill(own.x.begin(), own.x.end(), 0.0);
+  load_solution(own.view);
+  own.turn = 1.0;
+  send_halos(own);
+  multiply(own.view, own.turn);
+  wait_for_halos(index);
+  multiply_halo(own.view, own.block.boundary);
+  const residual_dots dots = cg::restart(own.view);
+  const thread_sum::values total = sums_.sum(index, {dots.rz, dots.rr});
+  own.now = {total[0], total[1]};
+  own.turn = 0.0;
+}
+
+iteration_report local_system::iterate_part(std::size_t index, std::int64_t most, double goal) {
+  part& own = *parts_[index];
   iteration_report report;
-  sums_->sum(part, {});  // nobody writes now_ before all have read it
   for (std::int64_t i = 0; i < most; ++i) {
-    const double curvature = sums_->sum(part, {multiply(block_, rows), 0.0})[0];
+    send_halos(own);
+    double curvature = multiply(own.view, own.turn);
+    wait_for_halos(index);
+    curvature += multiply_halo(own.view, own.block.boundary);
+    curvature = sums_.sum(index, {curvature, 0.0})[0];
     if (!(curvature > 0.0) || !std::isfinite(curvature)) {
       report.broken = true;
       report.curvature = curvature;
       break;
     }
-    const double step = now.rz / curvature;
-    const residual_dots dots = reduce_residual(own, step);
-    const thread_sum::values total = sums_->sum(part, {dots.rz, dots.rr});
-    const residual_dots next{total[0], total[1]};
-    advance(own, step, next.rz / now.rz);
-    now = next;
-    report.residuals.push_back(next.rr);
-    if (next.rr <= goal) break;
-    if (parts_.size() > 1) sums_->sum(part, {});  // others' rows of p are what the next product reads
+    const residual_dots dots = advance(own.view, own.now.rz / curvature);
+    const thread_sum::values total = sums_.sum(index, {dots.rz, dots.rr});
+    own.turn = total[0] / own.now.rz;
+    own.now = {total[0], total[1]};
+    report.residuals.push_back(own.now.rr);
+    if (own.now.rr <= goal) break;
   }
-  if (part == 0) now_ = now;
   return report;
 }
 
-/// The vectors of the own rows. The product alone reads those of others: it works on all of them.
-block_view local_system::rows_of(std::size_t part) const {
-  const auto first = static_cast<std::size_t>(parts_[part].first);
-  block_view own = block_;
-  own.rows = parts_[part].size();
-  own.inverse_diagonal += first;
-  own.b += first;
-  own.x += first;
-  own.r += first;
-  own.p += first;
-  own.q += first;
-  return own;
+void local_system::on_all_threads(const std::function<void(std::size_t)>& work) {
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    threads.emplace_back([&, i] {
+      if (parts_.size() <= cores_.size()) stay_on(cores_[i]);
+      work(i);
+    });
+  }
 }
 
-void local_system::copy_solution(std::span<double> to) { std::copy(x_.begin(), x_.end(), to.begin()); }
+void local_system::send_halos(const part& from) {
+  for (const halo_message& message : from.halo_targets) {
+    copy_border(from.view, from.turn, message.rows, parts_[message.to]->halo.data() + message.offset);
+  }
+}
+
+/// Others write a halo again when they have begun the next product: after the sums that follow this one.
+void local_system::wait_for_halos(std::size_t index) {
+  if (parts_.size() > 1) sums_.sum(index, {});
+}
+
+void local_system::copy_solution(std::span<double> to) {
+  for (const auto& one : parts_) std::copy(one->x.begin(), one->x.end(), to.begin() + one->block.rows.first);
+}
 
 }  // namespace cg

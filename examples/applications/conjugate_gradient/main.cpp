@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "cores.hpp"
 #include "csr_matrix.hpp"
 #include "exit_code.hpp"
+#include "local_system.hpp"
 #include "matrix_market.hpp"
 #include "options.hpp"
 #include "plot.hpp"
@@ -75,6 +77,26 @@ std::vector<int> cores_of(const std::vector<cg::distributed_system::share>& shar
   return cores;
 }
 
+/// The system on all targets beside one on a single target, and beside this process. Even cores of one machine differ
+/// while others use them: what runs in this process uses those of the targets, if it can.
+cg::comparison compare(cg::distributed_system& targets, const cg::csr_matrix& matrix,
+                       const std::vector<double>& inverse_diagonal, const std::vector<double>& b,
+                       const cg::solution& solved) {
+  const std::size_t count = targets.shares().size();
+  const std::vector<int> cores = cores_of(targets.shares());
+  std::optional<cg::distributed_system> one_target;
+  if (count > 1) one_target.emplace(matrix, inverse_diagonal, b, 1);
+  cg::local_system one_thread(matrix, inverse_diagonal, b);
+  std::optional<cg::local_system> threads;
+  if (count > 1 && count <= cg::usable_cores().size()) threads.emplace(matrix, inverse_diagonal, b, count, cores);
+
+  const cg::contestants who{&targets, one_target ? &*one_target : nullptr, &one_thread, threads ? &*threads : nullptr};
+  const auto iterations = std::max<std::int64_t>(1, solved.iterations);
+  return cg::compare_in_turns(who, iterations, solved.seconds / static_cast<double>(iterations), [&](int round) {
+    if (!cores.empty()) one_thread.use_cores({cores[static_cast<std::size_t>(round) % cores.size()]});
+  });
+}
+
 cg::outcome offloaded(const cg::csr_matrix& matrix, const std::vector<double>& inverse_diagonal,
                       const std::vector<double>& b, const cg::command_line& options) {
   cg::outcome result;
@@ -92,12 +114,7 @@ cg::outcome offloaded(const cg::csr_matrix& matrix, const std::vector<double>& i
 
   result.x.resize(b.size());
   system.copy_solution(result.x);
-  if (options.compare) {
-    const std::int64_t iterations = result.solved.iterations;
-    result.compared = cg::compare_in_turns(
-        system, result.shares.size(), cores_of(result.shares), matrix, inverse_diagonal, b, iterations,
-        result.solved.seconds / static_cast<double>(std::max<std::int64_t>(1, iterations)));
-  }
+  if (options.compare) result.compared = compare(system, matrix, inverse_diagonal, b, result.solved);
   return result;
 }
 

@@ -61,22 +61,31 @@ void print_targets(const outcome& result) {
   }
 }
 
-void print_comparison(const comparison& with, std::size_t targets) {
-  if (with.rounds == 0) return;
-  const std::string with_targets = counted(targets, "target");
-  const std::string with_threads = counted(with.threads, "thread");
-  const bool threaded = with.threads_seconds > 0.0;
-  print_line("in turns", counted(static_cast<std::size_t>(with.rounds), "round") +
-                             " of the first iterations, medians: " + duration(with.targets_seconds) +
-                             " per iteration on " + with_targets);
-  print_line("without HAM", duration(with.alone_seconds) +
+std::string ratio(double over, const std::string& what, double under, const std::string& of) {
+  return text("%.3f", over / under, " = ") + what + " / " + of;
+}
+
+void print_comparison(const comparison& best, std::size_t targets) {
+  if (best.rounds == 0) return;
+  const std::string on_targets = counted(targets, "target");
+  const std::string on_threads = counted(targets, "thread");
+  print_line("in turns", counted(static_cast<std::size_t>(best.rounds), "round") +
+                             " of the first iterations, the best of each: " + duration(best.targets) +
+                             " per iteration on " + on_targets +
+                             (best.one_target > 0.0 ? ", " + duration(best.one_target) + " on 1 target" : ""));
+  print_line("without HAM", duration(best.one_thread) +
                                 " per iteration of the same solver on 1 thread of this process" +
-                                (threaded ? ", " + duration(with.threads_seconds) + " on " + with_threads : ""));
-  print_line("speed-up", text("%.2f", with.alone_per_targets, " = 1 thread / ") + with_targets +
-                             (threaded ? text("; %.2f", with.alone_per_threads, " = 1 thread / ") + with_threads : ""));
-  if (threaded) {
-    print_line("HAM costs", text("%.3f", with.targets_per_threads, " = ") + with_targets + " / " + with_threads);
+                                (best.threads > 0.0 ? ", " + duration(best.threads) + " on " + on_threads : ""));
+  print_line("speed-up", text("%.2f", best.one_thread / best.targets, " = 1 thread / ") + on_targets);
+  if (best.one_target > 0.0) {
+    print_line("scaling",
+               ratio(best.targets, on_targets, best.one_target, "1 target") +
+                   (best.threads > 0.0 ? "; " + ratio(best.threads, on_threads, best.one_thread, "1 thread") : ""));
   }
+  const double one = best.one_target > 0.0 ? best.one_target : best.targets;
+  print_line("HAM costs",
+             ratio(one, "1 target", best.one_thread, "1 thread") +
+                 (best.threads > 0.0 ? "; " + ratio(best.targets, on_targets, best.threads, on_threads) : ""));
 }
 
 void print_speed(const outcome& result) {

@@ -8,41 +8,43 @@ namespace {
 
 namespace offload = ham::offload;
 
+/// Memory of a node with these elements in it.
+template <class T>
+offload::buffer<T> buffer_with(ham::node_t node, std::span<const T> elements) {
+  offload::buffer<T> result(node, elements.size());
+  offload::put_sync(elements.data(), result.ptr(), elements.size());
+  return result;
+}
+
+std::span<const double> part_of(std::span<const double> all, row_range rows) {
+  return all.subspan(static_cast<std::size_t>(rows.first), rows.size());
+}
+
 }  // namespace
+
+distributed_system::resident_block::matrix_buffers::matrix_buffers(ham::node_t node, const csr_matrix& matrix)
+    : row_start(buffer_with<std::uint64_t>(node, matrix.row_start)),
+      column(buffer_with<std::int32_t>(node, matrix.column)),
+      value(buffer_with<double>(node, matrix.value)) {}
 
 distributed_system::resident_block::resident_block(ham::node_t node, const row_block& block,
                                                    std::span<const double> inverse_diagonal, std::span<const double> b)
     : rows_(block.rows),
-      row_start_(node, block.matrix.row_start.size()),
-      column_(node, block.matrix.column.size()),
-      value_(node, block.matrix.value.size()),
-      inverse_diagonal_(node, block.rows.size()),
-      b_(node, block.rows.size()),
-      x_(node, block.rows.size()),
-      r_(node, block.rows.size()),
-      p_(node, block.rows.size() + block.halo_size()),
-      q_(node, block.rows.size()) {
-  const auto first = static_cast<std::size_t>(rows_.first);
-  std::vector<offload::future<void>> puts;
-  puts.push_back(offload::put(block.matrix.row_start.data(), row_start_.ptr(), row_start_.size()));
-  puts.push_back(offload::put(block.matrix.column.data(), column_.ptr(), column_.size()));
-  puts.push_back(offload::put(block.matrix.value.data(), value_.ptr(), value_.size()));
-  puts.push_back(offload::put(inverse_diagonal.data() + first, inverse_diagonal_.ptr(), rows_.size()));
-  puts.push_back(offload::put(b.data() + first, b_.ptr(), rows_.size()));
-  for (auto& put : puts) put.get();
-
+      lower_(node, block.lower),
+      outer_(node, block.outer),
+      diagonal_(buffer_with<double>(node, block.diagonal)),
+      inverse_diagonal_(buffer_with(node, part_of(inverse_diagonal, rows_))),
+      b_(buffer_with(node, part_of(b, rows_))),
+      x_(node, rows_.size()) {
   resident_memory memory;
   memory.rows = rows_.size();
   memory.halo = block.halo_size();
-  memory.row_start = row_start_;
-  memory.column = column_;
-  memory.value = value_;
+  memory.lower = lower_.pointers();
+  memory.outer = outer_.pointers();
+  memory.diagonal = diagonal_;
   memory.inverse_diagonal = inverse_diagonal_;
   memory.b = b_;
   memory.x = x_;
-  memory.r = r_;
-  memory.p = p_;
-  memory.q = q_;
   worker_ = offload::sync(node, ham::fn<&on_target::make_worker>, memory);
 }
 

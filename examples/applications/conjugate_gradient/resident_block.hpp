@@ -24,15 +24,22 @@ class distributed_system::resident_block {
 
   [[nodiscard]] worker_handle worker() const { return worker_; }
   [[nodiscard]] ham::node_t node() const { return worker_.node(); }
-  [[nodiscard]] share row_share() const { return {node(), rows_, value_.size(), p_.size() - rows_.size()}; }
   [[nodiscard]] ham::offload::future<void> copy_solution(std::span<double> to) const;
 
  private:
+  struct matrix_buffers {
+    matrix_buffers(ham::node_t node, const csr_matrix& matrix);
+    [[nodiscard]] resident_matrix pointers() const { return {row_start, column, value}; }
+
+    ham::offload::buffer<std::uint64_t> row_start;
+    ham::offload::buffer<std::int32_t> column;
+    ham::offload::buffer<double> value;
+  };
+
   row_range rows_;
-  ham::offload::buffer<std::uint64_t> row_start_;
-  ham::offload::buffer<std::int32_t> column_;
-  ham::offload::buffer<double> value_, inverse_diagonal_, b_;
-  ham::offload::buffer<double> x_, r_, p_, q_;
+  matrix_buffers lower_, outer_;
+  ham::offload::buffer<double> diagonal_, inverse_diagonal_, b_;
+  ham::offload::buffer<double> x_;
   worker_handle worker_;
 };
 

@@ -23,6 +23,12 @@ void append(std::vector<row_range>& ranges, std::int32_t row) {
   }
 }
 
+/// Appends an element to the row that is being built.
+void append(csr_matrix& matrix, std::int32_t column, double value) {
+  matrix.column.push_back(column);
+  matrix.value.push_back(value);
+}
+
 }  // namespace
 
 std::vector<std::vector<std::int32_t>> find_halos(const csr_matrix& matrix, std::span<const row_range> blocks) {
@@ -58,26 +64,24 @@ std::vector<halo_message> find_messages(std::span<const row_range> blocks,
 row_block make_block(const csr_matrix& matrix, row_range rows, std::span<const std::int32_t> halo) {
   row_block block;
   block.rows = rows;
-  const auto own = static_cast<std::int32_t>(rows.size());
-  const auto columns = columns_of(matrix, rows.first, rows.last);
-  const std::uint64_t begin = matrix.row_start[static_cast<std::size_t>(rows.first)];
-  const std::span values = std::span(matrix.value).subspan(begin, columns.size());
-  block.matrix.columns = own + static_cast<std::int32_t>(halo.size());
-  block.matrix.value.assign(values.begin(), values.end());
-  block.matrix.column.reserve(columns.size());
-  block.matrix.row_start.reserve(rows.size() + 1);
-  for (std::int32_t row = 0; row < own; ++row) {
-    bool reads_halo = false;
-    for (const std::int32_t column : columns_of(matrix, rows.first + row, rows.first + row + 1)) {
-      const bool inside = is_inside(rows, column);
-      const auto place =
-          inside ? column - rows.first
-                 : own + static_cast<std::int32_t>(std::lower_bound(halo.begin(), halo.end(), column) - halo.begin());
-      block.matrix.column.push_back(place);
-      reads_halo = reads_halo || !inside;
+  block.lower.columns = static_cast<std::int32_t>(rows.size());
+  block.outer.columns = static_cast<std::int32_t>(halo.size());
+  block.diagonal.resize(rows.size());
+  for (std::int32_t row = rows.first; row < rows.last; ++row) {
+    for (std::uint64_t k = matrix.row_start[row]; k < matrix.row_start[row + 1]; ++k) {
+      const std::int32_t column = matrix.column[k];
+      if (!is_inside(rows, column)) {
+        const auto place = std::lower_bound(halo.begin(), halo.end(), column) - halo.begin();
+        append(block.outer, static_cast<std::int32_t>(place), matrix.value[k]);
+      } else if (column < row) {
+        append(block.lower, column - rows.first, matrix.value[k]);
+      } else if (column == row) {
+        block.diagonal[row - rows.first] = matrix.value[k];
+      }
     }
-    block.matrix.row_start.push_back(block.matrix.column.size());
-    append(reads_halo ? block.boundary : block.interior, row);
+    if (block.outer.nonzeros() > block.outer.row_start.back()) append(block.boundary, row - rows.first);
+    block.lower.row_start.push_back(block.lower.nonzeros());
+    block.outer.row_start.push_back(block.outer.nonzeros());
   }
   return block;
 }

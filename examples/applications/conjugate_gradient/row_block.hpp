@@ -10,15 +10,17 @@
 
 namespace cg {
 
-/// Rows of a matrix in numbers of their own. Column c < rows.size() is the own row c; the columns behind these are the
-/// **halo**, the elements of other blocks that these rows read.
+/// Rows of a symmetric matrix in numbers of their own, in two parts. The product with the first one needs nothing of
+/// other blocks; of it, half is kept. The columns of the second one are the **halo**, the elements of other blocks that
+/// these rows read.
 struct row_block {
   row_range rows;                   ///< in the whole matrix
-  csr_matrix matrix;                ///< columns renumbered
-  std::vector<row_range> interior;  ///< own rows that read no halo: can be computed before the halo is there
-  std::vector<row_range> boundary;  ///< the other ones
+  csr_matrix lower;                 ///< columns of these rows, below the diagonal
+  std::vector<double> diagonal;     ///< zero where nothing is stored
+  csr_matrix outer;                 ///< all other columns, renumbered as in the halo
+  std::vector<row_range> boundary;  ///< the rows that read the halo
 
-  [[nodiscard]] std::size_t halo_size() const { return static_cast<std::size_t>(matrix.columns) - rows.size(); }
+  [[nodiscard]] std::size_t halo_size() const { return static_cast<std::size_t>(outer.columns); }
 };
 
 /// What a block sends to another one in each iteration.
@@ -37,7 +39,7 @@ std::vector<std::vector<std::int32_t>> find_halos(const csr_matrix& matrix, std:
 std::vector<halo_message> find_messages(std::span<const row_range> blocks,
                                         std::span<const std::vector<std::int32_t>> halos, std::size_t from);
 
-/// Cuts the rows out and renumbers their columns.
+/// Cuts the rows out of a symmetric matrix.
 row_block make_block(const csr_matrix& matrix, row_range rows, std::span<const std::int32_t> halo);
 
 }  // namespace cg

@@ -14,10 +14,8 @@ namespace {
 
 namespace offload = ham::offload;
 
-block_view view_of(const resident_memory& memory) {
-  return {
-      memory.rows,    memory.row_start.get(), memory.column.get(), memory.value.get(), memory.inverse_diagonal.get(),
-      memory.b.get(), memory.x.get(),         memory.r.get(),      memory.p.get(),     memory.q.get()};
+csr_view view_of(const resident_matrix& matrix) {
+  return {matrix.row_start.get(), matrix.column.get(), matrix.value.get()};
 }
 
 }  // namespace
@@ -47,9 +45,20 @@ class worker::until {
   bool suspended_ = false;
 };
 
-worker::worker(const resident_memory& memory) : halo_size_(memory.halo), block_(view_of(memory)), sums_(0, 1, {}) {
+worker::worker(const resident_memory& memory)
+    : r_(memory.rows), p_(memory.rows), q_(memory.rows), halo_(memory.halo), sums_(0, 1, {}) {
+  block_.rows = memory.rows;
+  block_.lower = view_of(memory.lower);
+  block_.diagonal = memory.diagonal.get();
+  block_.outer = view_of(memory.outer);
+  block_.inverse_diagonal = memory.inverse_diagonal.get();
+  block_.b = memory.b.get();
+  block_.x = memory.x.get();
+  block_.r = r_.data();
+  block_.p = p_.data();
+  block_.q = q_.data();
+  block_.halo = halo_.data();
   std::fill_n(block_.x, block_.rows, 0.0);
-  std::fill_n(block_.p, block_.rows + halo_size_, 0.0);
 }
 
 void worker::introduce(introduction others) {
@@ -64,12 +73,14 @@ void worker::introduce(introduction others) {
 offload::task<double> worker::restart(start_at x) {
   if (x == start_at::zero) std::fill_n(block_.x, block_.rows, 0.0);
   load_solution(block_);
+  turn_ = 1.0;
   send_halos();
-  multiply(block_, others_.interior);
+  multiply(block_, turn_);
   co_await all_halos();
-  multiply(block_, others_.boundary);
+  multiply_halo(block_, others_.boundary);
   const residual_dots own = cg::restart(block_);
   now_ = co_await total_of(own);
+  turn_ = 0.0;
   co_return now_.rr;
 }
 
@@ -78,9 +89,9 @@ offload::task<iteration_report> worker::iterate(std::int64_t most, double goal) 
   waited_ = {};
   for (std::int64_t i = 0; i < most; ++i) {
     send_halos();
-    double curvature = multiply(block_, others_.interior);  // while the halos are on their way
+    double curvature = multiply(block_, turn_);  // while the halos are on their way
     co_await all_halos();
-    curvature += multiply(block_, others_.boundary);
+    curvature += multiply_halo(block_, others_.boundary);
     const residual_dots product = co_await total_of({curvature, 0.0});
     curvature = product.rz;
     if (!(curvature > 0.0) || !std::isfinite(curvature)) {
@@ -88,13 +99,12 @@ offload::task<iteration_report> worker::iterate(std::int64_t most, double goal) 
       report.curvature = curvature;
       break;
     }
-    const double step = now_.rz / curvature;
-    const residual_dots own = reduce_residual(block_, step);
+    const residual_dots own = advance(block_, now_.rz / curvature);
     const residual_dots next = co_await total_of(own);
-    advance(block_, step, next.rz / now_.rz);
+    turn_ = next.rz / now_.rz;
     now_ = next;
-    if (others_.index == 0) report.residuals.push_back(next.rr);
-    if (next.rr <= goal) break;
+    if (others_.index == 0) report.residuals.push_back(now_.rr);
+    if (now_.rr <= goal) break;
   }
   report.waiting = std::chrono::duration<double>(waited_).count();
   co_return report;
@@ -104,16 +114,16 @@ offload::task<iteration_report> worker::iterate(std::int64_t most, double goal) 
 
 void worker::send_halos() {
   for (const halo_link& link : others_.halo_targets) {
-    to_send_.clear();
-    for (const std::int32_t row : link.rows) to_send_.push_back(block_.p[row]);
+    to_send_.resize(link.rows.size());
+    copy_border(block_, turn_, link.rows, to_send_.data());
     const worker_handle there = others_.workers[link.to];
     offload::ping(there.node(), ham::fn<&on_target::take_halo>, there, link.offset, std::span<const double>(to_send_));
   }
 }
 
 void worker::take_halo(std::uint64_t offset, std::span<const double> elements) {
-  if (offset > halo_size_ || elements.size() > halo_size_ - offset) throw std::out_of_range("a halo is too long");
-  std::copy(elements.begin(), elements.end(), block_.p + block_.rows + offset);
+  if (offset > halo_.size() || elements.size() > halo_.size() - offset) throw std::out_of_range("a halo is too long");
+  std::copy(elements.begin(), elements.end(), halo_.begin() + static_cast<std::ptrdiff_t>(offset));
   ++halos_arrived_;
   resume_if_happened();
 }

@@ -16,19 +16,24 @@
 
 namespace cg {
 
+/// A matrix that the host has put to a target.
+struct resident_matrix {
+  ham::offload::buffer_ptr<std::uint64_t> row_start;
+  ham::offload::buffer_ptr<std::int32_t> column;
+  ham::offload::buffer_ptr<double> value;
+
+  HAM_FIELDS(row_start, column, value)
+};
+
 /// The memory that the host has allocated on a target and filled, as kernels.hpp names it.
 struct resident_memory {
-  template <class T>
-  using pointer = ham::offload::buffer_ptr<T>;
-
   std::uint64_t rows = 0;
   std::uint64_t halo = 0;
-  pointer<std::uint64_t> row_start;
-  pointer<std::int32_t> column;
-  pointer<double> value, inverse_diagonal, b;
-  pointer<double> x, r, p, q;
+  resident_matrix lower, outer;
+  ham::offload::buffer_ptr<double> diagonal, inverse_diagonal, b;
+  ham::offload::buffer_ptr<double> x;
 
-  HAM_FIELDS(rows, halo, row_start, column, value, inverse_diagonal, b, x, r, p, q)
+  HAM_FIELDS(rows, halo, lower, outer, diagonal, inverse_diagonal, b, x)
 };
 
 class worker;
@@ -50,16 +55,16 @@ struct introduction {
   std::vector<worker_handle> workers;  ///< all of them
   std::vector<halo_link> halo_targets;
   std::uint64_t senders = 0;  ///< how many send it a halo
-  std::vector<row_range> interior, boundary;
+  std::vector<row_range> boundary;
 
-  HAM_FIELDS(index, workers, halo_targets, senders, interior, boundary)
+  HAM_FIELDS(index, workers, halo_targets, senders, boundary)
 };
 
 /// Lives on its target. The long functions are coroutines: they wait for messages of other workers without holding the
 /// target's thread, and the message that was waited for resumes them. One of them runs at a time.
 class worker {
  public:
-  /// x and p become zero; the matrix and b are there already.
+  /// x becomes zero; the matrix and b are there already.
   explicit worker(const resident_memory& memory);
   /// Once, before anything else.
   void introduce(introduction others);
@@ -84,9 +89,10 @@ class worker {
   void resume_if_happened();
 
   introduction others_;
-  std::uint64_t halo_size_;
+  std::vector<double> r_, p_, q_, halo_;
   block_view block_;
   residual_dots now_;
+  double turn_ = 0.0;
   all_reduce sums_;
   std::uint64_t halos_arrived_ = 0;
   std::vector<double> to_send_;
