@@ -128,3 +128,15 @@ long on_own_thread(void) {
   EXPECT(pthread_create(&thread, NULL, &from_thread, &result) == 0 && pthread_join(thread, NULL) == 0);
   return result;
 }
+
+/* The function calls a kernel in turn, so often. */
+static void* nested_from_thread(void* depth) {
+  *(long*)depth = with_two("use_veo", *(long*)depth, 0);
+  return NULL;
+}
+long nested_on_own_thread(long depth, long unused) {
+  (void)unused;
+  pthread_t thread;
+  EXPECT(pthread_create(&thread, NULL, &nested_from_thread, &depth) == 0 && pthread_join(thread, NULL) == 0);
+  return depth;
+}

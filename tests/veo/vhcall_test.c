@@ -1,11 +1,14 @@
 /* Kernels that call functions of this process. argv: library of the kernels, the host's library, a helper that has the
  * kernels linked in or "-". */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <libvhcall.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include <ve_offload.h>
 
 #include "check.h"
@@ -99,13 +102,45 @@ static void nested(void) {
   later_request = VEO_REQUEST_ID_INVALID;
 }
 
+static int threads_of(pid_t process) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
+  DIR* const tasks = opendir(path);
+  CHECK(tasks != NULL);
+  int count = 0;
+  for (const struct dirent* one; (one = readdir(tasks)) != NULL;) count += one->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+static pid_t helper_pid(void) {
+  void* tagged = veo_set_proc_identifier(NULL, veo_proc_identifier(the_proc));
+  return veo_get_pid_from_hmem(tagged);
+}
+
+/* A thread of a kernel's that has ended leaves none behind, here or there, also where functions of the host that it has
+ * called had kernels called that call the host. */
+static void threads_end(void) {
+  int here = 0, there = 0, tries = 0;
+  for (int i = 0; i < 6; ++i) {
+    CHECK(run("nested_on_own_thread", NULL, 2, 0) == 0);
+    if (i > 0) continue;
+    usleep(300000);
+    here = threads_of(getpid());
+    there = threads_of(helper_pid());
+  }
+  while (threads_of(getpid()) > here || threads_of(helper_pid()) > there) {
+    CHECK(++tries < 200);
+    usleep(50000);
+  }
+}
+
 /* The helper dies while a function that it has called runs. */
 static void death(void) {
   begin(NULL);
-  void* tagged = veo_set_proc_identifier(NULL, veo_proc_identifier(the_proc));
   const uint64_t id = submit(the_context, "call_by_name", "stay", 0, 0);
   while (sem_wait(&arrived) != 0) continue;
-  CHECK(kill(veo_get_pid_from_hmem(tagged), SIGKILL) == 0);
+  CHECK(kill(helper_pid(), SIGKILL) == 0);
   CHECK(veo_call_wait_result(the_context, id, NULL) == VEO_COMMAND_ERROR);
   end();
   sem_post(&released);
@@ -134,6 +169,7 @@ static void all_of(const char* helper) {
   contexts();
   order();
   nested();
+  threads_end();
   end();
 }
 

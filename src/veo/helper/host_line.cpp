@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "../requests.hpp"
 #include "static_symbols.hpp"
 
 namespace ham::veo {
@@ -34,7 +35,7 @@ class thread_line {
     return there_.emplace(open_line{offload::destination(host, context), handle});
   }
   void drop() noexcept {
-    if (back_) detail::end_own_context(*back_);
+    if (back_) end(*back_);
     try {
       if (there_) offload::ping(host, close_line_request, offload::this_node(), there_->to.context);
     } catch (const std::exception&) {
@@ -46,6 +47,17 @@ class thread_line {
   void belong_to(context_number context) noexcept { context_ = context; }
 
  private:
+  /// Its thread has a line of its own if kernels that functions of the host have had called there called the host.
+  static void end(const offload::destination& back) noexcept {
+    try {
+      const detail::only_receiving waiting;
+      offload::sync(back, end_context_request);
+    } catch (const std::exception&) {
+      // The runtime ends, and its threads with it.
+    }
+    detail::end_own_context(back);
+  }
+
   context_number context_ = any_context;
   std::optional<open_line> there_;
   std::optional<offload::destination> back_;  ///< where host functions have requests of theirs executed
