@@ -53,12 +53,12 @@ distributed_system::distributed_system(const csr_matrix& matrix, std::span<const
   const std::vector<row_range> ranges = partition_by_nonzeros(matrix, targets);
   const auto halos = find_halos(matrix, ranges);
   std::vector<introduction> introductions(ranges.size());
-  std::vector<worker_handle> workers;
+  std::vector<worker_ref> workers;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const row_block block = make_block(matrix, ranges[i], halos[i]);
     const auto node = static_cast<ham::node_t>(i + 1);
     blocks_.push_back(std::make_unique<resident_block>(node, block, inverse_diagonal, b));
-    workers.push_back(blocks_.back()->worker());
+    workers.push_back(blocks_.back()->remote_worker());
     shares_.push_back(
         {node, ranges[i], matrix.row_start[ranges[i].last] - matrix.row_start[ranges[i].first], block.halo_size()});
     introductions[i].index = i;
@@ -70,7 +70,7 @@ distributed_system::distributed_system(const csr_matrix& matrix, std::span<const
   }
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     introductions[i].workers = workers;
-    offload::sync(blocks_[i]->node(), ham::fn<&on_target::introduce>, workers[i], introductions[i]);
+    workers[i].call<&worker::introduce>(introductions[i]);
   }
 }
 
@@ -78,7 +78,8 @@ distributed_system::distributed_system(const csr_matrix& matrix, std::span<const
 distributed_system::~distributed_system() {
   for (const auto& block : blocks_) {
     try {
-      offload::sync(offload::within(block->node(), give_up_after), ham::fn<&on_target::stop>, block->worker());
+      const worker_ref to = block->remote_worker();
+      offload::sync(offload::within(to.node(), give_up_after), ham::fn<&worker::stop>, to);
     } catch (const std::exception&) {
       // The target is gone, and the worker with it.
     }
@@ -86,17 +87,13 @@ distributed_system::~distributed_system() {
 }
 
 double distributed_system::restart(start_at x) {
-  return call_all(blocks_,
-                  [x](const resident_block& one) {
-                    return offload::async(one.node(), ham::fn<&on_target::restart>, one.worker(), x);
-                  })
+  return call_all(blocks_, [x](const resident_block& one) { return one.remote_worker().async<&worker::restart>(x); })
       .front();
 }
 
 iteration_report distributed_system::iterate(std::int64_t most, double goal) {
-  std::vector<iteration_report> reports = call_all(blocks_, [&](const resident_block& one) {
-    return offload::async(one.node(), ham::fn<&on_target::iterate>, one.worker(), most, goal);
-  });
+  std::vector<iteration_report> reports = call_all(
+      blocks_, [&](const resident_block& one) { return one.remote_worker().async<&worker::iterate>(most, goal); });
   double waiting = 0.0;
   for (const iteration_report& one : reports) waiting += one.waiting;
   reports.front().waiting = waiting / static_cast<double>(reports.size());

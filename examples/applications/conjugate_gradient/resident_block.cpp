@@ -1,8 +1,6 @@
 // Puts one row block into the memory of its target.
 #include "resident_block.hpp"
 
-#include <exception>
-
 namespace cg {
 namespace {
 
@@ -45,15 +43,7 @@ distributed_system::resident_block::resident_block(ham::node_t node, const row_b
   memory.inverse_diagonal = inverse_diagonal_;
   memory.b = b_;
   memory.x = x_;
-  worker_ = offload::sync(node, ham::fn<&on_target::make_worker>, memory);
-}
-
-distributed_system::resident_block::~resident_block() {
-  try {
-    offload::sync(node(), ham::fn<&on_target::drop_worker>, worker_);
-  } catch (const std::exception&) {
-    // The target is gone, and the worker with it.
-  }
+  worker_ = offload::make<worker>(node, memory);
 }
 
 offload::future<void> distributed_system::resident_block::copy_solution(std::span<double> to) const {

@@ -19,11 +19,9 @@ class distributed_system::resident_block {
                  std::span<const double> b);
   resident_block(const resident_block&) = delete;
   resident_block& operator=(const resident_block&) = delete;
-  /// Ends the worker, which must not be sent anything any more.
-  ~resident_block();
 
-  [[nodiscard]] worker_handle worker() const { return worker_; }
-  [[nodiscard]] ham::node_t node() const { return worker_.node(); }
+  /// Must not be sent anything any more when this ends.
+  [[nodiscard]] const ham::offload::remote<worker>& remote_worker() const { return worker_; }
   [[nodiscard]] ham::offload::future<void> copy_solution(std::span<double> to) const;
 
  private:
@@ -40,7 +38,7 @@ class distributed_system::resident_block {
   matrix_buffers lower_, outer_;
   ham::offload::buffer<double> diagonal_, inverse_diagonal_, b_;
   ham::offload::buffer<double> x_;
-  worker_handle worker_;
+  ham::offload::remote<worker> worker_;  ///< destroyed before the memory that it uses
 };
 
 }  // namespace cg

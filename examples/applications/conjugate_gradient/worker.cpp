@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -65,12 +64,12 @@ void worker::introduce(introduction others) {
   others_ = std::move(others);
   sums_ = all_reduce(others_.index, others_.workers.size(),
                      [this](std::size_t to, std::uint32_t slot, const all_reduce::values& part) {
-                       const worker_handle there = others_.workers[to];
-                       offload::ping(there.node(), ham::fn<&on_target::take_part>, there, slot, part);
+                       const worker_ref there = others_.workers[to];
+                       offload::ping(there.node(), ham::fn<&worker::take_part>, there, slot, part);
                      });
 }
 
-offload::task<double> worker::restart(start_at x) {
+offload::task<double> worker::restarting(start_at x) {
   if (x == start_at::zero) std::fill_n(block_.x, block_.rows, 0.0);
   load_solution(block_);
   turn_ = 1.0;
@@ -84,7 +83,7 @@ offload::task<double> worker::restart(start_at x) {
   co_return now_.rr;
 }
 
-offload::task<iteration_report> worker::iterate(std::int64_t most, double goal) {
+offload::task<iteration_report> worker::iterating(std::int64_t most, double goal) {
   iteration_report report;
   waited_ = {};
   for (std::int64_t i = 0; i < most; ++i) {
@@ -116,8 +115,8 @@ void worker::send_halos() {
   for (const halo_link& link : others_.halo_targets) {
     to_send_.resize(link.rows.size());
     copy_border(block_, turn_, link.rows, to_send_.data());
-    const worker_handle there = others_.workers[link.to];
-    offload::ping(there.node(), ham::fn<&on_target::take_halo>, there, link.offset, std::span<const double>(to_send_));
+    const worker_ref there = others_.workers[link.to];
+    offload::ping(there.node(), ham::fn<&worker::take_halo>, there, link.offset, std::span<const double>(to_send_));
   }
 }
 
@@ -157,18 +156,6 @@ void worker::resume_if_happened() {
 
 namespace on_target {
 
-worker_handle make_worker(const resident_memory& memory) {
-  return {std::make_unique<worker>(memory).release(), offload::this_node()};
-}
-void introduce(worker_handle to, const introduction& others) { to->introduce(others); }
-double restart(worker_handle at, start_at x) { return at->restart(x).get(); }
-iteration_report iterate(worker_handle at, std::int64_t most, double goal) { return at->iterate(most, goal).get(); }
-void take_halo(worker_handle at, std::uint64_t offset, std::span<const double> elements) {
-  at->take_halo(offset, elements);
-}
-void take_part(worker_handle at, std::uint32_t slot, const all_reduce::values& part) { at->take_part(slot, part); }
-void stop(worker_handle at) { at->stop(); }
-void drop_worker(worker_handle at) { const std::unique_ptr<worker> gone(at.get()); }
 int core() { return sched_getcpu(); }
 std::uint64_t bytes_sent() { return offload::stats().bytes_sent; }
 void nothing() {}

@@ -37,8 +37,8 @@ struct resident_memory {
 };
 
 class worker;
-/// A worker's address, valid on its node: what calls to it carry.
-using worker_handle = ham::offload::buffer_ptr<worker>;
+/// Names a worker in calls, from any node.
+using worker_ref = ham::offload::remote_ref<worker>;
 
 /// What a worker sends to a neighbour in each iteration; see halo_message.
 struct halo_link {
@@ -51,8 +51,8 @@ struct halo_link {
 
 /// What a worker is told of the others.
 struct introduction {
-  std::uint64_t index = 0;             ///< its own place among them
-  std::vector<worker_handle> workers;  ///< all of them
+  std::uint64_t index = 0;          ///< its own place among them
+  std::vector<worker_ref> workers;  ///< all of them
   std::vector<halo_link> halo_targets;
   std::uint64_t senders = 0;  ///< how many send it a halo
   std::vector<row_range> boundary;
@@ -60,8 +60,9 @@ struct introduction {
   HAM_FIELDS(index, workers, halo_targets, senders, boundary)
 };
 
-/// Lives on its target. The long functions are coroutines: they wait for messages of other workers without holding the
-/// target's thread, and the message that was waited for resumes them. One of them runs at a time.
+/// Lives on its target, where the host makes it. restart() and iterate() wait for coroutines, which wait for messages
+/// of other workers: those are executed meanwhile, and the one that was waited for resumes the coroutine. One at a
+/// time.
 class worker {
  public:
   /// x becomes zero; the matrix and b are there already.
@@ -69,8 +70,8 @@ class worker {
   /// Once, before anything else.
   void introduce(introduction others);
 
-  ham::offload::task<double> restart(start_at x);
-  ham::offload::task<iteration_report> iterate(std::int64_t most, double goal);
+  double restart(start_at x) { return restarting(x).get(); }
+  iteration_report iterate(std::int64_t most, double goal) { return iterating(most, goal).get(); }
 
   // Messages of other workers.
   void take_halo(std::uint64_t offset, std::span<const double> elements);
@@ -82,6 +83,8 @@ class worker {
   enum class event : std::uint8_t { halos, sum };
   class until;
 
+  ham::offload::task<double> restarting(start_at x);
+  ham::offload::task<iteration_report> iterating(std::int64_t most, double goal);
   void send_halos();
   [[nodiscard]] until all_halos();
   [[nodiscard]] until total_of(const residual_dots& part);
@@ -103,17 +106,9 @@ class worker {
   bool stopped_ = false;
 };
 
-/// The functions that are called on targets.
+/// The other functions that are called on targets.
 namespace on_target {
 
-worker_handle make_worker(const resident_memory& memory);
-void introduce(worker_handle to, const introduction& others);
-double restart(worker_handle at, start_at x);
-iteration_report iterate(worker_handle at, std::int64_t most, double goal);
-void take_halo(worker_handle at, std::uint64_t offset, std::span<const double> elements);
-void take_part(worker_handle at, std::uint32_t slot, const all_reduce::values& part);
-void stop(worker_handle at);
-void drop_worker(worker_handle at);
 /// The core that the target runs on.
 int core();
 /// What the target has sent in messages.
