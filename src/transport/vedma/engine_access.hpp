@@ -6,6 +6,7 @@
 #ifdef __ve__
 
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -26,6 +27,7 @@ class engine_access {
   engine_access(std::uint64_t segment, std::size_t /*size*/) {
     if (ve_dma_init() != 0) throw config_error("no DMA engine for this process; see the log of VEOS");
     void* vehva = nullptr;
+    if (segment > INT_MAX) throw config_error("the host names a segment that cannot be");
     attached_ = vh_shmat(static_cast<int>(segment), nullptr, 0, &vehva);
     if (reinterpret_cast<std::intptr_t>(attached_) == -1) {
       throw config_error("cannot attach the host's segment; the host needs free huge pages (vm.nr_hugepages)");

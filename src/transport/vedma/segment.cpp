@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "ham/error.hpp"
 
@@ -40,11 +41,13 @@ segment segment::make(std::size_t size) {
 
 segment segment::attach(std::uint64_t id, std::size_t size) {
   shmid_ds status{};
-  if (::shmctl(static_cast<int>(id), IPC_STAT, &status) != 0) refuse("find the shared memory segment of the host");
+  errno = EINVAL;  // of a number that the kernel does not give
+  const int number = std::in_range<int>(id) ? static_cast<int>(id) : -1;
+  if (number < 0 || ::shmctl(number, IPC_STAT, &status) != 0) refuse("find the shared memory segment of the host");
   errno = EINVAL;  // of one that is too small
-  std::byte* const memory = status.shm_segsz >= size ? attached(static_cast<int>(id)) : nullptr;
+  std::byte* const memory = status.shm_segsz >= size ? attached(number) : nullptr;
   if (memory == nullptr) refuse("attach the shared memory segment of the host");
-  return {static_cast<int>(id), memory};
+  return {number, memory};
 }
 
 segment::~segment() {

@@ -65,6 +65,11 @@ TEST(vedma_segment, says_why_it_cannot_be_attached) {
     gone = other.id();
   }
   EXPECT_EQ(refusal(gone, 1).find("cannot find the shared memory segment of the host ("), 0U);
+  for (const std::uint64_t id : {made.id() + (std::uint64_t{1} << 32), ~std::uint64_t{0}}) {
+    EXPECT_EQ(refusal(id, 1),
+              "cannot find the shared memory segment of the host (Invalid argument); see the limits kernel.shmmax and "
+              "kernel.shmmni");
+  }
 }
 
 }  // namespace
