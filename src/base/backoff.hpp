@@ -39,12 +39,17 @@ class backoff {
     const unsigned doublings = std::min(round_ - Schedule.spins - Schedule.yields, 32U);
     return std::min(Schedule.sleep_ns << doublings, Schedule.max_sleep_ns);
   }
-  /// A round: to be called after an attempt that failed.
-  void wait() noexcept {
+  /// A round: to be called after an attempt that failed. It does not sleep longer than `max_ns`; 0: it yields instead.
+  void wait(std::int64_t max_ns = INT64_MAX) noexcept {
     switch (next()) {
       case step::spin: relax(); break;
       case step::yield: yield(); break;
-      case step::sleep: sleep_ns(next_sleep_ns()); break;
+      case step::sleep:
+        if (max_ns > 0)
+          sleep_ns(std::min(next_sleep_ns(), max_ns));
+        else
+          yield();
+        break;
     }
     if (round_ != UINT32_MAX) ++round_;
   }

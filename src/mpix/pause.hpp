@@ -1,45 +1,33 @@
 // Waiting for MPI, which can only be polled: quick at first, then ever more rarely, so that nobody burns a core.
 #pragma once
 
-#include "mpix/settings.hpp"
-
-#include <sched.h>
-
-#include <algorithm>
 #include <chrono>
-#include <thread>
+
+#include "base/backoff.hpp"
+#include "mpix/settings.hpp"
 
 namespace ham::mpix {
 
 class pause {
  public:
-  /// To be called when a look found nothing.
+  /// To be called when a poll found nothing.
   void operator()() {
-    const auto longest = settings::get().max_pause;
-    const auto now = std::chrono::steady_clock::now();
-    if (!waiting_) {
-      waiting_ = true;
-      since_ = now;
-      length_ = first;
-    }
-    if (longest.count() <= 0 || now - since_ < awake) {
-      ::sched_yield();
+    // The first poll after a sleep may only fetch a message, which the second one finds.
+    if (rounds_.next() == rounds::step::sleep && (poll_again_ = !poll_again_)) {
+      base::yield();
       return;
     }
-    std::this_thread::sleep_for(length_);
-    length_ = std::min(2 * length_, longest);
+    const std::chrono::nanoseconds longest = settings::get().max_pause;
+    rounds_.wait(longest.count());
   }
 
-  /// To be called when a look found something.
-  void reset() noexcept { waiting_ = false; }
-
  private:
-  static constexpr std::chrono::microseconds awake{500};
-  static constexpr std::chrono::microseconds first{20};
+  // A poll takes about a microsecond. Where there are more processes than cores, others need this one soon.
+  using rounds = base::backoff<base::backoff_schedule{
+      .spins = 50, .yields = 500, .sleep_ns = 20'000, .max_sleep_ns = 1'000'000'000}>;
 
-  bool waiting_ = false;
-  std::chrono::steady_clock::time_point since_{};
-  std::chrono::microseconds length_ = first;
+  rounds rounds_;
+  bool poll_again_ = false;
 };
 
 }  // namespace ham::mpix

@@ -15,7 +15,7 @@ struct settings {
   /// How long a failure may wait for a parent to fetch it before the child ends the job; negative: for ever.
   std::chrono::seconds grace{10};
   /// Longest pause between two polls for messages; zero: never sleep.
-  std::chrono::microseconds max_pause{1000};
+  std::chrono::microseconds max_pause{1500};
   /// Messages are sent in parts of at most so many bytes: MPI counts with int.
   std::uint64_t part = std::uint64_t{1} << 30U;
 

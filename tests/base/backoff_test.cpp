@@ -78,4 +78,12 @@ TEST(backoff, a_sleep_takes_at_least_its_time) {
   EXPECT_GE(ham::base::now_ns() - before, 2'000'000);
 }
 
+TEST(backoff, a_sleep_takes_no_longer_than_the_caller_allows) {
+  backoff<backoff_schedule{.spins = 0, .yields = 0, .sleep_ns = 60'000'000'000}> wait;
+  const std::int64_t before = ham::base::now_ns();
+  wait.wait(1000);
+  wait.wait(0);
+  EXPECT_LT(ham::base::now_ns() - before, 30'000'000'000);
+}
+
 }  // namespace

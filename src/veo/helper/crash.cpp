@@ -14,12 +14,14 @@
 #include <new>
 #include <thread>
 
+#include "base/clock.hpp"
+
 namespace ham::veo {
 namespace {
 
 constexpr std::array fault_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr std::size_t handler_stack_bytes = std::size_t{64} << 10;
-constexpr unsigned answer_time_us = 20'000;  // for the answer that names the signal to leave
+constexpr std::int64_t answer_time_ns = 20'000'000;  // for the answer that names the signal to leave
 
 /// A thread that executes requests. Handlers of other threads look at it.
 struct runner {
@@ -86,7 +88,7 @@ void start_gravedigger() {
     char any = 0;
     while (::read(death_pipe[0], &any, 1) != 1) {
     }
-    ::usleep(answer_time_us);
+    base::sleep_ns(answer_time_ns);
     die_of(death_signal.load());
     ::_exit(128 + death_signal.load());
   }).detach();

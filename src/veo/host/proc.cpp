@@ -10,8 +10,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <thread>
 
+#include "base/backoff.hpp"
+#include "base/clock.hpp"
 #include "far_memory.hpp"
 #include "host_functions.hpp"
 #include "log.hpp"
@@ -25,6 +26,7 @@ namespace offload = ham::offload;
 namespace {
 
 constexpr std::chrono::seconds end_timeout{20};
+constexpr std::int64_t reap_timeout_ns = 1'000'000'000;
 
 bool ended(int pid_fd, std::chrono::milliseconds within) noexcept {
   pollfd waiting{pid_fd, POLLIN, 0};
@@ -220,7 +222,10 @@ void veo_proc_handle::end_helper() {
   ended(pid_fd_, end_timeout + std::chrono::seconds(2));
   ::close(std::exchange(pid_fd_, -1));
   // Clients that look for the process shall not find its remains; the runtime is about to reap it.
-  for (int i = 0; i < 1000 && started_here_ && ::kill(pid_, 0) == 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!started_here_) return;
+  ham::base::backoff<ham::base::backoff_schedule{.yields = 0, .sleep_ns = 50'000, .max_sleep_ns = 1'000'000}> pause;
+  for (const std::int64_t until = ham::base::now_ns() + reap_timeout_ns; ::kill(pid_, 0) == 0;) {
+    if (ham::base::now_ns() > until) break;
+    pause.wait();
   }
 }
