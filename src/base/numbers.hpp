@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,12 @@ namespace ham::base {
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{} || stop != end || number < least || number > most) return std::nullopt;
   return number;
+}
+
+/// The same, as large as an int may be.
+[[nodiscard]] inline std::optional<int> parse_int(std::string_view text) noexcept {
+  const std::optional<std::int64_t> number = parse_integer(text, INT_MIN, INT_MAX);
+  return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
 }
 
 /// An integer at the begin of `text`, which it is taken from; nothing if there is none, or too large a one.

@@ -2,7 +2,6 @@
 #include "core/exception_fields.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <filesystem>
 #include <future>
 #include <ios>
@@ -54,13 +53,13 @@ std::optional<encoded_exception> take_code_apart(const std::string& name) {
 std::error_code read_code(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) throw protocol_error("a system error without its code");
-  const auto value = base::parse_integer(text.substr(0, colon), INT_MIN, INT_MAX);
+  const std::optional<int> value = base::parse_int(text.substr(0, colon));
   if (!value) throw protocol_error("a system error without its code");
   const std::string_view category = text.substr(colon + 1);
-  if (category == "system") return {static_cast<int>(*value), std::system_category()};
-  if (category == "iostream") return {static_cast<int>(*value), std::iostream_category()};
-  if (category == "future") return {static_cast<int>(*value), std::future_category()};
-  return {static_cast<int>(*value), std::generic_category()};
+  if (category == "system") return {*value, std::system_category()};
+  if (category == "iostream") return {*value, std::iostream_category()};
+  if (category == "future") return {*value, std::future_category()};
+  return {*value, std::generic_category()};
 }
 
 /// Makes an exception that carries an error_code.

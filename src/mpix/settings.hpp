@@ -2,12 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
+
+#include "base/numbers.hpp"
 
 namespace ham::mpix {
 
@@ -38,12 +38,7 @@ struct settings {
  private:
   static std::optional<int> number_in(const char* name) {
     const char* const text = std::getenv(name);
-    if (text == nullptr) return std::nullopt;
-    const char* const end = text + std::strlen(text);
-    int number = 0;
-    const auto [behind, error] = std::from_chars(text, end, number);
-    if (error != std::errc() || behind != end) return std::nullopt;
-    return number;
+    return text == nullptr ? std::nullopt : base::parse_int(text);
   }
 };
 

@@ -4,11 +4,10 @@
 #include <sched.h>
 #include <sys/auxv.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
+#include "base/numbers.hpp"
 #include "ham/error.hpp"
 
 namespace ham::veo {
@@ -44,18 +43,14 @@ std::vector<int> usable_cores() {
 std::optional<std::size_t> core_number() {
   const char* const text = variable("VE_CORE_NUMBER");
   if (text == nullptr) return std::nullopt;
-  const std::string_view digits = text;
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) {
-    throw config_error("VE_CORE_NUMBER=" + std::string(digits) + " is no number; it counts cores from 0");
-  }
+  const auto number = base::parse_integer(text, 0, INT64_MAX);
+  if (!number) throw config_error("VE_CORE_NUMBER=" + std::string(text) + " is no number; it counts cores from 0");
   const std::size_t count = usable_cores().size();
-  if (number >= count) {
-    throw config_error("VE_CORE_NUMBER=" + std::string(digits) + ", but this process may use " + std::to_string(count) +
+  if (static_cast<std::size_t>(*number) >= count) {
+    throw config_error("VE_CORE_NUMBER=" + std::string(text) + ", but this process may use " + std::to_string(count) +
                        (count == 1 ? " core" : " cores") + ", which are counted from 0");
   }
-  return number;
+  return static_cast<std::size_t>(*number);
 }
 
 }  // namespace ham::veo

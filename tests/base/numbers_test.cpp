@@ -30,5 +30,13 @@ TEST(parse_integer, is_within_its_bounds_and_nothing_else) {
   }
 }
 
+TEST(parse_int, is_what_an_int_may_be) {
+  EXPECT_EQ(parse_int("-2147483648"), -2147483647 - 1);
+  EXPECT_EQ(parse_int("2147483647"), 2147483647);
+  for (const char* text : {"", "2147483648", "-2147483649", "99999999999999999999", "1 ", "ten"}) {
+    EXPECT_FALSE(parse_int(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace ham::base

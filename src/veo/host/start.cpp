@@ -4,23 +4,16 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstring>
 #include <sstream>
 #include <string_view>
 
+#include "base/numbers.hpp"
 #include "settings.hpp"
 #include "ve_offload.h"
 
 namespace ham::veo {
 namespace {
-
-std::optional<int> number_in(std::string_view text) noexcept {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream in(text);
@@ -34,12 +27,12 @@ std::optional<int> listed_node(int node, const std::string& list) {
   const std::vector<std::string> nodes = words_of(list);
   if (node >= 0) {
     if (static_cast<std::size_t>(node) >= nodes.size()) return std::nullopt;
-    return number_in(nodes[static_cast<std::size_t>(node)]);
+    return base::parse_int(nodes[static_cast<std::size_t>(node)]);
   }
   const char* const wanted = variable("VE_NODE_NUMBER");
-  if (wanted == nullptr) return nodes.empty() ? std::nullopt : number_in(nodes.front());
+  if (wanted == nullptr) return nodes.empty() ? std::nullopt : base::parse_int(nodes.front());
   for (const std::string& one : nodes) {
-    if (number_in(one) == number_in(wanted)) return number_in(one);
+    if (base::parse_int(one) == base::parse_int(wanted)) return base::parse_int(one);
   }
   return std::nullopt;
 }
@@ -61,7 +54,7 @@ std::optional<int> resolve_node(int node) {
   if (node >= 0) return node;
   const char* const wanted = variable("VE_NODE_NUMBER");
   if (wanted == nullptr) return 0;
-  const std::optional<int> found = number_in(wanted);
+  const std::optional<int> found = base::parse_int(wanted);
   return found && *found >= 0 ? found : std::nullopt;
 }
 
@@ -120,12 +113,12 @@ std::string elsewhere(int node) {
   std::istringstream list(text);
   for (std::string one; std::getline(list, one, ';');) {
     const std::size_t equals = one.find('=');
-    if (equals == std::string::npos || !number_in(std::string_view(one).substr(0, equals))) {
+    if (equals == std::string::npos || !base::parse_int(std::string_view(one).substr(0, equals))) {
       throw config_error("HAM_VEO_NODES: cannot use \"" + one +
                          "\"; write NODE=tcp://HOST:PORT or NODE=exec:COMMAND, "
                          "separated by semicolons");
     }
-    if (number_in(std::string_view(one).substr(0, equals)) == node) return one.substr(equals + 1);
+    if (base::parse_int(std::string_view(one).substr(0, equals)) == node) return one.substr(equals + 1);
   }
   return {};
 }
