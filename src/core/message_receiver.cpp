@@ -147,8 +147,14 @@ void message_receiver::receive_message(peer& from, frame_header head, std::span<
     case wire_kind::reply: settle_reply(from, head.id(), false, payload); return;
     case wire_kind::reply_error: settle_reply(from, head.id(), true, payload); return;
     case wire_kind::batch_reply: receive_batch_reply(from, payload); return;
-    case wire_kind::hello: of_.greetings.receive_greeting(from, payload); return;
-    case wire_kind::manifest: of_.greetings.receive_manifest(from, payload); return;
+    case wire_kind::hello:
+      of_.greetings.receive_greeting(from, payload);
+      if (from.state.load() == peer_state::ready) node_.welcome(from);
+      return;
+    case wire_kind::manifest:
+      of_.greetings.receive_manifest(from, payload);
+      node_.welcome(from);
+      return;
     case wire_kind::notice: node_.receive_notice(from, payload); return;
     case wire_kind::flow: ping_flow::receive(from, payload); return;
     case wire_kind::relay: node_.receive_relayed(from, head, payload); return;

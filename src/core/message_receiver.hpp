@@ -24,6 +24,8 @@ class receiving_node {
   virtual ~receiving_node() = default;
   /// Handles what transports have reported: a frame came of an endpoint that was not seen yet.
   virtual bool handle_events() noexcept = 0;
+  /// The peer can be called from now on. Throws ham::protocol_error.
+  virtual void welcome(peer& who) = 0;
   /// The peer broke the rules.
   virtual void fail_peer(peer& who, const std::string& why) noexcept = 0;
   /// The error of a call to a peer, whose result cannot be had.

@@ -21,7 +21,7 @@ class outbox {
   [[nodiscard]] bool empty() const noexcept { return messages_.empty(); }
   /// Behind what is there. Gives the stream under which its fragments will travel.
   std::uint32_t add(frame_header head, outbox_message& message) noexcept;
-  /// Bytes of frames that this node passes on. Any thread.
+  /// Bytes of frames that this node passes on, and relay_frame_bytes for each. Any thread.
   [[nodiscard]] std::uint64_t relayed_bytes() const noexcept { return relayed_.load(std::memory_order_relaxed); }
   /// Sends what there is room for. True if nothing is left.
   bool flush(transport::endpoint& to) noexcept;
@@ -35,7 +35,7 @@ class outbox {
  private:
   std::optional<frame_header> withdraw(message_list::iterator which) noexcept;
   static std::uint64_t relayed_bytes_of(const transport::outbound& one) noexcept {
-    return one.head.kind == to_byte(wire_kind::relay) ? one.view().size() : 0;
+    return one.head.kind == to_byte(wire_kind::relay) ? one.view().size() + relay_frame_bytes : 0;
   }
   void count_relayed(std::uint64_t more) noexcept {
     relayed_.store(relayed_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);

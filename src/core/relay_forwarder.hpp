@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/frame_header.hpp"
 #include "core/peer_table.hpp"
@@ -23,6 +24,8 @@ class relay_forwarder {
 
   /// A relayed frame of `from`. Throws ham::protocol_error. Gives the receiver if that one has broken the rules.
   [[nodiscard]] peer* forward(peer& from, frame_header head, std::span<const std::byte> payload);
+  /// A node has greeted this one: it gets what came for it meanwhile.
+  void join(peer& node) noexcept;
   /// Tells those that were connected to a node through this one.
   void lose(node_t node, const std::string& why) noexcept;
 
@@ -42,11 +45,21 @@ class relay_forwarder {
   [[nodiscard]] static bool count(connection& of, flow& sent, flow& back, std::uint32_t what,
                                   std::span<const std::byte> payload);
   [[nodiscard]] bool holds_too_much(const peer& to) const;
+  void leave_over(node_t receiver, std::uint64_t bytes) noexcept;
   void end(peer& to, node_t lost, std::string_view why) noexcept;
+
+  /// For a node that has not greeted this one.
+  struct early_frame {
+    frame_header head;
+    std::vector<std::byte> payload;
+  };
 
   peer_table& peers_;
   reply_sender& replies_;
   std::map<pair, connection> connections_;
+  std::map<node_t, std::vector<early_frame>> early_;  ///< by receiver
+  /// Of senders that are lost: what their receivers have not acknowledged, and may still wait here.
+  std::map<node_t, std::uint64_t> left_over_;
 };
 
 }  // namespace ham::detail

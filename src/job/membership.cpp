@@ -115,11 +115,14 @@ node_t membership::start(const std::vector<target_group>& groups) {
     const transport::starting_factory* const by = group->by->as_starting();
     if (by != nullptr) directory_.set_company(number, by->host_factory().reaches());
   }
+  const bool any_invited =
+      std::any_of(groups.begin(), groups.end(), [](const target_group& one) { return is_invited(one); });
+  if (any_invited) directory_.begin_additions(first);  // their addresses are known when they are there
   start_all(groups, fresh, static_cast<std::uint32_t>(nodes));
   for (const auto& [number, group] : fresh) {
     if (is_invited(*group)) invited_.learn_address(number, *group);
   }
-  if (host_.peers.size() > 2) announce_to_all();  // targets wait for it before they look for each other
+  if (host_.peers.size() > 2) directory_.announce_to_all();
   return first;
 }
 
@@ -134,13 +137,11 @@ void membership::start_all(const std::vector<target_group>& groups, const fresh_
     for (const auto& [number, group] : fresh) {
       host_.part_with(number, "another target of its group could not be started");
       if (!is_invited(*group)) started_.end(number, std::chrono::milliseconds(500));
+      directory_.forget(number);
     }
+    directory_.announce_to_all();
     throw;
   }
-}
-
-void membership::announce_to_all() {
-  for (const node_t number : host_.peers.ready_nodes(host_.self())) directory_.announce(number);
 }
 
 node_t membership::add(const std::string& group) { return add_groups(parse_nodes(group), started_.command()); }
@@ -185,7 +186,7 @@ node_t membership::spawn_ranks(const target_group& group, const std::vector<std:
   if (words.front() == base::own_program_link)
     words.front() = std::filesystem::read_symlink(words.front());  // not the launcher's own
   take(*group.by->as_launched()->spawn(std::move(words), group.count, first));
-  announce_to_all();
+  directory_.announce_to_all();
   return first;
 }
 

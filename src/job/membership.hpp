@@ -41,7 +41,6 @@ class membership {
   node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command);
   [[nodiscard]] node_t free_numbers(std::size_t count);
   void start_all(const std::vector<target_group>& groups, const fresh_targets& fresh, std::uint32_t nodes);
-  void announce_to_all();
   void await(node_t node, const target_group& group);
 
   engine& host_;

@@ -25,9 +25,9 @@ enum class notice : std::uint8_t {
 
 /// kind, node
 using meeting = std::tuple<std::uint8_t, node_t>;
-/// kind, number of nodes, secure, force_insecure, job key, addresses, nodes that targets do not reach and whether they
-/// have networks, first and end of ranks
-using announcement = std::tuple<std::uint8_t, std::uint32_t, bool, bool, std::array<std::uint8_t, 32>,
+/// kind, number of nodes, end of those of which this says all, secure, force_insecure, job key, addresses, nodes that
+/// targets do not reach and whether they have networks, first and end of ranks
+using announcement = std::tuple<std::uint8_t, std::uint32_t, node_t, bool, bool, std::array<std::uint8_t, 32>,
                                 std::vector<std::pair<node_t, std::string>>, std::vector<std::pair<node_t, bool>>,
                                 std::vector<std::pair<node_t, node_t>>>;
 
@@ -62,8 +62,12 @@ T unpack(std::span<const std::byte> bytes) {
 }  // namespace
 
 bool node_directory::knows_way(node_t peer) const {
-  const bool will_be_told = peer != 0 && node_.self() != 0 && node_.peers.is_ready(0) && ranks_with(peer) == nullptr;
-  return !will_be_told || announced_.load(std::memory_order_acquire);
+  if (peer == 0 || node_.self() == 0 || ranks_with(peer) != nullptr) return true;
+  const peer_hold host = node_.peers.hold(0);
+  const peer_state state = host ? host->state.load() : peer_state::unknown;
+  if (state == peer_state::unknown || state == peer_state::lost) return true;  // nobody will tell
+  // Who waits for others to connect has to be known to them.
+  return std::max(peer, listens() ? node_.self() : 0) < complete_.load(std::memory_order_acquire);
 }
 
 std::int64_t node_directory::connect(node_t peer) {
@@ -97,10 +101,11 @@ std::int64_t node_directory::connect(node_t peer) {
   return base::now_ns() + connect_timeout_ns;
 }
 
-/// To the job at another node.
+/// To the job at another node, if that is connected.
 void node_directory::send_notice(node_t to, std::span<const std::byte> text) {
-  const peer_hold who = node_.peer_of(to);
-  node_.replies.reply_with(*who, frame_header::of(wire_kind::notice), text);
+  const peer_hold who = node_.peers.hold(to);
+  if (who && who->state.load() == peer_state::ready)
+    node_.replies.reply_with(*who, frame_header::of(wire_kind::notice), text);
 }
 
 std::int64_t node_directory::connect_through_host(node_t peer) {
@@ -139,11 +144,11 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
 }
 
 void node_directory::on_announcement(std::span<const std::byte> text) {
-  auto [kind, nodes, secure, force_insecure, key, listeners, apart, ranks] = unpack<announcement>(text);
+  auto [kind, nodes, complete, secure, force_insecure, key, listeners, apart, ranks] = unpack<announcement>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   if (!node_.peers.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
   if (only_ != nullptr) {
-    announced_.store(true, std::memory_order_release);
+    complete_.store(complete, std::memory_order_release);
     return;
   }
   std::lock_guard guard(mutex_);
@@ -155,7 +160,7 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
   for (const auto& [node, address] : listeners) {
     if (node != node_.self()) addresses_[node] = address;
   }
-  announced_.store(true, std::memory_order_release);
+  complete_.store(complete, std::memory_order_release);
 }
 
 /// The receiving lock is held.
@@ -167,24 +172,48 @@ void node_directory::introduce(node_t from, node_t who) {
   }
   if (from != 0) throw protocol_error("a request to meet, which only the host passes on");
   const auto address = address_of(who);
-  if (address && node_.peers.expect(who)) network().reach(who, *address);
+  if (!address || !node_.peers.expect(who)) return;
+  try {
+    network().reach(who, *address);
+  } catch (const std::exception& problem) {  // it is not the host's fault
+    node_.events.on_lost(who, problem.what());
+  }
+}
+
+void node_directory::begin_additions(node_t first) {
+  std::lock_guard guard(mutex_);
+  first_addition_ = first;
+}
+
+/// At once, so that nobody who has heard of it makes the host send a word to a node that has not.
+void node_directory::announce_to_all() {
+  begin_additions(no_additions);
+  node_.locked([&] {
+    for (const node_t number : node_.peers.ready_nodes(node_.self())) announce(number);
+  });
+}
+
+/// As early as can be: a function that is called there may call others.
+void node_directory::on_welcome(node_t peer) {
+  if (node_.self() == 0) announce(peer);
 }
 
 void node_directory::announce(node_t to) {
   announcement text;
-  auto& key = std::get<4>(text);
+  auto& key = std::get<5>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   {
     std::lock_guard guard(mutex_);
     text = {static_cast<std::uint8_t>(notice::announcement),
             static_cast<std::uint32_t>(node_.peers.size()),
+            std::min(first_addition_, static_cast<node_t>(node_.peers.size())),
             how_.secure,
             how_.force_insecure,
             {},
             {addresses_.begin(), addresses_.end()},
             {apart_.begin(), apart_.end()},
             {}};
-    for (const rank_range& one : ranks_) std::get<7>(text).emplace_back(one.first, one.end);
+    for (const rank_range& one : ranks_) std::get<8>(text).emplace_back(one.first, one.end);
     for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::to_integer<std::uint8_t>(how_.job_key[i]);
   }
   std::vector<std::byte> packed = pack(text);

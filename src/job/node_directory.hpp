@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -52,6 +53,7 @@ class node_directory {
   /// Whether the host has told, if it has to, how `peer` is reached.
   [[nodiscard]] bool knows_way(node_t peer) const;
   std::int64_t connect(node_t peer);
+  void on_welcome(node_t peer);
   void on_notice(node_t from, std::span<const std::byte> text);
 
   // ---- who listens where, and reaches whom; on the host
@@ -61,7 +63,11 @@ class node_directory {
   void forget(node_t node);
   /// nullopt: nobody has told of any.
   [[nodiscard]] std::optional<std::string> address_of(node_t node) const;
-  /// Tells one node who listens where.
+  /// From now on nodes that are announced are not told to know all about those from `first` on, until announce_to_all.
+  void begin_additions(node_t first);
+  /// Tells all nodes that are connected all that is known.
+  void announce_to_all();
+  /// Tells one node who listens where, if it is connected.
   void announce(node_t to);
   /// Opened when it is first needed. The receiving lock is held.
   [[nodiscard]] transport::network& network();
@@ -69,6 +75,7 @@ class node_directory {
   [[nodiscard]] transport::network* network_if_open() noexcept { return network_; }
 
  private:
+  static constexpr node_t no_additions = std::numeric_limits<node_t>::max();
   struct rank_range {
     transport::transport* by;
     node_t first, end;
@@ -88,10 +95,11 @@ class node_directory {
   bool local_reaches_targets_ = true;
   transport::transport* only_ = nullptr;
   transport::network* network_ = nullptr;  // guarded by the receiving lock
-  std::atomic<bool> announced_{false};     ///< the host has told what follows, at least once
+  std::atomic<node_t> complete_{0};        ///< of nodes with smaller numbers the host has told what follows
   mutable std::mutex mutex_;               // what follows, and how_
   std::vector<rank_range> ranks_;
   std::vector<std::pair<node_t, node_t>> other_ranks_;  ///< first and end of those that this node is not one of
+  node_t first_addition_ = no_additions;                ///< on the host: of later ones not all is known yet
   std::map<node_t, bool> apart_;                        ///< has no targets of its kind; whether it has networks
   std::map<node_t, std::string> addresses_;
 };

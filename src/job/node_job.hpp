@@ -15,6 +15,7 @@ class node_job final : public job {
 
   bool knows_way(node_t peer) const override { return directory_.knows_way(peer); }
   std::int64_t connect(node_t peer) override { return directory_.connect(peer); }
+  void on_welcome(node_t peer) override { directory_.on_welcome(peer); }
   void on_notice(node_t from, std::span<const std::byte> text) override { directory_.on_notice(from, text); }
   node_t add(const std::string& group) override { return members("adds").add(group); }
   node_t add(const offload::target_program& program) override { return members("adds").add(program); }

@@ -161,14 +161,14 @@ void engine::leave() {
   end_transfers();
   leaving_.store(true);
   standby.stop();
-  const bool own = refuse_queued();
+  const bool calls_itself = refuse_queued();
   const auto say_goodbye = [&](bool to_host) {
     peers.for_each_held([&](peer& one) {
       if (one.node == self_ || (one.node == 0) != to_host || one.state.load() != peer_state::ready) return;
       replies.reply_with(one, frame_header::of(wire_kind::goodbye), {});
     });
     const std::int64_t until = base::now_ns() + 100'000'000;
-    wait_until([&] { return peers.filled_outboxes().load() == 0 && (!own || self_endpoint_.empty()); }, until);
+    wait_until([&] { return peers.filled_outboxes().load() == 0 && (!calls_itself || self_endpoint_.empty()); }, until);
   };
   say_goodbye(false);
   if (self_ != 0) say_goodbye(true);  // what others get through the host goes before

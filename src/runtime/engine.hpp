@@ -133,6 +133,7 @@ class engine final : public called_node,
   bool await_greeting(peer& who, std::int64_t until_ns);
   peer_hold peer_for(node_t node);
   std::int64_t connect(node_t node);
+  void report_lost(node_t node, const std::exception& why) noexcept;
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waits.unlock();
@@ -190,6 +191,7 @@ class engine final : public called_node,
                                            call_outcome outcome) noexcept override {
     return all_connections.loss_of(who, function, call, outcome);
   }
+  void welcome(peer& who) override;
   void receive_notice(peer& from, std::span<const std::byte> text) override;
   void receive_relayed(peer& from, frame_header head, std::span<const std::byte> payload) override;
   void receive_goodbye(peer& from, std::span<const std::byte> text) override;
@@ -205,7 +207,6 @@ class engine final : public called_node,
 
   const node_t self_;
   const msg::handler_table* const table_;
-  transport_set transports_;
 
  public:
   // ---- its parts, which others may use; in the order in which they are made
@@ -214,6 +215,11 @@ class engine final : public called_node,
   /// The job that it belongs to, if there is one; outlives the engine's last call.
   job* owner = nullptr;
   node_memory memory;  ///< outlives the transports, which others reach it by; its transfers end in the destructor
+
+ private:
+  transport_set transports_;
+
+ public:
   peer_table peers;
   peer& own;                 ///< this node's own record, which stays
   peer_events events;        ///< what its transports tell

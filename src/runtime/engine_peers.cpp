@@ -53,9 +53,17 @@ std::int64_t engine::connect(node_t node) {
     }
     transports_.connect(node);
   } catch (const std::exception& problem) {
-    events.on_lost(node, problem.what());
+    report_lost(node, problem);
   }
   return base::never_ns;
+}
+
+void engine::report_lost(node_t node, const std::exception& why) noexcept {
+  try {
+    events.on_lost(node, why.what());
+  } catch (const std::bad_alloc&) {
+    events.on_lost(node, {});
+  }
 }
 
 void engine::connect_through_host(node_t node) {

@@ -7,6 +7,11 @@
 
 namespace ham::detail {
 
+void engine::welcome(peer& who) {
+  if (owner != nullptr) owner->on_welcome(who.node);
+  forwarder_.join(who);
+}
+
 void engine::receive_notice(peer& from, std::span<const std::byte> text) {
   if (!from.hello_seen || owner == nullptr) throw protocol_error("a notice that was not to be expected");
   owner->on_notice(from.node, text);
@@ -22,7 +27,11 @@ void engine::receive_relayed(peer& from, frame_header head, std::span<const std:
   const auto sender = static_cast<node_t>(head.relay_node());
   if (from.node != 0 || !from.hello_seen || sender <= 0 || sender == self_)
     throw protocol_error("a relayed frame, which only the host passes on");
-  relay().take(sender, head.relay_what(), payload);
+  try {
+    relay().take(sender, head.relay_what(), payload);
+  } catch (const std::exception& problem) {  // of this node: there can be no more transports, or no memory is left
+    report_lost(sender, problem);
+  }
 }
 
 void engine::receive_goodbye(peer& from, std::span<const std::byte> text) {
@@ -52,14 +61,14 @@ void engine::lose_ping(frame_header head, std::span<const std::byte> payload,
 bool engine::refuse_queued() {
   const std::vector<stored_message> queued = thread_contexts.close_all();
   const auto error = encode_not_run("node " + std::to_string(self_) + " failed: its runtime has ended");
-  bool own = false;
+  bool calls_itself = false;
   for (const stored_message& one : queued) {
     one.from->users.fetch_sub(1, std::memory_order_relaxed);  // whose records stay until this engine goes
     if (one.from->state.load() == peer_state::lost) continue;
     calls_in.refuse(*one.from, one.head, one.bytes, error);
-    own = own || one.from->node == self_;
+    calls_itself = calls_itself || one.from->node == self_;
   }
-  return own;
+  return calls_itself;
 }
 
 }  // namespace ham::detail

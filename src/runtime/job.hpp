@@ -22,6 +22,8 @@ class job {
   /// steady clock, base::never_ns: somebody will tell in any case). Any thread; does not wait.
   virtual std::int64_t connect(node_t peer) = 0;
 
+  /// `peer` has greeted this node. The receiving lock is held.
+  virtual void on_welcome(node_t peer) = 0;
   /// Words from another node's job; `text` is not trusted: throws ham::protocol_error. The receiving lock is held.
   virtual void on_notice(node_t from, std::span<const std::byte> text) = 0;
 

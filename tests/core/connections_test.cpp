@@ -40,6 +40,7 @@ class node_of_connections : public detail::connected_node, public detail::receiv
   void after_loss(node_t node, const std::string& why) noexcept override { lost.emplace_back(node, why); }
   bool leaving() const noexcept override { return ends; }
   bool handle_events() noexcept override { return false; }
+  void welcome(peer&) override {}
   void fail_peer(peer&, const std::string& why) noexcept override { failures.push_back(why); }
   std::exception_ptr loss_of(peer&, const msg::handler_entry*, std::uint32_t, call_outcome) noexcept override {
     return std::make_exception_ptr(call_error("not asked for here"));

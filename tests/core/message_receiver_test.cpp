@@ -39,12 +39,14 @@ class receiving_node : public detail::receiving_node, public detail::called_node
  public:
   std::function<void()> on_events = [] {};
   std::vector<std::string> failures, notices, relayed, goodbyes;
+  std::vector<node_t> welcomed;
   int long_messages = 0;
 
   bool handle_events() noexcept override {
     on_events();
     return true;
   }
+  void welcome(peer& who) override { welcomed.push_back(who.node); }
   void fail_peer(peer& who, const std::string& why) noexcept override {
     who.failed = true;
     failures.push_back(why);
@@ -313,6 +315,7 @@ TEST_F(message_receiver, a_greeting_makes_the_peer_ready) {
   theirs.manifest = msg::manifest::local().id();
   arrives(frame_header::of(wire_kind::hello), theirs.encode());
   EXPECT_EQ(who_.state, peer_state::ready);
+  EXPECT_EQ(node_.welcomed, std::vector<node_t>{other});
 }
 
 TEST_F(message_receiver, knows_what_outlives_its_sender) {

@@ -119,6 +119,56 @@ TEST_F(relay_forwarder, a_receiver_that_acknowledges_what_it_has_not_got_is_to_b
   EXPECT_GT(to.unsent.relayed_bytes(), 8 * detail::relay_window) << "not before";
 }
 
+/// What it has not acknowledged may still wait here, also when its sender is gone.
+TEST_F(relay_forwarder, a_receiver_that_takes_nothing_is_not_to_blame_for_senders_that_have_gone) {
+  test::narrow_endpoint full;
+  peer& to = peers_[two];
+  to.to = &full;
+  to.max_payload = full.max_payload();
+  constexpr std::size_t window = detail::relay_window - detail::relay_frame_bytes;
+  ASSERT_TRUE(peers_.grow_to(40));
+  for (node_t sender = 3; sender < 30; ++sender) {
+    peer& who = *peers_.claim(sender);
+    who.hello_seen = true;
+    who.state = peer_state::ready;
+    detail::reply_room room;
+    to.begin_reply(window, room);
+    EXPECT_FALSE(to.finish_queued_reply(
+        frame_header::relayed(static_cast<std::uint32_t>(sender), to_byte(wire_kind::call)), room));
+    send(sender, two, window);
+    who.state = peer_state::lost;
+    forwarder_.lose(sender, "it ended");
+  }
+  send(one, two);
+  EXPECT_TRUE(liars_.empty());
+}
+
+TEST_F(relay_forwarder, what_comes_for_a_node_that_is_starting_waits_for_it) {
+  peers_[two].state = peer_state::greeting;
+  send(one, two, 5);
+  send(one, two, 6);
+  EXPECT_TRUE(replies_.sent.empty());
+  peers_[two].state = peer_state::ready;
+  forwarder_.join(peers_[two]);
+  ASSERT_EQ(replies_.sent.size(), 2U);
+  EXPECT_EQ(replies_.sent[0].bytes.size(), detail::relay_prefix_bytes + 5);
+  EXPECT_EQ(replies_.sent[1].bytes.size(), detail::relay_prefix_bytes + 6);
+  EXPECT_EQ(replies_.sent[0].head.relay_node(), 1U);
+  forwarder_.join(peers_[two]);
+  EXPECT_EQ(replies_.sent.size(), 2U) << "once";
+}
+
+TEST_F(relay_forwarder, a_node_that_does_not_start_takes_what_came_for_it_along) {
+  peers_[two].state = peer_state::connecting;
+  send(one, two);
+  peers_[two].state = peer_state::lost;
+  forwarder_.lose(two, "it did not start");
+  ASSERT_EQ(replies_.sent.size(), 1U);
+  EXPECT_EQ(replies_.sent[0].head.relay_what(), detail::relay_end);
+  forwarder_.join(peers_[two]);
+  EXPECT_EQ(replies_.sent.size(), 1U);
+}
+
 TEST_F(relay_forwarder, frames_to_nobody_are_refused) {
   for (const node_t to : {node_t{0}, one, node_t{-1}, node_t{77}}) EXPECT_THROW(send(one, to), protocol_error) << to;
   EXPECT_THROW(forward(one, two, to_byte(wire_kind::call), bytes(3)), protocol_error) << "without a prefix";

@@ -138,6 +138,13 @@ TEST(node_directory, who_calls_another_target_waits_until_the_host_has_told_of_a
   target.node().locked([&] { directory.on_notice(0, text); });
   EXPECT_TRUE(directory.knows_way(5));
 
+  // Of nodes that are being added not all is known yet.
+  teller.begin_additions(5);
+  const bytes early = announcement_of(teller, told);
+  target.node().locked([&] { directory.on_notice(0, early); });
+  EXPECT_FALSE(directory.knows_way(5));
+  EXPECT_TRUE(directory.knows_way(3));
+
   lone_node of_no_host(1, 3);
   EXPECT_TRUE(node_directory(*of_no_host, {}).knows_way(2)) << "nobody would tell";
 }
