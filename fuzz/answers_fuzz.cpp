@@ -125,7 +125,7 @@ HAM_FUZZ(from) {
     all.step();
   }
   const detail::engine_scope scope(&all.node());
-  all.node().on_lost(peer.number, "gone");
+  all.node().events.on_lost(peer.number, "gone");
   all.step();
   calls.end();
 }

@@ -178,13 +178,13 @@ def answers():
 
 def notices():
     text = lambda words: u16(len(words)) + words
-    announcement = u8(1) + u32(5) + u8(1, 0) + bytes(32) + u64(2) + u32(2) + string("127.0.0.1:7000") + u32(3) + \
-        string("[::1]:7000") + u64(1) + u32(4) + u64(1) + u32(5, 7)
+    announcement = u8(1) + u32(5, 5) + u8(1, 0) + bytes(32) + u64(2) + u32(2) + string("127.0.0.1:7000") + u32(3) + \
+        string("[::1]:7000") + u64(1) + u32(4) + u8(1) + u64(1) + u32(5, 7)
     introduce = lambda node: u8(2) + struct.pack("<i", node)
     seed("notices", "announcement", u8(1) + text(announcement) + text(introduce(2)))
     seed("notices", "introduction_at_host", u8(4) + text(introduce(2)))
     seed("notices", "introduction_of_nobody", u8(1) + text(introduce(-1)))
-    seed("notices", "too_many_nodes", u8(1) + text(u8(1) + u32(0xFFFFFFFF) + u8(1, 0) + bytes(32) + u64(0, 0, 0)))
+    seed("notices", "too_many_nodes", u8(1) + text(u8(1) + u32(0xFFFFFFFF, 0) + u8(1, 0) + bytes(32) + u64(0, 0, 0)))
 
 
 def kernels():

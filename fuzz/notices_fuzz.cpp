@@ -33,7 +33,7 @@ class seat {
  public:
   explicit seat(node_t self) : self_(self) {}
   void on_notice(node_t from, std::span<const std::byte> text) {
-    if (!node_ || node_->num_nodes() > 100) {
+    if (!node_ || node_->peers.size() > 100) {
       node_.reset();
       node_.emplace(self_, 4, std::make_unique<base::heap>(base::heap::make_file()));
     }
