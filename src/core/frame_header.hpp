@@ -123,10 +123,4 @@ class frame_header {
   std::uint32_t byte_;     // the kind, with the flag
 };
 
-/// Whether `what`, of a relayed frame, is the kind of a frame.
-[[nodiscard]] constexpr bool is_relayed_kind(std::uint32_t what) noexcept {
-  return what <= UINT8_MAX && what != to_byte(wire_kind::relay) &&
-         frame_header::known({0, 0, static_cast<std::uint8_t>(what)});
-}
-
 }  // namespace ham::detail

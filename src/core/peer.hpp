@@ -35,6 +35,11 @@ enum class peer_end : std::uint8_t {
 
 enum class peer_state : std::uint8_t { unknown, connecting, greeting, ready, lost };
 
+/// It is connected, or is about to be.
+[[nodiscard]] constexpr bool is_expected(peer_state state) noexcept {
+  return state != peer_state::unknown && state != peer_state::lost;
+}
+
 /// A message that arrived and waits for its turn, or for its thread.
 struct stored_message {
   struct peer* from;

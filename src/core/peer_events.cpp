@@ -32,6 +32,14 @@ void peer_events::report_without_memory() noexcept {
   announce();
 }
 
+void peer_events::report_lost(node_t node, const std::exception& why) noexcept {
+  try {
+    on_lost(node, why.what());
+  } catch (const std::bad_alloc&) {
+    on_lost(node, {});
+  }
+}
+
 void peer_events::announce() noexcept {
   pending_.store(true, std::memory_order_seq_cst);
   waiter_.wake_if_asleep();

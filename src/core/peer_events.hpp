@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -36,6 +37,8 @@ class peer_events final : public transport::observer {
   void on_died(node_t node, const std::string& reason) override { report_end(node, peer_end::process_died, reason); }
   /// If there is no memory to report it, the record of the peer is marked instead.
   void report_end(node_t node, peer_end how, const std::string& reason) noexcept;
+  /// The node is lost because of what was caught.
+  void report_lost(node_t node, const std::exception& why) noexcept;
   /// For who has left something else to the thread that polls, which finds it after handle_all().
   void announce() noexcept;
   /// For who has marked something for want of memory.

@@ -157,8 +157,7 @@ class peer_table {
     peer_place& where = places_[at];
     peer* const before = where.who.load(std::memory_order_relaxed);
     if (before->node == node) return before;
-    const peer_state state = before->state.load();
-    if (state != peer_state::unknown && state != peer_state::lost) return nullptr;
+    if (is_expected(before->state.load())) return nullptr;
     retired_.reserve(retired_.size() + 1);
     auto* const made = new peer(node, where, filled_outboxes_);
     if (before == &absent_) {  // without its lock, whose bias is the first sender's

@@ -3,30 +3,20 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/wire.hpp"
-#include "ham/error.hpp"
-#include "ham/msg/wire.hpp"
+#include "core/relay_frame.hpp"
 
 namespace ham::detail {
-namespace {
-
-bool is_joining_or_ready(peer_state state) noexcept {
-  return state == peer_state::connecting || state == peer_state::greeting || state == peer_state::ready;
-}
-
-}  // namespace
 
 peer* relay_forwarder::forward(peer& from, frame_header head, std::span<const std::byte> payload) {
   const auto node = static_cast<node_t>(head.relay_node());
   const std::uint32_t what = head.relay_what();
   if (!from.hello_seen || node <= 0 || node == from.node || static_cast<std::size_t>(node) >= peers_.size())
     throw protocol_error("a frame to be relayed to node " + std::to_string(node));
-  const bool is_frame = is_relayed_kind(what) && payload.size() >= relay_prefix_bytes;
-  if (!is_frame && what != relay_credit && what != relay_end) throw protocol_error("a relayed frame that is none");
+  if (what != relay_credit && what != relay_end && !is_relayed_frame(what, payload))
+    throw protocol_error("a relayed frame that is none");
   connection& both = connections_[std::minmax(from.node, node)];
   peer* const to = peers_.has(node) ? &peers_[node] : nullptr;
-  const bool there = to != nullptr && is_joining_or_ready(to->state.load());
-  if (!there) {  // what was counted of it is gone
+  if (to == nullptr || !is_expected(to->state.load())) {  // what was counted of it is gone
     if (!std::exchange(both.ended, true))
       end(from, node, to == nullptr || to->about.loss().empty() ? "it is not in the job" : to->about.loss());
     return nullptr;
@@ -56,14 +46,13 @@ bool relay_forwarder::count(connection& of, flow& sent, flow& back, std::uint32_
                             std::span<const std::byte> payload) {
   if (what == relay_end) return !std::exchange(of.ended, true);
   if (what == relay_credit) {
-    if (payload.size() != sizeof(std::uint64_t)) throw protocol_error("a credit of another size");
-    const auto consumed = msg::reader(payload).number<std::uint64_t>();
+    const std::uint64_t consumed = consumed_of_credit(payload);
     if (consumed > back.given || consumed < back.consumed + relay_credit_step)
       throw protocol_error("a credit for what was not sent");
     back.consumed = consumed;
     return !of.ended;
   }
-  sent.given += payload.size() - relay_prefix_bytes + relay_frame_bytes;
+  sent.given += relay_cost(payload.size() - relay_prefix_bytes);
   if (sent.given - sent.consumed > relay_window)
     throw protocol_error("more frames to be relayed than are acknowledged");
   return !of.ended;

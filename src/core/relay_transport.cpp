@@ -4,17 +4,13 @@
 #include <cstring>
 #include <utility>
 
-#include "core/wire.hpp"
-#include "ham/error.hpp"
-#include "ham/msg/wire.hpp"
+#include "core/relay_frame.hpp"
 
 namespace ham::detail {
 namespace {
 
 constexpr node_t host = 0;
 constexpr std::size_t max_frame = std::size_t{64} << 10;  // some fit into the window, whatever the host's do
-
-[[nodiscard]] std::uint64_t cost_of(std::size_t payload) noexcept { return payload + relay_frame_bytes; }
 
 }  // namespace
 
@@ -29,7 +25,7 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
   [[nodiscard]] std::size_t max_payload() const noexcept override { return max_payload_; }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
     const std::uint64_t under_way = given_.load(std::memory_order_relaxed) - consumed_.load(std::memory_order_acquire);
-    if (under_way + cost_of(size) > relay_window) return nullptr;
+    if (under_way + relay_cost(size) > relay_window) return nullptr;
     detail::peer* const to_host = by_.peers_.lock(host);
     if (to_host == nullptr) return nullptr;
     std::byte* const room =
@@ -53,7 +49,7 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
     prefix.number(head.call);
     sent_ += size_;
     // Before it leaves: it may be acknowledged at once.
-    given_.store(given_.load(std::memory_order_relaxed) + cost_of(size_), std::memory_order_relaxed);
+    given_.store(given_.load(std::memory_order_relaxed) + relay_cost(size_), std::memory_order_relaxed);
     to_host_->bytes_sent.count(size_ + relay_prefix_bytes);
     to_host_->commit(frame_header::relayed(static_cast<std::uint32_t>(peer()), head.kind));
   }
@@ -70,7 +66,7 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
   }
   void release() noexcept override {
     if (current_.bytes.empty()) return;
-    taken_ += cost_of(current_.size);
+    taken_ += relay_cost(current_.size);
     current_ = {};
     if (taken_ - acknowledged_ < relay_credit_step) return;
     acknowledged_ = taken_;
@@ -108,6 +104,7 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
   [[nodiscard]] bool ended() const noexcept { return ended_ || closed_; }
   /// It was ended, and what arrived before has been taken.
   [[nodiscard]] bool at_its_end() const noexcept { return ended_ && arrived_.empty(); }
+  [[nodiscard]] const std::string& why_ended() const noexcept { return reason_; }
 
  private:
   struct arrived {
@@ -182,12 +179,11 @@ void relay_transport::store(node_t from, std::uint32_t what, std::span<const std
   }
   if (what == relay_credit) {
     relayed_endpoint* const known = find(from);
-    if (payload.size() != sizeof(std::uint64_t)) throw protocol_error("a credit of another size");
-    if (known != nullptr) known->credit(msg::reader(payload).number<std::uint64_t>());
+    const std::uint64_t consumed = consumed_of_credit(payload);
+    if (known != nullptr) known->credit(consumed);
     return;
   }
-  if (!is_relayed_kind(what) || payload.size() < relay_prefix_bytes)
-    throw protocol_error("a relayed frame that is none");
+  if (!is_relayed_frame(what, payload)) throw protocol_error("a relayed frame that is none");
   relayed_endpoint& to = endpoint_of(from);
   if (to.ended()) return;  // it was on its way
   msg::reader prefix(payload);
@@ -207,14 +203,6 @@ void relay_transport::end(node_t node, const std::string& why) {
   } else if (!known->ended()) {
     arrivals_.push_back(known);
     known->end(why);
-  }
-}
-
-void relay_transport::report(const relayed_endpoint& ended) noexcept {
-  try {
-    observer_.on_lost(ended.peer(), ended.reason());
-  } catch (const std::bad_alloc&) {
-    observer_.on_lost(ended.peer(), {});
   }
 }
 
@@ -242,7 +230,7 @@ ham::transport::endpoint* relay_transport::poll(ham::transport::frame& out, unsi
     relayed_endpoint* const from = arrivals_.front();
     arrivals_.pop_front();
     if (from->poll(out)) return from;  // else it was taken when its node was lost
-    if (from->at_its_end()) report(*from);
+    if (from->at_its_end()) observer_.on_lost(from->peer(), from->why_ended());
   }
   return nullptr;
 }

@@ -55,7 +55,6 @@ class relay_transport final : public transport::transport {
   relayed_endpoint& endpoint_of(node_t node);
   void store(node_t from, std::uint32_t what, std::span<const std::byte> payload);
   void end(node_t node, const std::string& why);
-  void report(const relayed_endpoint& ended) noexcept;
   void fail(node_t node, const char* why) noexcept;
   void send_control(node_t node, std::uint32_t what, std::span<const std::byte> bytes) noexcept;
 

@@ -122,7 +122,7 @@ node_t membership::start(const std::vector<target_group>& groups) {
   for (const auto& [number, group] : fresh) {
     if (is_invited(*group)) invited_.learn_address(number, *group);
   }
-  if (host_.peers.size() > 2) directory_.announce_to_all();
+  if (any_invited || first > 1) directory_.announce_to_all();  // else all were told all when they greeted
   return first;
 }
 

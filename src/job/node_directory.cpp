@@ -65,7 +65,7 @@ bool node_directory::knows_way(node_t peer) const {
   if (peer == 0 || node_.self() == 0 || ranks_with(peer) != nullptr) return true;
   const peer_hold host = node_.peers.hold(0);
   const peer_state state = host ? host->state.load() : peer_state::unknown;
-  if (state == peer_state::unknown || state == peer_state::lost) return true;  // nobody will tell
+  if (!is_expected(state)) return true;  // nobody will tell
   // Who waits for others to connect has to be known to them.
   return std::max(peer, listens() ? node_.self() : 0) < complete_.load(std::memory_order_acquire);
 }
@@ -147,18 +147,16 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
   auto [kind, nodes, complete, secure, force_insecure, key, listeners, apart, ranks] = unpack<announcement>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   if (!node_.peers.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
-  if (only_ != nullptr) {
-    complete_.store(complete, std::memory_order_release);
-    return;
-  }
-  std::lock_guard guard(mutex_);
-  apart_ = {apart.begin(), apart.end()};
-  if (ranks_.empty()) other_ranks_ = std::move(ranks);
-  how_.secure = secure;
-  how_.force_insecure = force_insecure;
-  for (std::size_t i = 0; i < key.size(); ++i) how_.job_key[i] = std::byte{key[i]};
-  for (const auto& [node, address] : listeners) {
-    if (node != node_.self()) addresses_[node] = address;
+  if (only_ == nullptr) {  // where others listen is not for a node that reaches only one
+    std::lock_guard guard(mutex_);
+    apart_ = {apart.begin(), apart.end()};
+    if (ranks_.empty()) other_ranks_ = std::move(ranks);
+    how_.secure = secure;
+    how_.force_insecure = force_insecure;
+    for (std::size_t i = 0; i < key.size(); ++i) how_.job_key[i] = std::byte{key[i]};
+    for (const auto& [node, address] : listeners) {
+      if (node != node_.self()) addresses_[node] = address;
+    }
   }
   complete_.store(complete, std::memory_order_release);
 }
@@ -176,7 +174,7 @@ void node_directory::introduce(node_t from, node_t who) {
   try {
     network().reach(who, *address);
   } catch (const std::exception& problem) {  // it is not the host's fault
-    node_.events.on_lost(who, problem.what());
+    node_.events.report_lost(who, problem);
   }
 }
 
@@ -188,9 +186,7 @@ void node_directory::begin_additions(node_t first) {
 /// At once, so that nobody who has heard of it makes the host send a word to a node that has not.
 void node_directory::announce_to_all() {
   begin_additions(no_additions);
-  node_.locked([&] {
-    for (const node_t number : node_.peers.ready_nodes(node_.self())) announce(number);
-  });
+  node_.locked([&] { announce_to(node_.peers.ready_nodes(node_.self())); });
 }
 
 /// As early as can be: a function that is called there may call others.
@@ -198,7 +194,9 @@ void node_directory::on_welcome(node_t peer) {
   if (node_.self() == 0) announce(peer);
 }
 
-void node_directory::announce(node_t to) {
+void node_directory::announce(node_t to) { announce_to({&to, 1}); }
+
+void node_directory::announce_to(std::span<const node_t> nodes) {
   announcement text;
   auto& key = std::get<5>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
@@ -218,7 +216,7 @@ void node_directory::announce(node_t to) {
   }
   std::vector<std::byte> packed = pack(text);
   const wiped_at_end packed_too{packed};
-  send_notice(to, packed);
+  for (const node_t one : nodes) send_notice(one, packed);
 }
 
 transport::network& node_directory::network() {

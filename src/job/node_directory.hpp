@@ -80,6 +80,7 @@ class node_directory {
     transport::transport* by;
     node_t first, end;
   };
+  void announce_to(std::span<const node_t> nodes);
   void on_announcement(std::span<const std::byte> text);
   void introduce(node_t from, node_t who);
   void send_notice(node_t to, std::span<const std::byte> text);

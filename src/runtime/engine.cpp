@@ -48,12 +48,6 @@ engine& current() {
 
 std::uint64_t serial_of(const engine& at) noexcept { return at.serial; }
 
-template <class Done>
-bool engine::wait_until(Done done, std::int64_t until_ns, const call_slot* awaited) {
-  return waits.wait_until(
-      done, [this, awaited] { return progress(awaited); }, until_ns, awaited);
-}
-
 engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
     : self_(self),
       table_(&all_handlers()),

@@ -126,14 +126,16 @@ class engine final : public called_node,
   bool progress(const call_slot* awaited);
   /// Makes progress until done() or the time has come.
   template <class Done>
-  bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr);
+  bool wait_until(Done done, std::int64_t until_ns, const call_slot* awaited = nullptr) {
+    return waits.wait_until(
+        done, [this, awaited] { return progress(awaited); }, until_ns, awaited);
+  }
   bool await_settled(call_slot& slot, std::int64_t until_ns);
   bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
   void await_loss(peer& who, std::int64_t until_ns);
   bool await_greeting(peer& who, std::int64_t until_ns);
   peer_hold peer_for(node_t node);
   std::int64_t connect(node_t node);
-  void report_lost(node_t node, const std::exception& why) noexcept;
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waits.unlock();

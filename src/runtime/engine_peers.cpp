@@ -46,24 +46,14 @@ peer_hold engine::make_ready(node_t node) {
 std::int64_t engine::connect(node_t node) {
   try {
     if (owner != nullptr) {
-      const auto known = [&] { return owner->knows_way(node) || stop_.load(); };
-      waits.wait_until(
-          known, [this] { return progress(nullptr); }, base::never_ns, nullptr);
+      wait_until([&] { return owner->knows_way(node) || stop_.load(); }, base::never_ns);
       return owner->connect(node);
     }
     transports_.connect(node);
   } catch (const std::exception& problem) {
-    report_lost(node, problem);
+    events.report_lost(node, problem);
   }
   return base::never_ns;
-}
-
-void engine::report_lost(node_t node, const std::exception& why) noexcept {
-  try {
-    events.on_lost(node, why.what());
-  } catch (const std::bad_alloc&) {
-    events.on_lost(node, {});
-  }
 }
 
 void engine::connect_through_host(node_t node) {

@@ -30,7 +30,7 @@ void engine::receive_relayed(peer& from, frame_header head, std::span<const std:
   try {
     relay().take(sender, head.relay_what(), payload);
   } catch (const std::exception& problem) {  // of this node: there can be no more transports, or no memory is left
-    report_lost(sender, problem);
+    events.report_lost(sender, problem);
   }
 }
 

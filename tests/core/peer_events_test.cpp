@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -79,6 +80,12 @@ TEST_F(peer_events, one_that_is_reported_while_others_are_handled_is_not_lost) {
   EXPECT_TRUE(events_.pending());
   EXPECT_TRUE(handle());
   EXPECT_EQ(handled_.at(0).lost, 2);
+}
+
+TEST_F(peer_events, tell_what_was_caught) {
+  events_.report_lost(3, std::runtime_error("no descriptors are left"));
+  EXPECT_TRUE(handle());
+  EXPECT_EQ(handled_, (all_of{{3, peer_end::connection_lost, "no descriptors are left"}}));
 }
 
 TEST_F(peer_events, wake_a_node_that_sleeps) {

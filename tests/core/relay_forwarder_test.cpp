@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/credit.hpp"
 #include "core/narrow_endpoint.hpp"
 #include "core/recorded_replies.hpp"
 #include "core/wire.hpp"
@@ -44,15 +45,20 @@ class relay_forwarder : public testing::Test {
   void send(node_t from, node_t to, std::size_t size = 4) {
     forward(from, to, to_byte(wire_kind::call), bytes(detail::relay_prefix_bytes + size));
   }
-  static bytes number(std::uint64_t value) {
-    bytes result(sizeof value);
-    for (std::size_t i = 0; i < sizeof value; ++i) result[i] = static_cast<std::byte>(value >> (8 * i));
-    return result;
+  /// A frame that the host has taken for a node which takes nothing.
+  void keep_for(peer& to, node_t from, std::size_t size) {
+    to.to = &full_;
+    to.max_payload = full_.max_payload();
+    detail::reply_room room;
+    to.begin_reply(size, room);  // as the node's replies do
+    const auto head = frame_header::relayed(static_cast<std::uint32_t>(from), to_byte(wire_kind::call));
+    EXPECT_FALSE(to.finish_queued_reply(head, room));
   }
   static std::string text_of(const bytes& payload) {
     return {reinterpret_cast<const char*>(payload.data()), payload.size()};
   }
 
+  test::narrow_endpoint full_;
   detail::peer_table peers_{3};
   std::vector<node_t> liars_;
   test::recorded_replies replies_;
@@ -82,38 +88,34 @@ TEST_F(relay_forwarder, what_was_consumed_makes_room) {
   constexpr std::size_t half = detail::relay_window / 2 - detail::relay_frame_bytes;
   send(one, two, half);
   send(one, two, half);
-  forward(two, one, detail::relay_credit, number(detail::relay_window / 2));
+  forward(two, one, detail::relay_credit, test::credit(detail::relay_window / 2));
   send(one, two, half);
   EXPECT_EQ(replies_.sent.size(), 4U) << "the credit reaches the sender";
 }
 
 TEST_F(relay_forwarder, credits_that_are_wrong_are_refused) {
   send(one, two, detail::relay_window / 2);
-  EXPECT_THROW(forward(two, one, detail::relay_credit, number(1'000'000)), protocol_error) << "more than was sent";
-  EXPECT_THROW(forward(two, one, detail::relay_credit, number(36)), protocol_error) << "each costs a message";
-  forward(two, one, detail::relay_credit, number(detail::relay_credit_step));
-  EXPECT_THROW(forward(two, one, detail::relay_credit, number(detail::relay_credit_step)), protocol_error)
+  EXPECT_THROW(forward(two, one, detail::relay_credit, test::credit(1'000'000)), protocol_error)
+      << "more than was sent";
+  EXPECT_THROW(forward(two, one, detail::relay_credit, test::credit(36)), protocol_error) << "each costs a message";
+  forward(two, one, detail::relay_credit, test::credit(detail::relay_credit_step));
+  EXPECT_THROW(forward(two, one, detail::relay_credit, test::credit(detail::relay_credit_step)), protocol_error)
       << "no more than before";
   EXPECT_THROW(forward(two, one, detail::relay_credit, bytes(3)), protocol_error);
-  EXPECT_THROW(forward(one, two, detail::relay_credit, number(detail::relay_credit_step)), protocol_error)
+  EXPECT_THROW(forward(one, two, detail::relay_credit, test::credit(detail::relay_credit_step)), protocol_error)
       << "it has got nothing";
 }
 
 /// Otherwise the host would keep without limit what the receiver says it has got.
 TEST_F(relay_forwarder, a_receiver_that_acknowledges_what_it_has_not_got_is_to_blame) {
-  test::narrow_endpoint full;
   peer& to = peers_[two];
-  to.to = &full;
-  to.max_payload = full.max_payload();
   constexpr std::size_t half = detail::relay_window / 2 - detail::relay_frame_bytes;
   std::uint64_t sent = 0;
   for (int i = 0; i < 40 && liars_.empty(); ++i) {
-    detail::reply_room room;
-    to.begin_reply(half, room);  // as the node's replies do
-    EXPECT_FALSE(to.finish_queued_reply(frame_header::relayed(one, to_byte(wire_kind::call)), room));
+    keep_for(to, one, half);
     send(one, two, half);
     sent += detail::relay_window / 2;
-    forward(two, one, detail::relay_credit, number(sent));
+    forward(two, one, detail::relay_credit, test::credit(sent));
   }
   EXPECT_EQ(liars_, std::vector<node_t>{two});
   EXPECT_GT(to.unsent.relayed_bytes(), 8 * detail::relay_window) << "not before";
@@ -121,20 +123,14 @@ TEST_F(relay_forwarder, a_receiver_that_acknowledges_what_it_has_not_got_is_to_b
 
 /// What it has not acknowledged may still wait here, also when its sender is gone.
 TEST_F(relay_forwarder, a_receiver_that_takes_nothing_is_not_to_blame_for_senders_that_have_gone) {
-  test::narrow_endpoint full;
   peer& to = peers_[two];
-  to.to = &full;
-  to.max_payload = full.max_payload();
   constexpr std::size_t window = detail::relay_window - detail::relay_frame_bytes;
   ASSERT_TRUE(peers_.grow_to(40));
   for (node_t sender = 3; sender < 30; ++sender) {
     peer& who = *peers_.claim(sender);
     who.hello_seen = true;
     who.state = peer_state::ready;
-    detail::reply_room room;
-    to.begin_reply(window, room);
-    EXPECT_FALSE(to.finish_queued_reply(
-        frame_header::relayed(static_cast<std::uint32_t>(sender), to_byte(wire_kind::call)), room));
+    keep_for(to, sender, window);
     send(sender, two, window);
     who.state = peer_state::lost;
     forwarder_.lose(sender, "it ended");
@@ -186,7 +182,7 @@ TEST_F(relay_forwarder, whoever_asks_for_a_node_that_is_gone_is_told_why_once) {
   send(one, two);
   send(one, two);
   send(one, 77);
-  forward(one, 77, detail::relay_credit, number(99));  // of a connection that was forgotten with the node
+  forward(one, 77, detail::relay_credit, test::credit(99));  // of a connection that was forgotten with the node
   ASSERT_EQ(replies_.sent.size(), 2U);
   EXPECT_EQ(replies_.sent[0].to, one);
   EXPECT_EQ(replies_.sent[0].head.relay_node(), 2U);
@@ -236,7 +232,7 @@ TEST_F(relay_forwarder, behind_an_end_nothing_is_passed_on_and_the_rest_still_co
   forward(one, two, detail::relay_end, {});
   replies_.sent.clear();
   send(two, one, half);
-  forward(two, one, detail::relay_credit, number(detail::relay_window / 2));
+  forward(two, one, detail::relay_credit, test::credit(detail::relay_window / 2));
   send(one, two);
   forward(two, one, detail::relay_end, {});
   EXPECT_TRUE(replies_.sent.empty());

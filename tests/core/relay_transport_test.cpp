@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/credit.hpp"
 #include "core/narrow_endpoint.hpp"
 #include "core/recorded_replies.hpp"
 #include "core/wire.hpp"
@@ -59,11 +60,6 @@ class relay_transport : public testing::Test {
     return all;
   }
   void arrives(const bytes& frame, wire_kind kind = wire_kind::call) { relay_.take(far, to_byte(kind), frame); }
-  static bytes number(std::uint64_t value) {
-    bytes result(sizeof value);
-    for (std::size_t i = 0; i < sizeof value; ++i) result[i] = static_cast<std::byte>(value >> (8 * i));
-    return result;
-  }
   static bool send(transport::endpoint& to, std::size_t size) {
     std::byte* const room = to.reserve(size);
     if (room == nullptr) return false;
@@ -120,14 +116,14 @@ TEST_F(relay_transport, a_window_bounds_what_is_under_way) {
   const auto fits = static_cast<std::size_t>(detail::relay_window / (size + detail::relay_frame_bytes));
   for (std::size_t i = 0; i < fits; ++i) ASSERT_TRUE(send(to, size)) << i;
   EXPECT_FALSE(send(to, size));
-  relay_.take(far, detail::relay_credit, number(size + detail::relay_frame_bytes));
+  relay_.take(far, detail::relay_credit, test::credit(size + detail::relay_frame_bytes));
   EXPECT_TRUE(send(to, size));
   EXPECT_FALSE(send(to, size));
 }
 
 TEST_F(relay_transport, credits_for_what_was_not_sent_end_the_connection_to_the_node) {
   static_cast<void>(connected());
-  relay_.take(far, detail::relay_credit, number(1));
+  relay_.take(far, detail::relay_credit, test::credit(1));
   relay_.take(far, detail::relay_credit, bytes(4));
   EXPECT_EQ(watcher_.broken, (std::vector<std::string>{"a credit for what was not sent", "a credit of another size"}));
 }
@@ -136,7 +132,7 @@ TEST_F(relay_transport, credits_for_what_was_not_sent_end_the_connection_to_the_
 TEST_F(relay_transport, a_frame_is_acknowledged_as_soon_as_it_has_left) {
   to_host_.allowed = 1;
   transport::endpoint& to = connected();
-  to_host_.on_commit = [this] { relay_.take(far, detail::relay_credit, number(3 + detail::relay_frame_bytes)); };
+  to_host_.on_commit = [this] { relay_.take(far, detail::relay_credit, test::credit(3 + detail::relay_frame_bytes)); };
   ASSERT_TRUE(send(to, 3));
   EXPECT_EQ(watcher_.broken, std::vector<std::string>{});
 }
@@ -169,7 +165,7 @@ TEST_F(relay_transport, the_sender_is_told_what_was_consumed) {
   EXPECT_EQ(replies_.sent[0].to, 0);
   EXPECT_EQ(replies_.sent[0].head.relay_node(), 2U);
   EXPECT_EQ(replies_.sent[0].head.relay_what(), detail::relay_credit);
-  EXPECT_EQ(replies_.sent[0].bytes, number(size / 2 + size + 2 * detail::relay_frame_bytes));
+  EXPECT_EQ(replies_.sent[0].bytes, test::credit(size / 2 + size + 2 * detail::relay_frame_bytes));
 }
 
 TEST_F(relay_transport, what_is_no_frame_ends_the_connection_to_the_node) {
@@ -221,7 +217,7 @@ TEST_F(relay_transport, a_node_is_met_once) {
   transport::endpoint& to = connected();
   relay_.forget(to);
   arrives(inside(1, 2, {}));
-  relay_.take(far, detail::relay_credit, number(1));
+  relay_.take(far, detail::relay_credit, test::credit(1));
   relay_.take(far, detail::relay_end, {});
   EXPECT_EQ(watcher_.connected.size(), 1U);
   EXPECT_TRUE(watcher_.broken.empty()) << "it was under way";

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/credit.hpp"
 #include "core/wire.hpp"
 #include "faults/hostile_world.hpp"
 
@@ -14,12 +15,6 @@ using detail::wire_kind;
 
 wire::ring_writer::head relayed(node_t node, std::uint32_t what) {
   return {static_cast<std::uint32_t>(node), what, to_byte(wire_kind::relay)};
-}
-
-bytes number(std::uint64_t value) {
-  bytes result(sizeof value);
-  for (std::size_t i = 0; i < sizeof value; ++i) result[i] = static_cast<std::byte>(value >> (8 * i));
-  return result;
 }
 
 class hostile_relay : public testing::Test {
@@ -77,7 +72,7 @@ TEST_F(hostile_relay, a_node_that_ends_a_connection_does_not_blame_the_other_one
   other.send(relayed(honest.number, detail::relay_end), {});
   host_.step();
   frame(honest, other);  // under way meanwhile
-  honest.send(relayed(other.number, detail::relay_credit), number(detail::relay_credit_step));
+  honest.send(relayed(other.number, detail::relay_credit), test::credit(detail::relay_credit_step));
   host_.step();
   EXPECT_TRUE(honest.open());
   EXPECT_TRUE(other.open());
@@ -103,7 +98,7 @@ TEST_F(hostile_relay, the_host_is_not_to_blame_for_what_it_passes_on) {
   world::peer& host = target.friendly();
   for (const std::uint32_t what : {0U, std::uint32_t{to_byte(wire_kind::relay)}, 0x3fU, 200U, 0x102U})
     host.send(relayed(5, what), bytes(40));
-  host.send(relayed(5, detail::relay_credit), number(77));
+  host.send(relayed(5, detail::relay_credit), test::credit(77));
   host.send(relayed(5, detail::relay_credit), bytes(3));
   host.send(relayed(5, to_byte(wire_kind::call)), bytes(40));  // it has not greeted
   target.step(20);
