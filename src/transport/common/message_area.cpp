@@ -1,4 +1,6 @@
-// First fit from the low end, so that the same pages serve again and again.
+// Messages take turns in the lowest few places that are free. The same pages serve again and again, but not at once:
+// writing what another core has just read costs about twice as much as writing what that core no longer has in its own
+// caches.
 #include "transport/common/message_area.hpp"
 
 #include <sys/mman.h>
@@ -16,6 +18,17 @@ namespace {
 #ifndef MADV_POPULATE_WRITE
 constexpr int MADV_POPULATE_WRITE = 23;  // since Linux 5.14
 #endif
+
+// Turns are taken within so much; two places suffice for what is longer, and one where two of them are more than the
+// caches hold beside the copies on either side. (Measured by `ham-bench values`.)
+constexpr std::uint64_t turn_bytes = std::uint64_t{2} << 20;
+constexpr std::uint64_t max_turn_bytes = std::uint64_t{5} << 20;
+
+/// Where a turn ends in which messages of `extent` are sent.
+constexpr std::uint64_t end_of_turn(std::uint64_t extent) noexcept {
+  const std::uint64_t two = 2 * extent;
+  return area_layout::first_message + (two <= max_turn_bytes ? std::max(turn_bytes, two) : extent);
+}
 
 constexpr std::uint64_t round_to_pages(std::uint64_t bytes) noexcept {
   return (bytes + area_layout::page_bytes - 1) / area_layout::page_bytes * area_layout::page_bytes;
@@ -43,14 +56,23 @@ std::byte* message_area_writer::reserve(std::size_t size) noexcept {
   state& own = *state_;
   if (own.free_words.empty()) return nullptr;
   const std::uint64_t extent = round_to_pages(size + area_layout::lead_bytes);
-  std::uint64_t offset = area_layout::first_message;
-  auto before = own.live.begin();
-  for (; before != own.live.end() && before->offset - offset < extent; ++before)
-    offset = before->offset + before->extent;
+  const std::uint64_t end = std::min<std::uint64_t>(end_of_turn(extent), area_.size());
+  auto place = own.find_free(own.next, extent);
+  if (place.offset + extent > end) place = own.find_free(area_layout::first_message, extent);
+  const std::uint64_t offset = place.offset;
   if (area_.size() - offset < extent || !populate(offset + extent)) return nullptr;
-  own.live.insert(before, {offset, size, extent, own.free_words.back(), false});
+  own.next = offset + extent;
+  own.live.insert(place.before, {offset, size, extent, own.free_words.back(), false});
   own.free_words.pop_back();
   return area_.data() + offset + area_layout::lead_bytes;
+}
+
+message_area_writer::free_place message_area_writer::state::find_free(std::uint64_t from,
+                                                                      std::uint64_t extent) noexcept {
+  std::uint64_t offset = from;
+  auto before = std::ranges::find_if(live, [from](const block& one) { return one.offset + one.extent > from; });
+  for (; before != live.end() && before->offset < offset + extent; ++before) offset = before->offset + before->extent;
+  return {before, offset};
 }
 
 /// A page that the kernel cannot give would end the process when it is written to. It says so if it is asked.
@@ -110,6 +132,7 @@ bool message_area_writer::trim() noexcept {
   const std::uint64_t first = area_layout::first_message;
   if (populated_ > first) ::madvise(area_.data() + first, populated_ - first, MADV_REMOVE);
   populated_ = 0;
+  state_->next = first;
   return true;
 }
 

@@ -67,10 +67,18 @@ class message_area_writer {
     std::uint32_t word;
     bool sent;
   };
+  struct free_place {
+    std::vector<block>::iterator before;  ///< the block that follows
+    std::uint64_t offset;
+  };
   struct state {
-    std::vector<block> live;  ///< by offset
+    std::uint64_t next = area_layout::first_message;  ///< end of what was reserved last
+    std::vector<block> live;                          ///< by offset
     std::vector<std::uint32_t> free_words;
     std::array<std::uint32_t, area_layout::blocks> generation{};
+
+    /// First fit from `from` on, wherever that ends.
+    [[nodiscard]] free_place find_free(std::uint64_t from, std::uint64_t extent) noexcept;
   };
 
   [[nodiscard]] area_layout& shared() noexcept { return *reinterpret_cast<area_layout*>(area_.data()); }

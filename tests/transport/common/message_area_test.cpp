@@ -5,8 +5,10 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "base/memory_file.hpp"
@@ -16,6 +18,7 @@ namespace ham::transport {
 namespace {
 
 constexpr std::size_t unit = area_layout::page_bytes;
+constexpr std::size_t MiB = std::size_t{1} << 20;
 
 class message_area : public testing::Test {
  protected:
@@ -64,14 +67,44 @@ TEST_F(message_area, messages_of_all_sizes) {
   }
 }
 
-TEST_F(message_area, the_same_room_serves_again) {
+TEST_F(message_area, room_that_was_given_back_serves_again) {
   const std::byte* const first = writer_.reserve(3 * unit);
   writer_.cancel(first);
-  EXPECT_EQ(writer_.reserve(unit), first);
-  writer_.cancel(first);
-  const message_place place = send(5 * unit, 1);
-  ASSERT_NO_FATAL_FAILURE(expect(place, 5 * unit, 1));
-  EXPECT_EQ(writer_.reserve(1), first);
+  const message_place place = send(13 * unit, 1);
+  EXPECT_EQ(place.offset, area_layout::first_message + area_layout::lead_bytes) << "behind the first it has no room";
+  ASSERT_NO_FATAL_FAILURE(expect(place, 13 * unit, 1));
+  EXPECT_NE(writer_.reserve(unit), nullptr);
+  EXPECT_NE(writer_.reserve(12 * unit), nullptr);
+}
+
+// Writing what the receiver has just read is slow: see message_area.cpp.
+TEST_F(message_area, messages_take_turns_in_the_lowest_places) {
+  constexpr std::size_t many = 512 * unit;
+  const base::unique_fd file = base::make_memory_file("area", many);
+  const base::mapping memory(file.get(), many);
+  message_area_writer writer({memory.data(), many});
+  message_area_reader reader({memory.data(), many});
+  const auto places_of = [&](std::size_t size) {
+    EXPECT_TRUE(writer.trim());
+    std::set<std::uint64_t> places;
+    std::uint64_t last = 0;
+    for (int i = 0; i < 100; ++i) {
+      const message_place place = writer.send(writer.reserve(size));
+      EXPECT_TRUE(place.offset != last || size >= 4 * MiB) << size << " bytes, message " << i;
+      EXPECT_LT(place.offset + size, std::max(6 * MiB, 2 * size)) << "no more memory than turns need";
+      last = place.offset;
+      places.insert(place.offset);
+      EXPECT_NE(reader.take(as_bytes(place)).data(), nullptr);
+      reader.release();
+    }
+    return places.size();
+  };
+  EXPECT_EQ(places_of(unit), 16U);  // in two units each, for what lies in front
+  EXPECT_EQ(places_of(MiB), 2U);
+  EXPECT_EQ(places_of(2 * MiB), 2U);
+  EXPECT_EQ(places_of(4 * MiB), 1U);
+  EXPECT_EQ(places_of(16 * MiB), 1U);
+  EXPECT_EQ(places_of(100), 32U);
 }
 
 TEST_F(message_area, room_that_is_under_way_is_nobody_elses) {
