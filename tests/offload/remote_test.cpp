@@ -94,6 +94,27 @@ TEST_F(objects, of_constructors_that_throw_are_not_made) {
   EXPECT_EQ(living, 0);
 }
 
+TEST_F(objects, are_made_on_several_nodes_at_once) {
+  {
+    auto there = offload::make_async<counter>(1, 40, "there");
+    auto here = offload::make_async<counter>(offload::within(2, std::chrono::minutes(1)), 7);
+    const remote<counter> first = there.get();
+    const remote<counter> second = here.get();
+    EXPECT_EQ(first.node(), 1);
+    EXPECT_EQ(first.call<&counter::text>(), "there");
+    EXPECT_EQ(second.call<&counter::value>(), 7);
+    EXPECT_EQ(living, 2);
+    EXPECT_THROW(offload::make_async<counter>(1, -1).get(), std::invalid_argument);
+    static_cast<void>(offload::make_async<counter>(1, 3));
+    EXPECT_EQ(living, 2) << "the discarded one";
+  }
+  EXPECT_EQ(living, 0);
+  offload::make_async<counter>(1, 4).detach();
+  do {
+    static_cast<void>(offload::sync(1, fn<&offload::this_node>));  // behind the constructor
+  } while (living != 0);
+}
+
 TEST_F(objects, throw_what_their_functions_throw) {
   const auto there = offload::make<counter>(1, 0);
   EXPECT_THROW(there.call<&counter::fail>(), std::out_of_range);

@@ -230,6 +230,15 @@ template <class Object, class... Args>
                              static_cast<Args&&>(args)...));
 }
 
+/// The same with a future, which owns the object once it is made: objects are constructed on several nodes at once.
+/// Discarded, it waits, and destroys the object again; after detach() the object is destroyed when it is there.
+template <class Object, class... Args>
+[[nodiscard]] future<remote<Object>> make_async(destination to, Args&&... args) {
+  return async(to, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
+               static_cast<Args&&>(args)...)
+      .then([](remote_ref<Object> made) { return remote<Object>(made); });
+}
+
 /// Destroys what remote::release() has given up. Blocking. Throws ham::object_error if it was destroyed already, and
 /// as sync.
 template <class Object>
