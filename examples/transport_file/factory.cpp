@@ -63,16 +63,18 @@ class file_transport_factory final : public starting_factory {
   [[nodiscard]] std::string trial() const override { return "file:1"; }
 
   [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
-  [[nodiscard]] host_parts make_host(base::heap&, observer& to) const override {
-    auto carrier = std::make_unique<file::host_transport>(to);
+  [[nodiscard]] host_parts make_host(node_t self, base::heap&, observer& to) const override {
+    auto carrier = std::make_unique<file::host_transport>(self, to);
     auto side = std::make_unique<file_host>(*carrier);
     return {std::move(carrier), std::move(side)};
   }
   [[nodiscard]] std::unique_ptr<target_side> make_target(std::string_view told) const override {
     auto from = file::invitation::accept(control_fd_of(told));
     const node_t self = from.said.node;
+    const node_t host = from.said.host;
     const std::size_t nodes = from.said.nodes;
-    return std::make_unique<invited_target<file::target_transport, file::invitation>>(std::move(from), self, nodes);
+    return std::make_unique<invited_target<file::target_transport, file::invitation>>(std::move(from), self, host,
+                                                                                      nodes);
   }
 };
 

@@ -12,9 +12,10 @@ namespace ham::transport::file {
 
 /// What a target is told first, beside the descriptors of the file it reads and of the one it writes.
 struct welcome {
-  static constexpr std::uint32_t protocol = 1;
+  static constexpr std::uint32_t protocol = 2;
   std::uint32_t version = protocol;
   std::int32_t node = 0;
+  std::int32_t host = 0;      ///< who has started it
   std::uint32_t nodes = 0;    ///< numbers that the job has given so far
   std::uint32_t running = 0;  ///< nodes of the job on this machine
 };

@@ -9,8 +9,9 @@
 
 namespace ham::transport::file {
 
-host_transport::host_transport(observer& to)
+host_transport::host_transport(node_t self, observer& to)
     : file_transport(to),
+      self_(self),
       children_("file", [this](node_t node, const std::string& reason, target_supervisor::child_end how) {
         on_end(node, reason, how);
       }) {}
@@ -21,6 +22,7 @@ void host_transport::start(const target_supervisor::plan& what, const std::strin
                            std::uint32_t running) {
   welcome said;
   said.node = what.node;
+  said.host = self_;
   said.nodes = nodes;
   said.running = running;
   file_pair files{make_unnamed_file(folder), make_unnamed_file(folder)};

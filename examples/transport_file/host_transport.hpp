@@ -11,8 +11,8 @@ namespace ham::transport::file {
 
 class host_transport final : public file_transport {
  public:
-  /// Does not start anything yet. Throws ham::config_error.
-  explicit host_transport(observer& to);
+  /// Of the node `self`. Does not start anything yet. Throws ham::config_error.
+  host_transport(node_t self, observer& to);
   ~host_transport() override;
 
   /// Starts a target of a job of `nodes` nodes, of which `running` live; its files are in `folder`. Throws
@@ -32,6 +32,7 @@ class host_transport final : public file_transport {
  private:
   void on_end(node_t node, const std::string& reason, target_supervisor::child_end how);
 
+  const node_t self_;
   target_supervisor children_;
 };
 

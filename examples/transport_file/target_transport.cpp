@@ -16,7 +16,7 @@ invitation invitation::accept(int control_fd) {
   welcome& said = result.said;
   if (message.bytes.size() == sizeof said) std::memcpy(&said, message.bytes.data(), sizeof said);
   const bool sane = message.bytes.size() == sizeof said && said.version == welcome::protocol && said.node > 0 &&
-                    said.nodes > 1 && said.running > 1;
+                    said.host >= 0 && said.host != said.node && said.nodes > 1 && said.running > 1;
   if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
   expect_descriptors(control_fd, message, 2);
   result.files.incoming = std::move(message.fds[0]);
@@ -34,8 +34,9 @@ target_transport::target_transport(invitation from, observer& to) : file_transpo
 target_transport::~target_transport() { shutdown(); }
 
 void target_transport::join() {
-  add(0, std::move(invitation_.files));
-  watch_ = join_and_watch(invitation_.control.get(), observing());
+  const node_t host = invitation_.said.host;
+  add(host, std::move(invitation_.files));
+  watch_ = join_and_watch(invitation_.control.get(), host, observing());
 }
 
 void target_transport::connect(node_t peer) {

@@ -22,7 +22,9 @@ namespace ham::detail {
 class connected_node {
  public:
   virtual ~connected_node() = default;
-  /// The host of this node's job is gone.
+  /// Whether this node has no work without that one: its job's host, and who has started it.
+  [[nodiscard]] virtual bool ends_with(node_t node) const noexcept = 0;
+  /// Such a node is gone.
   virtual void lose_host() noexcept = 0;
   /// A node was lost. The receiving lock is held.
   virtual void after_loss(node_t node, const std::string& why) noexcept = 0;

@@ -48,9 +48,9 @@ class frame_header {
     assert(kind >= wire_kind::batch_reply);
     return {to_byte(kind), 0, no_reply};
   }
-  /// To or from `node`, through the host. `what`: the kind of a frame, relay_credit, or relay_end.
-  [[nodiscard]] static constexpr frame_header relayed(std::uint32_t node, std::uint32_t what) noexcept {
-    return {to_byte(wire_kind::relay), node, what};
+  /// To be passed on to `receiver`. `what`: the kind of a frame, relay_credit, or relay_end.
+  [[nodiscard]] static constexpr frame_header relayed(std::uint32_t receiver, std::uint32_t what) noexcept {
+    return {to_byte(wire_kind::relay), receiver, what};
   }
   [[nodiscard]] constexpr transport::frame_head encode() const noexcept {
     return {number(), call_id(), static_cast<std::uint8_t>(byte_)};
@@ -88,8 +88,8 @@ class frame_header {
   }
 
   // ---- of a frame that is relayed
-  /// Whom it is for; from the host: who has sent it.
-  [[nodiscard]] constexpr std::uint32_t relay_node() const noexcept {
+  /// Whom it is for.
+  [[nodiscard]] constexpr std::uint32_t relay_receiver() const noexcept {
     assert(kind() == wire_kind::relay);
     return number();
   }

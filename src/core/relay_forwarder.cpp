@@ -1,6 +1,8 @@
 #include "core/relay_forwarder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <string_view>
 
 #include "core/relay_frame.hpp"
@@ -8,29 +10,39 @@
 namespace ham::detail {
 
 peer* relay_forwarder::forward(peer& from, frame_header head, std::span<const std::byte> payload) {
-  const auto node = static_cast<node_t>(head.relay_node());
+  const auto receiver = static_cast<node_t>(head.relay_receiver());
+  const node_t sender = sender_of_relayed(payload);
   const std::uint32_t what = head.relay_what();
-  if (!from.hello_seen || node <= 0 || node == from.node || static_cast<std::size_t>(node) >= peers_.size())
-    throw protocol_error("a frame to be relayed to node " + std::to_string(node));
-  if (what != relay_credit && what != relay_end && !is_relayed_frame(what, payload))
+  // Others hear of nodes that are added later than those hear of them.
+  const std::size_t numbers = peers_.size() + (self_ == 0 && sender == from.node ? 0 : peer_table::most);
+  const bool sane = from.hello_seen && receiver >= 0 && receiver != sender && sender != self_ && receiver != self_ &&
+                    static_cast<std::size_t>(receiver) < numbers && ways_.hop_to(sender) == from.node &&
+                    ways_.joins(sender, receiver);
+  if (!sane) {
+    throw protocol_error("a frame to be relayed from node " + std::to_string(sender) + " to node " +
+                         std::to_string(receiver));
+  }
+  const std::span<const std::byte> text = payload.subspan(relay_sender_bytes);
+  if (what != relay_credit && what != relay_end && !is_relayed_frame(what, text))
     throw protocol_error("a relayed frame that is none");
-  connection& both = connections_[std::minmax(from.node, node)];
-  peer* const to = peers_.has(node) ? &peers_[node] : nullptr;
+  connection& both = connections_[std::minmax(sender, receiver)];
+  const node_t hop = ways_.hop_to(receiver);
+  node_.approach(hop);
+  peer* const to = peers_.has(hop) ? &peers_[hop] : nullptr;
   if (to == nullptr || !is_expected(to->state.load())) {  // what was counted of it is gone
     if (!std::exchange(both.ended, true))
-      end(from, node, to == nullptr || to->about.loss().empty() ? "it is not in the job" : to->about.loss());
+      end(sender, receiver, to == nullptr || to->about.loss().empty() ? "it is not in the job" : to->about.loss());
     return nullptr;
   }
-  const std::size_t sender = from.node < node ? 0 : 1;
-  if (!count(both, both.flows[sender], both.flows[1 - sender], what, payload)) return nullptr;
-  if (what == relay_end) payload = payload.first(std::min(payload.size(), relay_max_reason));
-  const auto passed_on = frame_header::relayed(static_cast<std::uint32_t>(from.node), what);
+  const std::size_t direction = sender < receiver ? 0 : 1;
+  if (!count(both, both.flows[direction], both.flows[1 - direction], what, text)) return nullptr;
+  if (what == relay_end) payload = payload.first(std::min(payload.size(), relay_sender_bytes + relay_max_reason));
   if (to->state.load() != peer_state::ready) {
-    early_[node].push_back({passed_on, {payload.begin(), payload.end()}});
+    early_[hop].push_back({head, {payload.begin(), payload.end()}});
     return nullptr;
   }
-  if (!left_over_.empty() && to->unsent.relayed_bytes() == 0) left_over_.erase(node);
-  replies_.reply_with(*to, passed_on, payload);
+  if (!left_over_.empty() && to->unsent.relayed_bytes() == 0) left_over_.erase(hop);
+  replies_.reply_with(*to, head, payload);
   return holds_too_much(*to) ? to : nullptr;
 }
 
@@ -52,7 +64,7 @@ bool relay_forwarder::count(connection& of, flow& sent, flow& back, std::uint32_
     back.consumed = consumed;
     return !of.ended;
   }
-  sent.given += relay_cost(payload.size() - relay_prefix_bytes);
+  sent.given += relay_cost(payload.size() - relay_head_bytes);
   if (sent.given - sent.consumed > relay_window)
     throw protocol_error("more frames to be relayed than are acknowledged");
   return !of.ended;
@@ -68,8 +80,8 @@ bool relay_forwarder::holds_too_much(const peer& to) const {
   const auto left_over = left_over_.find(to.node);
   std::uint64_t open = left_over == left_over_.end() ? 0 : left_over->second;
   for (const auto& [nodes, both] : connections_) {
-    if (nodes.first == to.node) open += both.flows[1].given - both.flows[1].consumed;
-    if (nodes.second == to.node) open += both.flows[0].given - both.flows[0].consumed;
+    if (ways_.hop_to(nodes.first) == to.node) open += both.flows[1].given - both.flows[1].consumed;
+    if (ways_.hop_to(nodes.second) == to.node) open += both.flows[0].given - both.flows[0].consumed;
   }
   return waiting > open + slack;
 }
@@ -77,31 +89,41 @@ bool relay_forwarder::holds_too_much(const peer& to) const {
 void relay_forwarder::lose(node_t node, const std::string& why) noexcept {
   early_.erase(node);
   left_over_.erase(node);
+  bool host_knows = false;
   for (auto at = connections_.begin(); at != connections_.end();) {
     const auto& [first, second] = at->first;
-    if (first != node && second != node) {
+    const bool first_lost = ways_.hop_to(first) == node;
+    if (!first_lost && ways_.hop_to(second) != node) {
       ++at;
       continue;
     }
-    const node_t other = first == node ? second : first;
-    const flow& to_other = at->second.flows[first == node ? 0 : 1];
-    if (to_other.given != to_other.consumed) leave_over(other, to_other.given - to_other.consumed);
-    if (!at->second.ended && peers_.has(other)) end(peers_[other], node, why);
+    const node_t lost = first_lost ? first : second;
+    const node_t other = first_lost ? second : first;
+    const flow& to_other = at->second.flows[first_lost ? 0 : 1];
+    if (to_other.given != to_other.consumed) leave_over(ways_.hop_to(other), to_other.given - to_other.consumed);
+    if (!at->second.ended) end(other, lost, why);
+    host_knows = host_knows || other == 0;
     at = connections_.erase(at);
   }
+  if (self_ != 0 && ways_.starts(node) && !host_knows) end(0, node, why);  // which waits for it to connect
 }
 
-void relay_forwarder::leave_over(node_t receiver, std::uint64_t bytes) noexcept {
+void relay_forwarder::leave_over(node_t neighbour, std::uint64_t bytes) noexcept {
   try {
-    left_over_[receiver] += bytes;
+    left_over_[neighbour] += bytes;
   } catch (const std::bad_alloc&) {  // the slack may do
   }
 }
 
-void relay_forwarder::end(peer& to, node_t lost, std::string_view why) noexcept {
-  if (to.state.load() != peer_state::ready) return;
-  replies_.reply_with(to, frame_header::relayed(static_cast<std::uint32_t>(lost), relay_end),
-                      std::as_bytes(std::span(why.substr(0, relay_max_reason))));
+void relay_forwarder::end(node_t to, node_t lost, std::string_view why) noexcept {
+  const node_t hop = ways_.hop_to(to);
+  if (!peers_.has(hop) || peers_[hop].state.load() != peer_state::ready) return;
+  std::array<std::byte, relay_sender_bytes + relay_max_reason> text;
+  write_relay_sender(text.data(), lost);
+  why = why.substr(0, relay_max_reason);
+  std::memcpy(text.data() + relay_sender_bytes, why.data(), why.size());
+  replies_.reply_with(peers_[hop], frame_header::relayed(static_cast<std::uint32_t>(to), relay_end),
+                      std::span(text).first(relay_sender_bytes + why.size()));
 }
 
 }  // namespace ham::detail

@@ -1,4 +1,5 @@
-// The host passes on what two of its nodes send each other that have no medium in common.
+// Node 0, and each node that has targets of its own, passes on what nodes send each other that have no medium in
+// common.
 #pragma once
 
 #include <array>
@@ -12,21 +13,33 @@
 #include "core/frame_header.hpp"
 #include "core/peer_table.hpp"
 #include "core/reply_sender.hpp"
+#include "core/routes.hpp"
 
 namespace ham::detail {
 
-/// Looks at nothing but the heads. What waits here is bounded by the window of each pair of nodes, which a sender
-/// cannot exceed, and which a receiver cannot widen: it is disconnected if it acknowledges what it does not take. The
-/// receiving lock is held.
+/// What is asked of a node that passes frames on.
+class relaying_node {
+ public:
+  virtual ~relaying_node() = default;
+  /// Begins a connection to a neighbour, unless there is one. The receiving lock is held.
+  virtual void approach(node_t neighbour) noexcept = 0;
+};
+
+/// Looks at nothing but who sends what to whom. What waits here is bounded by the window of each pair of nodes, which a
+/// sender cannot exceed, and which a receiver cannot widen: it is disconnected if it acknowledges what it does not
+/// take. The receiving lock is held.
 class relay_forwarder {
  public:
-  relay_forwarder(peer_table& peers, reply_sender& replies) noexcept : peers_(peers), replies_(replies) {}
+  relay_forwarder(relaying_node& node, node_t self, const routes& ways, peer_table& peers,
+                  reply_sender& replies) noexcept
+      : node_(node), self_(self), ways_(ways), peers_(peers), replies_(replies) {}
 
-  /// A relayed frame of `from`. Throws ham::protocol_error. Gives the receiver if that one has broken the rules.
+  /// A relayed frame that `from`, its sender or whoever is on the way, has sent here; it is for another node. Throws
+  /// ham::protocol_error. Gives the neighbour that it went to if that one has broken the rules.
   [[nodiscard]] peer* forward(peer& from, frame_header head, std::span<const std::byte> payload);
-  /// A node has greeted this one: it gets what came for it meanwhile.
+  /// A neighbour has greeted this node: it gets what came for it meanwhile.
   void join(peer& node) noexcept;
-  /// Tells those that were connected to a node through this one.
+  /// Tells those that were connected through this node to one that is lost, or that was reached through that one.
   void lose(node_t node, const std::string& why) noexcept;
 
  private:
@@ -45,20 +58,23 @@ class relay_forwarder {
   [[nodiscard]] static bool count(connection& of, flow& sent, flow& back, std::uint32_t what,
                                   std::span<const std::byte> payload);
   [[nodiscard]] bool holds_too_much(const peer& to) const;
-  void leave_over(node_t receiver, std::uint64_t bytes) noexcept;
-  void end(peer& to, node_t lost, std::string_view why) noexcept;
+  void leave_over(node_t neighbour, std::uint64_t bytes) noexcept;
+  void end(node_t to, node_t lost, std::string_view why) noexcept;
 
-  /// For a node that has not greeted this one.
+  /// For a neighbour that has not greeted this one.
   struct early_frame {
     frame_header head;
     std::vector<std::byte> payload;
   };
 
+  relaying_node& node_;
+  const node_t self_;
+  const routes& ways_;
   peer_table& peers_;
   reply_sender& replies_;
   std::map<pair, connection> connections_;
-  std::map<node_t, std::vector<early_frame>> early_;  ///< by receiver
-  /// Of senders that are lost: what their receivers have not acknowledged, and may still wait here.
+  std::map<node_t, std::vector<early_frame>> early_;  ///< by the neighbour that they go to
+  /// Of senders that are lost: what waits here for a neighbour may be so much more than what is not acknowledged.
   std::map<node_t, std::uint64_t> left_over_;
 };
 

@@ -1,4 +1,4 @@
-// What a relayed frame is, for the host that passes it on and for the nodes at both ends (docs/wire-format.md).
+// What a relayed frame is, for nodes that pass it on and for those at both ends (docs/wire-format.md).
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,37 @@
 #include "core/wire.hpp"
 #include "ham/error.hpp"
 #include "ham/msg/wire.hpp"
+#include "ham/offload/node.hpp"
 
 namespace ham::detail {
 
-/// Whether `what` is the kind of a frame, which `payload` can be. Else it is a credit or an end, or nothing.
-[[nodiscard]] inline bool is_relayed_frame(std::uint32_t what, std::span<const std::byte> payload) noexcept {
-  return what <= UINT8_MAX && what != to_byte(wire_kind::relay) &&
-         frame_header::known({0, 0, static_cast<std::uint8_t>(what)}) && payload.size() >= relay_prefix_bytes;
+/// Who has sent it; `payload`: all of it. Throws ham::protocol_error.
+[[nodiscard]] inline node_t sender_of_relayed(std::span<const std::byte> payload) {
+  if (payload.size() < relay_sender_bytes) throw protocol_error("a relayed frame of nobody");
+  msg::reader from(payload);
+  const auto node = from.number<std::uint32_t>();
+  if (from.number<std::uint32_t>() != 0 || node > INT32_MAX) throw protocol_error("a relayed frame of no node");
+  return static_cast<node_t>(node);
 }
 
-/// What a frame takes of the window; `size`: of its payload behind the prefix.
+/// Writes who sends it; `payload`: where it begins.
+inline void write_relay_sender(std::byte* payload, node_t sender) noexcept {
+  msg::writer to(payload, relay_sender_bytes);
+  to.number(static_cast<std::uint32_t>(sender));
+  to.number(std::uint32_t{0});
+}
+
+/// Whether `what` is the kind of a frame, which `payload`, behind the sender, can be. Else it is a credit or an end, or
+/// nothing.
+[[nodiscard]] inline bool is_relayed_frame(std::uint32_t what, std::span<const std::byte> payload) noexcept {
+  return what <= UINT8_MAX && what != to_byte(wire_kind::relay) &&
+         frame_header::known({0, 0, static_cast<std::uint8_t>(what)}) && payload.size() >= relay_head_bytes;
+}
+
+/// What a frame takes of the window; `size`: of its own payload.
 [[nodiscard]] constexpr std::uint64_t relay_cost(std::size_t size) noexcept { return size + relay_frame_bytes; }
 
-/// What the sender of a credit says that it has consumed. Throws ham::protocol_error.
+/// What a credit says that its sender has consumed; `payload`: behind the sender. Throws ham::protocol_error.
 [[nodiscard]] inline std::uint64_t consumed_of_credit(std::span<const std::byte> payload) {
   if (payload.size() != sizeof(std::uint64_t)) throw protocol_error("a credit of another size");
   return msg::reader(payload).number<std::uint64_t>();

@@ -1,6 +1,7 @@
 #include "core/relay_transport.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -9,51 +10,52 @@
 namespace ham::detail {
 namespace {
 
-constexpr node_t host = 0;
-constexpr std::size_t max_frame = std::size_t{64} << 10;  // some fit into the window, whatever the host's do
+constexpr std::size_t max_frame = std::size_t{60} << 10;  // into one frame of any medium, and some into the window
 
 }  // namespace
 
-/// One other node. Sending: under the sending lock of its peer, and from reserve() to commit() under the host's.
+/// One other node. Sending: under the sending lock of its peer, and from reserve() to commit() under the neighbour's.
 class relay_transport::relayed_endpoint final : public ham::transport::endpoint {
  public:
-  relayed_endpoint(node_t node, relay_transport& by, std::size_t max_payload)
-      : endpoint(node), by_(by), max_payload_(max_payload) {
-    medium = "through node 0";
+  relayed_endpoint(node_t node, node_t hop, relay_transport& by, std::size_t max_payload)
+      : endpoint(node), hop_(hop), by_(by), max_payload_(max_payload), way_("through node " + std::to_string(hop)) {
+    medium = way_.c_str();
   }
+  [[nodiscard]] node_t hop() const noexcept { return hop_; }
 
   [[nodiscard]] std::size_t max_payload() const noexcept override { return max_payload_; }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
     const std::uint64_t under_way = given_.load(std::memory_order_relaxed) - consumed_.load(std::memory_order_acquire);
     if (under_way + relay_cost(size) > relay_window) return nullptr;
-    detail::peer* const to_host = by_.peers_.lock(host);
-    if (to_host == nullptr) return nullptr;
+    detail::peer* const neighbour = by_.peers_.lock(hop_);
+    if (neighbour == nullptr) return nullptr;
     std::byte* const room =
-        to_host->state.load() == peer_state::ready ? to_host->reserve(size + relay_prefix_bytes, nullptr) : nullptr;
+        neighbour->state.load() == peer_state::ready ? neighbour->reserve(size + relay_prefix_bytes, nullptr) : nullptr;
     if (room == nullptr) {
-      to_host->sending.unlock();
+      neighbour->sending.unlock();
       return nullptr;
     }
-    to_host_ = to_host;
+    neighbour_ = neighbour;
     room_ = room;
     size_ = size;
     return room + relay_prefix_bytes;
   }
   void cancel() noexcept override {
-    to_host_->to->cancel();
-    to_host_->sending.unlock();
+    neighbour_->to->cancel();
+    neighbour_->sending.unlock();
   }
   void commit(const ham::transport::frame_head& head) noexcept override {
-    msg::writer prefix(room_, relay_prefix_bytes);
+    write_relay_sender(room_, by_.self_);
+    msg::writer prefix(room_ + relay_sender_bytes, relay_head_bytes);
     prefix.number(head.key);
     prefix.number(head.call);
     sent_ += size_;
     // Before it leaves: it may be acknowledged at once.
     given_.store(given_.load(std::memory_order_relaxed) + relay_cost(size_), std::memory_order_relaxed);
-    to_host_->bytes_sent.count(size_ + relay_prefix_bytes);
-    to_host_->commit(frame_header::relayed(static_cast<std::uint32_t>(peer()), head.kind));
+    neighbour_->bytes_sent.count(size_ + relay_prefix_bytes);
+    neighbour_->commit(frame_header::relayed(static_cast<std::uint32_t>(peer()), head.kind));
   }
-  /// Unknown, as long as the process may live: its host says only that it cannot be reached.
+  /// Unknown, as long as the process may live: who passes things on says only that it cannot be reached.
   [[nodiscard]] std::uint64_t consumed() const noexcept override { return UINT64_MAX; }
 
   [[nodiscard]] bool poll(ham::transport::frame& out) noexcept override {
@@ -72,14 +74,15 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
     acknowledged_ = taken_;
     std::byte bytes[sizeof(std::uint64_t)];
     msg::writer(bytes, sizeof bytes).number(taken_);
-    by_.send_control(peer(), relay_credit, bytes);
+    by_.send_control(*this, relay_credit, bytes);
   }
   [[nodiscard]] ham::transport::endpoint_state state() const noexcept override {
     return closed_ ? ham::transport::endpoint_state::closed : ham::transport::endpoint_state::open;
   }
   [[nodiscard]] std::string reason() const override { return reason_; }
   void close(const std::string& why) noexcept override {
-    if (!closed_.exchange(true) && !ended_) by_.send_control(peer(), relay_end, std::as_bytes(std::span(why)));
+    if (!closed_.exchange(true) && !ended_)
+      by_.send_control(*this, relay_end, std::as_bytes(std::span(why).first(std::min(why.size(), relay_max_reason))));
   }
 
   // ---- the receiving lock is held
@@ -96,7 +99,7 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
     if (consumed > given_.load() || consumed < consumed_.load()) throw protocol_error("a credit for what was not sent");
     consumed_.store(consumed, std::memory_order_release);
   }
-  /// The other side, or the host, has ended it: nothing is to be told. What has arrived before stays.
+  /// The other side, or a node on the way, has ended it: nothing is to be told. What has arrived before stays.
   void end(std::string why) noexcept {
     ended_ = true;
     reason_ = std::move(why);
@@ -113,13 +116,15 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
     std::vector<std::byte> bytes;  ///< readable_payload of them at least
   };
 
+  const node_t hop_;
   relay_transport& by_;
   const std::size_t max_payload_;
+  const std::string way_;
   // Sending.
-  detail::peer* to_host_ = nullptr;
+  detail::peer* neighbour_ = nullptr;
   std::byte* room_ = nullptr;
   std::size_t size_ = 0;
-  std::atomic<std::uint64_t> given_{0};     ///< to the host
+  std::atomic<std::uint64_t> given_{0};     ///< to the neighbour
   std::atomic<std::uint64_t> consumed_{0};  ///< of it, as the other node has said
   // Receiving.
   std::deque<arrived> arrived_;
@@ -131,8 +136,9 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
   std::string reason_;
 };
 
-relay_transport::relay_transport(peer_table& peers, reply_sender& replies, ham::transport::observer& to) noexcept
-    : peers_(peers), replies_(replies), observer_(to) {}
+relay_transport::relay_transport(node_t self, const routes& ways, peer_table& peers, reply_sender& replies,
+                                 ham::transport::observer& to) noexcept
+    : self_(self), ways_(ways), peers_(peers), replies_(replies), observer_(to) {}
 relay_transport::~relay_transport() = default;
 
 relay_transport::relayed_endpoint* relay_transport::find(node_t node) const noexcept {
@@ -142,11 +148,12 @@ relay_transport::relayed_endpoint* relay_transport::find(node_t node) const noex
 
 relay_transport::relayed_endpoint& relay_transport::endpoint_of(node_t node) {
   if (relayed_endpoint* const known = find(node)) return *known;
-  const peer_hold to_host = peers_.hold(host);
-  if (!to_host || to_host->state.load() != peer_state::ready || to_host->max_payload <= relay_prefix_bytes)
-    throw protocol_error("no host, through which it is reached");
-  const std::size_t most = std::min(to_host->max_payload - relay_prefix_bytes, max_frame);
-  auto made = std::make_unique<relayed_endpoint>(node, *this, most);
+  const node_t hop = ways_.hop_to(node);
+  const peer_hold neighbour = peers_.hold(hop);
+  if (!neighbour || neighbour->state.load() != peer_state::ready || neighbour->max_payload <= relay_prefix_bytes)
+    throw protocol_error("no node " + std::to_string(hop) + ", through which it is reached");
+  const std::size_t most = std::min(neighbour->max_payload - relay_prefix_bytes, max_frame);
+  auto made = std::make_unique<relayed_endpoint>(node, hop, *this, most);
   relayed_endpoint& kept = *made;
   endpoints_.emplace(node, std::move(made));
   observer_.on_connected(kept);
@@ -174,7 +181,7 @@ void relay_transport::take(node_t from, std::uint32_t what, std::span<const std:
 void relay_transport::store(node_t from, std::uint32_t what, std::span<const std::byte> payload) {
   if (what == relay_end) {
     const std::string why(reinterpret_cast<const char*>(payload.data()), payload.size());
-    end(from, why.empty() ? "the host does not reach it any more" : why);
+    end(from, why.empty() ? "the node through which it was reached does not reach it any more" : why);
     return;
   }
   if (what == relay_credit) {
@@ -192,7 +199,7 @@ void relay_transport::store(node_t from, std::uint32_t what, std::span<const std
   head.call = prefix.number<std::uint32_t>();
   head.kind = static_cast<std::uint8_t>(what);
   arrivals_.push_back(&to);
-  to.store(head, payload.subspan(relay_prefix_bytes));
+  to.store(head, payload.subspan(relay_head_bytes));
 }
 
 /// Behind what has arrived of it.
@@ -214,14 +221,20 @@ void relay_transport::fail(node_t node, const char* why) noexcept {
   }
 }
 
-void relay_transport::lose_all(const std::string& why) noexcept {
-  for (const auto& [node, with] : endpoints_) {
+void relay_transport::lose_behind(node_t hop, const std::string& why) noexcept {
+  const auto lose = [&](node_t node) {
     try {
-      end(node, "the host, through which it is reached, is lost (" + why + ")");
+      end(node, "node " + std::to_string(hop) + ", through which it is reached, is lost (" + why + ")");
     } catch (const std::bad_alloc&) {
-      fail(node, "no host");  // fits
+      fail(node, "no way");  // fits
     }
+  };
+  for (const auto& [node, with] : endpoints_) {
+    if (with->hop() == hop) lose(node);
   }
+  ways_.for_each_behind(hop, [&](node_t node) {  // and those that have not connected yet
+    if (find(node) == nullptr && !gone_.contains(node)) lose(node);
+  });
 }
 
 ham::transport::endpoint* relay_transport::poll(ham::transport::frame& out, unsigned) {
@@ -249,10 +262,15 @@ void relay_transport::forget(ham::transport::endpoint& with) noexcept {
 }
 
 /// Never waits, so that whoever holds locks may send it.
-void relay_transport::send_control(node_t node, std::uint32_t what, std::span<const std::byte> bytes) noexcept {
-  const peer_hold to_host = peers_.hold(host);
-  if (!to_host || to_host->state.load() != peer_state::ready) return;
-  replies_.reply_with(*to_host, frame_header::relayed(static_cast<std::uint32_t>(node), what), bytes);
+void relay_transport::send_control(const relayed_endpoint& with, std::uint32_t what,
+                                   std::span<const std::byte> bytes) noexcept {
+  const peer_hold neighbour = peers_.hold(with.hop());
+  if (!neighbour || neighbour->state.load() != peer_state::ready) return;
+  std::array<std::byte, relay_sender_bytes + relay_max_reason> text;
+  write_relay_sender(text.data(), self_);
+  std::memcpy(text.data() + relay_sender_bytes, bytes.data(), bytes.size());
+  replies_.reply_with(*neighbour, frame_header::relayed(static_cast<std::uint32_t>(with.peer()), what),
+                      std::span(text).first(relay_sender_bytes + bytes.size()));
 }
 
 }  // namespace ham::detail

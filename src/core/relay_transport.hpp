@@ -1,4 +1,4 @@
-// Nodes that this one has no medium in common with are reached through the host.
+// Nodes that this one has no medium in common with are reached through others.
 #pragma once
 
 #include <atomic>
@@ -16,25 +16,28 @@
 #include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
 #include "core/reply_sender.hpp"
+#include "core/routes.hpp"
 #include "transport/transport.hpp"
 
 namespace ham::detail {
 
-/// Paper 1 leaves such nodes without each other. Frames travel inside frames to the host, which passes them on
-/// (relay_forwarder); what they carry, a greeting first, is none of its business. A window bounds what is under way:
+/// Paper 1 leaves such nodes without each other. Frames travel inside frames to a neighbour (routes), which passes them
+/// on (relay_forwarder); what they carry, a greeting first, is none of its business. A window bounds what is under way:
 /// the receiver says how much it has consumed.
 ///
-/// Not on the host. It sends over the node's connection to the host, and needs nothing to be woken by: what arrives for
-/// it is handed over by the thread that polls.
+/// It sends over the node's connection to that neighbour, and needs nothing to be woken by: what arrives for it is
+/// handed over by the thread that polls.
 class relay_transport final : public transport::transport {
  public:
-  relay_transport(peer_table& peers, reply_sender& replies, ham::transport::observer& to) noexcept;
+  relay_transport(node_t self, const routes& ways, peer_table& peers, reply_sender& replies,
+                  ham::transport::observer& to) noexcept;
   ~relay_transport() override;
 
-  /// What the host passes on. A node whose frames are wrong is lost, not the host. The receiving lock is held.
+  /// What a neighbour passes on; `payload`: behind the sender. A node whose frames are wrong is lost, not the
+  /// neighbour. The receiving lock is held.
   void take(node_t from, std::uint32_t what, std::span<const std::byte> payload) noexcept;
-  /// The host is gone. The receiving lock is held.
-  void lose_all(const std::string& why) noexcept;
+  /// A neighbour is gone, and all that was reached through it. The receiving lock is held.
+  void lose_behind(node_t hop, const std::string& why) noexcept;
 
   [[nodiscard]] const char* name() const noexcept override { return "relay"; }
   /// The receiving lock is held.
@@ -56,8 +59,10 @@ class relay_transport final : public transport::transport {
   void store(node_t from, std::uint32_t what, std::span<const std::byte> payload);
   void end(node_t node, const std::string& why);
   void fail(node_t node, const char* why) noexcept;
-  void send_control(node_t node, std::uint32_t what, std::span<const std::byte> bytes) noexcept;
+  void send_control(const relayed_endpoint& with, std::uint32_t what, std::span<const std::byte> bytes) noexcept;
 
+  const node_t self_;
+  const routes& ways_;
   peer_table& peers_;
   reply_sender& replies_;
   ham::transport::observer& observer_;

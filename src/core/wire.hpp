@@ -18,13 +18,16 @@ enum class wire_kind : std::uint8_t {
   goodbye,
   notice,  ///< words between the jobs of two nodes
   flow,    ///< whether pings are welcome: one byte, 1: not now
-  relay,   ///< a frame between two others, which pass it to each other through the host
+  relay,   ///< a frame between two nodes that are not connected, through others
 };
 
 /// Set beside call and batch: the payload begins with the number of a context.
 inline constexpr std::uint8_t in_context = 0x40;
-/// In front of the payload of a frame that is relayed: its own key and call.
-inline constexpr std::size_t relay_prefix_bytes = 8;
+/// In front of everything that is relayed: the number of the node that has sent it, in as many bytes.
+inline constexpr std::size_t relay_sender_bytes = 8;
+/// Behind that, in front of the payload of a frame: its own key and call.
+inline constexpr std::size_t relay_head_bytes = 8;
+inline constexpr std::size_t relay_prefix_bytes = relay_sender_bytes + relay_head_bytes;
 /// What is relayed: the kind of a frame, or one of these.
 inline constexpr std::uint32_t relay_credit = 0x100;  ///< u64: bytes of the other direction that were consumed so far
 inline constexpr std::uint32_t relay_end = 0x101;     ///< text: why the other node cannot be reached any more
@@ -40,7 +43,7 @@ inline constexpr std::uint32_t no_reply = 0xffffffff;
 /// In front of each call of a batch: key, call id, size.
 inline constexpr std::size_t record_head_bytes = 12;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
-inline constexpr std::uint32_t protocol_version = 5;
+inline constexpr std::uint32_t protocol_version = 6;
 
 [[nodiscard]] constexpr std::uint8_t to_byte(wire_kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
 

@@ -42,18 +42,20 @@ void invited_targets::prepare(const std::vector<target_group>& groups) {
 
 /// A process that waits takes one host after the other: its targets are invited in turn, those of different ones at
 /// once.
-void invited_targets::invite(const std::vector<target_group>& groups, node_t first,
+void invited_targets::invite(const fresh_targets& fresh,
                              const std::function<void(node_t, const target_group&)>& await) {
   std::size_t rounds = 0;
-  for (const target_group& group : groups) {
-    if (is_invited(group)) rounds = std::max(rounds, group.count);
+  for (const fresh_target& one : fresh) {
+    if (is_invited(*one.group)) rounds = std::max(rounds, one.group->count);
   }
   for (std::size_t round = 0; round < rounds; ++round) {
     const auto each = [&](auto&& act) {
-      node_t number = first;
-      for (const target_group& group : groups) {
-        if (is_invited(group) && round < group.count) act(number + static_cast<node_t>(round), group);
-        number += static_cast<node_t>(group.count);
+      const target_group* last = nullptr;
+      std::size_t member = 0;
+      for (const fresh_target& one : fresh) {
+        member = one.group == last ? member + 1 : 0;
+        last = one.group;
+        if (is_invited(*one.group) && member == round) act(one.node, *one.group);
       }
     };
     each([&](node_t number, const target_group& group) {

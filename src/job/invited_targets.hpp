@@ -8,6 +8,7 @@
 
 #include "job/node_directory.hpp"
 #include "job/node_list.hpp"
+#include "job/target_plan.hpp"
 #include "transport/network_factory.hpp"
 
 namespace ham::detail {
@@ -27,10 +28,8 @@ class invited_targets {
   /// Sees to it that the key is read, if any of `groups` is invited: processes that are started later need not inherit
   /// the descriptor it may be in. Throws ham::config_error.
   void prepare(const std::vector<target_group>& groups);
-  /// Invites all such targets of `groups`, whose numbers begin at `first`, and has `await` wait for each. Throws
-  /// ham::config_error.
-  void invite(const std::vector<target_group>& groups, node_t first,
-              const std::function<void(node_t, const target_group&)>& await);
+  /// Invites all such targets of `fresh`, and has `await` wait for each. Throws ham::config_error.
+  void invite(const fresh_targets& fresh, const std::function<void(node_t, const target_group&)>& await);
   /// Puts into the directory where a target that has come listens.
   void learn_address(node_t number, const target_group& group);
 

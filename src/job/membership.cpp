@@ -90,53 +90,66 @@ node_t membership::free_numbers(std::size_t count) {
                      std::to_string(peer_table::most) + " at a time); remove others first, or add fewer at once");
 }
 
-node_t membership::start(const std::vector<target_group>& groups) {
-  std::lock_guard guard(one_at_a_time_);
-  invited_.prepare(groups);
-  std::size_t count = 0;
-  for (const target_group& group : groups) count += group.count;
-  const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count);
-  fresh_targets fresh;
-  for (const target_group& group : groups) {
-    for (std::size_t i = 0; i < group.count; ++i) {
-      fresh.emplace_back(first + static_cast<node_t>(fresh.size()), &group);
-    }
-  }
-  const std::size_t nodes = static_cast<std::size_t>(first) + fresh.size();
+void membership::expect(const fresh_targets& planned) {
+  if (planned.empty()) return;
   bool room = false;
   host_.locked([&] {
-    room = host_.peers.grow_to(nodes);
-    for (const auto& [number, group] : fresh) {  // who calls them before they are there waits
+    room = host_.peers.grow_to(static_cast<std::size_t>(planned.back().node) + 1);
+    for (const auto& [number, group, starter] : planned) {  // who calls them before they are there waits
       if (room && !is_invited(*group)) static_cast<void>(host_.peers.expect(number));
     }
   });
   if (!room) throw config_error("this job has used up the numbers that nodes can have; start another one");
-  for (const auto& [number, group] : fresh) {
+  for (const auto& [number, group, starter] : planned) {
     const transport::starting_factory* const by = group->by->as_starting();
-    if (by != nullptr) directory_.set_company(number, by->host_factory().reaches());
+    if (by != nullptr) directory_.set_company(number, by->host_factory().reaches(), starter);
   }
-  const bool any_invited =
-      std::any_of(groups.begin(), groups.end(), [](const target_group& one) { return is_invited(one); });
-  if (any_invited) directory_.begin_additions(first);  // their addresses are known when they are there
-  start_all(groups, fresh, static_cast<std::uint32_t>(nodes));
-  for (const auto& [number, group] : fresh) {
-    if (is_invited(*group)) invited_.learn_address(number, *group);
+  if (std::ranges::any_of(planned, [](const fresh_target& one) { return is_invited(*one.group); }))
+    directory_.begin_additions(planned.front().node);  // their addresses are known when they are there
+}
+
+node_t membership::start(const std::vector<target_group>& groups) {
+  std::lock_guard guard(one_at_a_time_);
+  const std::size_t count = plan_targets(groups, 0, 1).size();
+  const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count);
+  const fresh_targets planned = plan_targets(groups, first, 1);
+  if (planned.empty()) return first;
+  return start_planned(groups, planned);
+}
+
+node_t membership::start(const std::vector<target_group>& groups, const fresh_targets& planned) {
+  std::lock_guard guard(one_at_a_time_);
+  return planned.empty() ? static_cast<node_t>(host_.peers.size()) : start_planned(groups, planned);
+}
+
+node_t membership::start_planned(const std::vector<target_group>& groups, const fresh_targets& planned) {
+  invited_.prepare(groups);
+  expect(planned);
+  const node_t first = planned.front().node;
+  start_all(planned, static_cast<std::uint32_t>(planned.back().node) + 1);
+  bool any_invited = false;
+  for (const auto& [number, group, starter] : planned) {
+    if (!is_invited(*group)) continue;
+    any_invited = true;
+    invited_.learn_address(number, *group);
   }
   if (any_invited || first > 1) directory_.announce_to_all();  // else all were told all when they greeted
   return first;
 }
 
 /// All of them, or none.
-void membership::start_all(const std::vector<target_group>& groups, const fresh_targets& fresh, std::uint32_t nodes) {
+void membership::start_all(const fresh_targets& fresh, std::uint32_t nodes) {
   const auto await_group = [this](node_t number, const target_group& group) { await(number, group); };
   try {
-    started_.start(fresh, nodes);
-    if (!fresh.empty()) invited_.invite(groups, fresh.front().first, await_group);
-    for (const auto& [number, group] : fresh) await_group(number, *group);
+    started_.start(targets_of(fresh, host_.self()), nodes);
+    invited_.invite(fresh, await_group);
+    for (const auto& [number, group, starter] : fresh) await_group(number, *group);
   } catch (...) {
-    for (const auto& [number, group] : fresh) {
+    for (const auto& [number, group, starter] : fresh) {
       host_.part_with(number, "another target of its group could not be started");
-      if (!is_invited(*group)) started_.end(number, std::chrono::milliseconds(500));
+      constexpr std::chrono::milliseconds timeout{500};
+      if (!is_invited(*group)) started_.end(number, timeout);
+      directory_.end_target(number, timeout);
       directory_.forget(number);
     }
     directory_.announce_to_all();
@@ -167,6 +180,7 @@ node_t membership::add_groups(std::vector<target_group> groups, const std::vecto
       throw config_error(name + " targets cannot be added to a job of other targets");
     if (one.by->as_launched() != nullptr && !one.by->starts_programs())
       throw config_error(name + " is for processes that spawn has started");
+    if (one.each_rank) throw config_error("each:" + name + " belongs into HAM_NODES: ranks start targets with the job");
   }
   if (groups.empty()) throw config_error("there is no node to add in \"none\"");
   node_t first = -1;
@@ -203,6 +217,7 @@ void membership::remove(node_t number, std::chrono::milliseconds timeout) {
   std::lock_guard guard(one_at_a_time_);
   host_.part_with(number, "it was removed from the job");
   started_.end(number, timeout);
+  directory_.end_target(number, timeout);
   directory_.forget(number);
   host_.locked([&] {
     if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(number);

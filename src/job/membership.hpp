@@ -26,9 +26,13 @@ class membership {
 
   /// The processes of `group` become targets; waits until they can be called. Throws ham::config_error.
   void take(transport::process_group& group);
+  /// From now on it is known that these targets come, by whomever they are started. Throws ham::config_error.
+  void expect(const fresh_targets& planned);
   /// Starts or reaches the targets of `groups`, waits until they can be called, and tells all nodes of each other.
   /// Gives the number of the first one. Throws ham::config_error; what had begun is ended then.
   node_t start(const std::vector<target_group>& groups);
+  /// The same with numbers that were given before.
+  node_t start(const std::vector<target_group>& groups, const fresh_targets& planned);
 
   // ---- as ham::offload's functions of these names
   node_t add(const std::string& group);
@@ -37,10 +41,11 @@ class membership {
   void remove(node_t node, std::chrono::milliseconds timeout);
 
  private:
+  node_t start_planned(const std::vector<target_group>& groups, const fresh_targets& planned);
   node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command);
   node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command);
   [[nodiscard]] node_t free_numbers(std::size_t count);
-  void start_all(const std::vector<target_group>& groups, const fresh_targets& fresh, std::uint32_t nodes);
+  void start_all(const fresh_targets& fresh, std::uint32_t nodes);
   void await(node_t node, const target_group& group);
 
   engine& host_;

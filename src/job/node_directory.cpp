@@ -21,15 +21,18 @@ constexpr std::int64_t connect_timeout_ns = 10'000'000'000;  // for a connection
 enum class notice : std::uint8_t {
   announcement = 1,  ///< host to all: who listens where
   meet,              ///< to the host: have `node` connect to me; from the host: connect to `node`
+  end_target,        ///< host to a rank: end the process of your target `node`
 };
 
 /// kind, node
 using meeting = std::tuple<std::uint8_t, node_t>;
+/// kind, node, milliseconds
+using ending = std::tuple<std::uint8_t, node_t, std::int64_t>;
 /// kind, number of nodes, end of those of which this says all, secure, force_insecure, job key, addresses, nodes that
-/// targets do not reach and whether they have networks, first and end of ranks
+/// targets do not reach and whether they have networks, first and end of ranks, targets of ranks with who started them
 using announcement = std::tuple<std::uint8_t, std::uint32_t, node_t, bool, bool, std::array<std::uint8_t, 32>,
                                 std::vector<std::pair<node_t, std::string>>, std::vector<std::pair<node_t, bool>>,
-                                std::vector<std::pair<node_t, node_t>>>;
+                                std::vector<std::pair<node_t, node_t>>, std::vector<std::pair<node_t, node_t>>>;
 
 template <class T>
 std::vector<std::byte> pack(const T& value) {
@@ -62,7 +65,7 @@ T unpack(std::span<const std::byte> bytes) {
 }  // namespace
 
 bool node_directory::knows_way(node_t peer) const {
-  if (peer == 0 || node_.self() == 0 || ranks_with(peer) != nullptr) return true;
+  if (peer == 0 || peer == node_.ways.starter() || node_.self() == 0 || ranks_with(peer) != nullptr) return true;
   const peer_hold host = node_.peers.hold(0);
   const peer_state state = host ? host->state.load() : peer_state::unknown;
   if (!is_expected(state)) return true;  // nobody will tell
@@ -71,8 +74,9 @@ bool node_directory::knows_way(node_t peer) const {
 }
 
 std::int64_t node_directory::connect(node_t peer) {
+  const node_t starter = node_.ways.starter();
   if (only_ != nullptr) {
-    if (peer != 0) return connect_through_host(peer);
+    if (peer != starter) return connect_through_others(peer);
     only_->connect(peer);
     return base::never_ns;
   }
@@ -80,6 +84,7 @@ std::int64_t node_directory::connect(node_t peer) {
     ranks->connect(peer);
     return base::never_ns;
   }
+  if (peer == 0 && starter != 0) return connect_through_others(peer);
   if (const auto address = address_of(peer)) {
     node_.locked([&] { network().reach(peer, *address); });
     return base::never_ns;
@@ -88,7 +93,7 @@ std::int64_t node_directory::connect(node_t peer) {
     node_.events.on_lost(peer, "it has left the job");
     return base::never_ns;
   }
-  if (peer != 0 && is_apart(peer)) return connect_through_host(peer);
+  if (peer != starter && is_apart(peer)) return connect_through_others(peer);
   if (local_ != nullptr) {
     local_->connect(peer);
     return base::never_ns;
@@ -108,22 +113,25 @@ void node_directory::send_notice(node_t to, std::span<const std::byte> text) {
     node_.replies.reply_with(*who, frame_header::of(wire_kind::notice), text);
 }
 
-std::int64_t node_directory::connect_through_host(node_t peer) {
-  if (node_.peers.is_ready(0))
-    node_.connect_through_host(peer);
+std::int64_t node_directory::connect_through_others(node_t peer) {
+  const node_t hop = node_.ways.hop_to(peer);
+  if (node_.peers.is_ready(hop))
+    node_.connect_through_others(peer);
   else
-    node_.events.on_lost(peer, "the host is not there, through which it is reached");
+    node_.events.on_lost(peer, "node " + std::to_string(hop) + " is not there, through which it is reached");
   return base::never_ns;
 }
 
-/// Whether this node and that one, which listens nowhere, have nothing in common but the host. That one comes to the
-/// same.
+/// Whether this node and that one, which listens nowhere, have nothing in common but others that pass things on. That
+/// one comes to the same.
 bool node_directory::is_apart(node_t peer) const {
   const bool waits_for_others = listens();
   std::lock_guard guard(mutex_);
   const auto other = apart_.find(peer);
   if (waits_for_others) return other != apart_.end() && !other->second;
   if (!ranks_.empty() || !local_reaches_targets_ || other != apart_.end()) return true;
+  const auto theirs = starters_.find(peer);
+  if ((theirs == starters_.end() ? 0 : theirs->second) != node_.ways.starter()) return true;
   return std::any_of(other_ranks_.begin(), other_ranks_.end(),
                      [peer](const auto& range) { return peer >= range.first && peer < range.second; });
 }
@@ -139,18 +147,27 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
       if (only_ != nullptr) return;
       introduce(from, std::get<1>(unpack<meeting>(text)));
       return;
+    case notice::end_target: {
+      const auto [kind, node, timeout_ms] = unpack<ending>(text);
+      if (from != 0 || !node_.ways.starts(node)) throw protocol_error("a request to end a target of others");
+      end_own(node, std::chrono::milliseconds(std::clamp<std::int64_t>(timeout_ms, 0, INT32_MAX)));
+      return;
+    }
   }
   throw protocol_error("a notice of unknown kind " + std::to_string(static_cast<int>(text.front())));
 }
 
 void node_directory::on_announcement(std::span<const std::byte> text) {
-  auto [kind, nodes, complete, secure, force_insecure, key, listeners, apart, ranks] = unpack<announcement>(text);
+  auto [kind, nodes, complete, secure, force_insecure, key, listeners, apart, ranks, starters] =
+      unpack<announcement>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
+  if (!std::exchange(compared_, true) && has_ranks()) compare_starters(starters);
   if (!node_.peers.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
   if (only_ == nullptr) {  // where others listen is not for a node that reaches only one
     std::lock_guard guard(mutex_);
     apart_ = {apart.begin(), apart.end()};
     if (ranks_.empty()) other_ranks_ = std::move(ranks);
+    starters_ = {starters.begin(), starters.end()};
     how_.secure = secure;
     how_.force_insecure = force_insecure;
     for (std::size_t i = 0; i < key.size(); ++i) how_.job_key[i] = std::byte{key[i]};
@@ -159,6 +176,32 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
     }
   }
   complete_.store(complete, std::memory_order_release);
+}
+
+void node_directory::end_target(node_t node, std::chrono::milliseconds timeout) {
+  const node_t starter = node_.ways.hop_to(node);
+  if (starter != node)
+    send_notice(starter, pack(ending{static_cast<std::uint8_t>(notice::end_target), node, timeout.count()}));
+}
+
+/// Ranks count on having read the same.
+void node_directory::compare_starters(const std::vector<std::pair<node_t, node_t>>& announced) const {
+  const auto differs = [this](const auto& one) { return (one.second == node_.self()) != node_.ways.starts(one.first); };
+  const auto own = std::ranges::count_if(announced, [this](const auto& one) { return one.second == node_.self(); });
+  if (std::ranges::any_of(announced, differs) || static_cast<std::size_t>(own) != node_.ways.started())
+    throw protocol_error(
+        "other targets for this rank than its own HAM_NODES; give all ranks the same (Open MPI on several machines: "
+        "mpirun -x HAM_NODES)");
+}
+
+/// The receiving lock is held. It is left first: whoever ends it may take its memory away.
+void node_directory::end_own(node_t node, std::chrono::milliseconds timeout) {
+  if (!node_.peers.has(node)) return;
+  peer& target = node_.peers[node];
+  if (target.state.load() == peer_state::ready)
+    node_.replies.reply_with(target, frame_header::of(wire_kind::goodbye), {});
+  node_.all_connections.lose(target, "it was removed from the job", peer_end::connection_lost);
+  if (end_own_) end_own_(node, timeout);
 }
 
 /// The receiving lock is held.
@@ -210,7 +253,8 @@ void node_directory::announce_to(std::span<const node_t> nodes) {
             {},
             {addresses_.begin(), addresses_.end()},
             {apart_.begin(), apart_.end()},
-            {}};
+            {},
+            {starters_.begin(), starters_.end()}};
     for (const rank_range& one : ranks_) std::get<8>(text).emplace_back(one.first, one.end);
     for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::to_integer<std::uint8_t>(how_.job_key[i]);
   }
@@ -242,8 +286,9 @@ void node_directory::set_address(node_t node, const std::string& address) {
   addresses_[node] = address;
 }
 
-void node_directory::set_company(node_t node, transport::company reaches) {
+void node_directory::set_company(node_t node, transport::company reaches, node_t starter) {
   std::lock_guard guard(mutex_);
+  if (starter != 0) starters_[node] = starter;
   if (reaches != transport::company::targets) apart_.emplace(node, reaches == transport::company::networks);
 }
 
@@ -251,6 +296,7 @@ void node_directory::forget(node_t node) {
   std::lock_guard guard(mutex_);
   addresses_.erase(node);
   apart_.erase(node);
+  starters_.erase(node);
 }
 
 void node_directory::use_ranks(transport::transport& ranks, node_t first, node_t end) {

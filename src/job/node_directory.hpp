@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -28,7 +29,7 @@ struct network_settings {
 };
 
 /// One node's directory. Nodes that nobody has told an address of are left to the transport of this machine; a node
-/// that has none asks the host to be called back. Nodes without a common medium are connected through the host
+/// that has none asks the host to be called back. Nodes without a common medium are connected through others
 /// (relay_transport). Any thread, but where it says otherwise.
 class node_directory {
  public:
@@ -36,13 +37,16 @@ class node_directory {
   node_directory(engine& node, const network_settings& how) : node_(node), how_(how) {}
 
   // ---- which transports reach whom; the engine owns them
-  /// `local` reaches the host; and other targets of this machine, if its kind of transport does.
+  /// `local` reaches who has started this node; and other targets of this machine, if its kind of transport does.
   void use_local(transport::transport& local, bool reaches_targets) noexcept {
     local_ = &local;
     local_reaches_targets_ = reaches_targets;
   }
-  /// `only` reaches the host, and this node has nothing else: where others listen is not for it.
+  /// `only` reaches who has started this node, which has nothing else: where others listen is not for it.
   void use_only(transport::transport& only) noexcept { only_ = &only; }
+  /// The host may ask this node to end targets that it has started. Before its first connection; `end` is called with
+  /// the receiving lock.
+  void end_targets_by(std::function<void(node_t, std::chrono::milliseconds)> end) { end_own_ = std::move(end); }
   /// For a node that was reached over `reached`.
   void use_network(transport::network& reached) noexcept { network_ = &reached; }
   /// `ranks` reaches the host and the nodes from `first` to before `end`.
@@ -58,11 +62,14 @@ class node_directory {
 
   // ---- who listens where, and reaches whom; on the host
   void set_address(node_t node, const std::string& address);
-  void set_company(node_t node, transport::company reaches);
+  void set_company(node_t node, transport::company reaches, node_t starter = 0);
   /// It is not in the job any more.
   void forget(node_t node);
   /// nullopt: nobody has told of any.
   [[nodiscard]] std::optional<std::string> address_of(node_t node) const;
+  /// Sees to it that a target which a rank has started, and which was told to end, does so within `timeout`. Does
+  /// nothing for other nodes. Does not wait.
+  void end_target(node_t node, std::chrono::milliseconds timeout);
   /// From now on nodes that are announced are not told to know all about those from `first` on, until announce_to_all.
   void begin_additions(node_t first);
   /// Tells all nodes that are connected all that is known.
@@ -83,25 +90,30 @@ class node_directory {
   void announce_to(std::span<const node_t> nodes);
   void on_announcement(std::span<const std::byte> text);
   void introduce(node_t from, node_t who);
+  void compare_starters(const std::vector<std::pair<node_t, node_t>>& announced) const;
+  void end_own(node_t node, std::chrono::milliseconds timeout);
   void send_notice(node_t to, std::span<const std::byte> text);
-  std::int64_t connect_through_host(node_t peer);
+  std::int64_t connect_through_others(node_t peer);
   [[nodiscard]] bool is_apart(node_t peer) const;
   /// Others on the network may connect to this node.
   [[nodiscard]] bool listens() const noexcept { return local_ == nullptr && !has_ranks(); }
   [[nodiscard]] transport::transport* ranks_with(node_t node) const;
 
   engine& node_;
+  std::function<void(node_t, std::chrono::milliseconds)> end_own_;
   network_settings how_;
   transport::transport* local_ = nullptr;
   bool local_reaches_targets_ = true;
   transport::transport* only_ = nullptr;
   transport::network* network_ = nullptr;  // guarded by the receiving lock
+  bool compared_ = false;                  ///< what the host has announced with this rank's own list
   std::atomic<node_t> complete_{0};        ///< of nodes with smaller numbers the host has told what follows
   mutable std::mutex mutex_;               // what follows, and how_
   std::vector<rank_range> ranks_;
   std::vector<std::pair<node_t, node_t>> other_ranks_;  ///< first and end of those that this node is not one of
   node_t first_addition_ = no_additions;                ///< on the host: of later ones not all is known yet
   std::map<node_t, bool> apart_;                        ///< has no targets of its kind; whether it has networks
+  std::map<node_t, node_t> starters_;                   ///< of nodes that a rank has started
   std::map<node_t, std::string> addresses_;
 };
 

@@ -42,13 +42,30 @@ bool begins(std::string_view group, std::string_view prefix) {
          std::string_view(":/@").find(group[prefix.size()]) != std::string_view::npos;
 }
 
-target_group parse_group(group_text& text) {
+constexpr std::string_view each_rank = "each:";
+
+target_group parse_named(group_text& text) {
   for (const factory* const one : transports()) {
     if (!begins(text.rest(), one->prefix())) continue;
     text.skip(one->prefix().size());
     return one->parse(text);
   }
   text.refuse("a group begins with " + alternatives(", ", " or ", [](const factory& one) { return one.prefix(); }));
+}
+
+target_group parse_group(group_text& text) {
+  const bool each = text.rest().starts_with(each_rank);
+  if (each) text.skip(each_rank.size());
+  target_group group = parse_named(text);
+  group.each_rank = each;
+  if (each && group.by->as_starting() == nullptr) {
+    text.refuse("each: is for targets that a rank can start: " + alternatives(", ", " or ", [](const factory& one) {
+                  return one.as_starting() == nullptr ? std::string_view() : one.name();
+                }));
+  }
+  if (each && !group.cores.empty())
+    text.refuse("the cores of ranks, and of what they start, are their launcher's to choose: leave the @ away");
+  return group;
 }
 
 /// The next comma that is not in quotes.
@@ -67,6 +84,8 @@ void expect_good_company(const std::vector<target_group>& groups, const group_te
     last.refuse(std::string(by.name()) + " comes first: its ranks keep their numbers");
   }
   const factory& first = *groups.front().by;
+  if (groups.back().each_rank && first.as_launched() == nullptr)
+    last.refuse("each: is for jobs whose processes a launcher has started: write mpi,each:...");
   if ((by.as_in_process() != nullptr) != (first.as_in_process() != nullptr)) {
     const factory& alone = by.as_in_process() != nullptr ? by : first;
     last.refuse(std::string(alone.name()) + " targets cannot be mixed with others");

@@ -20,23 +20,47 @@
 
 namespace ham::detail {
 
+namespace {
+
+/// What functions on targets mean by ham::offload, for as long as this is there.
+class process_engine_scope {
+ public:
+  explicit process_engine_scope(engine& now) : before_(process_engine()) { set_process_engine(&now); }
+  ~process_engine_scope() { set_process_engine(before_); }
+  process_engine_scope(const process_engine_scope&) = delete;
+  process_engine_scope& operator=(const process_engine_scope&) = delete;
+
+ private:
+  engine* const before_;
+};
+
+}  // namespace
+
 void run_target(target_boot boot) {
   if (boot.memory == nullptr) boot.memory = std::make_unique<base::heap>(base::heap::make_file());
   engine target(boot.self, boot.nodes, std::move(boot.memory));
   target.limit_messages(message_limit());
+  target.ways.set_starter(boot.starter);
+  if (boot.begin) target.locked([&] { static_cast<void>(target.peers.expect(boot.starter)); });
   node_directory directory(target, boot.how);
   node_job job(directory);
   target.owner = &job;
   target.use(boot.open(target, directory));
-  engine* const before = process_engine();
-  set_process_engine(&target);
+  const process_engine_scope scope(target);
   boot.join();
-  target.serve();
+  target.serve([&] {
+    if (!boot.begin) return;
+    try {
+      target.await_ready(0);
+      boot.begin(target);
+    } catch (const node_failure&) {  // the job has ended, which serve() knows
+    }
+  });
   boot.ended();
   msg::thread_pool::process().shutdown();
   destroy_objects_of(target);
   target.leave();
-  set_process_engine(before);
+  boot.left();
 }
 
 namespace {
@@ -46,6 +70,8 @@ using transport::company;
 target_boot boot_of(transport::target_side& side, company reaches) {
   target_boot boot;
   boot.self = side.self();
+  boot.starter = side.host();
+  if (boot.starter != 0) boot.begin = [](engine&) {};  // it meets the host, which waits for that
   boot.nodes = side.nodes();
   boot.memory = side.take_memory();
   boot.open = [&side, reaches](engine& target, node_directory& directory) {
@@ -88,6 +114,18 @@ described_side called_side(std::uint64_t address) {
       "ham_main was told of a ring in a place unknown here; build host and target from the same release");
 }
 
+/// Tells of those that could not be started, as if they had been lost.
+void start_own(started_targets& targets, engine& at, const fresh_targets& own, std::size_t nodes) {
+  try {
+    targets.start(own, static_cast<std::uint32_t>(nodes));
+  } catch (const std::exception& problem) {
+    for (const fresh_target& one : own) {
+      at.events.report_lost(one.node, problem);
+      targets.end(one.node, std::chrono::milliseconds(0));
+    }
+  }
+}
+
 }  // namespace
 
 bool is_target_process() { return base::in_environment(base::setting::target); }
@@ -111,18 +149,34 @@ void run_called_target(std::uint64_t address) {
   run_target(boot_of(*made.side, made.reaches));
 }
 
-void run_rank(std::unique_ptr<transport::process_group> group) {
+void run_rank(std::unique_ptr<transport::process_group> group, const fresh_targets& planned, target_defaults how) {
   const node_t first = group->first();
   const node_t end = first + static_cast<node_t>(group->size()) - 1;
+  const node_t self = group->self();
+  const fresh_targets own = targets_of(planned, self);
+  std::unique_ptr<started_targets> targets;  // on this node
   target_boot boot;
-  boot.self = group->self();
-  boot.nodes = static_cast<std::size_t>(end);
+  boot.self = self;
+  boot.nodes = static_cast<std::size_t>(end) + planned.size();
   boot.how.timeout = tcp_timeout();
-  boot.open = [&group, first, end](engine& target, node_directory& directory) {
+  boot.open = [&](engine& target, node_directory& directory) {
+    set_routes(target, planned, first, end);
+    targets = std::make_unique<started_targets>(target, std::move(how));
+    directory.end_targets_by(
+        [&targets](node_t node, std::chrono::milliseconds timeout) { targets->end(node, timeout); });
     auto made = group->open(&target.memory.own(), target.events);
     group.reset();
     directory.use_ranks(*made, first, end);
     return made;
+  };
+  boot.begin = [&, nodes = boot.nodes](engine& target) {
+    if (own.empty()) return;
+    target.standby.start();  // passes things on while a function runs here
+    start_own(*targets, target, own, nodes);
+  };
+  boot.left = [&] {
+    for (const fresh_target& one : own) targets->end(one.node, std::chrono::milliseconds(500));
+    targets.reset();
   };
   run_target(std::move(boot));
 }

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -60,7 +61,8 @@ network_settings settings_of_job() {
 }
 
 void start_processes(runtime_parts& parts, const runtime_options& options, std::vector<target_group> groups,
-                     target_defaults defaults, std::unique_ptr<transport::process_group> ranks) {
+                     target_defaults defaults, std::unique_ptr<transport::process_group> ranks,
+                     const fresh_targets& planned) {
   parts.host = std::make_unique<engine>(0, 1, std::make_unique<base::heap>(base::heap::make_file()));
   parts.host->limit_messages(options.max_message != 0 ? options.max_message : message_limit());
   parts.directory = std::make_unique<node_directory>(*parts.host, settings_of_job());
@@ -69,10 +71,12 @@ void start_processes(runtime_parts& parts, const runtime_options& options, std::
   parts.host->owner = parts.job.get();
   parts.host->memory.set_one_sided(options.one_sided);
   if (ranks != nullptr) {
+    set_routes(*parts.host, planned, 1, static_cast<node_t>(ranks->size()));
+    parts.members->expect(planned);  // those that ranks start may come before all ranks are there
     parts.members->take(*ranks);
     groups.erase(groups.begin());
   }
-  if (!groups.empty()) parts.members->start(groups);
+  if (!groups.empty()) parts.members->start(groups, planned);
 }
 
 void finish_launchers() noexcept {
@@ -117,10 +121,23 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     throw config_error("HAM_NODES asks for " + std::to_string(groups.front().count) + " targets, MPI has started " +
                        std::to_string(ranks->size()) + " ranks, host included; correct either, or write mpi alone");
   }
+  const std::size_t processes = ranks == nullptr ? 1 : ranks->size();
+  const bool added = ranks != nullptr && ranks->first() != 1;  // by spawn: the job has its targets
+  const fresh_targets planned =
+      added ? fresh_targets() : plan_targets(groups, static_cast<node_t>(processes), processes);
+  const bool each = std::ranges::any_of(groups, [](const target_group& one) { return one.each_rank; });
+  if (each && processes + planned.size() > peer_table::most) {
+    throw config_error("HAM_NODES asks " + std::to_string(processes) + " ranks for " + std::to_string(planned.size()) +
+                       " targets (a job has at most " + std::to_string(peer_table::most) +
+                       " nodes at a time); ask for fewer, or start fewer ranks");
+  }
+  if (command.empty()) command = {base::own_program_link};
+  if (ranks != nullptr) placement.automatic = false;  // where ranks run is the launcher's business
   if (ranks != nullptr && ranks->self() != 0) {
     parts->self = ranks->self();
-    parts->nodes = ranks->size();
-    run_rank(std::move(ranks));
+    parts->nodes = processes + planned.size();
+    placement.cores.clear();  // they say where the host's targets run
+    run_rank(std::move(ranks), planned, {std::move(command), std::move(placement)});
     return parts;
   }
   if (!placement.cores.empty()) pin_this_process(placement.cores.front());
@@ -129,9 +146,7 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     for (const target_group& group : groups) nodes += group.count;
     start_threads(*parts, *groups.front().by->as_in_process(), nodes, options.one_sided);
   } else {
-    if (command.empty()) command = {base::own_program_link};
-    if (ranks != nullptr) placement.automatic = false;  // where ranks run is the launcher's business
-    start_processes(*parts, options, groups, {std::move(command), std::move(placement)}, std::move(ranks));
+    start_processes(*parts, options, groups, {std::move(command), std::move(placement)}, std::move(ranks), planned);
   }
   if (options.progress_thread) parts->host->start_progress_thread();
   enter(parts->host.get());

@@ -21,8 +21,9 @@ const starting_factory* starter_of(const target_group& group) {
 template <class Act>
 void each_group(const fresh_targets& fresh, Act act) {
   for (auto begin = fresh.begin(); begin != fresh.end();) {
-    const auto end = std::find_if(begin, fresh.end(), [&](const auto& one) { return one.second != begin->second; });
-    if (const starting_factory* const by = starter_of(*begin->second)) act(*by, begin, end);
+    const auto end =
+        std::find_if(begin, fresh.end(), [&](const fresh_target& one) { return one.group != begin->group; });
+    if (const starting_factory* const by = starter_of(*begin->group)) act(*by, begin, end);
     begin = end;
   }
 }
@@ -37,7 +38,7 @@ started_targets::started_targets(engine& host, target_defaults defaults)
 transport::host_side& started_targets::side_of(const starting_factory& by) {
   const auto found = sides_.find(&by);
   if (found != sides_.end()) return *found->second;
-  transport::host_parts made = by.make_host(host_.memory.own(), host_.events);
+  transport::host_parts made = by.make_host(host_.self(), host_.memory.own(), host_.events);
   host_.use(std::move(made.carrier));
   return *sides_.emplace(&by, std::move(made.side)).first->second;
 }
@@ -59,9 +60,9 @@ transport::start_plan started_targets::plan_for(const target_group& group, std::
 }
 
 void started_targets::expect_own_program(const fresh_targets& fresh) const {
-  const bool any = std::any_of(fresh.begin(), fresh.end(), [](const auto& one) {
-    const starting_factory* const by = one.second->by->as_starting();
-    return by != nullptr && by->starts_own_program() && one.second->program.command.empty();
+  const bool any = std::any_of(fresh.begin(), fresh.end(), [](const fresh_target& one) {
+    const starting_factory* const by = one.group->by->as_starting();
+    return by != nullptr && by->starts_own_program() && one.group->program.command.empty();
   });
   if (any && defaults_.command.front() == base::own_program_link) base::expect_own_program_to_join();
 }
@@ -75,10 +76,9 @@ void started_targets::start(const fresh_targets& fresh, std::uint32_t nodes) {
   each_group(fresh, [&](const starting_factory& by, auto begin, auto end) {
     std::vector<transport::start_plan> plans;
     for (auto at = begin; at != end; ++at) {
-      plans.push_back(plan_for(*at->second, static_cast<std::size_t>(at - begin), at->first));
+      plans.push_back(plan_for(*at->group, static_cast<std::size_t>(at - begin), at->node));
     }
-    side_of(by).start(*begin->second, std::move(plans),
-                      {nodes, static_cast<std::uint32_t>(host_.peers.living_nodes())});
+    side_of(by).start(*begin->group, std::move(plans), {nodes, static_cast<std::uint32_t>(host_.peers.living_nodes())});
   });
 }
 
@@ -86,20 +86,20 @@ void started_targets::start(const fresh_targets& fresh, std::uint32_t nodes) {
 /// one.
 void started_targets::place(const fresh_targets& fresh, transport::host_side& placer) {
   std::erase_if(homes_, [this](const auto& home) {
-    if (home.first == 0 || host_.peers.is_ready(home.first)) return false;
+    if (home.first == host_.self() || host_.peers.is_ready(home.first)) return false;
     claims_.release(home.second);  // its node has gone
     return true;
   });
   std::vector<node_t> homeless;
-  if (!homes_.contains(0)) homeless.push_back(0);
+  if (!homes_.contains(host_.self())) homeless.push_back(host_.self());
   std::set<int> named;  // by the user, for others
-  for (const auto& [number, group] : fresh) {
+  for (const auto& [number, group, starter] : fresh) {
     placer.set_home_core(number, -1);
     named.insert(group->cores.begin(), group->cores.end());
     const starting_factory* const by = starter_of(*group);
     if (by != nullptr && by->places_nodes() && group->cores.empty()) homeless.push_back(number);
   }
-  if (!places_ || homeless.empty() || homeless.back() == 0) return;
+  if (!places_ || homeless.empty() || homeless.back() == host_.self()) return;
   std::vector<int> cores = cores_to_hand_out();
   std::erase_if(cores, [&](int core) { return named.contains(core); });
   cores = claims_.take(homeless.size(), cores);
@@ -124,6 +124,14 @@ void started_targets::end(node_t node, std::chrono::milliseconds timeout) {
 
 bool started_targets::has_place_of(node_t node) const {
   return std::any_of(sides_.begin(), sides_.end(), [&](const auto& one) { return one.second->has_place_of(node); });
+}
+
+void set_routes(engine& at, const fresh_targets& all, node_t first, node_t end) {
+  at.ways.set_neighbours(first, end);
+  for (const fresh_target& one : all) at.ways.add(one.node, one.starter);
+  at.locked([&] {
+    for (const fresh_target& one : targets_of(all, at.self())) static_cast<void>(at.peers.expect(one.node));
+  });
 }
 
 }  // namespace ham::detail

@@ -10,6 +10,7 @@
 
 #include "job/node_list.hpp"
 #include "job/placement.hpp"
+#include "job/target_plan.hpp"
 #include "runtime/engine.hpp"
 #include "transport/starting.hpp"
 
@@ -21,13 +22,10 @@ struct target_defaults {
   placement_wish placement;
 };
 
-/// New nodes, each with the group that it is of.
-using fresh_targets = std::vector<std::pair<node_t, const target_group*>>;
-
-/// On the host; one thread at a time.
+/// On a node that starts targets, which is the host or a rank; one thread at a time.
 class started_targets {
  public:
-  /// `host` owns the transports and outlives this.
+  /// `host`: this node, which owns the transports and outlives this.
   started_targets(engine& host, target_defaults defaults);
 
   [[nodiscard]] const std::vector<std::string>& command() const noexcept { return defaults_.command; }
@@ -52,5 +50,9 @@ class started_targets {
   std::map<node_t, int> homes_;  ///< cores of nodes that have got one of their own
   bool places_;                  ///< nodes get cores of their own as long as there are enough
 };
+
+/// Tells a node of a job of ranks, with the numbers from `first` to before `end`, who starts which of all targets.
+/// Before its first connection.
+void set_routes(engine& at, const fresh_targets& all, node_t first, node_t end);
 
 }  // namespace ham::detail

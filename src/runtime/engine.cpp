@@ -55,6 +55,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       memory(this, std::move(heap)),
       peers(nodes),
       own(own_record(peers, self)),
+      ways(self),
       events(peers, waits),
       replies(self, waits, events, calls),
       flow(peers, self_endpoint_, replies),
@@ -69,7 +70,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       calls_out(*this, {self, *table_, peers, waits, calls, flow, events}),
       self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
       receiver_(*this, {*table_, calls_in, calls, greetings}),
-      forwarder_(peers, replies),
+      forwarder_(*this, self, ways, peers, replies),
       no_memory_(std::make_exception_ptr(std::bad_alloc())) {
   own.to = &self_endpoint_;
   own.max_payload = self_endpoint_.max_payload();
@@ -143,10 +144,11 @@ bool engine::await_ready(node_t node, std::int64_t until_ns) {
   return true;
 }
 
-void engine::serve() {
+void engine::serve(const std::function<void()>& first) {
   const engine_scope scope(this);
   serving_.store(true, std::memory_order_release);
   waits.adopt_home_core();
+  if (first) first();
   wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
   if (detached_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
 }
@@ -156,16 +158,24 @@ void engine::leave() {
   leaving_.store(true);
   standby.stop();
   const bool calls_itself = refuse_queued();
-  const auto say_goodbye = [&](bool to_host) {
+  // Those that are reached through others, the others, and last the node through which this one reaches others.
+  enum class distance : std::uint8_t { far, near, starter };
+  const auto distance_to = [this](node_t node) {
+    if (self_ != 0 && node == ways.starter()) return distance::starter;
+    return ways.hop_to(node) == node ? distance::near : distance::far;
+  };
+  const auto say_goodbye = [&](distance to) {
+    bool any = calls_itself && to == distance::near;
     peers.for_each_held([&](peer& one) {
-      if (one.node == self_ || (one.node == 0) != to_host || one.state.load() != peer_state::ready) return;
+      if (one.node == self_ || distance_to(one.node) != to || one.state.load() != peer_state::ready) return;
       replies.reply_with(one, frame_header::of(wire_kind::goodbye), {});
+      any = true;
     });
+    if (!any) return;
     const std::int64_t until = base::now_ns() + 100'000'000;
     wait_until([&] { return peers.filled_outboxes().load() == 0 && (!calls_itself || self_endpoint_.empty()); }, until);
   };
-  say_goodbye(false);
-  if (self_ != 0) say_goodbye(true);  // what others get through the host goes before
+  for (const distance to : {distance::far, distance::near, distance::starter}) say_goodbye(to);
   waits.lock();
   for (peer* const one : peers) {
     if (one->node != self_) all_connections.lose(*one, "this node's runtime has ended", peer_end::connection_lost);

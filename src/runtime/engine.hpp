@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -27,6 +28,7 @@
 #include "core/ping_flow.hpp"
 #include "core/relay_forwarder.hpp"
 #include "core/relay_transport.hpp"
+#include "core/routes.hpp"
 #include "core/self_endpoint.hpp"
 #include "core/settled_queue.hpp"
 #include "core/standby_receiver.hpp"
@@ -54,6 +56,7 @@ class engine final : public called_node,
                      private waiting_node,
                      private served_node,
                      private sending_node,
+                     private relaying_node,
                      private receiving_node {
  public:
   engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
@@ -81,8 +84,8 @@ class engine final : public called_node,
     greetings.limit_messages(bytes);
     flow.limit(largest_set_aside * bytes);
   }
-  /// Executes calls until the host says goodbye or is gone.
-  void serve();
+  /// Executes calls until the host says goodbye or is gone. `first`, if there is one, is called before any wait.
+  void serve(const std::function<void()>& first = {});
   /// Makes serve() return.
   void end() noexcept;
   /// Tells all peers that this node ends, and settles what is pending.
@@ -104,8 +107,8 @@ class engine final : public called_node,
   /// Waits until `node` can be called. Throws ham::node_failure. False: it is expected, but has not greeted this node
   /// by `until_ns`.
   bool await_ready(node_t node, std::int64_t until_ns = base::never_ns);
-  /// Begins a connection to `node` through the host. Not on the host.
-  void connect_through_host(node_t node);
+  /// Begins a connection to `node` through another one (routes).
+  void connect_through_others(node_t node);
   /// Ends the connection to `node` in order, for good.
   void part_with(node_t node, const std::string& reason);
   /// A one-sided access found no peer any more: throws the ham::node_failure of the node, which may have got some of
@@ -179,13 +182,16 @@ class engine final : public called_node,
   }
 
   // ---- connected_node
+  [[nodiscard]] bool ends_with(node_t node) const noexcept override {
+    return self_ != 0 && (node == 0 || node == ways.starter());
+  }
   void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }
   [[nodiscard]] bool leaving() const noexcept override { return leaving_.load(); }
-  void after_loss(node_t node, const std::string& why) noexcept override {
-    forwarder_.lose(node, why);
-    if (node == 0 && relay_ != nullptr) relay_->lose_all(why);
-  }
+  void after_loss(node_t node, const std::string& why) noexcept override;
   [[nodiscard]] relay_transport& relay();
+
+  // ---- relaying_node
+  void approach(node_t neighbour) noexcept override;
 
   // ---- receiving_node (engine_peers.cpp, engine_receive.cpp)
   bool handle_events() noexcept override;
@@ -224,6 +230,7 @@ class engine final : public called_node,
  public:
   peer_table peers;
   peer& own;                 ///< this node's own record, which stays
+  routes ways;               ///< who passes on what is for others
   peer_events events;        ///< what its transports tell
   outgoing_replies replies;  ///< what leaves a call that has been received
   ping_flow flow;            ///< of what is set aside
@@ -243,8 +250,8 @@ class engine final : public called_node,
   static constexpr std::size_t largest_set_aside = 16;  // of the longest messages
   self_endpoint self_endpoint_;
   message_receiver receiver_;
-  relay_forwarder forwarder_;         ///< on the host
-  relay_transport* relay_ = nullptr;  ///< elsewhere, once it was needed; one of `transports_`
+  relay_forwarder forwarder_;
+  relay_transport* relay_ = nullptr;  ///< once it was needed; one of `transports_`
   std::exception_ptr no_memory_;
   bool detached_ = false;
   std::atomic<bool> told_of_lost_pings_{false};

@@ -47,6 +47,7 @@ std::int64_t engine::connect(node_t node) {
   try {
     if (owner != nullptr) {
       wait_until([&] { return owner->knows_way(node) || stop_.load(); }, base::never_ns);
+      if (const node_t hop = ways.hop_to(node); hop != node && hop != self_) static_cast<void>(peer_of(hop));
       return owner->connect(node);
     }
     transports_.connect(node);
@@ -56,19 +57,38 @@ std::int64_t engine::connect(node_t node) {
   return base::never_ns;
 }
 
-void engine::connect_through_host(node_t node) {
+void engine::connect_through_others(node_t node) {
   locked([&] { relay().connect(node); });
 }
 
 /// The receiving lock is held.
 relay_transport& engine::relay() {
   if (relay_ == nullptr) {
-    auto made = std::make_unique<relay_transport>(peers, replies, events);
+    auto made = std::make_unique<relay_transport>(self_, ways, peers, replies, events);
     relay_transport* const kept = made.get();
     adopt(std::move(made));
     relay_ = kept;
   }
   return *relay_;
+}
+
+/// The receiving lock is held. Of ranks, which are not connected with each other from the start.
+void engine::approach(node_t neighbour) noexcept {
+  if (self_ == 0 || neighbour == 0 || owner == nullptr) return;
+  try {
+    if (peers.expect(neighbour)) owner->connect(neighbour);
+  } catch (const std::exception& problem) {
+    events.report_lost(neighbour, problem);
+  }
+}
+
+void engine::after_loss(node_t node, const std::string& why) noexcept {
+  forwarder_.lose(node, why);
+  try {
+    if (relay_ != nullptr || ways.any_behind(node)) relay().lose_behind(node, why);
+  } catch (const std::exception&) {  // no memory, or there can be no more transports: they were never met
+    ways.for_each_behind(node, [&](node_t one) { events.on_lost(one, {}); });
+  }
 }
 
 /// Whoever else has the receiving lock does it before it sleeps.

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "core/relay_frame.hpp"
 #include "core/remote_exception.hpp"
 #include "runtime/engine.hpp"
 
@@ -19,23 +20,23 @@ void engine::receive_notice(peer& from, std::span<const std::byte> text) {
 }
 
 void engine::receive_relayed(peer& from, frame_header head, std::span<const std::byte> payload) {
-  if (self_ == 0) {
+  if (static_cast<node_t>(head.relay_receiver()) != self_) {
     if (peer* const liar = forwarder_.forward(from, head, payload))
       fail_peer(*liar, "credits for frames that it has not taken");
     return;
   }
-  const auto sender = static_cast<node_t>(head.relay_node());
-  if (from.node != 0 || !from.hello_seen || sender <= 0 || sender == self_)
-    throw protocol_error("a relayed frame, which only the host passes on");
+  const node_t sender = sender_of_relayed(payload);
+  if (!from.hello_seen || sender == self_ || sender == from.node || ways.hop_to(sender) != from.node)
+    throw protocol_error("a relayed frame of node " + std::to_string(sender) + ", which it has not to pass on");
   try {
-    relay().take(sender, head.relay_what(), payload);
+    relay().take(sender, head.relay_what(), payload.subspan(relay_sender_bytes));
   } catch (const std::exception& problem) {  // of this node: there can be no more transports, or no memory is left
     events.report_lost(sender, problem);
   }
 }
 
 void engine::receive_goodbye(peer& from, std::span<const std::byte> text) {
-  if (from.node == 0) lose_host();
+  if (ends_with(from.node)) lose_host();
   if (text.empty()) {
     all_connections.lose(from, "its runtime has ended", peer_end::connection_lost);
     return;

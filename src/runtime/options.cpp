@@ -25,7 +25,7 @@ namespace {
 constexpr const char* help_begin =
     R"(Options of HAM, for every program that uses it; they are removed from the command line:
   --ham-nodes=LIST         targets, separated by commas; default: the ranks of the launcher that started this process,
-                           else %s (environment: HAM_NODES)
+                           else %s (environment: HAM_NODES); each:GROUP behind mpi: so many for each rank
 )";
 
 constexpr const char* help_rest =

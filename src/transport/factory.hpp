@@ -41,6 +41,7 @@ struct target_group {
 
   const factory* by;
   std::size_t count;
+  bool each_rank = false;  ///< every process that a launcher has started, the host included, starts so many
   std::vector<int> cores;  ///< one per target, in turn; empty: anywhere
   target_program program;
   std::shared_ptr<const group_settings> settings;  ///< of the type that `by` makes; nullptr where it has none

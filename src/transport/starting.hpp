@@ -64,6 +64,8 @@ class target_side {
   target_side& operator=(const target_side&) = delete;
 
   [[nodiscard]] virtual node_t self() const noexcept = 0;
+  /// Who has started it.
+  [[nodiscard]] virtual node_t host() const noexcept = 0;
   /// One more than the largest number of a node.
   [[nodiscard]] virtual std::size_t nodes() const noexcept = 0;
   /// The memory that peers reach, if the host has made it. Called once.
@@ -98,8 +100,9 @@ class starting_factory : public factory {
   /// Whether host and targets can be told where to wake up (host_side::set_home_core).
   [[nodiscard]] virtual bool places_nodes() const noexcept { return false; }
 
-  /// `memory`, which peers reach, and `to` outlive the parts. Throws ham::config_error.
-  [[nodiscard]] virtual host_parts make_host(base::heap& memory, observer& to) const = 0;
+  /// On the node `self`, which is the host that its targets know. `memory`, which peers reach, and `to` outlive the
+  /// parts. Throws ham::config_error.
+  [[nodiscard]] virtual host_parts make_host(node_t self, base::heap& memory, observer& to) const = 0;
   /// In a process that was started with HAM_TARGET=NAME:`told`; nullptr: this transport starts none in this way. Throws
   /// ham::config_error.
   [[nodiscard]] virtual std::unique_ptr<target_side> make_target(std::string_view) const { return nullptr; }

@@ -9,7 +9,7 @@ namespace {
 
 class emulated_subject final : public subject {
  public:
-  explicit emulated_subject(const char* settings) : memory_(base::heap::make_file()), here_(memory_.fd(), news_) {
+  explicit emulated_subject(const char* settings) : memory_(base::heap::make_file()), here_(0, memory_.fd(), news_) {
     here_.start({{{1, {"/proc/self/exe"}, {}}, emulated::parse_medium(settings)}}, 2);
   }
   [[nodiscard]] transport& here() override { return here_; }

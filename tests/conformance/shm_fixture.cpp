@@ -9,7 +9,7 @@ namespace {
 
 class shm_subject final : public subject {
  public:
-  shm_subject() : memory_(base::heap::make_file()), here_(shm::host_transport::make(memory_.fd(), news_)) {
+  shm_subject() : memory_(base::heap::make_file()), here_(shm::host_transport::make(0, memory_.fd(), news_)) {
     std::vector<shm::target_plan> plans(1);
     plans[0].node = 1;
     plans[0].command = {"/proc/self/exe"};

@@ -31,7 +31,7 @@ const bool is_no_target = [] {
   {
     const std::unique_ptr<transport> at = side->open(news);
     side->join();
-    obey(*at, *memory, [&] { return !news.lost(0).empty(); });
+    obey(*at, *memory, [&] { return !news.lost(side->host()).empty(); });
   }
   ::_exit(0);
 }();

@@ -14,7 +14,7 @@ namespace {
 template <class Host>
 class engine_subject final : public subject {
  public:
-  engine_subject() : here_(news_) { here_.start({1, 0, HAM_VEO_PEER}, 2); }
+  engine_subject() : here_(0, news_) { here_.start({1, 0, HAM_VEO_PEER}, 2); }
   /// Its obedience does not end by itself, and the host would wait for it a while.
   ~engine_subject() override {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);

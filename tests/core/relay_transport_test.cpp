@@ -24,6 +24,7 @@ using detail::to_byte;
 using detail::wire_kind;
 using bytes = std::vector<std::byte>;
 
+constexpr node_t self = 1;
 constexpr node_t far = 2;
 
 class watcher final : public transport::observer {
@@ -51,7 +52,7 @@ class relay_transport : public testing::Test {
     return *watcher_.connected.at(0);
   }
   static bytes inside(std::uint32_t key, std::uint32_t call, bytes payload) {
-    bytes all(detail::relay_prefix_bytes);
+    bytes all(detail::relay_head_bytes);
     for (std::size_t i = 0; i < 4; ++i) {
       all[i] = static_cast<std::byte>(key >> (8 * i));
       all[4 + i] = static_cast<std::byte>(call >> (8 * i));
@@ -72,7 +73,8 @@ class relay_transport : public testing::Test {
   detail::peer_table peers_{3};
   test::recorded_replies replies_;
   watcher watcher_;
-  detail::relay_transport relay_{peers_, replies_, watcher_};
+  detail::routes ways_{self};
+  detail::relay_transport relay_{self, ways_, peers_, replies_, watcher_};
 };
 
 TEST_F(relay_transport, a_node_is_connected_once) {
@@ -89,9 +91,9 @@ TEST_F(relay_transport, a_frame_travels_inside_a_frame_to_the_host) {
   ASSERT_TRUE(send(connected(), 3));
   const frame_header head = frame_header::decode(to_host_.heads.at(0));
   EXPECT_EQ(head.kind(), wire_kind::relay);
-  EXPECT_EQ(head.relay_node(), 2U);
+  EXPECT_EQ(head.relay_receiver(), 2U);
   EXPECT_EQ(head.relay_what(), to_byte(wire_kind::call));
-  EXPECT_EQ(to_host_.payloads.at(0), inside(7, 8, bytes(3, std::byte{5})));
+  EXPECT_EQ(to_host_.payloads.at(0), test::of_sender(1, inside(7, 8, bytes(3, std::byte{5}))));
   EXPECT_TRUE(peers_[0].sending.try_lock()) << "the lock was given back";
   peers_[0].sending.unlock();
 }
@@ -163,16 +165,16 @@ TEST_F(relay_transport, the_sender_is_told_what_was_consumed) {
   relay_.poll(frame, 1)->release();
   ASSERT_EQ(replies_.sent.size(), 1U);
   EXPECT_EQ(replies_.sent[0].to, 0);
-  EXPECT_EQ(replies_.sent[0].head.relay_node(), 2U);
+  EXPECT_EQ(replies_.sent[0].head.relay_receiver(), 2U);
   EXPECT_EQ(replies_.sent[0].head.relay_what(), detail::relay_credit);
-  EXPECT_EQ(replies_.sent[0].bytes, test::credit(size / 2 + size + 2 * detail::relay_frame_bytes));
+  EXPECT_EQ(replies_.sent[0].bytes, test::of_sender(1, test::credit(size / 2 + size + 2 * detail::relay_frame_bytes)));
 }
 
 TEST_F(relay_transport, what_is_no_frame_ends_the_connection_to_the_node) {
   relay_.take(far, 0x7f, bytes(20));
   relay_.take(far, 0x102, bytes(20));
   arrives(bytes(20), wire_kind::relay);
-  arrives(bytes(detail::relay_prefix_bytes - 1));
+  arrives(bytes(detail::relay_head_bytes - 1));
   EXPECT_EQ(watcher_.broken, std::vector<std::string>(4, "a relayed frame that is none"));
   EXPECT_TRUE(watcher_.connected.empty());
 }
@@ -230,19 +232,20 @@ TEST_F(relay_transport, a_node_is_met_once) {
 TEST_F(relay_transport, with_the_host_all_are_lost) {
   static_cast<void>(connected());
   arrives(inside(1, 2, {}), wire_kind::reply);
-  relay_.lose_all("it died");
+  relay_.lose_behind(far, "another one");
+  relay_.lose_behind(0, "it died");
   transport::frame frame;
   ASSERT_NE(relay_.poll(frame, 1), nullptr) << "what arrived before counts";
   watcher_.connected[0]->release();
   EXPECT_EQ(relay_.poll(frame, 1), nullptr);
-  EXPECT_EQ(watcher_.lost, std::vector<std::string>{"the host, through which it is reached, is lost (it died)"});
+  EXPECT_EQ(watcher_.lost, std::vector<std::string>{"node 0, through which it is reached, is lost (it died)"});
 }
 
 TEST_F(relay_transport, without_a_host_nobody_is_reached) {
   peers_[0].state = peer_state::lost;
   relay_.connect(far);
   EXPECT_TRUE(watcher_.connected.empty());
-  EXPECT_EQ(watcher_.broken, std::vector<std::string>{"no host, through which it is reached"});
+  EXPECT_EQ(watcher_.broken, std::vector<std::string>{"no node 0, through which it is reached"});
 }
 
 TEST_F(relay_transport, without_a_host_nothing_is_sent) {
@@ -252,6 +255,15 @@ TEST_F(relay_transport, without_a_host_nothing_is_sent) {
   EXPECT_FALSE(send(to, 3));
   to.close("over");
   EXPECT_TRUE(replies_.sent.empty());
+}
+
+/// Node 0 waits for the targets of ranks.
+TEST_F(relay_transport, those_that_have_not_connected_are_lost_with_whoever_starts_them) {
+  detail::routes ways(0);
+  ways.add(far, self);
+  detail::relay_transport relay(0, ways, peers_, replies_, watcher_);
+  relay.lose_behind(self, "it died");
+  EXPECT_EQ(watcher_.lost, std::vector<std::string>{"node 1, through which it is reached, is lost (it died)"});
 }
 
 }  // namespace relay_transport_test

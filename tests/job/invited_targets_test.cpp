@@ -58,7 +58,7 @@ TEST_F(invitations, of_one_process_are_made_in_turn) {
   ASSERT_TRUE(host_->peers.grow_to(7));
   invited_targets targets(*host_, directory_, "");
   std::vector<node_t> awaited;
-  targets.invite(groups, 1, [&](node_t number, const target_group&) { awaited.push_back(number); });
+  targets.invite(plan_targets(groups, 1, 1), [&](node_t number, const target_group&) { awaited.push_back(number); });
   using invitation = std::pair<node_t, std::string>;
   EXPECT_EQ(network_.invited, (std::vector<invitation>{{1, "a:1"}, {6, "b:2"}, {2, "a:1"}}));
   EXPECT_EQ(network_.keys, (std::vector<bool>{false, false, false}));

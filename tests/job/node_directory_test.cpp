@@ -40,6 +40,81 @@ TEST(node_directory, knows_the_transport_of_ranks) {
   EXPECT_TRUE(local.connected.empty()) << "others go through the host";
 }
 
+/// Of rank 5, as are 9 and, on a link, 10; 11 is rank 6's.
+TEST(node_directory, a_target_of_a_rank_reaches_those_of_its_own_rank) {
+  lone_node node(8, 12);
+  node->ways.set_starter(5);
+  node_directory directory(*node, {});
+  silent_transport local;
+  directory.use_local(local, true);
+  directory.set_company(9, transport::company::targets, 5);
+  directory.set_company(10, transport::company::networks, 5);
+  directory.set_company(11, transport::company::targets, 6);
+  for (const node_t peer : {5, 9, 10, 11, 0, 1}) directory.connect(peer);
+  EXPECT_EQ(local.connected, (std::vector<node_t>{5, 9})) << "others go through rank 5";
+}
+
+/// What the host at node 0 tells all others, as one of them hears it.
+bytes announcement_of(node_directory& teller, world& job) {
+  world::peer& hearer = job.friendly();
+  teller.announce(hearer.number);
+  job.step();
+  bytes heard;
+  while (auto next = hearer.receive()) {
+    if (next->first.kind == to_byte(wire_kind::notice)) heard = std::move(next->second);
+  }
+  return heard;
+}
+
+TEST(node_directory, a_rank_ends_its_targets_for_the_host) {
+  lone_node node(1, 4);
+  node->ways.set_neighbours(1, 2);
+  node->ways.add(2, 1);
+  node_directory directory(*node, {});
+  std::vector<std::pair<node_t, std::int64_t>> ended;
+  directory.end_targets_by(
+      [&](node_t target, std::chrono::milliseconds timeout) { ended.emplace_back(target, timeout.count()); });
+  bytes ending(13);  // kind, node, milliseconds
+  ending[0] = std::byte{3};
+  ending[1] = std::byte{2};
+  ending[5] = std::byte{200};
+  node->locked([&] {
+    static_cast<void>(node->peers.expect(2));
+    directory.on_notice(0, ending);
+  });
+  EXPECT_EQ(ended, (std::vector<std::pair<node_t, std::int64_t>>{{2, 200}}));
+  EXPECT_EQ(node->peers.hold(2)->state.load(), peer_state::lost) << "before its process is ended";
+}
+
+TEST(node_directory, a_rank_refuses_a_host_that_has_read_another_list) {
+  world told;
+  node_directory teller(told.node(), {});
+  teller.set_company(2, transport::company::targets, 1);
+  const bytes text = announcement_of(teller, told);
+  for (const int planned : {0, 1, 2}) {
+    lone_node node(1, 4);
+    for (node_t target = 2; target < 2 + planned; ++target) node->ways.add(target, 1);
+    node_directory own(*node, {});
+    silent_transport ranks;
+    own.use_ranks(ranks, 1, 2);
+    const auto read = [&] { node->locked([&] { own.on_notice(0, text); }); };
+    if (planned == 1)
+      EXPECT_NO_THROW(read());
+    else
+      EXPECT_THROW(read(), protocol_error) << planned;
+  }
+}
+
+TEST(node_directory, a_target_that_reaches_its_rank_only_leaves_that_to_its_transport) {
+  lone_node node(8, 12);
+  node->ways.set_starter(5);
+  node_directory directory(*node, {});
+  silent_transport only;
+  directory.use_only(only);
+  for (const node_t peer : {5, 0, 9}) directory.connect(peer);
+  EXPECT_EQ(only.connected, std::vector<node_t>{5});
+}
+
 TEST(node_directory, reaches_nodes_with_addresses_over_the_network) {
   lone_node node(1, 4);
   node_directory directory(*node, {});
@@ -108,18 +183,6 @@ TEST(node_directory, tells_other_nodes_who_listens_where) {
   EXPECT_EQ(network.reached, (std::vector<place>{{3, "host:7003"}}));
   directory.connect(2);
   EXPECT_EQ(network.reached.size(), 1U) << "a node needs no address of itself";
-}
-
-/// What the host at node 0 tells all others, as one of them hears it.
-bytes announcement_of(node_directory& teller, world& job) {
-  world::peer& hearer = job.friendly();
-  teller.announce(hearer.number);
-  job.step();
-  bytes heard;
-  while (auto next = hearer.receive()) {
-    if (next->first.kind == to_byte(wire_kind::notice)) heard = std::move(next->second);
-  }
-  return heard;
 }
 
 TEST(node_directory, who_calls_another_target_waits_until_the_host_has_told_of_all) {
@@ -199,6 +262,13 @@ TEST(node_directory, refuses_damaged_notices) {
   EXPECT_THROW(on_notice(0, bytes{std::byte{9}}), protocol_error);
   EXPECT_THROW(on_notice(0, bytes{std::byte{1}}), std::exception) << "an announcement of nothing";
   EXPECT_THROW(on_notice(0, bytes{std::byte{2}, std::byte{3}}), std::exception) << "half a number";
+  bytes ending(13);
+  ending[0] = std::byte{3};
+  ending[1] = std::byte{2};
+  EXPECT_THROW(on_notice(0, ending), protocol_error) << "of a target that it has not started";
+  node->ways.add(2, 1);
+  EXPECT_THROW(on_notice(3, ending), protocol_error) << "of another one than the host";
+  EXPECT_THROW(on_notice(0, bytes(ending.begin(), ending.end() - 1)), std::exception) << "half a number";
   EXPECT_EQ(node->peers.size(), 4U);
   EXPECT_TRUE(network.reached.empty());
 }

@@ -73,6 +73,23 @@ TEST(parse_nodes, ranks_come_first) {
   EXPECT_NE(problem_of("mpi@1").find("cores"), std::string::npos);
 }
 
+TEST(parse_nodes, groups_of_each_rank) {
+  const auto groups = parse_nodes("mpi:3,each:shm:2,each:exec:./a each:b*3,emulated");
+  ASSERT_EQ(groups.size(), 4U);
+  EXPECT_FALSE(groups[0].each_rank);
+  EXPECT_TRUE(groups[1].each_rank && groups[1].count == 2);
+  EXPECT_TRUE(groups[2].each_rank && groups[2].count == 3);
+  EXPECT_EQ(groups[2].program.command, (std::vector<std::string>{"./a", "each:b"}));
+  EXPECT_FALSE(groups[3].each_rank);
+  EXPECT_NE(problem_of("mpi,each:shm:2@1").find("leave the @ away"), std::string::npos);
+  for (const char* without : {"each:shm", "shm:1,each:shm", "loopback,each:shm"})
+    EXPECT_NE(problem_of(without).find("write mpi,each:"), std::string::npos) << without;
+  for (const char* none : {"mpi,each:tcp://host:1", "mpi,each:mpi", "mpi,each:loopback"})
+    EXPECT_NE(problem_of(none).find("a rank can start: shm, exec, emulated"), std::string::npos) << none;
+  for (const char* unknown : {"mpi,each:", "mpi,each:each:shm", "mpi,each"})
+    EXPECT_NE(problem_of(unknown).find("a group begins with shm"), std::string::npos) << unknown;
+}
+
 TEST(parse_nodes, damaged_texts_are_shown_with_the_place) {
   for (const char* text : {"",
                            ",",

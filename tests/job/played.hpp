@@ -76,7 +76,7 @@ class starting_played final : public wire::starting_factory {
   [[nodiscard]] wire::target_group parse(wire::group_text&) const override { return wire::target_group(*this); }
   [[nodiscard]] wire::availability probe() const override { return {}; }
   [[nodiscard]] bool places_nodes() const noexcept override { return places_; }
-  [[nodiscard]] wire::host_parts make_host(base::heap&, wire::observer& to) const override {
+  [[nodiscard]] wire::host_parts make_host(node_t, base::heap&, wire::observer& to) const override {
     ++log_.hosts_made;
     return {std::make_unique<silent_transport>(), std::make_unique<side>(log_, to)};
   }

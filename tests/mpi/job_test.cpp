@@ -159,6 +159,8 @@ TEST(job, processes_are_spawned_where_mpi_can) {
     EXPECT_EQ(offload::sync(fresh, fn<&add>, 1, 2), 3);
     EXPECT_EQ(offload::sync(fresh, fn<&add_at>, fresh + 1, 1, 2), 3);
     EXPECT_EQ(offload::sync(fresh + 1, fn<&add_at>, 0, 1, 2), 3);
+    EXPECT_EQ(offload::sync(fresh + 1, fn<&add_at>, 1, 1, 2), 3) << "through the host";
+    EXPECT_EQ(offload::sync(1, fn<&add_at>, fresh, 1, 2), 3);
     EXPECT_EQ(offload::get_node_descriptor(fresh + 1).transport(), "mpi");
     EXPECT_TRUE(environment("TEST_SPAWNS") == "yes");
   } catch (const config_error& problem) {

@@ -25,11 +25,13 @@ inline void expect_targets_called_with(const std::string& name, transport::veo::
   EXPECT_FALSE(by.starts_own_program()) << "engines have an application of their own";
   transport::veo::welcome said;
   said.node = 3;
+  said.host = 2;
   said.nodes = 5;
   said.place = own;
   const auto side = by.make_called_target(reinterpret_cast<std::uintptr_t>(&said));
   ASSERT_NE(side, nullptr);
   EXPECT_EQ(side->self(), 3);
+  EXPECT_EQ(side->host(), 2);
   EXPECT_EQ(side->nodes(), 5U);
   said.place = other;
   EXPECT_EQ(by.make_called_target(reinterpret_cast<std::uintptr_t>(&said)), nullptr);

@@ -23,6 +23,6 @@ extern "C" std::uint64_t ham_main(std::uint64_t address) {
   ham::transport::conformance::recorder news;
   const auto at = ham::transport::make(said, news);
   at->join();
-  ham::transport::conformance::obey(*at, memory, [&] { return !news.lost(0).empty(); });
+  ham::transport::conformance::obey(*at, memory, [&] { return !news.lost(said.host).empty(); });
   return 0;
 }

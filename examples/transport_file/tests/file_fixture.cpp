@@ -10,7 +10,7 @@ namespace {
 
 class file_subject final : public subject {
  public:
-  file_subject() : here_(news_) { here_.start({1, {"/proc/self/exe"}, {}}, file::usual_folder, 2, 2); }
+  file_subject() : here_(0, news_) { here_.start({1, {"/proc/self/exe"}, {}}, file::usual_folder, 2, 2); }
   [[nodiscard]] transport& here() override { return here_; }
   [[nodiscard]] node_t peer() override { return 1; }
   [[nodiscard]] recorder& news() override { return news_; }

@@ -45,9 +45,9 @@ void host_watch::stop() noexcept {
   thread_.join();
 }
 
-std::unique_ptr<host_watch> join_and_watch(int control_fd, observer& to) {
+std::unique_ptr<host_watch> join_and_watch(int control_fd, node_t host, observer& to) {
   base::send_control(control_fd, std::as_bytes(std::span(target_supervisor::joined)), {});
-  return std::make_unique<host_watch>(control_fd, [&to] { to.on_lost(0, "the host closed the connection"); });
+  return std::make_unique<host_watch>(control_fd, [host, &to] { to.on_lost(host, "the host closed the connection"); });
 }
 
 }  // namespace ham::transport

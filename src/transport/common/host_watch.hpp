@@ -37,8 +37,8 @@ class host_watch {
   std::thread thread_;
 };
 
-/// Tells the host that its target has joined, and watches it from then on; `to` is told of its end as the loss of node
-/// 0. `control_fd` and `to` outlive the watch. Throws as host_watch does.
-[[nodiscard]] std::unique_ptr<host_watch> join_and_watch(int control_fd, observer& to);
+/// Tells the host that its target has joined, and watches it from then on; `to` is told of its end as the loss of the
+/// node `host`. `control_fd` and `to` outlive the watch. Throws as host_watch does.
+[[nodiscard]] std::unique_ptr<host_watch> join_and_watch(int control_fd, node_t host, observer& to);
 
 }  // namespace ham::transport

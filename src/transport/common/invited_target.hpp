@@ -15,10 +15,11 @@ namespace ham::transport {
 template <class Carrier, class Invitation>
 class invited_target final : public target_side {
  public:
-  invited_target(Invitation from, node_t self, std::size_t nodes)
-      : invitation_(std::move(from)), self_(self), nodes_(nodes) {}
+  invited_target(Invitation from, node_t self, node_t host, std::size_t nodes)
+      : invitation_(std::move(from)), self_(self), host_(host), nodes_(nodes) {}
 
   [[nodiscard]] node_t self() const noexcept override { return self_; }
+  [[nodiscard]] node_t host() const noexcept override { return host_; }
   [[nodiscard]] std::size_t nodes() const noexcept override { return nodes_; }
   [[nodiscard]] std::unique_ptr<base::heap> take_memory() override {
     if constexpr (requires { invitation_.own_heap; })
@@ -36,6 +37,7 @@ class invited_target final : public target_side {
  private:
   Invitation invitation_;
   const node_t self_;
+  const node_t host_;
   const std::size_t nodes_;
   Carrier* carrier_ = nullptr;
 };

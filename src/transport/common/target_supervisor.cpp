@@ -62,12 +62,18 @@ void target_supervisor::start(const plan& what, std::span<const std::byte> welco
 
 void target_supervisor::end(node_t node, std::chrono::milliseconds timeout) {
   if (pid(node) < 0) return;
-  run([&] {
-    child* const one = find(node);
-    if (one == nullptr) return;
-    one->leaving = true;
-    supervisor_.kill_at(node, base::now_ns() + std::chrono::nanoseconds(timeout).count());
-  });
+  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(timeout).count();
+  {
+    std::lock_guard guard(mutex_);
+    if (stop_) return;  // which ends all
+    tasks_.emplace_back([this, node, until] {
+      child* const one = find(node);
+      if (one == nullptr) return;
+      one->leaving = true;
+      supervisor_.kill_at(node, until);
+    });
+  }
+  base::signal_event(command_event_.get());
 }
 
 target_supervisor::child* target_supervisor::find(node_t node) noexcept {

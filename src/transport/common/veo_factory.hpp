@@ -33,8 +33,8 @@ class veo_host_side final : public host_side {
 };
 
 template <class Host>
-[[nodiscard]] host_parts make_veo_host(observer& to) {
-  auto carrier = std::make_unique<Host>(to);
+[[nodiscard]] host_parts make_veo_host(node_t self, observer& to) {
+  auto carrier = std::make_unique<Host>(self, to);
   auto side = std::make_unique<veo_host_side>(*carrier);
   return {std::move(carrier), std::move(side)};
 }
@@ -47,6 +47,7 @@ class veo_target_side final : public target_side {
  public:
   explicit veo_target_side(welcome& said) noexcept : said_(said) {}
   [[nodiscard]] node_t self() const noexcept override { return said_.node; }
+  [[nodiscard]] node_t host() const noexcept override { return said_.host; }
   [[nodiscard]] std::size_t nodes() const noexcept override { return said_.nodes; }
   [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
     auto made = std::make_unique<Target>(said_, to);

@@ -60,8 +60,11 @@ class veo_host::supervised_engine final : public supervised_process {
   bool killed_ = false;
 };
 
-veo_host::veo_host(observer& to, polling_interval interval)
-    : polled_transport(to, interval), veo_(libveo::get()), next_epoch_(static_cast<std::uint32_t>(base::now_ns())) {}
+veo_host::veo_host(node_t self, observer& to, polling_interval interval)
+    : polled_transport(to, interval),
+      veo_(libveo::get()),
+      self_(self),
+      next_epoch_(static_cast<std::uint32_t>(base::now_ns())) {}
 
 std::uint64_t veo_host::allocate(const engine_process& process, std::size_t size) const {
   std::uint64_t address = 0;
@@ -92,6 +95,7 @@ void veo_host::start(const target_plan& plan, std::uint32_t nodes) {
 void veo_host::set_up(engine_process& made, const target_plan& plan, std::uint32_t nodes) {
   welcome said;
   said.node = plan.node;
+  said.host = self_;
   said.nodes = nodes;
   said.epoch = next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
   auto endpoint = make_ring(made, said);

@@ -49,8 +49,8 @@ class veo_host : public polled_transport {
   void shutdown() noexcept override;
 
  protected:
-  /// Loads libveo. Throws ham::config_error.
-  veo_host(observer& to, polling_interval interval);
+  /// Of the node `self`. Loads libveo. Throws ham::config_error.
+  veo_host(node_t self, observer& to, polling_interval interval);
 
   void forgotten(node_t node) noexcept override;
   /// Makes an empty ring for `process`, says in `said` where it is, and gives the endpoint over it. Throws
@@ -71,6 +71,7 @@ class veo_host : public polled_transport {
   void destroy(engine_process& one) const noexcept;
   void watch();
 
+  const node_t self_;
   std::uint32_t next_epoch_;
   mutable std::mutex mutex_;
   std::map<node_t, engine_process> processes_;  // guarded by mutex_

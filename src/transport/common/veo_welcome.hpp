@@ -14,17 +14,20 @@ enum class ring_place : std::uint32_t {
 
 /// At the address that ham_main is given.
 struct welcome {
-  static constexpr std::uint64_t protocol = 0x3130'6f65'766d'6168;  // "hamveo01"
+  static constexpr std::uint64_t protocol = 0x3230'6f65'766d'6168;  // "hamveo02"
   std::uint64_t version = protocol;
   std::uint64_t ring = 0;
   ring_place place = ring_place::engine_memory;
   std::int32_t node = 0;
+  std::int32_t host = 0;  ///< who has started it
   std::uint32_t nodes = 0;
   std::uint32_t epoch = 0;
   one_sided_layout layout;
   std::int32_t pid = 0;  ///< written by the target: who can be ended if it does not listen any more
 
-  [[nodiscard]] bool sane() const noexcept { return version == protocol && node > 0 && nodes > 1 && layout.sane(); }
+  [[nodiscard]] bool sane() const noexcept {
+    return version == protocol && node > 0 && host >= 0 && host != node && nodes > 1 && layout.sane();
+  }
   /// Over VEO a transfer only to say that a message was taken would cost as much as the message.
   [[nodiscard]] one_sided_terms terms(unsigned side) const noexcept {
     return {layout, epoch, side, place == ring_place::host_segment};

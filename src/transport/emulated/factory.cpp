@@ -53,17 +53,18 @@ class emulated_transport final : public starting_factory {
   [[nodiscard]] std::string trial() const override { return "emulated:1"; }
 
   [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
-  [[nodiscard]] host_parts make_host(base::heap& memory, observer& to) const override {
-    auto carrier = std::make_unique<emulated::host_transport>(memory.fd(), to);
+  [[nodiscard]] host_parts make_host(node_t self, base::heap& memory, observer& to) const override {
+    auto carrier = std::make_unique<emulated::host_transport>(self, memory.fd(), to);
     auto side = std::make_unique<emulated_host>(*carrier);
     return {std::move(carrier), std::move(side)};
   }
   [[nodiscard]] std::unique_ptr<target_side> make_target(std::string_view told) const override {
     auto from = emulated::invitation::accept(control_fd_of(told));
     const node_t self = from.said.node;
+    const node_t host = from.said.host;
     const std::size_t nodes = from.said.nodes;
     return std::make_unique<invited_target<emulated::target_transport, emulated::invitation>>(std::move(from), self,
-                                                                                              nodes);
+                                                                                              host, nodes);
   }
 };
 

@@ -13,8 +13,9 @@
 
 namespace ham::transport::emulated {
 
-host_transport::host_transport(int heap_fd, observer& to)
+host_transport::host_transport(node_t self, int heap_fd, observer& to)
     : link_transport(to),
+      self_(self),
       heap_fd_(heap_fd),
       next_epoch_(static_cast<std::uint32_t>(base::now_ns())),
       children_("emulated", [this](node_t node, const std::string& reason, target_supervisor::child_end) {
@@ -30,6 +31,7 @@ void host_transport::start(const std::vector<target_plan>& plans, std::uint32_t 
 void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   welcome said;
   said.node = plan.process.node;
+  said.host = self_;
   said.nodes = nodes;
   said.running = plan.running;
   said.epoch = next_epoch_ = next_epoch_ * 1664525U + 1013904223U;

@@ -17,8 +17,9 @@ struct target_plan {
 
 class host_transport final : public link_transport {
  public:
-  /// Does not start anything yet. `heap_fd`, of the memory that targets may reach, stays the caller's.
-  host_transport(int heap_fd, observer& to);
+  /// Of the node `self`. Does not start anything yet. `heap_fd`, of the memory that targets may reach, stays the
+  /// caller's.
+  host_transport(node_t self, int heap_fd, observer& to);
   ~host_transport() override;
 
   /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
@@ -36,6 +37,7 @@ class host_transport final : public link_transport {
  private:
   void start_one(const target_plan& plan, std::uint32_t nodes);
 
+  const node_t self_;
   int heap_fd_;
   std::uint32_t next_epoch_;
   target_supervisor children_;

@@ -10,9 +10,10 @@
 namespace ham::transport::emulated {
 
 struct welcome {
-  static constexpr std::uint32_t protocol = 2;
+  static constexpr std::uint32_t protocol = 3;
   std::uint32_t version = protocol;
   std::int32_t node = 0;
+  std::int32_t host = 0;      ///< who has started it
   std::uint32_t nodes = 0;    ///< numbers that the job has given so far
   std::uint32_t running = 0;  ///< nodes of the job that run on this machine
   std::uint32_t epoch = 0;

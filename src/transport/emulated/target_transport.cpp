@@ -16,8 +16,8 @@ invitation invitation::accept(int control_fd) {
   welcome& said = result.said;
   if (message.bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
   std::memcpy(&said, message.bytes.data(), sizeof said);
-  const bool sane = said.version == welcome::protocol && said.node > 0 && said.nodes > 1 && said.layout.sane() &&
-                    said.running > 1 && said.costs.sane();
+  const bool sane = said.version == welcome::protocol && said.node > 0 && said.host >= 0 && said.host != said.node &&
+                    said.nodes > 1 && said.layout.sane() && said.running > 1 && said.costs.sane();
   if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
   expect_descriptors(control_fd, message, 3);
   auto& fds = message.fds;
@@ -39,8 +39,8 @@ target_transport::~target_transport() { shutdown(); }
 void target_transport::join() {
   const welcome& said = invitation_.said;
   base::mapping memory(invitation_.segment_file.get(), segment::bytes(said.layout));
-  add(0, said, target_side, std::move(memory), std::move(invitation_.host_heap));
-  watch_ = join_and_watch(invitation_.control.get(), observing());
+  add(said.host, said, target_side, std::move(memory), std::move(invitation_.host_heap));
+  watch_ = join_and_watch(invitation_.control.get(), said.host, observing());
 }
 
 void target_transport::connect(node_t peer) {

@@ -95,8 +95,8 @@ class exec_transport final : public starting_factory {
   [[nodiscard]] availability probe() const override { return shm_factory().probe(); }
 
   [[nodiscard]] const starting_factory& host_factory() const noexcept override { return *shm_factory().as_starting(); }
-  [[nodiscard]] host_parts make_host(base::heap& memory, observer& to) const override {
-    return host_factory().make_host(memory, to);
+  [[nodiscard]] host_parts make_host(node_t self, base::heap& memory, observer& to) const override {
+    return host_factory().make_host(self, memory, to);
   }
 };
 

@@ -51,16 +51,17 @@ class shm_transport final : public starting_factory {
   [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
   [[nodiscard]] company reaches() const noexcept override { return company::targets; }
   [[nodiscard]] bool places_nodes() const noexcept override { return true; }
-  [[nodiscard]] host_parts make_host(base::heap& memory, observer& to) const override {
-    auto carrier = shm::host_transport::make(memory.fd(), to);
+  [[nodiscard]] host_parts make_host(node_t self, base::heap& memory, observer& to) const override {
+    auto carrier = shm::host_transport::make(self, memory.fd(), to);
     auto side = std::make_unique<shm_host>(*carrier);
     return {std::move(carrier), std::move(side)};
   }
   [[nodiscard]] std::unique_ptr<target_side> make_target(std::string_view told) const override {
     auto from = shm::invitation::accept(control_fd_of(told));
     const node_t self = from.node;
+    const node_t host = from.host;
     const std::size_t nodes = from.nodes;
-    return std::make_unique<invited_target<shm::target_transport, shm::invitation>>(std::move(from), self, nodes);
+    return std::make_unique<invited_target<shm::target_transport, shm::invitation>>(std::move(from), self, host, nodes);
   }
 };
 

@@ -24,16 +24,17 @@ constexpr std::uint64_t process_tag = UINT64_MAX;
 
 }  // namespace
 
-std::unique_ptr<host_transport> host_transport::make(int heap_fd, observer& to) {
+std::unique_ptr<host_transport> host_transport::make(node_t self, int heap_fd, observer& to) {
   base::unique_fd job_file = base::make_memory_file("ham-job", sizeof(job_segment));
   base::mapping job_memory(job_file.get(), sizeof(job_segment));
   return std::unique_ptr<host_transport>(
-      new host_transport(std::move(job_file), std::move(job_memory), base::make_event(), heap_fd, to));
+      new host_transport(self, std::move(job_file), std::move(job_memory), base::make_event(), heap_fd, to));
 }
 
-host_transport::host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd,
-                               observer& to)
-    : ring_transport(reinterpret_cast<job_segment*>(job_memory.data())->nodes[0].ring_me, event.get(), to),
+host_transport::host_transport(node_t self, base::unique_fd job_file, base::mapping job_memory, base::unique_fd event,
+                               int heap_fd, observer& to)
+    : ring_transport(reinterpret_cast<job_segment*>(job_memory.data())->of(self).ring_me, event.get(), to),
+      self_(self),
       job_file_(std::move(job_file)),
       job_memory_(std::move(job_memory)),
       job_(reinterpret_cast<job_segment*>(job_memory_.data())),
@@ -43,8 +44,8 @@ host_transport::host_transport(base::unique_fd job_file, base::mapping job_memor
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   job_->magic = job_segment::magic_value;
   job_->cores = base::usable_cores();
-  job_->set_awake(0, true);
-  watch_ = std::make_unique<base::life_watch>(job_->nodes[0].alive, [this](std::uint64_t node) {
+  job_->set_awake(self_, true);
+  watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive, [this](std::uint64_t node) {
     job_->set_awake(static_cast<node_t>(node), false);
     observing().on_died(static_cast<node_t>(node), "its process " + how_ended(static_cast<node_t>(node)));
   });
@@ -111,6 +112,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   base::unique_fd pair_file;
   control_text welcome;
   base::mapping rings = targets_.make_pair(pair_file, welcome.epoch);
+  welcome.peer = self_;
   welcome.nodes = nodes;
   one->welcome(welcome, job_file_.get(), pair_file.get(), heap_fd_, event_.get());
   const base::unique_fd theirs = one->take_its_end();
@@ -134,7 +136,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   }
   job_->set_awake(plan.node, true);
 
-  auto connection = std::make_unique<ring_endpoint>(plan.node, 0, ring_pair::in(rings, welcome.epoch), 0U,
+  auto connection = std::make_unique<ring_endpoint>(plan.node, self_, ring_pair::in(rings, welcome.epoch), 0U,
                                                     remote_bell{&job_->of(plan.node).ring_me, one->event()});
   connection->keep(std::move(rings), {});
   connection->set_memory(one->memory());

@@ -20,8 +20,8 @@ namespace ham::transport::shm {
 
 class host_transport final : public ring_transport {
  public:
-  /// Does not start anything yet. `heap_fd` stays the caller's.
-  static std::unique_ptr<host_transport> make(int heap_fd, observer& to);
+  /// Of the node `self`. Does not start anything yet. `heap_fd` stays the caller's.
+  static std::unique_ptr<host_transport> make(node_t self, int heap_fd, observer& to);
   ~host_transport() override;
 
   /// Starts targets of a job of `nodes` nodes. Throws ham::config_error.
@@ -34,7 +34,7 @@ class host_transport final : public ring_transport {
   void connect(node_t peer) override { observing().on_lost(peer, "it has left the job"); }
   [[nodiscard]] bool oversubscribed() const noexcept override;
   [[nodiscard]] int home_core() const noexcept override {
-    return job_->nodes[0].home.load(std::memory_order_relaxed) - 1;
+    return job_->of(self_).home.load(std::memory_order_relaxed) - 1;
   }
   /// Where a node, this one or a target that is or will be started, is to wake up; negative: anywhere. Any thread.
   void set_home_core(node_t node, int core) noexcept { job_->of(node).home.store(core + 1, std::memory_order_relaxed); }
@@ -45,10 +45,11 @@ class host_transport final : public ring_transport {
   [[nodiscard]] bool has_place_of(node_t node) const;
 
  protected:
-  void asleep(bool on) noexcept override { job_->set_awake(0, !on); }
+  void asleep(bool on) noexcept override { job_->set_awake(self_, !on); }
 
  private:
-  host_transport(base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd, observer& to);
+  host_transport(node_t self, base::unique_fd job_file, base::mapping job_memory, base::unique_fd event, int heap_fd,
+                 observer& to);
 
   void control_loop();  // the control thread
   void start_one(const target_plan& plan, std::uint32_t nodes);
@@ -65,6 +66,7 @@ class host_transport final : public ring_transport {
   void stop_children();
   void drop_ended();
 
+  const node_t self_;
   base::unique_fd job_file_;
   base::mapping job_memory_;
   job_segment* job_;

@@ -15,10 +15,10 @@ enum class control_kind : std::uint32_t {
 };
 
 struct control_text {
-  static constexpr std::uint32_t protocol = 3;
+  static constexpr std::uint32_t protocol = 4;
   std::uint32_t version = protocol;
   control_kind kind{};
-  std::int32_t peer = 0;
+  std::int32_t peer = 0;    ///< welcome: number of the host
   std::int32_t node = 0;    ///< welcome: number of the receiver
   std::uint32_t nodes = 0;  ///< welcome: number of nodes of the job
   std::uint32_t side = 0;

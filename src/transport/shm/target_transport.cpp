@@ -48,7 +48,7 @@ std::string obstacle(const control_text& text) {
            "-endian and its host is not: nodes that share memory need the same byte order; reach it through tcp://";
   }
   const bool sane = text.version == control_text::protocol && text.kind == control_kind::welcome && text.node > 0 &&
-                    place_of(text.node) != 0;
+                    text.peer >= 0 && place_of(text.node) != place_of(text.peer);
   return sane ? ""
               : "the host of this target speaks another version of the start protocol; build both from the same "
                 "release of HAM";
@@ -74,6 +74,7 @@ invitation invitation::accept(int control_fd) {
   result.own_event = std::move(fds[4]);
   result.host_event = std::move(fds[5]);
   result.node = text.node;
+  result.host = text.peer;
   result.nodes = text.nodes;
   result.epoch = text.epoch;
   return result;
@@ -98,13 +99,15 @@ target_transport::target_transport(invitation from, base::mapping job_memory, ob
       job_memory_(std::move(job_memory)),
       job_(reinterpret_cast<job_segment*>(job_memory_.data())),
       self_(invitation_.node),
+      host_(invitation_.host),
       stop_event_(::eventfd(0, EFD_CLOEXEC)) {
-  watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive, [this](std::uint64_t node) {
-    if (node == 0 && !leaving_.load()) end_with_host();
-    const std::string how = job_->of(static_cast<node_t>(node)).how_ended(0);
-    observing().on_died(static_cast<node_t>(node), "its process " + (how.empty() ? "died" : how));
+  watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive, [this](std::uint64_t cookie) {
+    const auto node = static_cast<node_t>(cookie);
+    if (node == host_ && !leaving_.load()) end_with_host();
+    const std::string how = job_->of(node).how_ended(0);
+    observing().on_died(node, "its process " + (how.empty() ? "died" : how));
   });
-  watch_->watch(job_->nodes[0].alive, 0);
+  watch_->watch(job_->of(host_).alive, static_cast<std::uint64_t>(host_));
   job_->of(self_).pid.store(::getpid(), std::memory_order_relaxed);
 }
 
@@ -115,9 +118,9 @@ void target_transport::end_with_host() noexcept {
 }
 
 void target_transport::join() {
-  add(0, 1, invitation_.epoch, std::move(invitation_.pair_file), std::move(invitation_.host_heap),
+  add(host_, 1, invitation_.epoch, std::move(invitation_.pair_file), std::move(invitation_.host_heap),
       std::move(invitation_.host_event));
-  send_control(control_kind::joined, 0);
+  send_control(control_kind::joined, host_);
   control_thread_ = base::start_thread([this] { control_loop(); });
 }
 
@@ -134,7 +137,7 @@ void target_transport::add(node_t peer, unsigned side, std::uint32_t epoch, base
   connection->set_memory(std::make_unique<mapped_memory>(std::move(heap)));
   connection->keep(std::move(rings), std::move(event));
   adopt(std::move(connection));
-  if (peer != 0) watch_->watch(job_->of(peer).alive, static_cast<std::uint64_t>(peer));
+  if (peer != host_) watch_->watch(job_->of(peer).alive, static_cast<std::uint64_t>(peer));
 }
 
 bool target_transport::send_control(control_kind kind, node_t peer) noexcept {
@@ -147,7 +150,7 @@ bool target_transport::send_control(control_kind kind, node_t peer) noexcept {
 
 void target_transport::forget(endpoint& with) noexcept {
   ring_transport::forget(with);
-  if (watch_ != nullptr && with.peer() != 0) watch_->unwatch(static_cast<std::uint64_t>(with.peer()));
+  if (watch_ != nullptr && with.peer() != host_) watch_->unwatch(static_cast<std::uint64_t>(with.peer()));
 }
 
 void target_transport::connect(node_t peer) {
@@ -167,7 +170,7 @@ void target_transport::control_loop() {
     bool closed = false;
     const auto message = base::receive_control(invitation_.control.get(), false, closed);
     if (closed) {
-      if (!leaving_.load()) observing().on_lost(0, "the host closed the connection");
+      if (!leaving_.load()) observing().on_lost(host_, "the host closed the connection");
       // A busy target behind a wrapper is not the host's child, so the host cannot end it.
       if (::poll(&waiting[1], 1, after_host_timeout_ms) == 0) end_with_host();
       return;
@@ -191,7 +194,7 @@ void target_transport::on_introduced(const base::control_message& message) {
   if (message.bytes.size() != sizeof text) return;
   std::memcpy(&text, message.bytes.data(), sizeof text);
   const bool sane = !message.from_other_user && text.version == control_text::protocol && text.peer > 0 &&
-                    text.peer != self_ && place_of(text.peer) != 0;
+                    text.peer != self_ && place_of(text.peer) != place_of(host_);
   if (!sane) return;
   if (text.kind == control_kind::refused) {
     try {

@@ -19,6 +19,7 @@ struct invitation {
   base::unique_fd control;
   base::unique_fd job_file, pair_file, own_heap, host_heap, own_event, host_event;
   node_t node = 0;
+  node_t host = 0;  ///< who has started it
   std::uint32_t nodes = 0;
   std::uint32_t epoch = 0;
 
@@ -62,6 +63,7 @@ class target_transport final : public ring_transport {
   base::mapping job_memory_;
   job_segment* job_;
   node_t self_;
+  node_t host_;
   const uid_t user_at_start_ = ::geteuid();
   std::size_t connected_ = 0;  // of the control thread, once it runs
   std::atomic<bool> leaving_{false};

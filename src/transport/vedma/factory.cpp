@@ -12,8 +12,8 @@ class vedma_transport final : public veo::veo_factory {
   [[nodiscard]] help_line help() const noexcept override {
     return {"vedma[:COUNT]", "targets on Vector Engines; they make the transfers by user DMA"};
   }
-  [[nodiscard]] host_parts make_host(base::heap&, observer& to) const override {
-    return veo::make_veo_host<vedma::host_transport>(to);
+  [[nodiscard]] host_parts make_host(node_t self, base::heap&, observer& to) const override {
+    return veo::make_veo_host<vedma::host_transport>(self, to);
   }
   [[nodiscard]] company reaches() const noexcept override { return company::nobody; }
   [[nodiscard]] std::unique_ptr<target_side> make_called_target(std::uint64_t address) const override {

@@ -8,8 +8,8 @@ namespace ham::transport::vedma {
 
 class host_transport final : public veo::veo_host {
  public:
-  /// Loads libveo. Throws ham::config_error.
-  explicit host_transport(observer& to) : veo_host(to, {}) {}
+  /// Of the node `self`. Loads libveo. Throws ham::config_error.
+  host_transport(node_t self, observer& to) : veo_host(self, to, {}) {}
   ~host_transport() override { shutdown(); }
 
   [[nodiscard]] const char* name() const noexcept override { return "vedma"; }

@@ -22,8 +22,9 @@ using access = attached_access;
 }  // namespace
 
 void target_transport::join() {
-  const veo::welcome& host = said();
-  adopt(std::make_unique<one_sided_endpoint<access>>(0, host.terms(veo::target_side), host.ring, host.layout.bytes()));
+  const veo::welcome& told = said();
+  adopt(std::make_unique<one_sided_endpoint<access>>(told.host, told.terms(veo::target_side), told.ring,
+                                                     told.layout.bytes()));
 }
 
 }  // namespace ham::transport::vedma

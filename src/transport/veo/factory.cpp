@@ -12,8 +12,8 @@ class veo_transport final : public veo::veo_factory {
   [[nodiscard]] help_line help() const noexcept override {
     return {"veo[:COUNT]", "targets on Vector Engines; the host makes the transfers"};
   }
-  [[nodiscard]] host_parts make_host(base::heap&, observer& to) const override {
-    return veo::make_veo_host<veo::host_transport>(to);
+  [[nodiscard]] host_parts make_host(node_t self, base::heap&, observer& to) const override {
+    return veo::make_veo_host<veo::host_transport>(self, to);
   }
   [[nodiscard]] company reaches() const noexcept override { return company::nobody; }
   [[nodiscard]] std::unique_ptr<target_side> make_called_target(std::uint64_t address) const override {

@@ -10,8 +10,8 @@
 namespace ham::transport::veo {
 
 // A look takes up to 100 us of this core and of VEOS.
-host_transport::host_transport(observer& to)
-    : veo_host(to, {std::chrono::microseconds(100), std::chrono::milliseconds(10)}) {}
+host_transport::host_transport(node_t self, observer& to)
+    : veo_host(self, to, {std::chrono::microseconds(100), std::chrono::milliseconds(10)}) {}
 
 std::unique_ptr<polled_endpoint> host_transport::make_ring(const engine_process& process, welcome& said) {
   said.place = ring_place::engine_memory;

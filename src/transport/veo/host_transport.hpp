@@ -7,8 +7,8 @@ namespace ham::transport::veo {
 
 class host_transport final : public veo_host {
  public:
-  /// Loads libveo. Throws ham::config_error.
-  explicit host_transport(observer& to);
+  /// Of the node `self`. Loads libveo. Throws ham::config_error.
+  host_transport(node_t self, observer& to);
   ~host_transport() override { shutdown(); }
 
   [[nodiscard]] const char* name() const noexcept override { return "veo"; }

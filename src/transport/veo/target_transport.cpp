@@ -13,7 +13,7 @@ void target_transport::join() {
     throw config_error("ham_main was called without a ring; build host and target from the same release of HAM");
   }
   auto* const ring = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(said().ring));
-  adopt(std::make_unique<one_sided_endpoint<local_access>>(0, said().terms(target_side), ring));
+  adopt(std::make_unique<one_sided_endpoint<local_access>>(said().host, said().terms(target_side), ring));
 }
 
 }  // namespace ham::transport::veo

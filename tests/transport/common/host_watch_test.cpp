@@ -50,20 +50,20 @@ TEST(host_watch, messages_of_the_host_are_no_end) {
   watch.stop();
 }
 
-TEST(host_watch, a_target_says_that_it_has_joined_and_loses_its_host_as_node_0) {
+TEST(host_watch, a_target_says_that_it_has_joined_and_loses_its_host_by_its_number) {
   auto [host, target] = base::make_control_pair();
   conformance::recorder news;
-  const auto watch = join_and_watch(target.get(), news);
+  const auto watch = join_and_watch(target.get(), 3, news);
   bool closed = false;
   const auto said = base::receive_control(host.get(), true, closed);
   ASSERT_TRUE(said.has_value());
   const std::string text(reinterpret_cast<const char*>(said->bytes.data()), said->bytes.size());
   EXPECT_EQ(text, target_supervisor::joined);
-  EXPECT_TRUE(news.lost(0).empty());
+  EXPECT_TRUE(news.lost(3).empty());
   host.reset();
-  while (news.lost(0).empty()) std::this_thread::yield();
+  while (news.lost(3).empty()) std::this_thread::yield();
   watch->stop();
-  EXPECT_EQ(news.lost(0), std::vector<std::string>{"the host closed the connection"});
+  EXPECT_EQ(news.lost(3), std::vector<std::string>{"the host closed the connection"});
 }
 
 TEST(host_watch_death_test, a_process_that_goes_on_is_ended) {

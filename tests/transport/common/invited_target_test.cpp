@@ -48,8 +48,9 @@ class carrier final : public transport {
 TEST(invited_target, has_the_place_the_memory_and_the_transport_of_its_invitation) {
   letter from{base::heap::make_file(), "content"};
   const int memory = from.own_heap.get();
-  invited_target<carrier, letter> side(std::move(from), 3, 5);
+  invited_target<carrier, letter> side(std::move(from), 3, 2, 5);
   EXPECT_EQ(side.self(), 3);
+  EXPECT_EQ(side.host(), 2);
   EXPECT_EQ(side.nodes(), 5U);
   EXPECT_EQ(side.take_memory()->fd(), memory);
   conformance::recorder news;
@@ -63,7 +64,7 @@ TEST(invited_target, has_the_place_the_memory_and_the_transport_of_its_invitatio
 }
 
 TEST(invited_target, makes_its_own_memory_if_the_host_has_not) {
-  invited_target<carrier, short_letter> side({"content"}, 3, 5);
+  invited_target<carrier, short_letter> side({"content"}, 3, 2, 5);
   const std::unique_ptr<base::heap> memory = side.take_memory();
   ASSERT_NE(memory, nullptr);
   EXPECT_NE(memory->allocate(64).address, nullptr);

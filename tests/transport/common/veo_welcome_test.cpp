@@ -26,8 +26,16 @@ TEST(veo_welcome, is_taken_only_if_it_makes_sense) {
   for (const std::int32_t node : {0, -1}) {
     said = good();
     said.node = node;
-    EXPECT_FALSE(said.sane()) << "the host is node 0";
+    EXPECT_FALSE(said.sane()) << "no target has this number";
   }
+  for (const std::int32_t host : {-1, 1}) {
+    said = good();
+    said.host = host;
+    EXPECT_FALSE(said.sane()) << "no other node has this number";
+  }
+  said = good();
+  said.host = 3;
+  EXPECT_TRUE(said.sane());
   said = good();
   said.nodes = 1;
   EXPECT_FALSE(said.sane());
@@ -47,7 +55,7 @@ TEST(veo_welcome, memory_that_nobody_has_written_is_none) {
 TEST(veo_welcome, begins_with_readable_letters) {
   char text[9] = {};
   for (unsigned i = 0; i < 8; ++i) text[i] = static_cast<char>(welcome::protocol >> (8 * i));
-  EXPECT_STREQ(text, "hamveo01");
+  EXPECT_STREQ(text, "hamveo02");
 }
 
 TEST(veo_welcome, transfers_of_the_host_are_too_dear_to_say_that_a_message_was_taken) {

@@ -1,0 +1,74 @@
+// Who passes on what is for a node that this one has no medium in common with.
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+#include "ham/offload/node.hpp"
+
+namespace ham::detail {
+
+/// A target has one neighbour that passes things on: the node that has started it. Node 0 and nodes that start targets
+/// of their own (`each:` in HAM_NODES) pass on what those send and get; they know each other's targets from the start.
+///
+/// Changed before the node's first connection only; read by any thread afterwards.
+class routes {
+ public:
+  explicit routes(node_t self) noexcept : self_(self) {}
+
+  void set_starter(node_t node) noexcept { starter_ = node; }
+  /// Nodes from `first` to before `end`, and 0, are connected with this one, or can be.
+  void set_neighbours(node_t first, node_t end) noexcept {
+    first_neighbour_ = first;
+    end_of_neighbours_ = end;
+  }
+  /// `target` is started by `starter`, which need not be this node, nor one that it is connected with.
+  void add(node_t target, node_t starter) { starters_[target] = starter; }
+
+  /// Who has started this node: 0 unless it is said otherwise.
+  [[nodiscard]] node_t starter() const noexcept { return starter_; }
+  /// The neighbour that takes what is for `node`, which may be that node.
+  [[nodiscard]] node_t hop_to(node_t node) const noexcept {
+    if (starter_ != 0) return starter_;
+    if (node >= first_neighbour_ && node < end_of_neighbours_) return node;
+    const auto known = starters_.find(node);
+    if (known != starters_.end()) return known->second == self_ ? node : known->second;
+    return self_ == 0 ? node : starter_;
+  }
+  /// Whether this node has started `node`, or will.
+  [[nodiscard]] bool starts(node_t node) const noexcept {
+    const auto known = starters_.find(node);
+    return known != starters_.end() && known->second == self_;
+  }
+  /// How many targets this node starts.
+  [[nodiscard]] std::size_t started() const noexcept {
+    std::size_t count = 0;
+    for (const auto& [target, starter] : starters_) count += starter == self_ ? 1 : 0;
+    return count;
+  }
+  /// Whether it is this node's to pass on what one of the two sends to the other one.
+  [[nodiscard]] bool joins(node_t one, node_t other) const noexcept {
+    return self_ == 0 || starts(one) || starts(other);
+  }
+  /// Calls visit(node) for each target that `hop`, another node, has started.
+  template <class Visit>
+  void for_each_behind(node_t hop, Visit visit) const {
+    for (const auto& [target, starter] : starters_) {
+      if (starter == hop && hop != self_) visit(target);
+    }
+  }
+  [[nodiscard]] bool any_behind(node_t hop) const {
+    bool any = false;
+    for_each_behind(hop, [&](node_t) { any = true; });
+    return any;
+  }
+
+ private:
+  const node_t self_;
+  node_t starter_ = 0;
+  node_t first_neighbour_ = 0;
+  node_t end_of_neighbours_ = 0;
+  std::map<node_t, node_t> starters_;
+};
+
+}  // namespace ham::detail
