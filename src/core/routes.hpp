@@ -30,7 +30,7 @@ class routes {
   /// The neighbour that takes what is for `node`, which may be that node.
   [[nodiscard]] node_t hop_to(node_t node) const noexcept {
     if (starter_ != 0) return starter_;
-    if (node >= first_neighbour_ && node < end_of_neighbours_) return node;
+    if (is_neighbour(node)) return node;
     const auto known = starters_.find(node);
     if (known != starters_.end()) return known->second == self_ ? node : known->second;
     return self_ == 0 ? node : starter_;
@@ -48,7 +48,8 @@ class routes {
   }
   /// Whether it is this node's to pass on what one of the two sends to the other one.
   [[nodiscard]] bool joins(node_t one, node_t other) const noexcept {
-    return self_ == 0 || starts(one) || starts(other);
+    if (self_ == 0) return !is_neighbour(hop_to(one)) || !is_neighbour(hop_to(other));  // those have a way of their own
+    return starts(one) || starts(other);
   }
   /// Calls visit(node) for each target that `hop`, another node, has started.
   template <class Visit>
@@ -64,6 +65,10 @@ class routes {
   }
 
  private:
+  [[nodiscard]] bool is_neighbour(node_t node) const noexcept {
+    return node >= first_neighbour_ && node < end_of_neighbours_;
+  }
+
   const node_t self_;
   node_t starter_ = 0;
   node_t first_neighbour_ = 0;

@@ -161,7 +161,8 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
   auto [kind, nodes, complete, secure, force_insecure, key, listeners, apart, ranks, starters] =
       unpack<announcement>(text);
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
-  if (!std::exchange(compared_, true) && has_ranks()) compare_starters(starters);
+  if (!has_compared() && has_ranks()) compare_starters(starters);
+  compared_.store(true, std::memory_order_release);
   if (!node_.peers.grow_to(nodes)) throw protocol_error("an announcement of " + std::to_string(nodes) + " nodes");
   if (only_ == nullptr) {  // where others listen is not for a node that reaches only one
     std::lock_guard guard(mutex_);

@@ -70,6 +70,8 @@ class node_directory {
   /// Sees to it that a target which a rank has started, and which was told to end, does so within `timeout`. Does
   /// nothing for other nodes. Does not wait.
   void end_target(node_t node, std::chrono::milliseconds timeout);
+  /// On a rank: the host has announced the same targets of ranks as this one's list of nodes has.
+  [[nodiscard]] bool has_compared() const noexcept { return compared_.load(std::memory_order_acquire); }
   /// From now on nodes that are announced are not told to know all about those from `first` on, until announce_to_all.
   void begin_additions(node_t first);
   /// Tells all nodes that are connected all that is known.
@@ -106,7 +108,7 @@ class node_directory {
   bool local_reaches_targets_ = true;
   transport::transport* only_ = nullptr;
   transport::network* network_ = nullptr;  // guarded by the receiving lock
-  bool compared_ = false;                  ///< what the host has announced with this rank's own list
+  std::atomic<bool> compared_{false};      ///< what the host has announced with this rank's own list
   std::atomic<node_t> complete_{0};        ///< of nodes with smaller numbers the host has told what follows
   mutable std::mutex mutex_;               // what follows, and how_
   std::vector<rank_range> ranks_;

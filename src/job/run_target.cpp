@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/backoff.hpp"
 #include "base/own_program.hpp"
 #include "base/settings.hpp"
 #include "compose/transports.hpp"
@@ -114,6 +115,16 @@ described_side called_side(std::uint64_t address) {
       "ham_main was told of a ring in a place unknown here; build host and target from the same release");
 }
 
+/// Whether the host counts on the same targets as this rank, which is told soon after the greeting.
+bool await_comparison(const node_directory& directory, engine& at) {
+  base::backoff<base::backoff_schedule{.spins = 100, .yields = 100, .sleep_ns = 50'000}> pause;
+  while (!directory.has_compared() && at.peers.is_ready(0)) {
+    at.poll_once();
+    pause.wait();
+  }
+  return directory.has_compared();
+}
+
 /// Tells of those that could not be started, as if they had been lost.
 void start_own(started_targets& targets, engine& at, const fresh_targets& own, std::size_t nodes) {
   try {
@@ -154,12 +165,15 @@ void run_rank(std::unique_ptr<transport::process_group> group, const fresh_targe
   const node_t end = first + static_cast<node_t>(group->size()) - 1;
   const node_t self = group->self();
   const fresh_targets own = targets_of(planned, self);
+  const bool any_thread = group->for_any_thread();
   std::unique_ptr<started_targets> targets;  // on this node
+  node_directory* known = nullptr;
   target_boot boot;
   boot.self = self;
   boot.nodes = static_cast<std::size_t>(end) + planned.size();
   boot.how.timeout = tcp_timeout();
   boot.open = [&](engine& target, node_directory& directory) {
+    known = &directory;
     set_routes(target, planned, first, end);
     targets = std::make_unique<started_targets>(target, std::move(how));
     directory.end_targets_by(
@@ -170,8 +184,8 @@ void run_rank(std::unique_ptr<transport::process_group> group, const fresh_targe
     return made;
   };
   boot.begin = [&, nodes = boot.nodes](engine& target) {
-    if (own.empty()) return;
-    target.standby.start();  // passes things on while a function runs here
+    if (own.empty() || !await_comparison(*known, target)) return;
+    if (any_thread) target.standby.start();  // passes things on while a function runs here
     start_own(*targets, target, own, nodes);
   };
   boot.left = [&] {

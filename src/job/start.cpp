@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -125,11 +124,10 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
   const bool added = ranks != nullptr && ranks->first() != 1;  // by spawn: the job has its targets
   const fresh_targets planned =
       added ? fresh_targets() : plan_targets(groups, static_cast<node_t>(processes), processes);
-  const bool each = std::ranges::any_of(groups, [](const target_group& one) { return one.each_rank; });
-  if (each && processes + planned.size() > peer_table::most) {
-    throw config_error("HAM_NODES asks " + std::to_string(processes) + " ranks for " + std::to_string(planned.size()) +
-                       " targets (a job has at most " + std::to_string(peer_table::most) +
-                       " nodes at a time); ask for fewer, or start fewer ranks");
+  if (processes + planned.size() > peer_table::most && !planned.empty()) {
+    throw config_error("HAM_NODES asks for " + std::to_string(planned.size()) + " targets beside " +
+                       std::to_string(processes) + " processes (a job has at most " + std::to_string(peer_table::most) +
+                       " nodes at a time); ask for fewer, or start fewer");
   }
   if (command.empty()) command = {base::own_program_link};
   if (ranks != nullptr) placement.automatic = false;  // where ranks run is the launcher's business

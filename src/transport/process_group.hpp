@@ -21,6 +21,8 @@ class process_group {
   [[nodiscard]] virtual node_t first() const noexcept = 0;
   /// Number of this process in the job.
   [[nodiscard]] virtual node_t self() const noexcept = 0;
+  /// Whether any thread may use the transport, whatever the application itself does with the vendor's library.
+  [[nodiscard]] virtual bool for_any_thread() const noexcept = 0;
   /// The transport among them. `memory`: what peers may put to and get from; nullptr: nothing. Called once; returns
   /// when all processes of the group have called it. The group may go before the transport.
   [[nodiscard]] virtual std::unique_ptr<transport> open(base::heap* memory, observer& to) = 0;
@@ -50,7 +52,7 @@ class group_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t group_interface = 2;
+inline constexpr std::uint32_t group_interface = 3;
 
 /// The function that a module exports under the name "ham_group_module". nullptr: another interface than asked for.
 using group_module_entry = group_module* (*)(std::uint32_t interface_version);

@@ -46,7 +46,12 @@ TEST(routes, a_target_sends_everything_to_whoever_has_started_it) {
 }
 
 TEST(routes, who_passes_on) {
-  EXPECT_TRUE(of_rank(0).joins(1, 2));
+  EXPECT_TRUE(of_rank(0).joins(3, 4)) << "its own";
+  EXPECT_TRUE(of_rank(0).joins(6, 2)) << "a target that was added";
+  EXPECT_TRUE(of_rank(0).joins(6, 5));
+  EXPECT_FALSE(of_rank(0).joins(1, 2)) << "ranks have a way of their own";
+  EXPECT_FALSE(of_rank(0).joins(1, 5));
+  EXPECT_FALSE(of_rank(0).joins(4, 5));
   EXPECT_TRUE(of_rank(1).joins(4, 0));
   EXPECT_TRUE(of_rank(1).joins(5, 4));
   EXPECT_FALSE(of_rank(1).joins(5, 0));

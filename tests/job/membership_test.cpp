@@ -106,6 +106,7 @@ class played_ranks final : public wire::process_group {
   [[nodiscard]] std::size_t size() const noexcept override { return 3; }
   [[nodiscard]] node_t first() const noexcept override { return 1; }
   [[nodiscard]] node_t self() const noexcept override { return 0; }
+  [[nodiscard]] bool for_any_thread() const noexcept override { return true; }
   [[nodiscard]] std::unique_ptr<wire::transport> open(base::heap*, wire::observer& to) override {
     return std::make_unique<losing>(to);
   }

@@ -231,7 +231,8 @@ template <class Object, class... Args>
 }
 
 /// The same with a future, which owns the object once it is made: objects are constructed on several nodes at once.
-/// Discarded, it waits, and destroys the object again; after detach() the object is destroyed when it is there.
+/// Discarded, it waits, and destroys the object again; after detach() the object is destroyed when it is there. If this
+/// throws for want of memory or of futures, the object may have been made, and lives until its node's runtime ends.
 template <class Object, class... Args>
 [[nodiscard]] future<remote<Object>> make_async(destination to, Args&&... args) {
   return async(to, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,

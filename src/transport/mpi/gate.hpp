@@ -19,6 +19,8 @@ class gate {
   }
   /// Only one thread may call MPI; what others send it sends for them.
   [[nodiscard]] bool funneled() const noexcept { return funneled_; }
+  /// MPI_THREAD_MULTIPLE.
+  [[nodiscard]] bool open_to_all() const noexcept { return !funneled_ && !serialised_; }
   [[nodiscard]] bool open_to_me() const noexcept { return !funneled_ || std::this_thread::get_id() == main_; }
 
   /// Around calls of MPI by a thread to which it is open.

@@ -15,6 +15,7 @@ class mpi_group final : public process_group {
   [[nodiscard]] std::size_t size() const noexcept override { return static_cast<std::size_t>(size_); }
   [[nodiscard]] node_t first() const noexcept override { return how_.first; }
   [[nodiscard]] node_t self() const noexcept override { return rank_ == 0 ? 0 : how_.first + rank_ - 1; }
+  [[nodiscard]] bool for_any_thread() const noexcept override { return session_.calls().open_to_all(); }
   [[nodiscard]] std::unique_ptr<transport> open(base::heap* memory, observer& to) override;
 
  private:
