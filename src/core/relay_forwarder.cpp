@@ -1,8 +1,6 @@
 #include "core/relay_forwarder.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <string_view>
 
 #include "core/relay_frame.hpp"
@@ -118,12 +116,7 @@ void relay_forwarder::leave_over(node_t neighbour, std::uint64_t bytes) noexcept
 void relay_forwarder::end(node_t to, node_t lost, std::string_view why) noexcept {
   const node_t hop = ways_.hop_to(to);
   if (!peers_.has(hop) || peers_[hop].state.load() != peer_state::ready) return;
-  std::array<std::byte, relay_sender_bytes + relay_max_reason> text;
-  write_relay_sender(text.data(), lost);
-  why = why.substr(0, relay_max_reason);
-  std::memcpy(text.data() + relay_sender_bytes, why.data(), why.size());
-  replies_.reply_with(peers_[hop], frame_header::relayed(static_cast<std::uint32_t>(to), relay_end),
-                      std::span(text).first(relay_sender_bytes + why.size()));
+  send_relay_control(replies_, peers_[hop], lost, to, relay_end, std::as_bytes(std::span(why)));
 }
 
 }  // namespace ham::detail

@@ -1,11 +1,14 @@
 // What a relayed frame is, for nodes that pass it on and for those at both ends (docs/wire-format.md).
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "core/frame_header.hpp"
+#include "core/reply_sender.hpp"
 #include "core/wire.hpp"
 #include "ham/error.hpp"
 #include "ham/msg/wire.hpp"
@@ -43,6 +46,17 @@ inline void write_relay_sender(std::byte* payload, node_t sender) noexcept {
 [[nodiscard]] inline std::uint64_t consumed_of_credit(std::span<const std::byte> payload) {
   if (payload.size() != sizeof(std::uint64_t)) throw protocol_error("a credit of another size");
   return msg::reader(payload).number<std::uint64_t>();
+}
+
+/// Sends a credit or an end, of which at most relay_max_reason bytes, to `receiver` by way of `hop`, which is ready.
+inline void send_relay_control(reply_sender& replies, peer& hop, node_t sender, node_t receiver, std::uint32_t what,
+                               std::span<const std::byte> text) noexcept {
+  std::array<std::byte, relay_sender_bytes + relay_max_reason> payload;
+  write_relay_sender(payload.data(), sender);
+  text = text.first(std::min(text.size(), relay_max_reason));
+  std::ranges::copy(text, payload.begin() + relay_sender_bytes);
+  replies.reply_with(hop, frame_header::relayed(static_cast<std::uint32_t>(receiver), what),
+                     std::span(payload).first(relay_sender_bytes + text.size()));
 }
 
 }  // namespace ham::detail

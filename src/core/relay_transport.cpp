@@ -1,7 +1,6 @@
 #include "core/relay_transport.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -81,8 +80,7 @@ class relay_transport::relayed_endpoint final : public ham::transport::endpoint 
   }
   [[nodiscard]] std::string reason() const override { return reason_; }
   void close(const std::string& why) noexcept override {
-    if (!closed_.exchange(true) && !ended_)
-      by_.send_control(*this, relay_end, std::as_bytes(std::span(why).first(std::min(why.size(), relay_max_reason))));
+    if (!closed_.exchange(true) && !ended_) by_.send_control(*this, relay_end, std::as_bytes(std::span(why)));
   }
 
   // ---- the receiving lock is held
@@ -266,11 +264,7 @@ void relay_transport::send_control(const relayed_endpoint& with, std::uint32_t w
                                    std::span<const std::byte> bytes) noexcept {
   const peer_hold neighbour = peers_.hold(with.hop());
   if (!neighbour || neighbour->state.load() != peer_state::ready) return;
-  std::array<std::byte, relay_sender_bytes + relay_max_reason> text;
-  write_relay_sender(text.data(), self_);
-  std::memcpy(text.data() + relay_sender_bytes, bytes.data(), bytes.size());
-  replies_.reply_with(*neighbour, frame_header::relayed(static_cast<std::uint32_t>(with.peer()), what),
-                      std::span(text).first(relay_sender_bytes + bytes.size()));
+  send_relay_control(replies_, *neighbour, self_, with.peer(), what, bytes);
 }
 
 }  // namespace ham::detail

@@ -35,9 +35,9 @@ std::optional<transport::secret_key> invited_targets::key_for(const target_group
   return key_;
 }
 
-void invited_targets::prepare(const std::vector<target_group>& groups) {
-  const auto first = std::find_if(groups.begin(), groups.end(), is_invited);
-  if (first != groups.end()) static_cast<void>(key_for(*first));
+void invited_targets::prepare(const fresh_targets& planned) {
+  const auto first = std::ranges::find_if(planned, [](const fresh_target& one) { return is_invited(*one.group); });
+  if (first != planned.end()) static_cast<void>(key_for(*first->group));
 }
 
 /// A process that waits takes one host after the other: its targets are invited in turn, those of different ones at

@@ -25,9 +25,9 @@ class invited_targets {
   invited_targets(engine& host, node_directory& directory, std::string key)
       : host_(host), directory_(directory), key_from_(std::move(key)) {}
 
-  /// Sees to it that the key is read, if any of `groups` is invited: processes that are started later need not inherit
+  /// Sees to it that the key is read, if any of `planned` is invited: processes that are started later need not inherit
   /// the descriptor it may be in. Throws ham::config_error.
-  void prepare(const std::vector<target_group>& groups);
+  void prepare(const fresh_targets& planned);
   /// Invites all such targets of `fresh`, and has `await` wait for each. Throws ham::config_error.
   void invite(const fresh_targets& fresh, const std::function<void(node_t, const target_group&)>& await);
   /// Puts into the directory where a target that has come listens.

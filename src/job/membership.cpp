@@ -113,19 +113,20 @@ node_t membership::start(const std::vector<target_group>& groups) {
   const std::size_t count = plan_targets(groups, 0, 1).size();
   const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count);
   const fresh_targets planned = plan_targets(groups, first, 1);
-  if (planned.empty()) return first;
-  return start_planned(groups, planned);
-}
-
-node_t membership::start(const std::vector<target_group>& groups, const fresh_targets& planned) {
-  std::lock_guard guard(one_at_a_time_);
-  return planned.empty() ? static_cast<node_t>(host_.peers.size()) : start_planned(groups, planned);
-}
-
-node_t membership::start_planned(const std::vector<target_group>& groups, const fresh_targets& planned) {
-  invited_.prepare(groups);
+  invited_.prepare(planned);
   expect(planned);
-  const node_t first = planned.front().node;
+  start_planned(planned);
+  return first;
+}
+
+void membership::start(const fresh_targets& expected) {
+  std::lock_guard guard(one_at_a_time_);
+  invited_.prepare(expected);
+  start_planned(expected);
+}
+
+void membership::start_planned(const fresh_targets& planned) {
+  if (planned.empty()) return;
   start_all(planned, static_cast<std::uint32_t>(planned.back().node) + 1);
   bool any_invited = false;
   for (const auto& [number, group, starter] : planned) {
@@ -133,8 +134,8 @@ node_t membership::start_planned(const std::vector<target_group>& groups, const 
     any_invited = true;
     invited_.learn_address(number, *group);
   }
-  if (any_invited || first > 1) directory_.announce_to_all();  // else all were told all when they greeted
-  return first;
+  const bool told_all = !any_invited && planned.front().node == 1;  // when they greeted
+  if (!told_all) directory_.announce_to_all();
 }
 
 /// All of them, or none.
@@ -147,14 +148,18 @@ void membership::start_all(const fresh_targets& fresh, std::uint32_t nodes) {
   } catch (...) {
     for (const auto& [number, group, starter] : fresh) {
       host_.part_with(number, "another target of its group could not be started");
-      constexpr std::chrono::milliseconds timeout{500};
-      if (!is_invited(*group)) started_.end(number, timeout);
-      directory_.end_target(number, timeout);
+      end_process(number, std::chrono::milliseconds(500));
       directory_.forget(number);
     }
     directory_.announce_to_all();
     throw;
   }
+}
+
+/// By whomever it was started; does nothing for those that were invited.
+void membership::end_process(node_t number, std::chrono::milliseconds timeout) {
+  started_.end(number, timeout);
+  directory_.end_target(number, timeout);
 }
 
 node_t membership::add(const std::string& group) { return add_groups(parse_nodes(group), started_.command()); }
@@ -216,8 +221,7 @@ void membership::remove(node_t number, std::chrono::milliseconds timeout) {
   if (number == 0) throw config_error("the host cannot be removed; leave main to end the job");
   std::lock_guard guard(one_at_a_time_);
   host_.part_with(number, "it was removed from the job");
-  started_.end(number, timeout);
-  directory_.end_target(number, timeout);
+  end_process(number, timeout);
   directory_.forget(number);
   host_.locked([&] {
     if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(number);

@@ -31,8 +31,8 @@ class membership {
   /// Starts or reaches the targets of `groups`, waits until they can be called, and tells all nodes of each other.
   /// Gives the number of the first one. Throws ham::config_error; what had begun is ended then.
   node_t start(const std::vector<target_group>& groups);
-  /// The same with numbers that were given before.
-  node_t start(const std::vector<target_group>& groups, const fresh_targets& planned);
+  /// The same with targets that expect() was told of.
+  void start(const fresh_targets& expected);
 
   // ---- as ham::offload's functions of these names
   node_t add(const std::string& group);
@@ -41,7 +41,8 @@ class membership {
   void remove(node_t node, std::chrono::milliseconds timeout);
 
  private:
-  node_t start_planned(const std::vector<target_group>& groups, const fresh_targets& planned);
+  void start_planned(const fresh_targets& planned);
+  void end_process(node_t number, std::chrono::milliseconds timeout);
   node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command);
   node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command);
   [[nodiscard]] node_t free_numbers(std::size_t count);

@@ -59,9 +59,8 @@ network_settings settings_of_job() {
   return how;
 }
 
-void start_processes(runtime_parts& parts, const runtime_options& options, std::vector<target_group> groups,
-                     target_defaults defaults, std::unique_ptr<transport::process_group> ranks,
-                     const fresh_targets& planned) {
+void start_processes(runtime_parts& parts, const runtime_options& options, target_defaults defaults,
+                     std::unique_ptr<transport::process_group> ranks, const fresh_targets& planned) {
   parts.host = std::make_unique<engine>(0, 1, std::make_unique<base::heap>(base::heap::make_file()));
   parts.host->limit_messages(options.max_message != 0 ? options.max_message : message_limit());
   parts.directory = std::make_unique<node_directory>(*parts.host, settings_of_job());
@@ -69,13 +68,10 @@ void start_processes(runtime_parts& parts, const runtime_options& options, std::
   parts.job = std::make_unique<node_job>(*parts.directory, parts.members.get());
   parts.host->owner = parts.job.get();
   parts.host->memory.set_one_sided(options.one_sided);
-  if (ranks != nullptr) {
-    set_routes(*parts.host, planned, 1, static_cast<node_t>(ranks->size()));
-    parts.members->expect(planned);  // those that ranks start may come before all ranks are there
-    parts.members->take(*ranks);
-    groups.erase(groups.begin());
-  }
-  if (!groups.empty()) parts.members->start(groups, planned);
+  if (ranks != nullptr) set_routes(*parts.host, planned, 1, static_cast<node_t>(ranks->size()));
+  parts.members->expect(planned);  // those that ranks start may come before all ranks are there
+  if (ranks != nullptr) parts.members->take(*ranks);
+  parts.members->start(planned);
 }
 
 void finish_launchers() noexcept {
@@ -144,7 +140,7 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     for (const target_group& group : groups) nodes += group.count;
     start_threads(*parts, *groups.front().by->as_in_process(), nodes, options.one_sided);
   } else {
-    start_processes(*parts, options, groups, {std::move(command), std::move(placement)}, std::move(ranks), planned);
+    start_processes(*parts, options, {std::move(command), std::move(placement)}, std::move(ranks), planned);
   }
   if (options.progress_thread) parts->host->start_progress_thread();
   enter(parts->host.get());

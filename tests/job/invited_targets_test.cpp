@@ -21,6 +21,10 @@ class invitations : public testing::Test {
   silent_network network_;
 };
 
+void prepare(invited_targets& targets, const std::vector<target_group>& groups) {
+  targets.prepare(plan_targets(groups, 1, 1));
+}
+
 TEST_F(invitations, are_for_those_who_wait_at_an_address) {
   starts_log log;
   const starting_played started(log);
@@ -34,19 +38,19 @@ TEST_F(invitations, want_a_key_that_can_be_shown) {
   const network_played waiting;
   invited_targets keyless(*host_, directory_, "");
   EXPECT_NE(problem_with([&] {
-              keyless.prepare({waiting.at("host", 7000)});
+              prepare(keyless, {waiting.at("host", 7000)});
             }).find("cannot reach waiting://host:7000 (no key was given to show there)"),
             std::string::npos);
-  keyless.prepare({});
+  prepare(keyless, {});
   const network_played insecure("no cipher");
   EXPECT_NE(problem_with([&] {
-              keyless.prepare({insecure.at("host", 7000)});
+              prepare(keyless, {insecure.at("host", 7000)});
             }).find("cannot reach waiting://host:7000 with a key (no cipher)"),
             std::string::npos);
   invited_targets wrong(*host_, directory_, "/nowhere/key");
-  EXPECT_NE(problem_with([&] { wrong.prepare({waiting.at("host", 7000)}); }).find("/nowhere/key"), std::string::npos);
+  EXPECT_NE(problem_with([&] { prepare(wrong, {waiting.at("host", 7000)}); }).find("/nowhere/key"), std::string::npos);
   ::setenv("HAM_TCP_SECURITY", "off", 1);
-  keyless.prepare({waiting.at("host", 7000), insecure.at("host", 7000)});
+  prepare(keyless, {waiting.at("host", 7000), insecure.at("host", 7000)});
 }
 
 TEST_F(invitations, of_one_process_are_made_in_turn) {

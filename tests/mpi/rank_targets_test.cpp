@@ -15,8 +15,10 @@
 
 #include "ham/offload.hpp"
 #include "offload/block_crossing.hpp"
+#include "offload/calls_between.hpp"
 
 using namespace ham;
+using namespace ham::test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -31,46 +33,7 @@ node_t end_of_targets() { return ranks() + ranks() * number_of("TEST_EACH"); }
 node_t starter_of(node_t target) { return (target - ranks()) / number_of("TEST_PER_GROUP") % ranks(); }
 node_t target_of(node_t rank) { return ranks() + rank * number_of("TEST_PER_GROUP"); }
 
-pid_t my_pid() { return ::getpid(); }
 pid_t my_parent() { return ::getppid(); }
-pid_t pid_of(node_t node) { return offload::sync(node, fn<&my_pid>); }
-std::string medium_to(node_t node) {
-  static_cast<void>(pid_of(node));
-  return offload::get_node_descriptor(node).transport();
-}
-std::string twice(const std::string& text) { return text + text; }
-std::string twice_at(node_t node, const std::string& text) { return offload::sync(node, fn<&twice>, text); }
-int complain(int code) { throw std::out_of_range("code " + std::to_string(code)); }
-std::string complaint_of(node_t node, int code) {
-  try {
-    return std::to_string(offload::sync(node, fn<&complain>, code));
-  } catch (const std::out_of_range& thrown) {
-    return thrown.what();
-  }
-}
-int next(int value) { return value + 1; }
-int many_calls(node_t node, int count) {
-  std::vector<offload::future<int>> all;
-  for (int i = 0; i < count; ++i) all.push_back(offload::async(node, fn<&next>, i));
-  int right = 0;
-  for (int i = 0; i < count; ++i) right += all[static_cast<std::size_t>(i)].get() == i + 1 ? 1 : 0;
-  return right;
-}
-int batches_and_contexts(node_t node, int count) {
-  offload::batch calls(node);
-  std::vector<offload::future<int>> all;
-  for (int i = 0; i < count; ++i) all.push_back(calls.add(fn<&next>, i));
-  calls.submit();
-  const offload::context aside(node);
-  int sum = 0;
-  for (int i = 0; i < count; ++i) sum += offload::sync(aside, fn<&next>, i);
-  for (auto& one : all) sum += one.get();
-  return sum;
-}
-int ping_pong(node_t partner, int depth) {
-  if (depth == 0) return 0;
-  return 1 + offload::sync(partner, fn<&ping_pong>, offload::this_node(), depth - 1);
-}
 std::string failure_of(node_t node) {
   try {
     offload::sync(node, [] { std::this_thread::sleep_for(std::chrono::hours(1)); });
@@ -116,7 +79,8 @@ TEST(rank_targets, calls_between_those_of_different_ranks) {
   }
   EXPECT_EQ(offload::sync(one, fn<&complaint_of>, other, 7), "code 7");
   EXPECT_EQ(offload::sync(one, fn<&ping_pong>, other, 40), 40);
-  EXPECT_EQ(offload::sync(other, fn<&batches_and_contexts>, one, 50), 50 * 51);
+  EXPECT_EQ(offload::sync(other, fn<&batch_of_calls>, one, 50), 50 * 51 / 2);
+  EXPECT_EQ(offload::sync(other, fn<&calls_of_a_context>, one, 50), 50 * 51 / 2);
   auto there = offload::async(one, fn<&many_calls>, other, 2000);
   auto back = offload::async(other, fn<&many_calls>, one, 2000);
   EXPECT_EQ(there.get(), 2000);
@@ -126,7 +90,7 @@ TEST(rank_targets, calls_between_those_of_different_ranks) {
 TEST(rank_targets, memory) {
   const node_t one = target_of(1);
   const node_t other = target_of(2);
-  ham::test::expect_blocks_cross(one, other);
+  expect_blocks_cross(one, other);
   constexpr std::size_t n = 300'001;
   std::vector<double> sent(n);
   std::iota(sent.begin(), sent.end(), 0.5);

@@ -5,58 +5,15 @@
 #include "tcp_server.hpp"
 
 #include "offload/block_crossing.hpp"
+#include "offload/calls_between.hpp"
 
 #include <numeric>
-#include <stdexcept>
 
 using namespace ham;
 using namespace ham::test;
 
 namespace {
 
-pid_t my_pid() { return ::getpid(); }
-pid_t pid_of(node_t node) { return offload::sync(node, fn<&my_pid>); }
-std::string medium_to(node_t node) {
-  static_cast<void>(pid_of(node));
-  return offload::get_node_descriptor(node).transport();
-}
-std::string twice(const std::string& text) { return text + text; }
-std::string twice_at(node_t node, const std::string& text) { return offload::sync(node, fn<&twice>, text); }
-int complain(int code) { throw std::out_of_range("code " + std::to_string(code)); }
-std::string complaint_of(node_t node, int code) {
-  try {
-    return std::to_string(offload::sync(node, fn<&complain>, code));
-  } catch (const std::out_of_range& thrown) {
-    return thrown.what();
-  }
-}
-int next(int value) { return value + 1; }
-int many_calls(node_t node, int count) {
-  std::vector<offload::future<int>> all;
-  for (int i = 0; i < count; ++i) all.push_back(offload::async(node, fn<&next>, i));
-  int right = 0;
-  for (int i = 0; i < count; ++i) right += all[static_cast<std::size_t>(i)].get() == i + 1 ? 1 : 0;
-  return right;
-}
-int batch_of_calls(node_t node, int count) {
-  offload::batch calls(node);
-  std::vector<offload::future<int>> all;
-  for (int i = 0; i < count; ++i) all.push_back(calls.add(fn<&next>, i));
-  calls.submit();
-  int sum = 0;
-  for (auto& one : all) sum += one.get();
-  return sum;
-}
-int calls_of_a_context(node_t node, int count) {
-  const offload::context aside(node);
-  int sum = 0;
-  for (int i = 0; i < count; ++i) sum += offload::sync(aside, fn<&next>, i);
-  return sum;
-}
-int ping_pong(node_t partner, int depth) {
-  if (depth == 0) return 0;
-  return 1 + offload::sync(partner, fn<&ping_pong>, offload::this_node(), depth - 1);
-}
 std::atomic<int> pings{0};
 void be_pinged(const std::string&) { ++pings; }
 int count_pings() { return pings; }

@@ -36,12 +36,20 @@ target_supervisor::target_supervisor(std::string transport, end_handler on_end)
 
 target_supervisor::~target_supervisor() { stop(); }
 
+bool target_supervisor::post(std::function<void()> task) {
+  {
+    std::lock_guard guard(mutex_);
+    if (stop_) return false;
+    tasks_.push_back(std::move(task));
+  }
+  base::signal_event(command_event_.get());
+  return true;
+}
+
 void target_supervisor::run(std::function<void()> task) {
   std::exception_ptr problem;
   bool done = false;
-  std::unique_lock lock(mutex_);
-  if (stop_) throw config_error("this host is about to end; it starts no targets any more");
-  tasks_.emplace_back([&] {
+  const bool posted = post([&] {
     try {
       task();
     } catch (...) {
@@ -51,7 +59,8 @@ void target_supervisor::run(std::function<void()> task) {
     done = true;
     done_.notify_all();
   });
-  base::signal_event(command_event_.get());
+  if (!posted) throw config_error("this host is about to end; it starts no targets any more");
+  std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return done; });
   if (problem) std::rethrow_exception(problem);
 }
@@ -63,17 +72,12 @@ void target_supervisor::start(const plan& what, std::span<const std::byte> welco
 void target_supervisor::end(node_t node, std::chrono::milliseconds timeout) {
   if (pid(node) < 0) return;
   const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(timeout).count();
-  {
-    std::lock_guard guard(mutex_);
-    if (stop_) return;  // which ends all
-    tasks_.emplace_back([this, node, until] {
-      child* const one = find(node);
-      if (one == nullptr) return;
-      one->leaving = true;
-      supervisor_.kill_at(node, until);
-    });
-  }
-  base::signal_event(command_event_.get());
+  static_cast<void>(post([this, node, until] {  // else all are about to be ended
+    child* const one = find(node);
+    if (one == nullptr) return;
+    one->leaving = true;
+    supervisor_.kill_at(node, until);
+  }));
 }
 
 target_supervisor::child* target_supervisor::find(node_t node) noexcept {

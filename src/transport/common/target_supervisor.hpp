@@ -62,7 +62,8 @@ class target_supervisor {
     bool ended = false;
   };
 
-  void run(std::function<void()> task);  // on the thread; waits
+  bool post(std::function<void()> task);  // on the thread; false: it is about to stop
+  void run(std::function<void()> task);   // the same; waits
   void control_loop();
   void wait_for_events();
   void start_here(const plan& what, std::span<const std::byte> welcome, std::span<const int> fds);
