@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|evaluate|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -32,6 +32,7 @@ case $purpose in
     ;;
   mpi) optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran" ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;
+  evaluate) optional_libraries="$optional_libraries libopenblas-dev" ;;
   isa)  # cross compilers for the instruction sets in HAM_TEST_ISAS, and what their tests need
     optional_libraries="$optional_libraries googletest"
     for isa in ${HAM_TEST_ISAS-aarch64 s390x}; do

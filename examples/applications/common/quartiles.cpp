@@ -1,0 +1,21 @@
+// Quartiles as ham-bench computes them.
+#include "common/quartiles.hpp"
+
+#include "bench/statistics.hpp"
+
+namespace app {
+
+quartiles quartiles_of(const std::vector<double>& values) {
+  return {ham::bench::quantile(values, 0.25), ham::bench::quantile(values, 0.5), ham::bench::quantile(values, 0.75)};
+}
+
+std::vector<std::string> quartile_columns(const std::string& what, const std::string& unit) {
+  const std::string in_unit = " (" + unit + ")";
+  return {what + in_unit, "lower quartile" + in_unit, "upper quartile" + in_unit};
+}
+
+std::vector<ham::bench::cell> cells_of(const quartiles& what, int digits) {
+  return {{what.median, digits}, {what.low, digits}, {what.high, digits}};
+}
+
+}  // namespace app

@@ -1,0 +1,19 @@
+// The most operations per second that the vector unit of a core does: independent multiplications and additions on
+// registers. What products are compared with.
+#pragma once
+
+#include <string>
+
+namespace gemm {
+
+enum class precision : unsigned char { single_, double_ };
+
+struct peak {
+  double gflops = 0.0;
+  std::string unit;  ///< "AVX-512", "AVX2 with FMA" or "baseline"
+};
+
+/// The best of the turns that fit into `milliseconds`, at least one, on the calling thread.
+[[nodiscard]] peak measure_peak(precision which, double milliseconds);
+
+}  // namespace gemm
