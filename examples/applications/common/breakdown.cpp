@@ -1,0 +1,48 @@
+// Medians of each part.
+#include "common/breakdown.hpp"
+
+#include "common/quartiles.hpp"
+
+namespace app {
+
+const char* to_string(model which) {
+  switch (which) {
+    case model::native: return "native";
+    case model::kernels: return "kernels";
+    case model::callback: return "callback";
+    case model::local: break;
+  }
+  return "no target";
+}
+
+std::vector<model> models_named(const std::string& name) {
+  const std::vector<model> all{model::local, model::native, model::kernels, model::callback};
+  for (const model one : all) {
+    if (name == to_string(one)) return {one};
+  }
+  return all;
+}
+
+std::vector<std::string> breakdown_columns() {
+  return {"model",         "transport", "total (ms)", "lower quartile (ms)", "upper quartile (ms)", "computing (ms)",
+          "transfer (ms)", "call (ms)", "I/O (ms)"};
+}
+
+std::vector<ham::bench::cell> breakdown_row(model which, const std::string& transport,
+                                            const std::vector<breakdown>& repetitions) {
+  std::vector<double> total, computing, transfer, call, io;
+  for (const breakdown& one : repetitions) {
+    total.push_back(1e3 * one.total);
+    computing.push_back(1e3 * one.computing);
+    transfer.push_back(1e3 * one.transfer);
+    call.push_back(1e3 * one.call());
+    io.push_back(1e3 * one.io);
+  }
+  const auto median = [](const std::vector<double>& values) {
+    return ham::bench::cell(quartiles_of(values).median, 3);
+  };
+  return joined(joined({to_string(which), which == model::local ? "-" : transport}, cells_of(quartiles_of(total), 3)),
+                {median(computing), median(transfer), median(call), median(io)});
+}
+
+}  // namespace app
