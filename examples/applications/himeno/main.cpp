@@ -51,21 +51,21 @@ double mflops(const himeno::extents& grid, std::uint64_t iterations, double seco
 
 class serial_run {
  public:
-  explicit serial_run(const himeno::extents& grid) : whole_(grid, 1, grid.i - 1), planes_(grid.i - 2) {}
+  explicit serial_run(const himeno::extents& grid) : full_(grid, 1, grid.i - 1), planes_(grid.i - 2) {}
   /// Seconds.
   double iterate(std::uint64_t iterations) {
-    whole_.initialise();
+    full_.initialise();
     const auto start = std::chrono::steady_clock::now();
     for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
-      whole_.sweep(whole_.first(), whole_.last(), planes_.data());
-      whole_.swap();
+      full_.sweep(full_.first(), full_.last(), planes_.data());
+      full_.swap();
     }
     return app::seconds_since(start);
   }
-  [[nodiscard]] solution result() const { return {himeno::residual_of(planes_), whole_.plane_hashes()}; }
+  [[nodiscard]] solution result() const { return {himeno::residual_of(planes_), full_.plane_hashes()}; }
 
  private:
-  himeno::slab whole_;
+  himeno::slab full_;
   std::vector<double> planes_;
 };
 

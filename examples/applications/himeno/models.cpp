@@ -35,13 +35,13 @@ template <class Print>
 model_run run_program(const extents& grid, std::uint64_t iterations, Print print) {
   model_run result;
   auto start = clock::now();
-  slab whole(grid, 1, grid.i - 1);
+  slab full(grid, 1, grid.i - 1);
   result.time.computing += app::seconds_since(start);
   std::vector<double> planes(grid.i - 2);
   for (std::uint64_t iteration = 1; iteration <= iterations; ++iteration) {
     start = clock::now();
-    whole.sweep(1, grid.i - 1, planes.data());
-    whole.swap();
+    full.sweep(1, grid.i - 1, planes.data());
+    full.swap();
     result.residual = residual_of(planes);
     result.time.computing += app::seconds_since(start);
     result.time.io += print(iteration, result.residual);
@@ -96,10 +96,10 @@ kernel_result sweep_kernel(std::uint64_t i, std::uint64_t j, std::uint64_t k, co
 model_run kernels_program(ham::node_t target, const extents& grid, std::uint64_t iterations) {
   model_run result;
   auto start = clock::now();
-  slab whole(grid, 1, grid.i - 1);
+  slab full(grid, 1, grid.i - 1);
   result.time.computing += app::seconds_since(start);
 
-  const std::size_t size = whole.p().size();
+  const std::size_t size = full.p().size();
   std::vector<offload::buffer<float>> memory;
   for (std::size_t which = 0; which < coefficient_count + 2; ++which) memory.emplace_back(target, size);
   resident there;
@@ -107,11 +107,11 @@ model_run kernels_program(ham::node_t target, const extents& grid, std::uint64_t
   std::vector<offload::future<void>> puts;
   for (std::size_t which = 0; which < coefficient_count; ++which) {
     there.coefficients[which] = memory[which];
-    puts.push_back(offload::put(whole.coefficient(which).data(), there.coefficients[which], size));
+    puts.push_back(offload::put(full.coefficient(which).data(), there.coefficients[which], size));
   }
   there.p = memory[coefficient_count];
   there.next = memory[coefficient_count + 1];
-  for (const auto& to : {there.p, there.next}) puts.push_back(offload::put(whole.p().data(), to, size));
+  for (const auto& to : {there.p, there.next}) puts.push_back(offload::put(full.p().data(), to, size));
   for (auto& one : puts) one.get();
   result.time.transfer += app::seconds_since(start);
 
@@ -124,7 +124,7 @@ model_run kernels_program(ham::node_t target, const extents& grid, std::uint64_t
     result.time.io += print_line(iteration, done.residual);
   }
   start = clock::now();
-  offload::get(there.p, whole.p().data(), size).get();
+  offload::get(there.p, full.p().data(), size).get();
   result.time.transfer += app::seconds_since(start);
   return result;
 }

@@ -33,12 +33,12 @@ double plain_iteration(std::vector<double>& p) {
 }
 
 TEST(himeno_grid, the_iteration_is_that_of_the_benchmark) {
-  himeno::slab whole(small, 1, small.i - 1);
-  std::vector<double> plain(whole.p().begin(), whole.p().end());
+  himeno::slab full(small, 1, small.i - 1);
+  std::vector<double> plain(full.p().begin(), full.p().end());
   std::vector<double> planes(small.i - 2);
   for (int iteration = 0; iteration < 5; ++iteration) {
-    whole.sweep(1, small.i - 1, planes.data());
-    whole.swap();
+    full.sweep(1, small.i - 1, planes.data());
+    full.swap();
     const double gosa = plain_iteration(plain);
     EXPECT_NEAR(himeno::residual_of(planes), gosa, 1e-4 * gosa);
   }
@@ -46,30 +46,30 @@ TEST(himeno_grid, the_iteration_is_that_of_the_benchmark) {
     for (std::size_t j = 0; j < small.j; ++j) {
       for (std::size_t k = 0; k < small.k; ++k) {
         const std::size_t point = i * small.plane() + j * small.row() + k;
-        EXPECT_NEAR(whole.p()[point], plain[point], 1e-5);
+        EXPECT_NEAR(full.p()[point], plain[point], 1e-5);
       }
     }
   }
 }
 
 TEST(himeno_grid, off_diagonal_coefficients_take_part) {
-  himeno::slab whole(small, 1, small.i - 1);
-  for (std::size_t point = 0; point < whole.p().size(); ++point) {
-    whole.p()[point] = static_cast<float>(point * 37 % 101);
+  himeno::slab full(small, 1, small.i - 1);
+  for (std::size_t point = 0; point < full.p().size(); ++point) {
+    full.p()[point] = static_cast<float>(point * 37 % 101);
   }
-  std::vector<float> coefficients(whole.p().size(), 0.25F);
+  std::vector<float> coefficients(full.p().size(), 0.25F);
   const std::size_t at = 5 * small.plane() + 4 * small.row() + 7;
   const auto row = static_cast<std::ptrdiff_t>(small.row());
   const auto plane = static_cast<std::ptrdiff_t>(small.plane());
-  const float* p = whole.p().data() + at;
+  const float* p = full.p().data() + at;
   const float expected[] = {p[plane + row] - p[plane - row] - p[row - plane] + p[-plane - row],
                             p[row + 1] - p[1 - row] - p[row - 1] + p[-row - 1],
                             p[plane + 1] - p[1 - plane] - p[plane - 1] + p[-plane - 1]};
   std::vector<double> planes(small.i - 2);
-  whole.sweep(1, small.i - 1, planes.data());
-  const float without = whole.view().next[at];
+  full.sweep(1, small.i - 1, planes.data());
+  const float without = full.view().next[at];
   for (std::size_t b = 0; b < 3; ++b) {
-    himeno::arrays on = whole.view();
+    himeno::arrays on = full.view();
     on.coefficients[4 + b] = coefficients.data();
     himeno::sweep(small, on, 1, small.i - 1, planes.data());
     EXPECT_NEAR(on.next[at] - without, 0.8F * 0.25F * expected[b] / 6.0F, 1e-3) << b;
@@ -78,7 +78,7 @@ TEST(himeno_grid, off_diagonal_coefficients_take_part) {
 
 TEST(himeno_grid, parts_give_the_same_bits_as_the_whole) {
   for (const std::size_t parts : {1u, 2u, 3u, 7u, 10u}) {
-    himeno::slab whole(small, 1, small.i - 1);
+    himeno::slab full(small, 1, small.i - 1);
     std::vector<double> right(small.i - 2);
     std::vector<double> found(small.i - 2);
     std::vector<std::unique_ptr<himeno::slab>> slabs;
@@ -88,7 +88,7 @@ TEST(himeno_grid, parts_give_the_same_bits_as_the_whole) {
     }
     EXPECT_EQ(slabs.back()->last(), small.i - 1);
     for (int iteration = 0; iteration < 6; ++iteration) {
-      whole.sweep(1, small.i - 1, right.data());
+      full.sweep(1, small.i - 1, right.data());
       for (auto& one : slabs) one->sweep(one->first(), one->last(), found.data() + one->first() - 1);
       for (std::size_t i = 1; i < parts; ++i) {
         himeno::slab& below = *slabs[i - 1];
@@ -96,7 +96,7 @@ TEST(himeno_grid, parts_give_the_same_bits_as_the_whole) {
         std::ranges::copy(below.next_plane(below.last() - 1), above.next_plane(above.first() - 1).begin());
         std::ranges::copy(above.next_plane(above.first()), below.next_plane(below.last()).begin());
       }
-      whole.swap();
+      full.swap();
       for (auto& one : slabs) one->swap();
       EXPECT_EQ(found, right);
     }
@@ -105,7 +105,7 @@ TEST(himeno_grid, parts_give_the_same_bits_as_the_whole) {
       const auto part = one->plane_hashes();
       hashes.insert(hashes.end(), part.begin(), part.end());
     }
-    EXPECT_EQ(hashes, whole.plane_hashes()) << parts;
+    EXPECT_EQ(hashes, full.plane_hashes()) << parts;
   }
 }
 
