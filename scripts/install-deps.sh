@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|evaluate|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|peers|evaluate|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -19,6 +19,12 @@ if [ "$purpose" = has-fuzzer ]; then
   if has_fuzzer; then exit 0; else exit 1; fi
 fi
 
+# What HAM is compared with (benchmarks/peers): Debian's packages here, Python's in a folder of their own.
+if [ "$purpose" = peers ]; then
+  scripts/install-deps.sh peers-packages
+  exec benchmarks/peers/python-packages.sh
+fi
+
 # Commands that must be there, each with its package.
 required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
 # What enlarges the build when it is there (commands, then libraries).
@@ -31,6 +37,11 @@ case $purpose in
     has_fuzzer || optional_libraries="$optional_libraries clang libclang-rt-dev"
     ;;
   mpi) optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran" ;;
+  peers-packages)
+    optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev libucx-dev libzmq3-dev cppzmq-dev
+      libnng-dev libboost-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libcapnp-dev capnproto
+      clang libomp-dev python3-venv"
+    ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;
   evaluate) optional_libraries="$optional_libraries libopenblas-dev" ;;
   isa)  # cross compilers for the instruction sets in HAM_TEST_ISAS, and what their tests need

@@ -1,0 +1,89 @@
+"""Runs programs that may hang, fail or leave processes behind: all of them are ended, whatever happens."""
+import collections
+import ctypes
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+
+outcome = collections.namedtuple("outcome", "status output errors timed_out seconds")
+
+
+def adopt_orphans():
+    """Processes whose parent has ended become children of this one, so that they can be found."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def descendants(of):
+    """Ids of all processes below one, by /proc."""
+    children = collections.defaultdict(list)
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                    children[int(file.read().rpartition(")")[2].split()[1])].append(int(name))
+            except OSError:
+                pass  # it has ended
+    found, left = [], [of]
+    while left:
+        new = children[left.pop()]
+        found += new
+        left += new
+    return found
+
+
+def end_all(before):
+    """Kills every process below this one that was not there before, and reaps it."""
+    for _ in range(100):
+        while True:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                    break
+            except ChildProcessError:
+                break
+        left = [process for process in descendants(os.getpid()) if process not in before]
+        if not left:
+            return
+        for process in left:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except OSError:
+                pass
+        time.sleep(0.02)
+
+
+def run(command, environment, timeout):
+    """Runs a command; after it nothing that it has started is left. Output goes through files, because a process that
+    stays behind would keep a pipe open."""
+    before = set(descendants(os.getpid()))
+    begin = time.monotonic()
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        timed_out = False
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment,
+                                       start_new_session=True)
+        except OSError as failure:
+            return outcome(127, "", str(failure), False, 0.0)
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+            process.terminate()  # launchers end their processes then
+            try:
+                process.wait(2)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            end_all(before)
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+        return outcome(process.returncode, *texts, timed_out, time.monotonic() - begin)

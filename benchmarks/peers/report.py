@@ -1,0 +1,74 @@
+"""A report of tables, bars and remarks: as text, or as the JSON that ham-bench prints too."""
+import json
+import platform
+import statistics
+import time
+
+
+def quartiles(values):
+    """Lower quartile, median, upper quartile."""
+    if len(values) < 2:
+        return (values[0],) * 3
+    return tuple(statistics.quantiles(values, n=4, method="inclusive"))
+
+
+def bar(name, value, wanted, limit, unit=""):
+    """A promise and what was found."""
+    return {"name": name, "value": value, "wanted": wanted, "limit": limit, "unit": unit,
+            "met": value <= limit if wanted == "<=" else value >= limit}
+
+
+def shown(value):
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    return str(value)
+
+
+def print_table(table):
+    print(f"\n{table['title']}")
+    if not table["rows"]:
+        return
+    columns = list(table["rows"][0])
+    lines = [columns] + [[shown(row.get(column)) for column in columns] for row in table["rows"]]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    for line in lines:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
+
+
+def print_report(report, as_json):
+    if as_json:
+        print(json.dumps(report, indent=2))
+        return
+    for table in report["tables"]:
+        print_table(table)
+    print()
+    for one in report["bars"]:
+        verdict = "ok" if one["met"] else "MISSED"
+        print(f"{one['name']}: {shown(one['value'])} {one['wanted']} {one['limit']} {one['unit']}".rstrip() + f": {verdict}")
+    for remark in report["remarks"]:
+        print(f"# {remark}")
+
+
+def machine():
+    """What kind of machine this is, in a few words."""
+    model, virtual, cores = platform.machine(), False, 0
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            key, _, value = line.partition(":")
+            key = key.strip()
+            if key == "model name":
+                model, cores = value.strip(), cores + 1
+            virtual = virtual or key == "flags" and "hypervisor" in value.split()
+    system = "Linux"
+    try:
+        system = platform.freedesktop_os_release().get("PRETTY_NAME", system)
+    except OSError:
+        pass
+    kind = "virtual machine" if virtual else "machine"
+    return f"{kind} with {cores} cores, {model}, {system}, Linux {platform.release()}"
+
+
+def today():
+    return time.strftime("%Y-%m-%d")

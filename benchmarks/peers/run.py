@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""HAM beside other ways to call a function in another process: run.py [--json | --markdown] [--only NAME,...]
+
+Runs every program of peers.json that is built, in rounds, so that all meet the same state of the machine: first times,
+then once what happens when the server is killed in mid-call. Prints medians and quartiles over the rounds; a peer that
+is absent, fails or hangs is a row that says so. Build them first:
+
+  scripts/install-deps.sh peers && cmake --preset release -DHAM_PEERS=ON && ninja -C build/release peers
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import processes
+import report
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+# Key of a program's output -> column.
+MEASURES = {
+    "empty_us": "empty call: us",
+    "kib_us": "1 KiB call: us",
+    "rate_million_per_s": "1000 under way: M/s",
+    "transfer_gb_per_s": "64 MiB: GB/s",
+}
+IDLE = "idle server: % of a core"
+RATIO = "empty call / floor"
+DEATH = "server killed in mid-call"
+LAUNCHER_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                        "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+class peer:
+    """One of the catalogue: how it is run, and what was found."""
+
+    def __init__(self, name, entry, places):
+        self.name = name
+        self.title = entry["title"]
+        self.rounds = entry.get("rounds")
+        self.document = entry.get("document", "")
+        self.command = [places.fill(part) for part in entry["command"]]
+        self.settings = {key: places.fill(value) for key, value in entry.get("environment", {}).items()}
+        self.samples = {key: [] for key in MEASURES}
+        self.ratios = []
+        self.idle = None
+        self.version = self.how = ""
+        self.death = None
+        self.problem = self.absence(entry, places)
+
+    def absence(self, entry, places):
+        if None in self.command:
+            return "no launcher of this MPI" if places.venv.exists() else "not installed: scripts/install-deps.sh peers"
+        for part in self.command:
+            if part.startswith(str(places.bin)) and not os.path.exists(part):
+                return "not built: its package was absent, or HAM_PEERS is off"
+        module = entry.get("module")
+        if module and not places.has_module(module):
+            return f"the Python package {module} is not installed: scripts/install-deps.sh peers"
+        return None if shutil.which(self.command[0]) else f"{self.command[0]} is absent"
+
+    def run(self, arguments, given, places):
+        """The last object of JSON that it prints, or None after noting what is wrong."""
+        environment = {**os.environ, **LAUNCHER_ENVIRONMENT, "TMPDIR": str(places.temporary), **self.settings}
+        ended = processes.run([*self.command, *arguments, "--json", "--cores", given.cores], environment, given.timeout)
+        objects = [json.loads(line) for line in ended.output.splitlines() if line.startswith("{")]
+        if ended.timed_out:
+            self.problem = f"hangs: ended after {given.timeout:g} s"
+            return None
+        if "--death" in arguments and objects and objects[-1].get("death") == "begun":
+            return {"death": "job"}
+        if ended.status != 0 or not objects:
+            lines = [line for line in ended.errors.strip().splitlines() if line.strip("-= ")]
+            self.problem = f"failed (status {ended.status}): {lines[-1] if lines else 'no output'}"
+            return None
+        return objects[-1]
+
+    def measure(self, number, given, places, floor):
+        """One round, right after the floor: the virtual cores of a machine may move while others are measured."""
+        below = None
+        if floor is not None and floor.problem is None:
+            below = floor.run(["--empty"], given, places)
+        last = number + 1 >= (self.rounds or given.repetitions)
+        found = self.run([] if last else ["--no-idle"], given, places)
+        if found is None:
+            return
+        self.version, self.how = found["version"], found["how"]
+        for key, values in self.samples.items():
+            values.append(found[key])
+        self.idle = found.get("idle_percent", self.idle)
+        if below:
+            self.ratios.append(found["empty_us"] / below["empty_us"])
+
+    def measure_death(self, given, places):
+        found = self.run(["--death"], given, places)
+        if found is None:
+            self.death, self.problem = f"not measured: {self.problem}", None
+        elif found["death"] == "error":
+            self.death = f"error after {found['error_ms']:.2g} ms"
+        else:
+            self.death = {"hangs": "nothing within 3 s: hangs", "job": "the launcher ends the whole job",
+                          "no server": "no server: the same process"}.get(found["death"], f"failed: {found}")
+
+    def row(self):
+        row = {"peer": self.title}
+        for key, column in MEASURES.items():
+            low, middle, high = report.quartiles(self.samples[key]) if self.samples[key] else (None,) * 3
+            row[column] = middle
+            if key == "empty_us":
+                row["quartiles: us"] = None if low is None else f"{low:.3g}..{high:.3g}"
+                row[RATIO] = report.quartiles(self.ratios)[1] if self.ratios else None
+        row[IDLE] = self.idle
+        row[DEATH] = self.death or "-"
+        row["rounds"] = len(self.samples["empty_us"])
+        row["remark"] = self.problem or ""
+        return row
+
+    def how_row(self, places):
+        command = " ".join(pathlib.Path(part).name if part.startswith(("/", str(places.bin))) else part
+                           for part in self.command if part)
+        settings = " ".join(f"{key}={value}" for key, value in self.settings.items() if str(places.temporary) not in value)
+        return {"peer": self.title, "version": self.version or "-", "command": command, "settings": settings or "-",
+                "how": self.how or self.problem or "-", "documentation": self.document or "-"}
+
+
+class places_of:
+    """What the braces of the catalogue stand for."""
+
+    def __init__(self, given, temporary):
+        self.bin = pathlib.Path(given.bin)
+        self.here = pathlib.Path(given.catalogue).resolve().parent
+        self.venv = ROOT / "build" / "peers-python" / "bin" / "python"
+        self.temporary = temporary
+        self.modules = {}
+        launchers = self.bin / "launchers.json"
+        self.launchers = json.loads(launchers.read_text()) if launchers.exists() else {}
+
+    def launcher(self, name):
+        known = [self.launchers.get(name), shutil.which(f"mpirun.{name}"), shutil.which(f"mpiexec.{name}")]
+        return next((one for one in known if one and shutil.which(one)), None)
+
+    def fill(self, text):
+        if text.startswith("{launcher:"):
+            return self.launcher(text[len("{launcher:"):-1])
+        if text == "{venv}" and not self.venv.exists():
+            return None
+        return text.format(bin=self.bin, here=self.here, venv=self.venv, python=sys.executable, shm=self.temporary)
+
+    def has_module(self, name):
+        if name not in self.modules:
+            probe = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
+            self.modules[name] = self.venv.exists() and subprocess.run([self.venv, "-c", probe], check=False).returncode == 0
+        return self.modules[name]
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def measure(peers, given, places):
+    """Rounds over all peers, each beginning with another one; then the deaths. Gives a remark on rounds left out."""
+    end = time.monotonic() + given.budget
+    here = [one for one in peers if one.problem is None]
+    floor = next((one for one in here if one.name == "floor"), None)
+    rounds = 0
+    for number in range(given.repetitions):
+        # What a round takes is known after the first one; deaths take up to three seconds each.
+        if number > 0 and time.monotonic() + (time.monotonic() - begin) / number > end - 2.0 * len(here):
+            break
+        if number == 0:
+            begin = time.monotonic()
+        for i in range(len(here)):
+            one = here[(i + number) % len(here)]
+            if one.problem is not None or number >= (one.rounds or given.repetitions):
+                continue
+            progress(f"round {number + 1} of {given.repetitions}: {one.title}")
+            one.measure(number, given, places, floor)
+        rounds += 1
+    for one in here:
+        if one.problem is None:
+            progress(f"death of the server: {one.title}")
+            one.measure_death(given, places)
+    progress("")
+    return [] if rounds == given.repetitions else [f"{rounds} of {given.repetitions} rounds within {given.budget:g} s"]
+
+
+def make_report(peers, remarks, places):
+    bars = []
+    ham = next((one for one in peers if one.name == "ham"), None)
+    if ham and ham.ratios:
+        bars.append(report.bar("HAM: empty call / floor", report.quartiles(ham.ratios)[1], "<=", 1.2))
+    for one in peers:
+        if one.problem:
+            remarks.append(f"{one.title}: {one.problem}")
+    remarks += [f"{report.today()}, {report.machine()}", "medians over the rounds; idle and death are measured once"]
+    return {"name": "peers",
+            "tables": [{"title": "Calls to another process on this machine, both pinned to cores of their own",
+                        "rows": [one.row() for one in peers]},
+                       {"title": "How each peer is run", "rows": [one.how_row(places) for one in peers]}],
+            "bars": bars, "remarks": remarks}
+
+
+def number(value, digits=2):
+    if value is None:
+        return ""
+    return f"{value:.0f}" if value >= 10 ** digits else f"{value:.{digits}g}"
+
+
+def print_markdown(peers):
+    """The table of README.md."""
+    print("| | empty call / floor | empty call | 1 KiB call | 1000 under way | 64 MiB | idle server | server is killed in mid-call |")
+    print("|---|---|---|---|---|---|---|---|")
+    for one in peers:
+        if not one.samples["empty_us"]:
+            continue
+        row = one.row()
+        idle = "" if row[IDLE] is None else f"{number(row[IDLE])} % of a core"
+        cells = [f"{one.title} {one.version}" if one.version not in ("-", "") else one.title, number(row[RATIO]),
+                 f"{number(row['empty call: us'])} µs", f"{number(row['1 KiB call: us'])} µs",
+                 f"{number(row['1000 under way: M/s'])} M/s", f"{number(row['64 MiB: GB/s'])} GB/s", idle, row[DEATH]]
+        print("| " + " | ".join(cells) + " |")
+    rounds = max((len(one.samples["empty_us"]) for one in peers), default=0)
+    print(f"\nMedians of {rounds} rounds, {report.today()}, {report.machine()} (`benchmarks/peers/run.py --markdown`).")
+    absent = [f"{one.title} ({one.problem})" for one in peers if one.problem]
+    if absent:
+        print("Not measured: " + "; ".join(absent) + ".")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one object of JSON")
+    parser.add_argument("--markdown", action="store_true", help="the table of README.md")
+    parser.add_argument("--only", default="", help="names, separated by commas; floor is always run")
+    parser.add_argument("--repetitions", type=int, default=5, help="rounds (default: 5)")
+    parser.add_argument("--budget", type=float, default=220, help="seconds after which no further round begins")
+    parser.add_argument("--timeout", type=float, default=40, help="seconds for one program")
+    parser.add_argument("--bin", default=str(ROOT / "build" / "release" / "bin" / "peers"), help="folder of the programs")
+    parser.add_argument("--catalogue", default=str(HERE / "peers.json"))
+    usable = sorted(os.sched_getaffinity(0))
+    parser.add_argument("--cores", default=f"{usable[0]},{usable[min(1, len(usable) - 1)]}", help="of client and server")
+    given = parser.parse_args()
+    if given.repetitions < 1:
+        parser.error("--repetitions: at least 1")
+    return parser, given
+
+
+def main():
+    parser, given = parse()
+    catalogue = json.loads(pathlib.Path(given.catalogue).read_text(encoding="utf-8"))
+    only = [name for name in given.only.split(",") if name]
+    unknown = [name for name in only if name not in catalogue]
+    if unknown:
+        parser.error(f"--only: unknown: {', '.join(unknown)}; known: {', '.join(catalogue)}")
+    processes.adopt_orphans()
+    # In memory: MPI's segments are files there.
+    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="ham-peers-", dir=parent, ignore_cleanup_errors=True) as temporary:
+        places = places_of(given, temporary)
+        peers = [peer(name, entry, places) for name, entry in catalogue.items()
+                 if not only or name in only or name == "floor"]
+        remarks = measure(peers, given, places)
+        if given.markdown:
+            print_markdown(peers)
+        else:
+            report.print_report(make_report(peers, remarks, places), given.json)
+    return 0 if any(one.samples["empty_us"] for one in peers) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

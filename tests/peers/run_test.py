@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Tests of benchmarks/peers/run.py with peers that hang, fail or are absent."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PEERS = HERE.parent.parent / "benchmarks" / "peers"
+sys.path.insert(0, str(PEERS))
+import processes  # noqa: E402
+import report  # noqa: E402
+
+
+def fake(behaviour, **entry):
+    return {"title": f"fake {behaviour}", "command": [sys.executable, str(HERE / "fake_peer.py"), behaviour], **entry}
+
+
+def started(folder, catalogue, *options):
+    path = pathlib.Path(folder, "peers.json")
+    path.write_text(json.dumps(catalogue))
+    command = [sys.executable, str(PEERS / "run.py"), "--catalogue", str(path), "--bin", folder, *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+def of_title(result, title):
+    return next(row for row in result["tables"][0]["rows"] if row["peer"] == title)
+
+
+class run_test(unittest.TestCase):
+    def json_of(self, catalogue, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = started(folder, catalogue, "--json", *options)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return json.loads(ended.stdout)
+
+    def test_medians_and_ratio_to_the_floor(self):
+        result = self.json_of({"floor": fake("good"), "ham": fake("good")}, "--repetitions", "3")
+        row = result["tables"][0]["rows"][1]
+        self.assertEqual(row["empty call: us"], 3.0)
+        self.assertEqual(row["quartiles: us"], "3..3")
+        self.assertEqual(row["empty call / floor"], 1.5)
+        self.assertEqual(row["64 MiB: GB/s"], 6.0)
+        self.assertEqual(row["idle server: % of a core"], 7.0)
+        self.assertEqual(row["server killed in mid-call"], "error after 1.5 ms")
+        self.assertEqual(row["rounds"], 3)
+        self.assertEqual(result["bars"][0]["value"], 1.5)
+        self.assertFalse(result["bars"][0]["met"])
+        self.assertEqual(result["name"], "peers")
+
+    def test_how_it_is_run_stands_beside_it(self):
+        result = self.json_of({"one": fake("good", environment={"FAKE": "y"}, document="docs")})
+        row = result["tables"][1]["rows"][0]
+        self.assertEqual((row["version"], row["how"], row["settings"]), ("1.2", "as told", "FAKE=y"))
+        self.assertIn("fake_peer.py good", row["command"])
+
+    def test_a_peer_that_hangs_is_a_row_and_leaves_nothing_behind(self):
+        result = self.json_of({"one": fake("hangs"), "two": fake("good")}, "--timeout", "10", "--repetitions", "2")
+        row = of_title(result, "fake hangs")
+        self.assertIn("hangs", row["remark"])
+        self.assertIsNone(row["empty call: us"])
+        self.assertEqual(of_title(result, "fake good")["rounds"], 2)
+        self.assertTrue(any("fake hangs" in remark for remark in result["remarks"]))
+
+    def test_a_peer_that_fails_is_a_row_with_its_reason(self):
+        result = self.json_of({"one": fake("fails"), "two": fake("good")}, "--repetitions", "1")
+        self.assertEqual(of_title(result, "fake fails")["remark"], "failed (status 1): fake: the server did not start")
+
+    def test_an_absent_program_and_an_absent_package(self):
+        catalogue = {"one": {"title": "not built", "command": ["{bin}/no_such_peer"]},
+                     "two": {"title": "no module", "command": [sys.executable], "module": "no_such_module_of_python"},
+                     "three": {"title": "no launcher", "command": ["{launcher:no_such_mpi}", "x"]},
+                     "four": fake("good")}
+        result = self.json_of(catalogue, "--repetitions", "1")
+        self.assertIn("not built", of_title(result, "not built")["remark"])
+        self.assertIn("no_such_module_of_python", of_title(result, "no module")["remark"])
+        self.assertNotEqual(of_title(result, "no launcher")["remark"], "")
+
+    def test_what_the_death_of_a_server_does(self):
+        catalogue = {"one": fake("silent"), "two": fake("job")}
+        result = self.json_of(catalogue, "--repetitions", "1")
+        self.assertEqual(of_title(result, "fake silent")["server killed in mid-call"], "nothing within 3 s: hangs")
+        self.assertEqual(of_title(result, "fake job")["server killed in mid-call"], "the launcher ends the whole job")
+
+    def test_only_some_and_the_floor(self):
+        catalogue = {"floor": fake("good"), "one": fake("good"), "two": fake("fails")}
+        result = self.json_of(catalogue, "--repetitions", "1", "--only", "one")
+        self.assertEqual(len(result["tables"][0]["rows"]), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            ended = started(folder, catalogue, "--only", "three")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("three", ended.stderr)
+
+    def test_nothing_that_can_be_measured_is_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = started(folder, {"one": fake("fails")})
+        self.assertEqual(ended.returncode, 1)
+
+    def test_markdown_has_a_line_for_each_measured_peer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = started(folder, {"floor": fake("good"), "one": fake("fails")}, "--markdown", "--repetitions", "1")
+        self.assertIn("| fake good 1.2 | 1.5 | 3 µs |", ended.stdout)
+        self.assertIn("Not measured: fake fails", ended.stdout)
+        self.assertIn("core", ended.stdout)
+
+    def test_the_budget_ends_the_rounds(self):
+        result = self.json_of({"one": fake("good")}, "--budget", "0", "--repetitions", "9")
+        self.assertEqual(result["tables"][0]["rows"][0]["rounds"], 1)
+        self.assertTrue(any("1 of 9 rounds" in remark for remark in result["remarks"]))
+
+    def test_the_catalogue_is_complete(self):
+        for name, entry in json.loads((PEERS / "peers.json").read_text()).items():
+            self.assertTrue(entry["title"] and entry["command"], name)
+            for part in entry["command"]:
+                if part.startswith("{here}"):
+                    self.assertTrue(pathlib.Path(part.format(here=PEERS)).exists(), part)
+                elif part.startswith("{bin}/"):
+                    self.assertIn(part[len("{bin}/"):], (PEERS / "CMakeLists.txt").read_text())
+
+
+class processes_test(unittest.TestCase):
+    def test_grandchildren_are_ended(self):
+        processes.adopt_orphans()
+        script = "import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True); print('done')"
+        ended = processes.run([sys.executable, "-c", script], dict(os.environ), 60)
+        self.assertEqual((ended.status, ended.output, ended.timed_out), (0, "done\n", False))
+        self.assertEqual(processes.descendants(os.getpid()), [])
+
+    def test_a_program_that_does_not_exist(self):
+        self.assertEqual(processes.run(["/no/such/program"], {}, 1).status, 127)
+
+
+class report_test(unittest.TestCase):
+    def test_quartiles(self):
+        self.assertEqual(report.quartiles([5]), (5, 5, 5))
+        self.assertEqual(report.quartiles([1, 2, 3, 4, 5]), (2, 3, 4))
+
+    def test_bars(self):
+        self.assertTrue(report.bar("a", 1.0, "<=", 1.0)["met"])
+        self.assertFalse(report.bar("a", 1.0, ">=", 1.1)["met"])
+
+
+if __name__ == "__main__":
+    unittest.main()
