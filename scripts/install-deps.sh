@@ -29,7 +29,7 @@ fi
 required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
 # What enlarges the build when it is there (commands, then libraries).
 optional_commands="pkg-config:pkg-config python3:python3 ip:iproute2"
-optional_libraries="libssl-dev libffi-dev libgtest-dev libcli11-dev nlohmann-json3-dev"
+optional_libraries="libssl-dev libffi-dev libgtest-dev libcli11-dev nlohmann-json3-dev libpng-dev"
 [ "$(uname -m)" != x86_64 ] || optional_libraries="$optional_libraries libipsec-mb-dev"
 case $purpose in
   check) optional_commands="$optional_commands clang-format-14:clang-format-14" ;;

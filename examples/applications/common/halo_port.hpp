@@ -99,16 +99,14 @@ class halo_port {
   bool stopped_ = false;
 };
 
-/// Makes neighbours in the order of `objects`, remote handles of a class with base halo_port<Element>, known to each
-/// other.
-template <class Element, class Objects>
-void connect_line(const Objects& objects) {
+/// Makes neighbours of ref_of(0) .. ref_of(count - 1), remote handles of a class with base halo_port<Element>.
+template <class Element, class RefOf>
+void connect_line(std::size_t count, RefOf ref_of) {
   using port = halo_port<Element>;
-  std::vector<typename port::ref> refs;
-  for (const auto& one : objects) refs.push_back(one.ref());
-  for (std::size_t i = 0; i < refs.size(); ++i) {
-    refs[i].template call<&port::connect>(i > 0 ? refs[i - 1] : typename port::ref{},
-                                          i + 1 < refs.size() ? refs[i + 1] : typename port::ref{});
+  using ref = typename port::ref;
+  for (std::size_t i = 0; i < count; ++i) {
+    ref(ref_of(i)).template call<&port::connect>(i > 0 ? ref(ref_of(i - 1)) : ref{},
+                                                 i + 1 < count ? ref(ref_of(i + 1)) : ref{});
   }
 }
 

@@ -78,7 +78,7 @@ class targets_run {
                                                        std::uint64_t{grid.k}, std::uint64_t{first},
                                                        std::uint64_t{last}));
     }
-    app::connect_line<float>(workers_);
+    app::connect_line<float>(workers_.size(), [this](std::size_t i) { return workers_[i].ref(); });
   }
   ~targets_run() {
     for (const auto& one : workers_) {

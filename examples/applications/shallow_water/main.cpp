@@ -1,0 +1,216 @@
+// Shallow water on targets: rows of the domain, halos from target to target, pictures, checkpoints; targets may die.
+// args: --columns 60 --rows 50 --steps 120 --every 40
+// expect: ^ *[1-9][0-9]* +60 x 50 +120 +
+// expect: ^  numbers that differ from the serial run +0\.00 +\(<= 0\.00\)  ok$
+// expect: ^  change of volume, of what rounding allows +[0-9.]+ +\(<= 1\.00\)  ok$
+#include <ham/offload.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "bench/statistics.hpp"
+#include "common/program.hpp"
+#include "common/quartiles.hpp"
+#include "common/targets.hpp"
+#include "shallow_water/checkpoint.hpp"
+#include "shallow_water/frame.hpp"
+#include "shallow_water/simulation.hpp"
+
+namespace {
+
+namespace offload = ham::offload;
+namespace bench = ham::bench;
+namespace sw = shallow_water;
+
+struct options : app::settings {
+  sw::domain of{300, 300};
+  bool has_size = false;  ///< said on the command line
+  std::uint64_t steps = 400;
+  std::uint64_t every = 100;
+  std::string frames, checkpoint, restart;
+  std::vector<std::uint64_t> kill;
+  bool check = true;
+};
+
+sw::checkpoint start_of(const options& chosen) {
+  if (chosen.restart.empty()) return {chosen.of, 0, sw::initial_state(chosen.of)};
+  sw::checkpoint start = sw::read_checkpoint(chosen.restart);
+  const auto size = [](const sw::domain& of) { return std::to_string(of.columns) + " x " + std::to_string(of.rows); };
+  if (chosen.has_size && (start.of.columns != chosen.of.columns || start.of.rows != chosen.of.rows)) {
+    throw app::bad_input(chosen.restart + ": is of " + size(start.of) + " cells, not " + size(chosen.of) +
+                         ": leave --columns and --rows out, or start anew");
+  }
+  if (start.step >= chosen.steps) {
+    throw app::bad_input(chosen.restart + ": is at step " + std::to_string(start.step) + "; --steps must be more");
+  }
+  return start;
+}
+
+/// Complains about folders and files that cannot be written before the work begins.
+void prepare_files(const options& chosen, const sw::checkpoint& start) {
+  if (!chosen.frames.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(chosen.frames, error);
+    if (error) throw app::bad_input(chosen.frames + ": " + error.message());
+  }
+  if (!chosen.checkpoint.empty()) sw::write_checkpoint(chosen.checkpoint, start);
+}
+
+void write_files(const options& chosen, const sw::checkpoint& now) {
+  if (!chosen.checkpoint.empty()) sw::write_checkpoint(chosen.checkpoint, now);
+  if (chosen.frames.empty()) return;
+  char name[64];
+  std::snprintf(name, sizeof name, "/frame_%07llu.%s", static_cast<unsigned long long>(now.step), sw::frame_format());
+  sw::write_frame(chosen.frames + name, now.of, now.state);
+}
+
+struct run_result {
+  sw::checkpoint end;
+  std::vector<std::string> failures;
+  double computing = 0.0, moving = 0.0, files = 0.0;
+};
+
+run_result simulate(const options& chosen, const sw::checkpoint& start, const std::vector<ham::node_t>& nodes,
+                    sw::planned_death death) {
+  sw::simulation water(start, nodes, death);
+  run_result result;
+  while (water.now().step < chosen.steps) {
+    water.advance_to(std::min(chosen.steps, (water.now().step / chosen.every + 1) * chosen.every));
+    const auto begin = std::chrono::steady_clock::now();
+    write_files(chosen, water.now());
+    result.files += app::seconds_since(begin);
+  }
+  result.end = water.now();
+  result.failures = water.failures();
+  result.computing = water.computing_seconds();
+  result.moving = water.moving_seconds();
+  return result;
+}
+
+/// From the beginning, also after a restart.
+std::vector<double> serial_result(const sw::domain& of, std::uint64_t steps, double& seconds) {
+  sw::block all(of, 0, of.rows);
+  all.load(sw::initial_state(of));
+  const auto start = std::chrono::steady_clock::now();
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    all.reflect();
+    all.advance(0, of.rows);
+    all.swap();
+  }
+  seconds = app::seconds_since(start);
+  return {all.own_rows().begin(), all.own_rows().end()};
+}
+
+std::uint64_t differences(const std::vector<double>& left, const std::vector<double>& right) {
+  std::uint64_t count = left.size() == right.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    count += std::memcmp(&left[i], &right[i], sizeof left[i]) != 0;
+  }
+  return count;
+}
+
+app::outcome run(const options& chosen) {
+  const std::vector<ham::node_t> nodes = app::chosen_targets(chosen);
+  const sw::checkpoint start = start_of(chosen);
+  prepare_files(chosen, start);
+  const sw::domain& of = start.of;
+  const double updates = static_cast<double>(of.columns * of.rows) * 1e-6;
+  const auto new_steps = static_cast<double>(chosen.steps - start.step);
+
+  app::outcome result;
+  bench::report& report = result.report;
+  report.name = "shallow_water";
+  std::vector<double> rates, moving, files;
+  sw::planned_death death;
+  if (!chosen.kill.empty()) death = {chosen.kill[0], chosen.kill[1]};
+  run_result last;
+  for (int repetition = 0; repetition < chosen.repetitions; ++repetition) {
+    std::vector<ham::node_t> alive;
+    for (const ham::node_t node : nodes) {
+      if (offload::alive(node)) alive.push_back(node);
+    }
+    last = simulate(chosen, start, alive, repetition == 0 ? death : sw::planned_death{});
+    rates.push_back(updates * new_steps / last.computing);
+    moving.push_back(1e3 * last.moving);
+    files.push_back(1e3 * last.files);
+    for (const std::string& failure : last.failures) report.remarks.push_back(failure);
+  }
+
+  bench::cell serial_rate = "-";
+  std::uint64_t different = 0;
+  if (chosen.check) {
+    double seconds = 0.0;
+    different = differences(serial_result(of, chosen.steps, seconds), last.end.state);
+    serial_rate = {updates * static_cast<double>(chosen.steps) / seconds, 2};
+    report.bars.push_back({"numbers that differ from the serial run", static_cast<double>(different),
+                           bench::bar::direction::at_most, 0.0, ""});
+  }
+  const long double before = sw::volume(of, sw::initial_state(of));
+  const auto change = static_cast<double>(std::abs((sw::volume(of, last.end.state) - before) / before));
+  const double share = change / sw::volume_tolerance(chosen.steps);
+  const bool sound = sw::is_sound(of, last.end.state);
+  report.bars.push_back({"change of volume, of what rounding allows", share, bench::bar::direction::at_most, 1.0, ""});
+  report.bars.push_back(
+      {"depths that are negative or no numbers", sound ? 0.0 : 1.0, bench::bar::direction::at_most, 0.0, ""});
+
+  bench::table table;
+  table.title = "Shallow water, finite volumes";
+  table.columns = app::joined(app::joined({"targets", "cells", "steps"}, app::quartile_columns("rate", "Mcells/s")),
+                              {"serial (Mcells/s)", "state to and from targets (ms)", "files (ms)"});
+  table.rows.push_back(
+      app::joined(app::joined({bench::count(nodes.size()), std::to_string(of.columns) + " x " + std::to_string(of.rows),
+                               bench::count(chosen.steps)},
+                              app::cells_of(app::quartiles_of(rates), 2)),
+                  {serial_rate, {bench::median(moving), 2}, {bench::median(files), 2}}));
+  report.tables.push_back(std::move(table));
+  char text[200];
+  std::snprintf(text, sizeof text, "volume changed by %.1e of itself; four roundings per cell and step allow %.1e",
+                change, sw::volume_tolerance(chosen.steps));
+  report.remarks.push_back(text);
+  if (!chosen.frames.empty()) {
+    report.remarks.push_back("pictures as " + std::string(sw::frame_format()) + " in " + chosen.frames);
+  }
+  result.correct = different == 0 && share <= 1.0 && sound;
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App description{
+      "Shallow water in a basin on targets (HAM_NODES says which).\n"
+      "If a target dies, the others go on from the state that the host has collected last.",
+      "shallow_water"};
+  options chosen;
+  chosen.repetitions = 1;
+  const auto size = CLI::Range(std::uint64_t{1}, std::uint64_t{sw::max_side});
+  const auto* columns = description.add_option("--columns", chosen.of.columns, "cells from left to right");
+  const auto* rows = description.add_option("--rows", chosen.of.rows, "cells from bottom to top");
+  for (auto* one : {description.get_option("--columns"), description.get_option("--rows")}) {
+    one->check(size)->capture_default_str();
+  }
+  description.add_option("--steps", chosen.steps, "step to end with")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  description.add_option("--every", chosen.every, "steps between states that the host collects")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  description.add_option("--frames", chosen.frames, "folder for a picture of each of them");
+  description.add_option("--checkpoint", chosen.checkpoint, "file that each of them is written to");
+  description.add_option("--restart", chosen.restart, "such a file to go on from");
+  description.add_option("--kill", chosen.kill, "a target and a step: it kills itself then, to try what happens")
+      ->expected(2);
+  description.add_flag("!--no-check", chosen.check, "do not compare with the serial run");
+  return app::run(argc, argv, description, chosen, [&] {
+    chosen.has_size = columns->count() + rows->count() > 0;
+    try {
+      return run(chosen);
+    } catch (const sw::file_error& failure) {
+      throw app::bad_input(failure.what());
+    }
+  });
+}
