@@ -161,9 +161,10 @@ void block::advance(std::size_t from, std::size_t to) {
     double* const next = next_row(number).data();
     for (std::size_t which = 0; which < 3; ++which) {
       // Fluxes lie in the order h, across, along: of the vertical ones the last two change places.
-      const std::size_t turned = which == 0 ? 0 : 3 - which;
+      const std::size_t vertical_field = which == 0 ? 0 : 3 - which;
       update(cells + which * field + 1, next + which * field + 1, flux_x_.data() + which * (columns + 1),
-             flux_below_.data() + turned * columns, flux_above_.data() + turned * columns, ratio, columns);
+             flux_below_.data() + vertical_field * columns, flux_above_.data() + vertical_field * columns, ratio,
+             columns);
     }
     reflect_ends(next, field);
     flux_below_.swap(flux_above_);

@@ -75,19 +75,19 @@ TEST(shallow_water_flow, water_at_rest_stays_at_rest) {
 
 TEST(shallow_water_flow, a_mirrored_beginning_has_a_mirrored_end) {
   const auto mirrored = [](const std::vector<double>& state) {
-    std::vector<double> turned(state.size());
+    std::vector<double> mirror(state.size());
     for (std::size_t j = 0; j < basin.rows; ++j) {
       for (std::size_t i = 0; i < basin.row(); ++i) {
         const double value = state[j * basin.row() + i];
-        turned[(basin.rows - 1 - j) * basin.row() + i] = i < 2 * basin.field() ? value : -value;
+        mirror[(basin.rows - 1 - j) * basin.row() + i] = i < 2 * basin.field() ? value : -value;
       }
     }
-    return turned;
+    return mirror;
   };
   const std::vector<double> start = sw::initial_state(basin);
   const std::vector<double> straight = mirrored(serial(start, 40));
-  const std::vector<double> turned = serial(mirrored(start), 40);
-  for (std::size_t i = 0; i < straight.size(); ++i) EXPECT_NEAR(straight[i], turned[i], 1e-12);
+  const std::vector<double> mirror = serial(mirrored(start), 40);
+  for (std::size_t i = 0; i < straight.size(); ++i) EXPECT_NEAR(straight[i], mirror[i], 1e-12);
 }
 
 TEST(shallow_water_flow, a_wave_has_the_speed_of_shallow_water) {
