@@ -2,6 +2,7 @@
 #include "benchmarks.hpp"
 
 #include "copy_floor.hpp"
+#include "sizes.hpp"
 
 #include <array>
 #include <cstddef>
@@ -16,22 +17,6 @@ namespace ham::bench {
 namespace {
 
 constexpr std::size_t judged_bytes = std::size_t{64} << 20;
-
-std::string size_text(std::size_t bytes) {
-  if (bytes >= std::size_t{1} << 20) return std::to_string(bytes >> 20) + " MiB";
-  if (bytes >= std::size_t{1} << 10) return std::to_string(bytes >> 10) + " KiB";
-  return std::to_string(bytes) + " B";
-}
-
-std::vector<std::size_t> sizes_up_to(std::size_t largest) {
-  std::vector<std::size_t> sizes;
-  for (const std::size_t bytes :
-       {std::size_t{1}, std::size_t{16}, std::size_t{256}, std::size_t{4} << 10, std::size_t{64} << 10,
-        std::size_t{1} << 20, std::size_t{16} << 20, judged_bytes, std::size_t{256} << 20}) {
-    if (bytes <= largest) sizes.push_back(bytes);
-  }
-  return sizes;
-}
 
 // The memory of the host and of both targets, all of it touched by the first transfers.
 struct arena {
@@ -57,19 +42,23 @@ void transfer(std::size_t verb, arena& memory, std::size_t bytes) {
 using size_rounds = std::array<paired_rounds, verbs.size()>;
 
 void add_rows(const std::vector<std::size_t>& sizes, std::vector<size_rounds>& found, report& result) {
-  table times{"microseconds per transfer; floor: memcpy between two shared mappings",
-              {"size", "put us", "put ratio", "get us", "get ratio", "copy us", "copy ratio", "memcpy us"},
-              {}};
-  table speeds{"GB/s", {"size", "put", "get", "copy", "memcpy", "put/memcpy", "get/memcpy", "copy/memcpy"}, {}};
+  table times{"microseconds per transfer; floor: memcpy between two shared mappings", {"size", "bytes"}, {}};
+  for (const char* verb : verbs) {
+    add_median_columns(times.columns, verb, "us");
+    times.columns.push_back(std::string(verb) + " ratio");
+  }
+  times.columns.emplace_back("memcpy us");
+  table speeds{
+      "GB/s", {"size", "bytes", "put", "get", "copy", "memcpy", "put/memcpy", "get/memcpy", "copy/memcpy"}, {}};
   for (std::size_t s = 0; s < sizes.size(); ++s) {
     const auto bytes = static_cast<double>(sizes[s]);
-    auto& time_row = times.rows.emplace_back(std::vector<cell>{size_text(sizes[s])});
-    auto& speed_row = speeds.rows.emplace_back(std::vector<cell>{size_text(sizes[s])});
+    auto& time_row = times.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
+    auto& speed_row = speeds.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
     std::vector<double> floor;
     std::vector<cell> parts;
     for (std::size_t verb = 0; verb < verbs.size(); ++verb) {
       const comparison one = found[s][verb].compared();
-      time_row.emplace_back(one.measured / 1e3, 3);
+      add_median(time_row, one, 1e3, 3);
       time_row.emplace_back(one.median_of_ratios, 2);
       speed_row.emplace_back(bytes / one.measured, 3);
       parts.emplace_back(1 / one.median_of_ratios, 3);
@@ -90,8 +79,10 @@ void add_rows(const std::vector<std::size_t>& sizes, std::vector<size_rounds>& f
 }  // namespace
 
 report run_bandwidth(const settings& how) {
+  if (how.transport == "emulated") return run_link_bandwidth(how);
+  if (how.transport == "tcp") return run_tcp_bandwidth(how);
   session with(how, 2);
-  const std::vector<std::size_t> sizes = sizes_up_to(how.largest_bytes);
+  const std::vector<std::size_t> sizes = transfer_sizes(how.largest_bytes);
   arena memory(sizes.back());
   copy_floor floor(sizes.back());
   std::vector<size_rounds> found(sizes.size());

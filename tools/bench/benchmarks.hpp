@@ -6,14 +6,22 @@
 
 namespace ham::bench {
 
-/// Empty call, and calls with 1 to 65536 bytes of arguments, beside the bounce of a cache line.
+/// Empty call, beside the bounce of a cache line; calls with 8 B to 64 KiB of arguments or results, beside as many
+/// lines written by one process and copied out by the other.
 [[nodiscard]] report run_latency(const settings& how);
 
 /// Calls per second: the four tests of AVEO (paper 2) for 1 to 100 000 calls, and batches.
 [[nodiscard]] report run_rate(const settings& how);
 
-/// put, get and copy of 1 byte to 256 MiB beside memcpy.
+/// put, get and copy of 1 byte to 256 MiB beside memcpy. Over tcp put and get beside a bare stream; over emulated as
+/// run_link_bandwidth().
 [[nodiscard]] report run_bandwidth(const settings& how);
+
+/// Paper 1's Fig. 10 and Table IV: both directions over emulated links, initiated by either side, beside bare accesses.
+[[nodiscard]] report run_link_bandwidth(const settings& how);
+
+/// put and get over tcp on loopback, in plaintext and with TLS, beside a bare stream.
+[[nodiscard]] report run_tcp_bandwidth(const settings& how);
 
 /// 1 to 128 targets started, called once and ended; private memory of each.
 [[nodiscard]] report run_startup(const settings& how);
@@ -23,6 +31,9 @@ namespace ham::bench {
 
 /// Latency to one target while up to 200 others are connected and idle.
 [[nodiscard]] report run_scale(const settings& how);
+
+/// Empty call and floor over each kind of core pair that the machine has.
+[[nodiscard]] report run_placement(const settings& how);
 
 /// Work on host and target at once: placed by default beside pinned and beside left to the system, on a quiet machine
 /// and beside busy processes, which it starts.

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
+#include <optional>
 
 namespace ham::bench {
 
@@ -38,8 +38,10 @@ void answer_futexes(floor_page& page) {
   }
 }
 
-void answer_copies(floor_page& page, std::vector<std::byte>& copied) {
+void answer_copies(floor_page& page) {
   const std::byte* const here = reinterpret_cast<const std::byte*>(&page) + floor_copy_offset;
+  std::optional<floor_buffer> copied;
+  std::size_t size = 0;
   std::uint32_t seen = 0;
   for (;;) {
     std::uint32_t request = 0;
@@ -48,9 +50,34 @@ void answer_copies(floor_page& page, std::vector<std::byte>& copied) {
     if (request == end_of_block) return;
     seen = request;
     const std::uint64_t bytes = page.copied_bytes;
-    if (copied.size() < bytes) copied.resize(bytes);
-    std::memcpy(copied.data(), here, bytes);
+    if (size < bytes) copied.emplace(size = bytes);
+    std::memcpy(copied->page_aligned(), here, bytes);
     page.reply.store(seen, std::memory_order_release);
+  }
+}
+
+void answer_messages(floor_page& page) {
+  floor_buffer copied(page.copied_bytes);
+  floor_messages messages(page);
+  for (std::uint32_t round = 1;; ++round) {
+    std::uint32_t flag = 0;
+    while ((flag = messages.flag(round).load(std::memory_order_acquire)) != round) {
+      if (flag == end_of_block) return;
+    }
+    messages.copy_out(round, copied.data());
+    page.place(round).reply.store(round, std::memory_order_release);
+  }
+}
+
+void send_messages(floor_page& page) {
+  floor_buffer source(page.copied_bytes);
+  floor_messages messages(page);
+  for (std::uint32_t round = 1;; ++round) {
+    std::uint32_t request = 0;
+    while ((request = page.place(round).request.load(std::memory_order_acquire)) != round) {
+      if (request == end_of_block) return;
+    }
+    messages.write(round, source.data());
   }
 }
 
@@ -63,7 +90,6 @@ int run_floor_partner(int argc, char** argv) {
   void* memory = mmap(nullptr, floor_memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, std::atoi(argv[2]), 0);
   if (memory == MAP_FAILED) return EXIT_FAILURE;
   floor_page& page = *static_cast<floor_page*>(memory);
-  std::vector<std::byte> copied;
   for (;;) {
     const std::uint32_t command = page.command.load();
     page.active = command;
@@ -71,7 +97,9 @@ int run_floor_partner(int argc, char** argv) {
       case floor_command::sleep: futex_wait_shared(page.command, command); break;
       case floor_command::bounce: answer_bounces(page); break;
       case floor_command::futex: answer_futexes(page); break;
-      case floor_command::copy: answer_copies(page, copied); break;
+      case floor_command::copy: answer_copies(page); break;
+      case floor_command::lines_there: answer_messages(page); break;
+      case floor_command::lines_back: send_messages(page); break;
       case floor_command::quit: return EXIT_SUCCESS;
     }
     // The host takes the command back before it ends a block, so the next turn of the loop does not answer again.

@@ -96,6 +96,68 @@ block_times floor_partner::copy_through(const void* from, std::size_t size_bytes
   return result;
 }
 
+template <class Measure>
+block_times floor_partner::over_both_rings(std::size_t size_bytes, block_plan plan, Measure measure) {
+  page_->copied_bytes = size_bytes;
+  page_->ring_bytes = floor_messages::short_ring_bytes;
+  if (size_bytes < floor_messages::page_bytes) return measure(plan);
+  plan.length_ns /= 2;
+  const block_times nearby = measure(plan);
+  page_->ring_bytes = floor_messages::long_ring_bytes;
+  const block_times further = measure(plan);
+  return nearby.typical_ns < further.typical_ns ? nearby : further;
+}
+
+block_times floor_partner::message_there(std::size_t size_bytes, const block_plan& plan) {
+  return over_both_rings(size_bytes, plan,
+                         [&](const block_plan& half) { return message_there_once(size_bytes, half); });
+}
+
+block_times floor_partner::message_there_once(std::size_t size_bytes, const block_plan& plan) {
+  floor_buffer message(size_bytes);
+  floor_messages messages(*page_);
+  messages.clear();
+  begin(static_cast<unsigned>(floor_command::lines_there));
+  floor_page& page = *page_;
+  std::uint32_t round = 0;
+  block_times result = time_block(
+      [&] {
+        messages.write(++round, message.data());
+        while (page.place(round).reply.load(std::memory_order_acquire) != round) {
+        }
+      },
+      plan);
+  page.command = static_cast<std::uint32_t>(floor_command::sleep);  // before the partner can leave its block
+  messages.flag(round + 1).store(end_of_block);
+  finish();
+  return result;
+}
+
+block_times floor_partner::message_back(std::size_t size_bytes, const block_plan& plan) {
+  return over_both_rings(size_bytes, plan, [&](const block_plan& half) { return message_back_once(size_bytes, half); });
+}
+
+block_times floor_partner::message_back_once(std::size_t size_bytes, const block_plan& plan) {
+  floor_buffer into(size_bytes);
+  floor_messages messages(*page_);
+  messages.clear();
+  begin(static_cast<unsigned>(floor_command::lines_back));
+  floor_page& page = *page_;
+  std::uint32_t round = 0;
+  block_times result = time_block(
+      [&] {
+        ++round;
+        page.place(round).request.store(round, std::memory_order_release);
+        while (messages.flag(round).load(std::memory_order_acquire) != round) {
+        }
+        messages.copy_out(round, into.data());
+        asm volatile("" ::: "memory");  // the copy counts as used
+      },
+      plan);
+  finish();
+  return result;
+}
+
 void floor_partner::futex_round() {
   const std::uint32_t round = page_->request.load(std::memory_order_relaxed) + 1;
   page_->request.store(round);

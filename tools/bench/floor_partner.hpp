@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <string_view>
 
 namespace ham::bench {
@@ -36,6 +37,14 @@ class floor_partner {
   /// 32 MiB. One operation ends when they are copied out.
   [[nodiscard]] block_times copy_through(const void* from, std::size_t size_bytes, const block_plan& plan);
 
+  /// This process writes a message into lines of shared memory, the partner copies it out and sets one flag; both
+  /// spin. A round trip with that much of arguments. At most 64 KiB. From 4 KiB on messages take turns in memory that
+  /// the cores' own caches hold, or in more, whichever is faster.
+  [[nodiscard]] block_times message_there(std::size_t size_bytes, const block_plan& plan);
+
+  /// Mirrored: one flag there, the message back. A round trip with that large a result. At most 64 KiB.
+  [[nodiscard]] block_times message_back(std::size_t size_bytes, const block_plan& plan);
+
   /// Both sides sleep in FUTEX_WAIT until the other one wakes them. One operation is a round trip.
   [[nodiscard]] block_times futex_ping_pong(const block_plan& plan);
 
@@ -46,6 +55,10 @@ class floor_partner {
   void begin(unsigned command);
   void finish();
   void futex_round();
+  template <class Measure>
+  block_times over_both_rings(std::size_t size_bytes, block_plan plan, Measure measure);
+  block_times message_there_once(std::size_t size_bytes, const block_plan& plan);
+  block_times message_back_once(std::size_t size_bytes, const block_plan& plan);
 
   floor_page* page_ = nullptr;
   pid_t pid_ = -1;

@@ -80,13 +80,13 @@ report run_idle(const settings& how) {
          {wake.floor / 1e3, 1},
          {wake.median_of_ratios, 3},
          {wake.ratio_of_medians, 3},
-         cell(quartiles_text(wake))},
+         quartiles_of_ratio(wake)},
         {"one futex round trip after 1 s",
          {wake_rested.measured / 1e3, 1},
          {wake_rested.floor / 1e3, 1},
          {wake_rested.median_of_ratios, 3},
          {wake_rested.ratio_of_medians, 3},
-         cell(quartiles_text(wake_rested))}}});
+         quartiles_of_ratio(wake_rested)}}});
   const auto most = bar::direction::at_most;
   result.bars = {
       {"a target idle for 1 s, most of all rounds", quantile(target_percent, 1), most, 1, "%"},

@@ -2,6 +2,7 @@
 #include "benchmarks.hpp"
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -12,94 +13,205 @@ namespace ham::bench {
 
 namespace {
 
+constexpr std::size_t largest_array = 1024;  // longer ones travel as spans and vectors
+constexpr double wanted_ratio = 1.15;
+
 template <std::size_t Bytes>
 void take_bytes(const std::array<std::byte, Bytes>&) {}
 
 void take_span(std::span<const std::byte>) {}
 
+template <std::size_t Bytes>
+std::array<std::byte, Bytes> give_bytes() {
+  return {};
+}
+
+std::vector<std::byte> give_vector(std::size_t bytes) { return std::vector<std::byte>(bytes); }
+
+using block = std::function<block_times()>;
+
 struct call_case {
   std::string name;
-  std::function<block_times()> measure;
+  block floor;
+  block measure;
   paired_rounds rounds;
+  std::vector<double> making_ns;  ///< what the floor of a result contains beside the message
 };
 
-template <std::size_t Bytes>
-call_case fixed_case(const block_plan& plan) {
-  return {"sync, " + std::to_string(Bytes) + " B",
-          [plan] {
-            const std::array<std::byte, Bytes> argument{};
-            return time_block([&] { offload::sync(1, fn<&take_bytes<Bytes>>, argument); }, plan);
-          },
-          {}};
+template <class Operation>
+block timed(const block_plan& plan, Operation operation) {
+  return [plan, operation] { return time_block(operation, plan); };
 }
 
-call_case span_case(std::size_t bytes, const block_plan& plan) {
-  return {"sync, " + std::to_string(bytes) + " B (span)",
-          [plan, argument = std::vector<std::byte>(bytes)] {
-            const std::span<const std::byte> view(argument);
-            return time_block([&] { offload::sync(1, fn<&take_span>, view); }, plan);
-          },
-          {}};
+/// What the function needs to make a result, which is no cost of the call.
+template <class Make>
+double making_ns(const block_plan& plan, Make make) {
+  return time_block(
+             [&] {
+               const auto made = make();
+               asm volatile("" : : "r"(made.data()) : "memory");
+             },
+             plan)
+      .typical_ns;
 }
 
-std::vector<call_case> all_cases(const block_plan& plan) {
-  std::vector<call_case> cases;
-  cases.push_back({"sync, empty", [plan] { return time_block([] { offload::sync(1, fn<&nothing>); }, plan); }, {}});
-  cases.push_back(fixed_case<1>(plan));
-  cases.push_back(fixed_case<8>(plan));
-  cases.push_back(fixed_case<64>(plan));
-  cases.push_back(fixed_case<1024>(plan));
-  cases.push_back(span_case(65536, plan));
-  return cases;
-}
+class latency_cases {
+ public:
+  explicit latency_cases(session& with) : with_(with), plan_(with.how().plan()) {
+    const block bounce = [&with] { return with.bounce(); };
+    empty_.push_back({"sync, empty", bounce, timed(plan_, [] { offload::sync(1, fn<&nothing>); }), {}, {}});
+    empty_.push_back(
+        {"sync, 1 B",
+         bounce,
+         timed(plan_, [argument = std::array<std::byte, 1>{}] { offload::sync(1, fn<&take_bytes<1>>, argument); }),
+         {},
+         {}});
+    add_arrays<8, 64, 256, largest_array>();
+    for (const std::size_t bytes : {4096, 16384, 65536}) {
+      add_argument(bytes, "(span)", timed(plan_, [argument = std::vector<std::byte>(bytes)] {
+                     offload::sync(1, fn<&take_span>, std::span<const std::byte>(argument));
+                   }));
+      add_result(bytes, "(vector)", timed(plan_, [bytes] { (void)offload::sync(1, fn<&give_vector>, bytes); }),
+                 [bytes] { return give_vector(bytes); });
+    }
+  }
+  latency_cases(const latency_cases&) = delete;
+  latency_cases& operator=(const latency_cases&) = delete;
+
+  void measure() {
+    for (int round = 0; round < with_.how().repetitions; ++round) {
+      for (auto* group : {&empty_, &arguments_, &results_}) {
+        for (call_case& one : *group) take_round(one.rounds, round, one.floor, one.measure);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<call_case>& empty() const noexcept { return empty_; }
+  [[nodiscard]] const std::vector<call_case>& arguments() const noexcept { return arguments_; }
+  [[nodiscard]] const std::vector<call_case>& results() const noexcept { return results_; }
+
+ private:
+  template <std::size_t... Bytes>
+  void add_arrays() {
+    (add_argument(
+         Bytes, "",
+         timed(plan_,
+               [argument = std::array<std::byte, Bytes>{}] { offload::sync(1, fn<&take_bytes<Bytes>>, argument); })),
+     ...);
+    (add_result(Bytes, "", timed(plan_, [] { (void)offload::sync(1, fn<&give_bytes<Bytes>>); }),
+                [] { return give_bytes<Bytes>(); }),
+     ...);
+  }
+
+  static std::string name_of(std::size_t bytes, const char* how) {
+    return std::to_string(bytes) + " B" + (*how != '\0' ? " " : "") + how;
+  }
+  void add_argument(std::size_t bytes, const char* how, block measured) {
+    const block floor = [this, bytes] {
+      with_.let_targets_sleep();
+      return with_.partner().message_there(bytes, plan_);
+    };
+    arguments_.push_back({name_of(bytes, how), floor, std::move(measured), {}, {}});
+  }
+  template <class Make>
+  void add_result(std::size_t bytes, const char* how, block measured, Make make) {
+    const std::size_t place = results_.size();
+    const block floor = [this, bytes, place, make] {
+      with_.let_targets_sleep();
+      block_times found = with_.partner().message_back(bytes, plan_);
+      results_[place].making_ns.push_back(making_ns(plan_, make));
+      found.typical_ns += results_[place].making_ns.back();
+      return found;
+    };
+    results_.push_back({name_of(bytes, how), floor, std::move(measured), {}, {}});
+  }
+
+  session& with_;
+  const block_plan plan_;
+  std::vector<call_case> empty_;
+  std::vector<call_case> arguments_;
+  std::vector<call_case> results_;
+};
 
 void add_percentiles(std::vector<cell>& row, std::vector<double> singles) {
   for (const double q : {0.5, 0.99, 0.999}) row.emplace_back(quantile_in_place(singles, q), 0);
+}
+
+table times_of(const std::string& title, const char* first_column, const std::vector<call_case>& cases) {
+  table times{title, {first_column}, {}};
+  add_median_columns(times.columns, "typical", "ns");
+  times.columns.insert(times.columns.end(), {"p50 ns", "p99 ns", "p99.9 ns", "floor ns", "ratio", "ratio of medians",
+                                             "quartiles", "over floor ns"});
+  const bool made = !cases.front().making_ns.empty();
+  if (made) times.columns.emplace_back("making ns");
+  for (const call_case& one : cases) {
+    const comparison found = one.rounds.compared();
+    auto& row = times.rows.emplace_back(std::vector<cell>{one.name});
+    add_median(row, found, 1, 1);
+    add_percentiles(row, one.rounds.singles);
+    row.insert(row.end(), {{found.floor, 1},
+                           {found.median_of_ratios, 3},
+                           {found.ratio_of_medians, 3},
+                           quartiles_of_ratio(found),
+                           {found.median_difference, 1}});
+    if (made) row.emplace_back(median(one.making_ns), 1);
+  }
+  return times;
+}
+
+void add_floor_row(table& to, const std::vector<call_case>& cases) {
+  std::vector<double> typical;
+  std::vector<double> singles;
+  for (const call_case& one : cases) {
+    typical.insert(typical.end(), one.rounds.floor.begin(), one.rounds.floor.end());
+    singles.insert(singles.end(), one.rounds.floor_singles.begin(), one.rounds.floor_singles.end());
+  }
+  std::vector<cell> row{"floor"};
+  add_median(row, typical, 1, 1);
+  add_percentiles(row, std::move(singles));
+  row.insert(row.end(), {{median(typical), 1}, {1.0, 3}, {1.0, 3}, cell("-"), {0.0, 1}});
+  to.rows.push_back(std::move(row));
+}
+
+void add_bars(report& to, const std::vector<call_case>& cases, const char* of) {
+  for (const call_case& one : cases) {
+    to.bars.push_back({one.name + " of " + of + " / the same lines written and copied out",
+                       one.rounds.compared().median_of_ratios, bar::direction::at_most, wanted_ratio, ""});
+  }
 }
 
 }  // namespace
 
 report run_latency(const settings& how) {
   session with(how);
-  std::vector<call_case> cases = all_cases(how.plan());
-  for (int round = 0; round < how.repetitions; ++round) {
-    for (call_case& one : cases)
-      take_round(
-          one.rounds, round, [&] { return with.bounce(); }, one.measure);
-  }
+  latency_cases all(with);
+  all.measure();
 
   report result{"latency", {}, {}, {}};
-  table times{"one call and its answer; floor: a cache line bounced between two processes",
-              {"call", "typical ns", "p50 ns", "p99 ns", "p99.9 ns", "floor ns", "ratio", "ratio of medians",
-               "quartiles", "over floor ns"},
-              {}};
-  std::vector<double> floor_typical;
-  std::vector<double> floor_singles;
-  for (call_case& one : cases) {
-    const comparison found = one.rounds.compared();
-    std::vector<cell> row{one.name, {found.measured, 1}};
-    add_percentiles(row, one.rounds.singles);
-    row.insert(row.end(), {{found.floor, 1},
-                           {found.median_of_ratios, 3},
-                           {found.ratio_of_medians, 3},
-                           cell(quartiles_text(found)),
-                           {found.median_difference, 1}});
-    times.rows.push_back(std::move(row));
-    floor_typical.insert(floor_typical.end(), one.rounds.floor.begin(), one.rounds.floor.end());
-    floor_singles.insert(floor_singles.end(), one.rounds.floor_singles.begin(), one.rounds.floor_singles.end());
-  }
-  std::vector<cell> floor_row{"floor", {median(floor_typical), 1}};
-  add_percentiles(floor_row, std::move(floor_singles));
-  floor_row.insert(floor_row.end(), {{median(floor_typical), 1}, {1.0, 3}, {1.0, 3}, cell("-"), {0.0, 1}});
-  times.rows.push_back(std::move(floor_row));
-  result.tables.push_back(std::move(times));
+  result.tables.push_back(
+      times_of("one call and its answer; floor: a cache line bounced between two processes", "call", all.empty()));
+  add_floor_row(result.tables.back(), all.empty());
+  result.tables.push_back(
+      times_of("calls with arguments; floor: as many lines written by one process and copied out by the other, one "
+               "flag back",
+               "arguments", all.arguments()));
+  result.tables.push_back(
+      times_of("calls with results; floor: one flag there, as many lines written by the other process and copied out "
+               "here, and making the result",
+               "result", all.results()));
+  const comparison empty = all.empty().front().rounds.compared();
+  result.tables.push_back(framework_part({{how.transport, empty}}));
 
-  const comparison empty = cases.front().rounds.compared();
   result.bars.push_back({"empty sync / cache-line bounce", empty.median_of_ratios, bar::direction::at_most, 1.20, ""});
   result.bars.push_back({"framework part of it", empty.median_difference, bar::direction::at_most, 60, "ns"});
+  add_bars(result, all.arguments(), "arguments");
+  add_bars(result, all.results(), "result");
   result.remarks.push_back(
       "ratio: median over the rounds of typical / floor taken side by side; typical: without the clock's "
       "own cost; percentiles: single calls");
+  result.remarks.emplace_back(
+      "spans of 4 KiB and more are read where they were written, so that a function that does not look at them costs "
+      "less than the floor, which copies them out");
   with.add_remarks(result);
   return result;
 }

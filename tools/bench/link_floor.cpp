@@ -51,6 +51,10 @@ bool near_look(const mailbox& at, std::uint64_t flag) {
   return at.flag.load(std::memory_order_acquire) == flag && at.due_ns.load(std::memory_order_relaxed) <= now_ns();
 }
 
+std::int64_t occupied_ns(std::size_t size_bytes, double gib_s) {
+  return static_cast<std::int64_t>(static_cast<double>(size_bytes) * 1e9 / (gib_s * 1024 * 1024 * 1024));
+}
+
 void near_write(mailbox& to, std::uint64_t flag, const std::byte* message) {
   std::memcpy(to.message.data(), message, message_bytes);
   to.flag.store(flag, std::memory_order_release);
@@ -61,7 +65,8 @@ void near_write(mailbox& to, std::uint64_t flag, const std::byte* message) {
 std::string link_model::settings() const {
   return std::string("initiator=") + (host_initiated ? "host" : "target") + "/posted=" + (posted ? "yes" : "no") +
          "/read=" + std::to_string(read_ns) + "/write=" + std::to_string(write_ns) +
-         "/setup=" + std::to_string(setup_ns);
+         "/setup=" + std::to_string(setup_ns) + "/to=" + std::to_string(to_target_gib_s) +
+         "/from=" + std::to_string(to_host_gib_s);
 }
 
 struct link_floor::page {
@@ -129,6 +134,40 @@ block_times link_floor::exchange(const block_plan& plan) {
 
 block_times link_floor::round_trip(const block_plan& plan) const {
   return time_block([this] { static_cast<void>(far_look(link_, page_->back)); }, plan);
+}
+
+block_times link_transfers::to_target(std::size_t size_bytes, const block_plan& plan) {
+  return link_.host_initiated ? write(size_bytes, link_.to_target_gib_s, plan)
+                              : read(size_bytes, link_.to_target_gib_s, plan);
+}
+
+block_times link_transfers::to_host(std::size_t size_bytes, const block_plan& plan) {
+  return link_.host_initiated ? read(size_bytes, link_.to_host_gib_s, plan)
+                              : write(size_bytes, link_.to_host_gib_s, plan);
+}
+
+block_times link_transfers::write(std::size_t size_bytes, double gib_s, const block_plan& plan) {
+  const std::int64_t occupied = occupied_ns(size_bytes, gib_s);
+  return time_block(
+      [&] {
+        wait_until(now_ns() + link_.setup_ns);
+        const std::int64_t arrival = now_ns() + occupied + link_.write_ns;
+        std::memcpy(far_.data(), near_.data(), size_bytes);
+        wait_until(arrival);
+      },
+      plan);
+}
+
+block_times link_transfers::read(std::size_t size_bytes, double gib_s, const block_plan& plan) {
+  const std::int64_t occupied = occupied_ns(size_bytes, gib_s);
+  return time_block(
+      [&] {
+        const std::int64_t begin = now_ns() + link_.setup_ns;
+        wait_until(begin + link_.read_ns / 2);
+        std::memcpy(near_.data(), far_.data(), size_bytes);
+        wait_until(begin + link_.read_ns + occupied);
+      },
+      plan);
 }
 
 }  // namespace ham::bench

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "affinity.hpp"
+#include "copy_floor.hpp"
 #include "timing.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,6 +21,8 @@ struct link_model {
   std::int64_t read_ns = 1200;
   std::int64_t write_ns = 600;
   std::int64_t setup_ns = 0;  ///< before each block
+  double to_target_gib_s = 10.6;
+  double to_host_gib_s = 11.1;
 
   /// For HAM_NODES: "emulated:1/" and this.
   [[nodiscard]] std::string settings() const;
@@ -47,6 +51,27 @@ class link_floor {
   std::unique_ptr<page> page_;
   std::uint64_t count_ = 0;
   std::thread partner_;
+};
+
+/// Bare accesses over the link, of any size, between two mappings of this process: what put and get over it cannot
+/// beat. Written from the same rules as link_floor.
+class link_transfers {
+ public:
+  link_transfers(const link_model& link, std::size_t largest_bytes)
+      : link_(link), near_(largest_bytes), far_(largest_bytes) {}
+
+  /// One operation is a write by the host, or a read by the target, that is complete.
+  [[nodiscard]] block_times to_target(std::size_t size_bytes, const block_plan& plan);
+  /// One operation is a read by the host, or a write by the target, that is complete.
+  [[nodiscard]] block_times to_host(std::size_t size_bytes, const block_plan& plan);
+
+ private:
+  [[nodiscard]] block_times write(std::size_t size_bytes, double gib_s, const block_plan& plan);
+  [[nodiscard]] block_times read(std::size_t size_bytes, double gib_s, const block_plan& plan);
+
+  const link_model link_;
+  shared_mapping near_;  // of the side that initiates
+  shared_mapping far_;
 };
 
 }  // namespace ham::bench

@@ -6,6 +6,7 @@
 #include "overlap_job.hpp"
 #include "socket_partner.hpp"
 #include "tcp_job.hpp"
+#include "topology.hpp"
 
 #include <ham/offload.hpp>
 #include <ham/offload/detail/standard_descriptors.hpp>
@@ -33,13 +34,14 @@ struct benchmark {
 };
 
 constexpr benchmark benchmarks[] = {
-    {"latency", "empty call, and calls with 1 B to 64 KiB of arguments", run_latency},
+    {"latency", "empty call, and calls with 8 B to 64 KiB of arguments or results", run_latency},
     {"rate", "calls per second: AVEO's Tests 1 to 4 for 1 to 100000 calls, and batches", run_rate},
     {"bandwidth", "put, get and copy of 1 B to 256 MiB", run_bandwidth},
     {"startup", "1 to 128 targets started, called once and ended; memory of each", run_startup},
     {"idle", "processor time of a waiting target; the first call after a second of silence", run_idle},
     {"scale", "latency to one target with 1 to 200 connected", run_scale},
     {"protocols", "the two one-sided protocols of paper 1 over emulated PCIe links", run_protocols},
+    {"placement", "empty call over each kind of core pair that the machine has", run_placement},
     {"overlap", "work on host and target at once, pinned and placed by default, quiet and beside busy processes",
      run_overlap},
     {"transfers", "put and get of 64 MiB while the host computes", run_transfers},
@@ -54,6 +56,7 @@ constexpr benchmark benchmarks[] = {
 
 struct command_line {
   settings how;
+  std::string cores;
   double largest_mib = 256;
   bool json = false;
   bool check = false;
@@ -75,6 +78,9 @@ void describe(CLI::App& app, command_line& line) {
       ->check(CLI::Range(1.0, 10'000.0))
       ->capture_default_str();
   app.add_option("--transport", line.how.transport, "transport to measure")->capture_default_str();
+  app.add_option("--cores", line.cores,
+                 "logical CPUs HOST,TARGET, or a kind of pair: siblings, same-l2, same-l3, other-l3, other-socket "
+                 "(default: the first two)");
   app.add_option("--largest", line.largest_mib, "largest transfer of bandwidth, in MiB")
       ->check(CLI::Range(0.001, 65'536.0))
       ->capture_default_str();
@@ -101,7 +107,8 @@ conditions conditions_of(const settings& how) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   return {host,           how.transport,    static_cast<int>(how.all_cores.size()),
-          how.cores.host, how.cores.target, how.repetitions};
+          how.cores.host, how.cores.target, description_of(topology(how.all_cores).kind_of(how.cores)),
+          how.repetitions};
 }
 
 int run(const command_line& line) {
@@ -110,7 +117,6 @@ int run(const command_line& line) {
   for (const benchmark* one : line.chosen) {
     reports.push_back(one->run(line.how));
     if (line.json) continue;
-    // Not before a runtime was up: processes that are started as targets come this way, too, and must not print.
     if (reports.size() == 1) print(std::cout, where);
     print(std::cout, reports.back());
     std::cout.flush();
@@ -126,6 +132,7 @@ int main(int argc, char** argv) {
   ham::detail::occupy_standard_descriptors();
   if (argc > 1 && argv[1] == floor_partner_argument) return run_floor_partner(argc, argv);
   if (argc > 1 && argv[1] == floor_nothing_argument) return EXIT_SUCCESS;
+  if (argc > 1 && argv[1] == target_argument) return run_target(argc, argv);
   if (argc > 1 && argv[1] == socket_partner_argument) return run_socket_partner(argc, argv);
   if (argc > 1 && argv[1] == tcp_server_argument) return run_tcp_server(argc, argv);
   if (argc > 1 && argv[1] == overlap_job_argument) return run_overlap_job(argc, argv);
@@ -141,8 +148,6 @@ int main(int argc, char** argv) {
 
   CLI::App app;
   command_line line;
-  line.how.argc = argc;
-  line.how.argv = argv;
   describe(app, line);
   CLI11_PARSE(app, argc, argv);
   if (line.json && !json_available()) {
@@ -150,10 +155,10 @@ int main(int argc, char** argv) {
                  "rebuild with nlohmann-json installed\n";
     return EXIT_FAILURE;
   }
-  line.how.cores = choose_cores();
-  line.how.all_cores = allowed_cores();
   line.how.largest_bytes = std::max<std::size_t>(1, static_cast<std::size_t>(line.largest_mib * (1 << 20)));
   try {
+    line.how.all_cores = allowed_cores();
+    line.how.cores = line.cores.empty() ? choose_cores() : topology(line.how.all_cores).choose(line.cores);
     return run(line);
   } catch (const std::exception& problem) {
     std::cerr << "ham-bench: " << problem.what() << '\n';

@@ -86,7 +86,7 @@ table measure_all(const std::string& title, const std::vector<situation>& situat
                             {p50.measured, 1},
                             {p90.measured, 1},
                             {p50.median_of_ratios, 3},
-                            cell(quartiles_text(p50)),
+                            quartiles_of_ratio(p50),
                             {p90.median_of_ratios, 3},
                             {free.median_of_ratios, 3}});
     }

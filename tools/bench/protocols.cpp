@@ -1,6 +1,7 @@
 // ham-bench protocols.
 #include "benchmarks.hpp"
 #include "link_floor.hpp"
+#include "paper_link.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,24 +12,10 @@ namespace ham::bench {
 
 namespace {
 
-// Paper 1, section V-A: an empty offload over user DMA, and how much longer the other two take.
-constexpr double paper_dma_us = 6.1;
-constexpr double paper_native = 13.1;
-constexpr double paper_veo = 70.8;
-constexpr double native_us = paper_native * paper_dma_us;
-
-// veo_write_mem and veo_read_mem return when all is done; an offload takes two of each, one after the other.
-constexpr std::int64_t veo_operation_ns = static_cast<std::int64_t>(paper_veo * paper_dma_us * 1000 / 4);
-// What telling the DMA engine takes is not in the paper: what is missing to its 6.1 us, at two transfers an offload and
-// three remote accesses of 1.2 us (the look that comes just too early for the next call is one of them).
-constexpr std::int64_t dma_setup_ns = 1250;
-
 constexpr link_model target_initiated{};
 constexpr link_model host_initiated{true, true, 1200, 600, 0};
-constexpr link_model paper_veo_link{true, false, veo_operation_ns, veo_operation_ns, 0};
-constexpr link_model paper_dma_link{false, true, 1200, 600, dma_setup_ns};
 
-struct offload_cost {
+struct link_cost {
   paired_rounds rounds;
   double round_trip_ns = 0;
 
@@ -36,13 +23,13 @@ struct offload_cost {
 };
 
 /// Empty calls over a link, and the bare exchange over the same link on the same cores.
-offload_cost measure(const settings& how, const link_model& link, int rounds) {
+link_cost measure(const settings& how, const link_model& link, int rounds) {
   settings over = how;
   over.transport = "emulated";
   over.link = link.settings();
   block_plan plan = how.plan();
   plan.group = link.read_ns > 20'000 ? 4 : 64;
-  offload_cost result;
+  link_cost result;
   session with(over);
   link_floor floor(link, how.cores);
   for (int round = 0; round < rounds; ++round) {
@@ -58,14 +45,14 @@ offload_cost measure(const settings& how, const link_model& link, int rounds) {
   return result;
 }
 
-void add_row(table& to, const std::string& name, const offload_cost& cost) {
+void add_row(table& to, const std::string& name, const link_cost& cost) {
   const comparison found = cost.rounds.compared();
   to.rows.push_back({name,
                      {found.measured, 0},
                      {found.floor, 0},
                      {found.median_difference, 0},
                      {found.median_of_ratios, 3},
-                     cell(quartiles_text(found)),
+                     quartiles_of_ratio(found),
                      {cost.round_trip_ns, 0}});
 }
 
@@ -73,7 +60,7 @@ void compare_both(report& result, const settings& how) {
   table costs{"empty offload over the link of paper 1 (1.2 us round trip); floor: the bare exchange over the same link",
               {"protocol", "HAM ns", "floor ns", "over floor ns", "ratio", "quartiles", "link round trip ns"},
               {}};
-  const offload_cost target = measure(how, target_initiated, how.repetitions);
+  const link_cost target = measure(how, target_initiated, how.repetitions);
   add_row(costs, "target-initiated (Fig. 8)", target);
   add_row(costs, "host-initiated (Fig. 5)", measure(how, host_initiated, how.repetitions));
   result.tables.push_back(std::move(costs));

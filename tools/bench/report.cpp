@@ -21,6 +21,9 @@ std::string to_text(double number, int digits) {
 
 std::string to_text(const cell& what) {
   if (const auto* text = std::get_if<std::string>(&what.value)) return *text;
+  if (const auto* both = std::get_if<range>(&what.value)) {
+    return to_text(both->low, what.digits) + ".." + to_text(both->high, what.digits);
+  }
   return to_text(std::get<double>(what.value), what.digits);
 }
 
@@ -55,7 +58,37 @@ void print(std::ostream& out, const table& what) {
 
 }  // namespace
 
-std::string quartiles_text(const comparison& of) { return to_text(of.ratio_low, 2) + ".." + to_text(of.ratio_high, 2); }
+cell quartiles_of_ratio(const comparison& of) { return {range{of.ratio_low, of.ratio_high}, 2}; }
+
+void add_median(std::vector<cell>& row, const comparison& of, double unit_ns, int digits) {
+  for (const double one : {of.measured, of.measured_low, of.measured_high}) row.emplace_back(one / unit_ns, digits);
+}
+
+void add_median(std::vector<cell>& row, const std::vector<double>& values_ns, double unit_ns, int digits) {
+  for (const double q : {0.5, 0.25, 0.75}) row.emplace_back(quantile(values_ns, q) / unit_ns, digits);
+}
+
+void add_median_columns(std::vector<std::string>& to, const std::string& name, const std::string& unit) {
+  for (const char* part : {"", "quartile 1 ", "quartile 3 "}) {
+    to.push_back(part + (name.empty() ? "" : name + " ") + unit);
+  }
+}
+
+table framework_part(const std::vector<offload_cost>& of) {
+  table found{
+      "the framework's part of an empty offload, as in paper 3's Table 1",
+      {"offload over", "offload ns", "round trip ns", "framework ns", "% of the offload", "% of the round trip"},
+      {}};
+  for (const auto& [name, cost] : of) {
+    found.rows.push_back({name,
+                          {cost.measured, 1},
+                          {cost.floor, 1},
+                          {cost.median_difference, 1},
+                          {100 * (1 - 1 / cost.median_of_ratios), 1},
+                          {100 * (cost.median_of_ratios - 1), 1}});
+  }
+  return found;
+}
 
 bool report::all_met() const noexcept {
   return std::all_of(bars.begin(), bars.end(), [](const bar& one) { return one.met(); });
@@ -77,7 +110,7 @@ void print(std::ostream& out, const report& what) {
 void print(std::ostream& out, const conditions& what) {
   out << "ham-bench on " << what.host << ", transport " << what.transport << ", " << what.cores << " core"
       << (what.cores == 1 ? "" : "s") << ", host on core " << what.host_core << ", target on core " << what.target_core
-      << ", " << what.repetitions << " repetitions\n\n";
+      << " (" << what.core_pair << "), " << what.repetitions << " repetitions\n\n";
 }
 
 }  // namespace ham::bench

@@ -11,13 +11,21 @@
 
 namespace ham::bench {
 
-/// A text, or a number with the digits that the table shows after the point.
+/// From the lower to the upper quartile.
+struct range {
+  double low = 0;
+  double high = 0;
+};
+
+/// A text, or one or two numbers with the digits that the table shows after the point.
 struct cell {
   cell(std::string text) : value(std::move(text)) {}    // NOLINT(google-explicit-constructor)
   cell(const char* text) : value(std::string(text)) {}  // NOLINT(google-explicit-constructor)
   cell(double number, int digits_shown) : value(number), digits(digits_shown) {}
 
-  std::variant<std::string, double> value;
+  cell(range both, int digits_shown) : value(both), digits(digits_shown) {}
+
+  std::variant<std::string, double, range> value;
   int digits = 0;
 };
 
@@ -33,8 +41,25 @@ struct table {
   std::vector<std::vector<cell>> rows;
 };
 
-/// The quartiles of the rounds' ratios, as "1.05..1.12".
-[[nodiscard]] std::string quartiles_text(const comparison& of);
+/// The quartiles of the rounds' ratios: "1.05..1.12" in a table, two numbers in JSON.
+[[nodiscard]] cell quartiles_of_ratio(const comparison& of);
+
+/// Appends median, lower and upper quartile of the measurement, divided by `unit_ns`: for the columns of
+/// add_median_columns().
+void add_median(std::vector<cell>& row, const comparison& of, double unit_ns, int digits);
+void add_median(std::vector<cell>& row, const std::vector<double>& values_ns, double unit_ns, int digits);
+
+/// "NAME UNIT", "quartile 1 NAME UNIT", "quartile 3 NAME UNIT".
+void add_median_columns(std::vector<std::string>& to, const std::string& name, const std::string& unit);
+
+/// An empty offload beside the bare round trip of its medium.
+struct offload_cost {
+  std::string name;
+  comparison cost;
+};
+
+/// Paper 3's Table 1: what the framework adds to the round trip of the medium.
+[[nodiscard]] table framework_part(const std::vector<offload_cost>& of);
 
 /// A promise and what was found.
 struct bar {
@@ -70,6 +95,7 @@ struct conditions {
   int cores = 0;
   int host_core = 0;
   int target_core = 0;
+  std::string core_pair;  ///< what the two share
   int repetitions = 0;
 };
 

@@ -17,12 +17,18 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+json to_json(double number, int digits) {
+  if (!std::isfinite(number)) return nullptr;
+  if (digits == 0 && number == std::floor(number)) return static_cast<std::int64_t>(number);
+  return number;
+}
+
 json to_json(const cell& what) {
   if (const auto* text = std::get_if<std::string>(&what.value)) return *text;
-  const double number = std::get<double>(what.value);
-  if (!std::isfinite(number)) return nullptr;
-  if (what.digits == 0 && number == std::floor(number)) return static_cast<std::int64_t>(number);
-  return number;
+  if (const auto* both = std::get_if<range>(&what.value)) {
+    return json::array({to_json(both->low, what.digits), to_json(both->high, what.digits)});
+  }
+  return to_json(std::get<double>(what.value), what.digits);
 }
 
 json to_json(const table& what) {
@@ -56,10 +62,14 @@ bool json_available() noexcept { return true; }
 void print_json(std::ostream& out, const conditions& where, const std::vector<report>& reports) {
   json all = json::array();
   for (const report& one : reports) all.push_back(to_json(one));
-  const json root = {
-      {"host", where.host},           {"transport", where.transport},     {"cores", where.cores},
-      {"host_core", where.host_core}, {"target_core", where.target_core}, {"repetitions", where.repetitions},
-      {"reports", std::move(all)}};
+  const json root = {{"host", where.host},
+                     {"transport", where.transport},
+                     {"cores", where.cores},
+                     {"host_core", where.host_core},
+                     {"target_core", where.target_core},
+                     {"core_pair", where.core_pair},
+                     {"repetitions", where.repetitions},
+                     {"reports", std::move(all)}};
   out << root.dump(2) << '\n';
 }
 

@@ -54,7 +54,7 @@ report run_scale(const settings& how) {
                           {quantile(found[i].singles, 0.99), 0},
                           {one.floor, 1},
                           {one.median_of_ratios, 3},
-                          cell(quartiles_text(one)),
+                          quartiles_of_ratio(one),
                           {growth, 3}});
     if (counts[i] == 200) {
       result.bars.push_back({"latency with 200 idle targets / with 1, both over their floors", growth,

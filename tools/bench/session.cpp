@@ -3,7 +3,10 @@
 
 #include "process_state.hpp"
 
+#include <array>
 #include <chrono>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 namespace ham::bench {
@@ -16,9 +19,16 @@ std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning whe
     for (int i = 0; i < targets; ++i) options.cpu_affinity += "," + std::to_string(how.cores.target);
   }
   if (where == pinning::none) options.cpu_affinity = "none";
-  int argc = how.argc;
-  char** argv = how.argv;
+  std::array<std::string, 2> words{"ham-bench", std::string(target_argument)};
+  std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
+  int argc = 2;
+  char** argv = arguments.data();
   return std::make_unique<runtime>(argc, argv, std::move(options));
+}
+
+int run_target(int argc, char** argv) {
+  const runtime serves_and_ends(argc, argv);
+  return EXIT_FAILURE;  // not reached in a process that was started as a target
 }
 
 void nothing() {}

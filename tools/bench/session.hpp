@@ -12,14 +12,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ham::bench {
 
 /// What the command line says.
 struct settings {
-  int argc = 0;  ///< targets are this program with the same arguments: that brings them to their runtime
-  char** argv = nullptr;
   std::string transport = "shm";
   std::string link;  ///< settings of an emulated link
   int repetitions = 7;
@@ -35,6 +34,12 @@ struct settings {
     return result;
   }
 };
+
+/// First argument of a target's process; main() passes such a call on to run_target().
+inline constexpr std::string_view target_argument = "target";
+
+/// Main program of a target: comes to a runtime at once, whatever was measured when it was started.
+int run_target(int argc, char** argv);
 
 enum class pinning { two_cores, none, by_default };
 

@@ -75,8 +75,7 @@ double bare_processes_ms(int count) {
 
 report run_startup(const settings& how) {
   pin_this_thread(how.all_cores);
-  // A process that was started as a target must come to a runtime before it does anything else; it warms up as well.
-  (void)start_and_end(how, 1);
+  (void)start_and_end(how, 1);  // warms up
   const int most = how.max_targets > 0 ? how.max_targets : 128;
   report result{"startup", {}, {}, {}};
   table times{

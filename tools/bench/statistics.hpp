@@ -40,6 +40,8 @@ namespace ham::bench {
 /// A measurement beside its floor, over rounds in which both were taken one right after the other.
 struct comparison {
   double measured = 0;          ///< median of the measurement
+  double measured_low = 0;      ///< its lower quartile
+  double measured_high = 0;     ///< its upper quartile
   double floor = 0;             ///< median of the floor
   double ratio_of_medians = 0;  ///< measured / floor
   double median_of_ratios =
@@ -62,6 +64,8 @@ struct comparison {
   }
   comparison result;
   result.measured = median(measured);
+  result.measured_low = quantile(measured, 0.25);
+  result.measured_high = quantile(measured, 0.75);
   result.floor = median(floor);
   result.ratio_of_medians = result.measured / result.floor;
   result.median_of_ratios = median(ratios);

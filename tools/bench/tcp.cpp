@@ -5,6 +5,7 @@
 #include "process_state.hpp"
 #include "socket_partner.hpp"
 #include "tcp_job.hpp"
+#include "tcp_pair.hpp"
 
 #include <signal.h>
 #include <unistd.h>
@@ -41,30 +42,6 @@ struct findings {
   std::vector<double> aes_ns;
   std::vector<double> sealed_ns;
   std::vector<double> tls_ns;
-};
-
-/// A job with one target, and the partner that measures the floor; of either, whichever is not measured sleeps.
-class tcp_pair {
- public:
-  tcp_pair(bool secure, const std::vector<int>& host_cores, const std::vector<int>& target_cores)
-      : server_(secure, target_cores), partner_(target_cores) {
-    pin_this_thread(host_cores);
-    job_ = server_.host();
-    offload::sync(1, fn<&nothing>);
-    target_ = static_cast<pid_t>(offload::get_node_descriptor(1).pid());
-  }
-
-  /// When the target sleeps.
-  [[nodiscard]] socket_partner& partner() {
-    static_cast<void>(wait_until_asleep(target_, std::chrono::milliseconds(200)));
-    return partner_;
-  }
-
- private:
-  tcp_server server_;
-  socket_partner partner_;
-  std::unique_ptr<runtime> job_;
-  pid_t target_ = -1;
 };
 
 double pipelined_ns(block_plan plan) {
@@ -158,7 +135,7 @@ void add_calls(const findings& plain, const findings* secure, report& to) {
                           {one.measured / 1e3, 2},
                           {one.floor / 1e3, 2},
                           {one.median_of_ratios, 3},
-                          cell(quartiles_text(one)),
+                          quartiles_of_ratio(one),
                           {1e3 / median(found.pipelined_ns), 2}});
     return one.median_of_ratios;
   };

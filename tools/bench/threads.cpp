@@ -85,7 +85,7 @@ report run_threads(const settings& how) {
     const comparison one = rounds.compared();
     std::vector<cell> row{count(threads), {1e3 / one.measured, 3}, {one.measured, 1}};
     for (const double q : {0.5, 0.99, 0.999}) row.emplace_back(quantile_in_place(rounds.singles, q), 0);
-    row.insert(row.end(), {{one.floor, 1}, {one.median_of_ratios, 3}, cell(quartiles_text(one))});
+    row.insert(row.end(), {{one.floor, 1}, {one.median_of_ratios, 3}, quartiles_of_ratio(one)});
     times.rows.push_back(std::move(row));
   }
   report result{"threads", {}, {}, {}};

@@ -1,5 +1,6 @@
 // ham-bench values: long arguments and results, which go through memory that both sides map.
 #include "benchmarks.hpp"
+#include "sizes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,10 +66,6 @@ void measure(session& with, measured_size& of, const std::vector<double>& values
   of.argument_part.push_back(before / one);
   of.eight_part.push_back(before / eight);
   of.result_part.push_back((before + making) / result);
-}
-
-std::string size_text(std::size_t bytes) {
-  return bytes < (std::size_t{1} << 20) ? std::to_string(bytes >> 10) + " KiB" : std::to_string(bytes >> 20) + " MiB";
 }
 
 }  // namespace

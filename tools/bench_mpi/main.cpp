@@ -121,10 +121,10 @@ report measure(int rounds) {
                         {latency.measured, 0},
                         {latency.floor, 0},
                         {latency.median_of_ratios, 3},
-                        quartiles_text(latency)});
+                        quartiles_of_ratio(latency)});
   for (const auto& [name, one] : {std::pair{"put 64 MiB: us", &put}, std::pair{"get 64 MiB: us", &get}}) {
     times.rows.push_back(
-        {name, {one->measured / 1e3, 0}, {one->floor / 1e3, 0}, {one->median_of_ratios, 3}, quartiles_text(*one)});
+        {name, {one->measured / 1e3, 0}, {one->floor / 1e3, 0}, {one->median_of_ratios, 3}, quartiles_of_ratio(*one)});
   }
   result.tables.push_back(std::move(times));
   result.bars.push_back({"empty sync / ping-pong", latency.median_of_ratios, bar::direction::at_most, 1.15, ""});

@@ -1,0 +1,261 @@
+// ham-bench bandwidth --transport emulated: paper 1's Fig. 10 and Table IV.
+#include "benchmarks.hpp"
+#include "paper_link.hpp"
+#include "sizes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ham::bench {
+
+namespace {
+
+constexpr std::size_t judged_bytes = std::size_t{64} << 20;
+constexpr std::size_t checked_bytes = std::size_t{1} << 20;
+constexpr std::size_t large_bytes = std::size_t{16} << 20;  // from here on fewer operations and rounds
+
+constexpr std::array<const char*, 2> directions{"host to target", "target to host"};
+constexpr std::size_t to_target = 0;
+
+std::byte pattern(std::size_t at, unsigned seed) { return static_cast<std::byte>((at * 7 + at / 251 + seed) & 0xff); }
+
+void fill(std::byte* memory, std::size_t bytes, unsigned seed) {
+  for (std::size_t i = 0; i < bytes; ++i) memory[i] = pattern(i, seed);
+}
+
+bool holds(const std::byte* memory, std::size_t bytes, unsigned seed) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (memory[i] != pattern(i, seed)) return false;
+  }
+  return true;
+}
+
+// ---- on the target
+
+std::vector<std::byte>& target_memory(std::size_t bytes) {
+  static std::vector<std::byte> memory;
+  if (memory.size() < bytes) memory.assign(bytes, std::byte{1});
+  return memory;
+}
+
+void transfer_by_target(std::size_t direction, offload::buffer_ptr<std::byte> host, std::byte* here,
+                        std::size_t bytes) {
+  if (direction == to_target)
+    offload::get_sync(host, here, bytes);
+  else
+    offload::put_sync(here, host, bytes);
+}
+
+double time_by_target(std::size_t direction, offload::buffer_ptr<std::byte> host, std::size_t bytes, block_plan plan) {
+  std::byte* const here = target_memory(bytes).data();
+  return time_block([&] { transfer_by_target(direction, host, here, bytes); }, plan).typical_ns;
+}
+
+/// Fetches what the host has written and writes something else back; false if that was not there.
+bool check_by_target(offload::buffer_ptr<std::byte> host, std::size_t bytes) {
+  std::byte* const here = target_memory(bytes).data();
+  transfer_by_target(to_target, host, here, bytes);
+  if (!holds(here, bytes, 1)) return false;
+  fill(here, bytes, 2);
+  transfer_by_target(1 - to_target, host, here, bytes);
+  return true;
+}
+
+// ---- on the host
+
+/// A session over one link and memory on both sides of it.
+class link_session {
+ public:
+  link_session(const settings& how, const link_model& link, std::size_t largest)
+      : with_(over(how, link)), host_(0, largest), target_(1, largest), bare_(link, largest) {
+    std::byte* const here = host_.ptr().get();
+    const std::size_t bytes = std::min(largest, checked_bytes);
+    fill(here, bytes, 1);
+    by_host(to_target, bytes);
+    if (!link.host_initiated &&
+        !(offload::sync(1, fn<&check_by_target>, host_.ptr(), bytes) && holds(here, bytes, 2))) {
+      throw std::runtime_error("a target's transfers over the emulated link have moved wrong bytes");
+    }
+    fill(here, bytes, 3);
+    by_host(1 - to_target, bytes);
+    if (!holds(here, bytes, 1))
+      throw std::runtime_error("the host's transfers over the emulated link have moved wrong bytes");
+  }
+
+  void by_host(std::size_t direction, std::size_t bytes) {
+    std::byte* const here = host_.ptr().get();
+    if (direction == to_target)
+      offload::put_sync(here, target_.ptr(), bytes);
+    else
+      offload::get_sync(target_.ptr(), here, bytes);
+  }
+  [[nodiscard]] block_times time_by_host(std::size_t direction, std::size_t bytes, const block_plan& plan) {
+    return time_block([&] { by_host(direction, bytes); }, plan);
+  }
+  [[nodiscard]] block_times time_by_target(std::size_t direction, std::size_t bytes, const block_plan& plan) {
+    return {offload::sync(1, fn<&bench::time_by_target>, direction, host_.ptr(), bytes, plan), {}};
+  }
+  [[nodiscard]] block_times time_bare(std::size_t direction, std::size_t bytes, const block_plan& plan) {
+    with_.let_targets_sleep();
+    return direction == to_target ? bare_.to_target(bytes, plan) : bare_.to_host(bytes, plan);
+  }
+  void add_remarks(report& to) const { with_.add_remarks(to); }
+
+ private:
+  static settings over(settings how, const link_model& link) {
+    how.link = link.settings();
+    return how;
+  }
+  session with_;
+  offload::buffer<std::byte> host_;
+  offload::buffer<std::byte> target_;
+  link_transfers bare_;
+};
+
+/// How HAM moves data, and the bare accesses beside it.
+struct method {
+  const char* name;
+  const char* bare;
+  std::array<double, 2> paper_gib_s;  ///< maximum of Table IV
+  std::array<std::vector<paired_rounds>, 2> found;
+};
+
+using measurement = std::function<block_times(std::size_t, std::size_t, const block_plan&)>;
+
+void measure(const settings& how, const std::vector<std::size_t>& sizes, link_session& with, method& into,
+             const measurement& timed) {
+  for (std::size_t direction = 0; direction < directions.size(); ++direction) {
+    for (const std::size_t bytes : sizes) {
+      block_plan plan = how.plan();
+      plan.group = bytes > 4096 ? 1 : 8;
+      plan.warm_up_ns = bytes > checked_bytes ? 0 : plan.warm_up_ns / 3;
+      plan.min_rounds = bytes < large_bytes ? 3 : 1;
+      paired_rounds& rounds = into.found[direction].emplace_back();
+      const int repetitions = bytes < large_bytes ? how.repetitions : std::min(how.repetitions, 3);
+      for (int round = 0; round < repetitions; ++round) {
+        take_round(
+            rounds, round, [&] { return with.time_bare(direction, bytes, plan); },
+            [&] { return timed(direction, bytes, plan); });
+      }
+    }
+  }
+}
+
+double gib_per_s(std::size_t bytes, double ns) { return static_cast<double>(bytes) / ns * 1e9 / (1 << 30); }
+
+table speeds_of(std::size_t direction, const std::vector<std::size_t>& sizes, const std::vector<method>& methods) {
+  table speeds{
+      std::string("emulated link, ") + directions[direction] + ", GiB/s (paper 1, Fig. 10)", {"size", "bytes"}, {}};
+  for (const method& one : methods) {
+    if (std::find(speeds.columns.begin(), speeds.columns.end(), one.bare) == speeds.columns.end()) {
+      speeds.columns.emplace_back(one.bare);
+    }
+    speeds.columns.emplace_back(one.name);
+  }
+  for (std::size_t s = 0; s < sizes.size(); ++s) {
+    auto& row = speeds.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
+    std::string bare;
+    for (const method& one : methods) {
+      const comparison found = one.found[direction][s].compared();
+      if (bare != one.bare) row.emplace_back(gib_per_s(sizes[s], found.floor), 5);
+      bare = one.bare;
+      row.emplace_back(gib_per_s(sizes[s], found.measured), 5);
+    }
+  }
+  return speeds;
+}
+
+table times_of(std::size_t direction, const std::vector<std::size_t>& sizes, const method& of) {
+  table times{std::string("emulated link, ") + directions[direction] + ", " + of.name + "; floor: " + of.bare,
+              {"size", "bytes"},
+              {}};
+  add_median_columns(times.columns, "", "us");
+  times.columns.insert(times.columns.end(), {"GiB/s", "floor us", "ratio", "quartiles"});
+  for (std::size_t s = 0; s < sizes.size(); ++s) {
+    const comparison one = of.found[direction][s].compared();
+    auto& row = times.rows.emplace_back(std::vector<cell>{size_text(sizes[s]), count(sizes[s])});
+    add_median(row, one, 1e3, 2);
+    row.insert(row.end(), {{gib_per_s(sizes[s], one.measured), 5},
+                           {one.floor / 1e3, 2},
+                           {one.median_of_ratios, 3},
+                           quartiles_of_ratio(one)});
+  }
+  return times;
+}
+
+table maxima_of(const std::vector<std::size_t>& sizes, const std::vector<method>& methods) {
+  table most{
+      "emulated link, largest bandwidths, GiB/s (paper 1, Table IV)",
+      {"method", "paper, host to target", "here, host to target", "paper, target to host", "here, target to host"},
+      {}};
+  for (const method& one : methods) {
+    auto& row = most.rows.emplace_back(std::vector<cell>{one.name});
+    for (std::size_t direction = 0; direction < directions.size(); ++direction) {
+      double largest = 0;
+      for (std::size_t s = 0; s < sizes.size(); ++s) {
+        largest = std::max(largest, gib_per_s(sizes[s], one.found[direction][s].compared().measured));
+      }
+      row.emplace_back(one.paper_gib_s[direction], 1);
+      row.emplace_back(largest, 2);
+    }
+  }
+  return most;
+}
+
+void add_bars(report& to, const std::vector<std::size_t>& sizes, const method& of) {
+  const auto at = std::find(sizes.begin(), sizes.end(), judged_bytes);
+  if (at == sizes.end()) return;
+  for (std::size_t direction = 0; direction < directions.size(); ++direction) {
+    const paired_rounds& rounds = of.found[direction][static_cast<std::size_t>(at - sizes.begin())];
+    to.bars.push_back({std::string(of.name) + ", 64 MiB " + directions[direction] + ", part of the bare bandwidth",
+                       1 / rounds.compared().median_of_ratios, bar::direction::at_least, 0.9, ""});
+  }
+}
+
+}  // namespace
+
+report run_link_bandwidth(const settings& how) {
+  const std::vector<std::size_t> sizes = transfer_sizes(how.largest_bytes);
+  std::vector<method> methods{
+      {"HAM over VEO", "bare VEO read/write", {veo_to_target_gib_s, veo_to_host_gib_s}, {}},
+      {"HAM over DMA, by the target", "bare user DMA", {dma_to_target_gib_s, dma_to_host_gib_s}, {}},
+      {"HAM over DMA, by the host", "bare user DMA", {dma_to_target_gib_s, dma_to_host_gib_s}, {}}};
+  report result{"bandwidth", {}, {}, {}};
+  {
+    link_session veo(how, paper_veo_link, sizes.back());
+    measure(how, sizes, veo, methods[0], [&](std::size_t direction, std::size_t bytes, const block_plan& plan) {
+      return veo.time_by_host(direction, bytes, plan);
+    });
+  }
+  link_session dma(how, paper_dma_link, sizes.back());
+  measure(how, sizes, dma, methods[1], [&](std::size_t direction, std::size_t bytes, const block_plan& plan) {
+    return dma.time_by_target(direction, bytes, plan);
+  });
+  measure(how, sizes, dma, methods[2], [&](std::size_t direction, std::size_t bytes, const block_plan& plan) {
+    return dma.time_by_host(direction, bytes, plan);
+  });
+  for (std::size_t direction = 0; direction < directions.size(); ++direction) {
+    result.tables.push_back(speeds_of(direction, sizes, methods));
+    for (const method& one : methods) result.tables.push_back(times_of(direction, sizes, one));
+  }
+  result.tables.push_back(maxima_of(sizes, methods));
+  add_bars(result, sizes, methods[0]);
+  add_bars(result, sizes, methods[1]);
+  result.remarks.emplace_back(
+      "the link is emulated: latencies and largest bandwidths are the paper's (108 us a VEO transfer; 1.2 us PCIe, "
+      "1.25 us DMA set-up), each access is a copy of this machine's memory, which may be slower than the link");
+  result.remarks.emplace_back(
+      "by the target: it fetches from and delivers to memory of the host, as VE user DMA does; by the host: put and "
+      "get, whose data goes in messages, because the host cannot initiate accesses over this link");
+  result.remarks.emplace_back("bytes were compared after transfers of up to 1 MiB in each way");
+  dma.add_remarks(result);
+  return result;
+}
+
+}  // namespace ham::bench
