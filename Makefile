@@ -13,6 +13,8 @@ space := $(empty) $(empty)
 FOREIGN_AVEORUN := $(wildcard build/aarch64/libexec/aveorun)
 BENCH ?= latency placement rate bandwidth transfers blocks values startup idle scale overlap threads tcp protocols veo kernels mpi
 BENCH_ARGS ?=
+EVALUATE ?=
+EVALUATE_ARGS ?=
 FUZZ_RUNS ?= 100000
 FUZZ ?=
 
@@ -21,13 +23,14 @@ BUILD := build/$(PRESET)
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench fuzz install check tidy format clean test-deps cross
+.PHONY: help deps configure build demo test bench evaluate fuzz install check tidy format clean test-deps evaluate-deps cross
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
 	@echo "make demo           conjugate gradient offloaded to one target per core (MATRIX=file.mtx for one of yours)"
 	@echo "make test           build and run the tests"
 	@echo "make bench          measure (BENCH=\"latency rate\" for some, BENCH_ARGS=... for options)"
+	@echo "make evaluate       repeat the papers' evaluations beside today's peers: build/evaluation/report.html (EVALUATE=\"fig9 peers\" for parts)"
 	@echo "make fuzz           FUZZ_RUNS=$(FUZZ_RUNS) executions of every fuzzer, or of some (FUZZ=\"engine codecs\")"
 	@echo "make cross ISA=...  cross build of everything for aarch64, riscv64, ppc64le or s390x; installs what it takes"
 	@echo "make install        install below PREFIX=$(PREFIX)"
@@ -55,6 +58,7 @@ demo: configure
 test-deps:
 ifeq ($(PRESET),release)
 	@scripts/install-deps.sh mpi
+	@scripts/install-deps.sh plots
 endif
 
 test: test-deps build
@@ -66,6 +70,13 @@ endif
 
 bench: build
 	@scripts/bench.sh $(BUILD) "$(BENCH)" $(BENCH_ARGS)
+
+# Under 25 minutes on 2 cores. What was measured with the same programs is kept (EVALUATE_ARGS=--again measures it once more).
+evaluate-deps:
+	@scripts/install-deps.sh evaluate
+
+evaluate: evaluate-deps build
+	@python3 benchmarks/evaluate --build $(BUILD) $(EVALUATE_ARGS) $(EVALUATE)
 
 # Needs clang and its runtime libraries; says so and is skipped without them.
 fuzz:

@@ -42,8 +42,12 @@ case $purpose in
       libnng-dev libboost-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libcapnp-dev capnproto
       clang libomp-dev python3-venv"
     ;;
+  plots) optional_libraries="$optional_libraries python3-matplotlib" ;;
+  evaluate)  # what is measured beside HAM, what plots it, and what shows the page to its test
+    optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev libopenblas-dev python3-matplotlib"
+    optional_commands="$optional_commands chromium:chromium"
+    ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;
-  evaluate) optional_libraries="$optional_libraries libopenblas-dev" ;;
   isa)  # cross compilers for the instruction sets in HAM_TEST_ISAS, and what their tests need
     optional_libraries="$optional_libraries googletest"
     for isa in ${HAM_TEST_ISAS-aarch64 s390x}; do

@@ -1,0 +1,92 @@
+"""make evaluate: runs the evaluation of the papers and writes its page.
+
+  python3 benchmarks/evaluate [--build build/release] [--out build/evaluation] [PART...]
+
+Parts are experiments (--list shows them); without any, all are measured. What is there and of the same build is not measured
+again, unless --again is given.
+"""
+import argparse
+import os
+import sys
+
+import experiments
+import machine
+import markdown
+import papers
+import runner
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+
+def use_a_python_that_plots():
+    """matplotlib comes from the distribution, so it may be there for another interpreter than this one."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        if os.path.realpath(sys.executable) != os.path.realpath(SYSTEM_PYTHON) and os.access(SYSTEM_PYTHON, os.X_OK) \
+                and "HAM_EVALUATE_PYTHON" not in os.environ:
+            os.environ["HAM_EVALUATE_PYTHON"] = "tried"
+            os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+        print("evaluate: matplotlib is missing (Debian: python3-matplotlib): the page has tables and no plots", file=sys.stderr)
+
+
+def arguments_of(texts):
+    parser = argparse.ArgumentParser(prog="evaluate", description=__doc__.split("\n\n", 1)[0])
+    parser.add_argument("parts", nargs="*", help="experiments to run, all if none is named")
+    parser.add_argument("--build", default="build/release", help="build folder")
+    parser.add_argument("--out", default="build/evaluation", help="folder of the page and of its data")
+    parser.add_argument("--minutes", type=float, default=20, help="time that the measurements may take (20)")
+    parser.add_argument("--again", action="store_true", help="measure also what is there")
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the page of what is there")
+    parser.add_argument("--markdown", action="store_true", help="measure nothing, print the results of what is there as Markdown")
+    parser.add_argument("--list", action="store_true", help="list the experiments")
+    return parser.parse_args(texts)
+
+
+def chosen(parts):
+    """Experiments with these names, in the order of the list."""
+    names = [name for part in parts for name in part.split()]
+    known = {one.name for one in experiments.EXPERIMENTS}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"evaluate: there is no experiment \"{unknown[0]}\" (there are: {' '.join(sorted(known))})")
+    return [one for one in experiments.EXPERIMENTS if not names or one.name in names]
+
+
+def measurements_of(parts):
+    """Measurements of these experiments, each once, in their order."""
+    names = dict.fromkeys(name for part in parts for name in part.measurements)
+    return [experiments.MEASUREMENTS[name] for name in names]
+
+
+def main(texts):
+    options = arguments_of(texts)
+    if options.list:
+        for one in experiments.EXPERIMENTS:
+            print(f"{one.name:18} {one.title}")
+        return 0
+    place = runner.Place(SOURCE, os.path.abspath(options.build), os.path.abspath(options.out))
+    parts = chosen(options.parts)
+    everything = experiments.EXPERIMENTS
+    if not options.page and not options.markdown:
+        runner.Runner(place, options.minutes * 60, options.again, lambda line: print(line, flush=True)).run(measurements_of(parts))
+    records = {one.name: runner.read_record(place, one.name) for one in measurements_of(everything)}
+    described = next((one["machine"] for one in records.values() if one and one["status"] == "measured"), machine.describe())
+    if options.markdown:
+        print(markdown.written(everything, records, described))
+        return 0
+    import page  # after the choice of an interpreter
+    path = os.path.join(place.out, "report.html")
+    os.makedirs(place.out, exist_ok=True)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(page.written(everything, records, papers.load(), described))
+    os.replace(path + ".new", path)
+    print(f"evaluate: {os.path.relpath(path)}")
+    return 0
+
+
+if __name__ == "__main__":
+    if not {"--list", "--markdown", "--help", "-h"} & set(sys.argv):
+        use_a_python_that_plots()
+    sys.exit(main(sys.argv[1:]))

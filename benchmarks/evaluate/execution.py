@@ -1,0 +1,93 @@
+"""Runs one command: its output, its status, and an end to it and all that it has started when its time is over."""
+import dataclasses
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+END_S = 5.0  # from the request to end until it is enforced
+OUTPUT_TAIL_BYTES = 4000
+# Without these Open MPI starts nothing for root, nor more ranks than cores.
+MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of a command. status is None when it was ended because of its time."""
+
+    status: int | None
+    seconds: float
+    output: str
+    errors: str
+    problem: str = ""  # why it did not end by itself with status 0; empty if it did
+
+
+def _group_lives(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _end(process, end_s):
+    """Asks the processes of its group to end, then makes them."""
+    # A group lives as long as its leader is not reaped, so the leader is waited for beside it.
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return
+        deadline = time.monotonic() + end_s
+        while time.monotonic() < deadline:
+            process.poll()
+            if process.returncode is not None and not _group_lives(process.pid):
+                return
+            time.sleep(0.02)
+
+
+def _tail(file):
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - OUTPUT_TAIL_BYTES))
+    return file.read().decode("utf-8", "replace")
+
+
+def _described(status):
+    if status < 0:
+        try:
+            return f"ended by {signal.Signals(-status).name}"
+        except ValueError:
+            return f"ended by signal {-status}"
+    return f"ended with status {status}"
+
+
+def run(argv, timeout_s, environment=None, folder=None, end_s=END_S):
+    """Runs argv in a session of its own. Nothing of its process group is left when this returns."""
+    environment = {**os.environ, **MPI_ENVIRONMENT, **(environment or {})}
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        begin = time.monotonic()
+        try:
+            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, cwd=folder,
+                                       start_new_session=True)
+        except OSError as problem:
+            return Outcome(127, 0.0, "", "", f"could not be started: {problem.strerror}")
+        try:
+            status = process.wait(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            status = None
+        except BaseException:  # ctrl-C: what it has started does not outlive us
+            _end(process, end_s)
+            raise
+        seconds = time.monotonic() - begin
+        # Also what the program has left behind.
+        if status is None or _group_lives(process.pid):
+            _end(process, end_s)
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+        tail = _tail(errors)
+    if status is None:
+        return Outcome(None, seconds, text, tail, f"did not end within {timeout_s:g} s and was ended")
+    return Outcome(status, seconds, text, tail, "" if status == 0 else _described(status))

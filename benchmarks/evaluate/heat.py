@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Times the heat example under mpirun with several numbers of parents and children: heat.py --programs FOLDER [--json]"""
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+
+import execution
+
+SETTINGS = ((1, 1), (2, 2), (1, 2), (2, 4))
+EXPECTED = "total heat 1000.000"
+
+
+def timed(argv, timeout_s):
+    begin = time.monotonic()
+    outcome = execution.run(argv, timeout_s)
+    return time.monotonic() - begin, outcome
+
+
+def measured(programs, launcher, rounds, timeout_s):
+    """One row for each setting; the program and its floor take turns."""
+    rows, problems = [], []
+    for parents, children in SETTINGS:
+        start = [launcher, "-n", str(parents)]
+        times, floors = [], []
+        for _ in range(rounds):
+            floors.append(timed([*start, "/bin/true"], timeout_s)[0])
+            seconds, outcome = timed([*start, os.path.join(programs, "heat"), os.path.join(programs, "heat_kernels"), str(children)],
+                                     timeout_s)
+            if outcome.problem or EXPECTED not in outcome.output:
+                problems.append(f"{parents}:{children} {outcome.problem or 'printed another result'}")
+            else:
+                times.append(seconds)
+        if times:
+            quartiles = statistics.quantiles(times, n=4, method="inclusive") if len(times) > 1 else times * 3
+            rows.append({"parents:children": f"{parents}:{children}", "median s": quartiles[1], "quartile 1 s": quartiles[0],
+                         "quartile 3 s": quartiles[2], "floor s": statistics.median(floors), "runs": len(times)})
+    return rows, problems
+
+
+def main(texts):
+    parser = argparse.ArgumentParser(description=__doc__.split(":", 1)[0])
+    parser.add_argument("--programs", required=True, help="folder of heat and heat_kernels")
+    parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--timeout", type=float, default=30, help="seconds of one run")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(texts)
+    rows, problems = measured(options.programs, f"mpirun.{options.mpi}", options.rounds, options.timeout)
+    report = {"name": "heat", "bars": [], "tables": [{"title": "whole run of the heat example; floor: mpirun of as many empty programs",
+                                                     "rows": rows}],
+              "remarks": ["of a whole run most is the start of the parents and MPI_Comm_spawn of the children",
+                          *(f"a run failed: {problem}" for problem in problems)]}
+    if options.json:
+        print(json.dumps(report))
+    else:
+        for row in rows:
+            print("  ".join(f"{name} {value if isinstance(value, str) else round(value, 3)}" for name, value in row.items()))
+        print("\n".join(report["remarks"]))
+    return 0 if rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""What a reader must know of the machine and of the source that was measured."""
+import glob
+import os
+import platform
+import subprocess
+
+
+def _first_line(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline().strip()
+    except OSError:
+        return ""
+
+
+def _cpu_model():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            lines = dict([part.strip() for part in line.split(":", 1)] for line in file if ":" in line)
+    except OSError:
+        return platform.processor() or "unknown"
+    return lines.get("model name") or lines.get("Model") or lines.get("cpu") or platform.machine()
+
+
+def _caches():
+    found = []
+    for index in sorted(glob.glob("/sys/devices/system/cpu/cpu0/cache/index*")):
+        level, kind, size, shared = (_first_line(f"{index}/{name}") for name in ("level", "type", "size", "shared_cpu_list"))
+        if level and size and kind != "Instruction":
+            found.append(f"L{level} {size.replace('K', ' KiB').replace('M', ' MiB')}, of cores {shared}")
+    return found
+
+
+def _memory_gib():
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30), 1)
+    except (OSError, ValueError):
+        return None
+
+
+def _release():
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        return platform.system()
+
+
+def _virtual():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            return any(line.startswith("flags") and " hypervisor" in line for line in file)
+    except OSError:
+        return False
+
+
+def describe():
+    """The machine as it is now, as texts and numbers."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    governor = _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    return {
+        "name": platform.node(),
+        "CPU": _cpu_model() + (" (virtual machine)" if _virtual() else ""),
+        "architecture": platform.machine(),
+        "cores": len(cores),
+        "sockets": len({_first_line(path) for path in glob.glob("/sys/devices/system/cpu/cpu*/topology/physical_package_id")}) or 1,
+        "caches": _caches(),
+        "memory GiB": _memory_gib(),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "release": _release(),
+        "governor": governor or "not visible",
+        "load": [round(value, 2) for value in os.getloadavg()],
+    }
+
+
+def revision(source):
+    """Revision of the source, with a mark if files differ from it; empty without git."""
+    def git(*arguments):
+        try:
+            return subprocess.run(["git", "-C", source, *arguments], capture_output=True, text=True, timeout=20, check=True).stdout
+        except (OSError, subprocess.SubprocessError):
+            return ""
+
+    commit = git("rev-parse", "--short=12", "HEAD").strip()
+    return commit + ("+changes" if commit and git("status", "--porcelain", "--untracked-files=no").strip() else "")

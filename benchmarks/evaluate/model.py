@@ -1,0 +1,70 @@
+"""The words of experiments.py: measurements, plots, experiments."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Measurement:
+    """One command that prints a result. In argv, {bin} is the build's folder of programs, {source} the repository,
+    {python} this interpreter.
+
+    needs: "program:NAME" below {bin}, "file:PATH" of the repository, "command:NAME" of the machine, "subcommand:NAME" of
+    ham-bench, "option:NAME" of ham-bench, "spawns:MPI", "cores:N". The first that is not there is the reason why this is not measured.
+    """
+
+    name: str
+    argv: tuple
+    needs: tuple = ()
+    expected_s: float = 10
+    timeout_s: float = 120
+    environment: tuple = ()  # of pairs
+    emulated: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """Points of a plot: columns x and y of a table of a measurement, or of a figure of a paper ("paper:1/fig9").
+
+    table, x and y are regular expressions. where: pairs of a column and an expression that its cell matches. role: ours, floor,
+    paper or peer; of a roofline also peak and bandwidth. inverse_x: bytes per flop as flop per byte.
+    """
+
+    label: str
+    source: str
+    y: str
+    x: str = ""  # the first column
+    table: str = ""
+    low: str = ""
+    high: str = ""
+    role: str = "ours"
+    scale: float = 1
+    where: tuple = ()
+    inverse_x: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Plot:
+    """kind: lines (over numbers), bars (one for each row of each series), stack (series on each other, one bar for each row) or
+    roofline (points under what the machine reaches)."""
+
+    title: str
+    y_label: str
+    series: tuple
+    kind: str = "lines"
+    x_label: str = ""
+    log_x: bool = True
+    log_y: bool = True
+    emulated: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """What a figure or table of a paper becomes here. about: what is measured; differs: what is emulated or cannot be had."""
+
+    name: str
+    title: str
+    about: str
+    measurements: tuple
+    plots: tuple = ()
+    paper: tuple = ()  # references like "1/fig9"
+    differs: str = ""
+    emulated: bool = False

@@ -1,0 +1,211 @@
+"""The page: one file of HTML with the plots inside, made of the records of the measurements and of what the papers say."""
+import html
+import os
+
+import papers as paper_data
+import points
+import results
+
+try:
+    import figures
+except ImportError:  # without matplotlib the page has tables only
+    figures = None
+
+STYLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "style.css")
+WANTED = {"<=": "at most", ">=": "at least"}
+
+
+def text(value):
+    return html.escape(str(value), quote=True)
+
+
+def cell_text(value):
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return results.number_text(value) if isinstance(value, (int, float)) else str(value)
+
+
+MAX_OPEN_ROWS = 12  # longer tables are folded
+
+
+def table_html(table, caption=None):
+    names = results.columns(table["rows"])
+    is_open = " open" if len(table["rows"]) <= MAX_OPEN_ROWS else ""
+    lines = [f"<details{is_open}><summary>{text(caption or table.get('title', '') or 'table')}</summary>",
+             '<div class="wide"><table>', "<thead><tr>" + "".join(f"<th>{text(name)}</th>" for name in names) + "</tr></thead><tbody>"]
+    for row in table["rows"]:
+        cells = []
+        for name in names:
+            value = row.get(name)
+            kind = ' class="number"' if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
+            cells.append(f"<td{kind}>{text(cell_text(value))}</td>")
+        lines.append("<tr>" + "".join(cells) + "</tr>")
+    lines.append("</tbody></table></div></details>")
+    return "\n".join(lines)
+
+
+def bar_sentence(bar):
+    """A bar in plain words: what was promised, what was found."""
+    value, limit = results.bar_texts(bar)
+    wanted = bar.get("wanted", "<=")
+    return f"{bar['name']}: {value}; wanted: {WANTED.get(wanted, wanted)} {limit}"
+
+
+def bars_html(bars):
+    if not bars:
+        return ""
+    lines = ["<h3>Bars</h3>", "<ul>"]
+    for bar in bars:
+        met = results.bar_met(bar)
+        lines.append(f'<li>{text(bar_sentence(bar))}: <span class="{"met" if met else "missed"}">{"met" if met else "MISSED"}</span></li>')
+    return "\n".join([*lines, "</ul>"])
+
+
+def paper_html(known, reference):
+    paper, figure = paper_data.figure(known, reference)
+    lines = [f"<h3>Paper {paper['paper']}, {text(figure['name'])} (section {text(figure['section'])}): {text(figure['title'])}</h3>"]
+    if figure.get("picture"):
+        lines.append(f'<p class="note">In the paper: {text(figure["picture"])}.</p>')
+    for table in figure.get("tables", []):
+        lines.append(table_html(table, f"paper {paper['paper']}, {figure['name']}: {table['title']}"))
+    if figure.get("values"):
+        rows = [{"as the text says": value["name"], "value": value["value"], "unit": value["unit"]} for value in figure["values"]]
+        lines.append(table_html({"rows": rows}, f"paper {paper['paper']}, {figure['name']}: values in the text"))
+    if figure.get("conditions"):
+        shown = "; ".join(f"{name}: {value}" for name, value in figure["conditions"].items())
+        lines.append(f'<p class="note">Measured there with {text(shown)}.</p>')
+    return "\n".join(lines)
+
+
+class Sources:
+    """Reports of measurements and of papers by their names."""
+
+    def __init__(self, records, known):
+        self._records = records
+        self._papers = known
+
+    def reports(self, name):
+        if name.startswith("paper:"):
+            return [paper_data.report(self._papers, name.removeprefix("paper:"))]
+        record = self._records.get(name)
+        if not record or "result" not in record:
+            return []
+        return results.reports(record["result"])
+
+
+def plot_html(plot, sources, prefix):
+    found, absent = [], []
+    for series in plot.series:
+        one = points.of(series, sources.reports(series.source))
+        (found if one else absent).append(one or series.label)
+    # What is ours is what makes a plot worth its place.
+    if figures is None or not any(one.role not in ("paper", "level", "floor") for one in found):
+        return ""
+    title = plot.title + (" (emulated link)" if plot.emulated else "")
+    lines = ["<figure>", f'<figcaption id="{prefix}-caption">{text(title)}</figcaption>', figures.svg(plot, found, prefix)]
+    if any(one.low is not None for one in found):
+        lines.append('<p class="note">Whiskers: quartiles over the repetitions.</p>')
+    if absent:
+        lines.append(f'<p class="note">Not in this run: {text("; ".join(absent))}.</p>')
+    return "\n".join([*lines, "</figure>"])
+
+
+def record_html(name, record):
+    """How one measurement was made, its tables, and what became of it if not what was hoped for."""
+    if record is None:
+        return f'<p class="absent">{text(name)}: not measured: not asked for so far</p>'
+    if record["status"] == "not measured":
+        return (f'<p class="absent">{text(name)}: not measured: {text(record["reason"])}<br>'
+                f'command: <code>{text(record["command"])}</code></p>')
+    lines = []
+    if record["status"] == "failed":
+        lines.append(f'<p class="problem"><span class="missed">{text(name)} FAILED</span>: {text(record["reason"])}</p>')
+        shown = record.get("errors", "").strip() or record.get("output", "").strip()
+        if shown:
+            lines.append(f"<pre>{text(shown[-1500:])}</pre>")
+    kind = '<span class="emulated">emulated link</span>, ' if record.get("emulated") else ""
+    lines.append(f'<p class="note">{kind}<code>{text(record["command"])}</code>, {text(record["date"])}, revision '
+                 f'{text(record["revision"] or "unknown")}, {text(record.get("seconds", "?"))} s, load '
+                 f'{text(" ".join(str(value) for value in record["machine"].get("load", [])))}, '
+                 f'<a href="data/{text(name)}.json">data</a></p>')
+    if "result" not in record:
+        return "\n".join(lines)
+    document = record["result"] if isinstance(record["result"], dict) else {}
+    where = [f"{key.replace('_', ' ')} {document[key]}" for key in
+             ("transport", "host_core", "target_core", "core_pair", "pair", "repetitions") if key in document]
+    if where:
+        lines.append(f'<p class="note">{text(", ".join(where))}</p>')
+    for report in results.reports(record["result"]):
+        lines += [table_html(table) for table in report["tables"] if table["rows"]]
+        lines += [f'<p class="note">{text(remark)}</p>' for remark in report["remarks"]]
+        lines.append(bars_html(report["bars"]))
+    return "\n".join(line for line in lines if line)
+
+
+def experiment_html(experiment, records, known):
+    sources = Sources(records, known)
+    emulated = ' <span class="emulated">(emulated link)</span>' if experiment.emulated else ""
+    lines = [f'<section id="{text(experiment.name)}">', f"<h2>{text(experiment.title)}{emulated}</h2>", f"<p>{text(experiment.about)}</p>"]
+    if experiment.differs:
+        lines.append(f"<p><b>Differs from the paper:</b> {text(experiment.differs)}</p>")
+    plots = [plot_html(plot, sources, f"{experiment.name}-{index}") for index, plot in enumerate(experiment.plots)]
+    if any(plots):
+        lines += ['<div class="plots">', *[plot for plot in plots if plot], "</div>"]
+    lines += [paper_html(known, reference) for reference in experiment.paper]
+    lines.append("<h3>Measured here</h3>")
+    lines += [record_html(name, records.get(name)) for name in experiment.measurements]
+    return "\n".join([*lines, "</section>"])
+
+
+def machine_html(described):
+    lines = ["<dl>"]
+    for name, value in described.items():
+        shown = "; ".join(str(one) for one in value) if isinstance(value, list) else value
+        lines.append(f"<dt>{text(name)}</dt><dd>{text(shown)}</dd>")
+    return "\n".join([*lines, "</dl>"])
+
+
+def all_bars(records):
+    """(measurement, bar) of everything that is there."""
+    for name, record in records.items():
+        if record and "result" in record:
+            for report in results.reports(record["result"]):
+                for bar in report["bars"]:
+                    yield name, bar
+
+
+def summary_html(experiments, records):
+    measured = {name for name, record in records.items() if record and record["status"] == "measured"}
+    failed = [name for name, record in records.items() if record and record["status"] == "failed"]
+    bars = list(all_bars(records))
+    missed = [(name, bar) for name, bar in bars if not results.bar_met(bar)]
+    lines = [f"<p>{len(measured)} of {len(records)} measurements are there. {len(bars)} bars: {len(bars) - len(missed)} met, "
+             f"{len(missed)} <span class=\"missed\">MISSED</span>.</p>"]
+    if failed:
+        lines.append(f'<p class="problem">Failed: {text(", ".join(failed))}</p>')
+    if missed:
+        lines += ["<details><summary>Missed bars</summary><ul>",
+                  *[f"<li>{text(name)}: {text(bar_sentence(bar))}</li>" for name, bar in missed], "</ul></details>"]
+    lines += ["<nav><ul>", *[f'<li><a href="#{text(one.name)}">{text(one.title)}{" (emulated)" if one.emulated else ""}</a></li>'
+                             for one in experiments], "</ul></nav>"]
+    return "\n".join(lines)
+
+
+def written(experiments, records, known, described):
+    """The whole page. records: of each measurement its record or None."""
+    with open(STYLE, encoding="utf-8") as file:
+        style = file.read()
+    revisions = sorted({record["revision"] or "unknown" for record in records.values() if record and record["status"] == "measured"})
+    return "\n".join([
+        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">', "<title>HAM: evaluation</title>",
+        f"<style>\n{style}</style></head><body>", "<h1>HAM: the papers' evaluations, repeated here</h1>",
+        "<p>Each section has what a paper says, what was measured here, the floor of the medium in the same run, the command, and "
+        "the bars that HAM is held against. Times of other machines compare through ratios to the floor at best. "
+        "What goes over an emulated link says so in its title.</p>",
+        summary_html(experiments, records), "<h2>Machine</h2>", machine_html(described),
+        f'<p class="note">Source: revision {text(", ".join(revisions) or "unknown")}.'
+        + ("" if figures else " matplotlib was missing when this page was written: it has no plots.") + "</p>",
+        *[experiment_html(one, records, known) for one in experiments], "</body></html>", ""])

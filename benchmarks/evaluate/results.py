@@ -1,0 +1,150 @@
+"""Results of programs that measure: one JSON document each, read into reports of tables, bars and remarks."""
+import json
+import re
+
+SIZE = re.compile(r"^\s*([\d.]+)\s*(B|KiB|MiB|GiB)\s*$")
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+class BadResult(ValueError):
+    """Output that is no result."""
+
+
+def parse(text):
+    """The JSON document in a program's output. What a launcher prints around it is left out."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        pass
+    for match in re.finditer(r"^[\[{]", text, re.M):
+        try:
+            return json.JSONDecoder().raw_decode(text, match.start())[0]
+        except json.JSONDecodeError:
+            continue
+    raise BadResult("printed no JSON document" if text.strip() else "printed nothing")
+
+
+def _kernels(document):
+    """The document of `ham-bench kernels`, which has a form of its own."""
+    spawn = document["spawn_us"]
+    measured, calls = [], []
+    for row in document["rows"]:
+        each = row["spawn_each_us"]
+        measured.append({"kernels": row["kernels"],
+                         "a spawn each s": each / 1e6 if row["spawn_each_measured"] else None,
+                         "a spawn each, extrapolated s": None if row["spawn_each_measured"] else each / 1e6,
+                         "one spawn and Kernel_call s": (spawn + row["call_us"]) / 1e6,
+                         "one spawn and Kernel_call_multiple s": (spawn + row["call_multiple_us"]) / 1e6})
+        calls.append({"kernels": row["kernels"], "Kernel_call us": row["call_us"], "Kernel_call_multiple us": row["call_multiple_us"],
+                      "Kernel_call, until all have run us": row.get("call_run_us"),
+                      "Kernel_call_multiple, until all have run us": row.get("call_multiple_run_us")})
+    setting = f"{document['parents']} parents, {document['children']} children, median of {document['repetitions']}"
+    return {"name": "kernels", "bars": [], "remarks": [f"one MPI_Comm_spawn: {spawn / 1e3:.0f} ms"],
+            "tables": [{"title": f"start of kernels; {setting}", "rows": measured},
+                       {"title": f"calls without the spawn; {setting}", "rows": calls}]}
+
+
+def _checked(report):
+    if not isinstance(report, dict) or not isinstance(report.get("tables", []), list):
+        raise BadResult("its JSON is no report")
+    for table in report.get("tables", []):
+        rows = table.get("rows") if isinstance(table, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise BadResult("a table of its JSON has no rows")
+    for bar in report.get("bars", []):
+        if not isinstance(bar, dict) or not {"name", "value", "limit"} <= bar.keys():
+            raise BadResult("a bar of its JSON lacks its name, value or limit")
+    return {"name": str(report.get("name", "")), "tables": report.get("tables", []), "bars": report.get("bars", []),
+            "remarks": [str(one) for one in report.get("remarks", [])]}
+
+
+def reports(document):
+    """The reports of a document; BadResult if it holds none."""
+    if isinstance(document, list):
+        found = document
+    elif isinstance(document, dict) and "reports" in document:
+        found = document["reports"]
+    elif isinstance(document, dict) and document.get("benchmark") == "kernels":
+        found = [_kernels(document)]
+    elif isinstance(document, dict) and "tables" in document:
+        found = [document]
+    else:
+        found = None
+    if not isinstance(found, list) or not found:
+        raise BadResult("its JSON is no report")
+    return [_checked(report) for report in found]
+
+
+def number(value):
+    """A cell as a number, sizes in bytes; None for what is none."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return float(value)
+    if isinstance(value, str):
+        match = SIZE.match(value)
+        if match:
+            return float(match.group(1)) * UNITS[match.group(2)]
+        try:
+            return float(value.replace(" ", ""))
+        except ValueError:
+            return None
+    return None
+
+
+def is_size(value):
+    return isinstance(value, str) and SIZE.match(value) is not None
+
+
+def columns(rows):
+    """Names of the columns in their order."""
+    found = {}
+    for row in rows:
+        found.update(dict.fromkeys(row))
+    return list(found)
+
+
+def find_table(found, title):
+    """The first table of reports whose title matches the regular expression, or None."""
+    for report in found:
+        for table in report["tables"]:
+            if re.search(title, table.get("title", "")):
+                return table
+    return None
+
+
+def find_column(rows, wanted):
+    """The column that is called so, or the first that matches it as a regular expression; None if there is none."""
+    names = columns(rows)
+    if wanted in names:
+        return wanted
+    return next((name for name in names if re.search(wanted, name)), None)
+
+
+def number_text(value, digits=4):
+    """A number with as many digits as matter: 0.0123, 4.57, 1235, 12 346 000."""
+    if value is None:
+        return "not known"
+    if value == 0 or value != value:
+        return "0" if value == 0 else "not known"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}".replace(",", " ")
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.10f}".rstrip("0").rstrip(".") if "e" in text else text
+
+
+def bar_texts(bar):
+    """Value and limit of a bar with their unit."""
+    unit = f" {bar['unit']}" if bar.get("unit") else ""
+    value, limit = number(bar["value"]), number(bar["limit"])
+    return "no number" if value is None else number_text(value) + unit, (bar["limit"] if limit is None else number_text(limit)) + unit
+
+
+def bar_met(bar):
+    """As the program judged it, or by the limit. What is no number meets nothing."""
+    value = number(bar["value"])
+    if value is None:
+        return False
+    if "met" in bar:
+        return bool(bar["met"])
+    return value >= bar["limit"] if bar.get("wanted") == ">=" else value <= bar["limit"]

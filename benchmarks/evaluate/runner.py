@@ -1,0 +1,229 @@
+"""Measures what is asked for and not there yet, and keeps a file of JSON for every measurement."""
+import dataclasses
+import datetime
+import glob
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+import execution
+import machine
+import results
+
+SPAWN_TRIAL_S = 40
+
+
+@dataclasses.dataclass
+class Place:
+    """Where programs, sources and results are."""
+
+    source: str
+    build: str
+    out: str
+
+    @property
+    def programs(self):
+        return os.path.join(self.build, "bin")
+
+    @property
+    def data(self):
+        return os.path.join(self.out, "data")
+
+    def record(self, name):
+        return os.path.join(self.data, f"{name}.json")
+
+    def argv(self, measurement):
+        texts = {"{bin}": self.programs, "{source}": self.source, "{python}": sys.executable}
+        return [re.sub(r"\{\w+\}", lambda match: texts.get(match.group(0), match.group(0)), part) for part in measurement.argv]
+
+
+class Requirements:
+    """Whether this machine and this build have what a measurement needs."""
+
+    def __init__(self, place):
+        self._place = place
+        self._help = None
+
+    def _ham_bench_help(self):
+        if self._help is None:
+            program = os.path.join(self._place.programs, "ham-bench")
+            try:
+                self._help = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=30, check=False,
+                                            stdin=subprocess.DEVNULL).stdout
+            except (OSError, subprocess.SubprocessError):
+                self._help = ""
+        return self._help
+
+    def _spawns(self, mpi):
+        """Whether MPI_Comm_spawn works: not every MPI of a distribution was built with it."""
+        program = os.path.join(self._place.programs, "ham-bench")
+        outcome = execution.run([program, "kernels", "--json", "--mpi", mpi, "--spawns", "1", "--repetitions", "1"], SPAWN_TRIAL_S)
+        return outcome.status == 0
+
+    def missing(self, measurement):
+        """Why it cannot be measured; empty if it can."""
+        for need in measurement.needs:
+            reason = self._reason(*need.split(":", 1))
+            if reason:
+                return reason
+        return ""
+
+    def _reason(self, kind, name):
+        if kind == "program":
+            there = os.access(os.path.join(self._place.programs, name), os.X_OK)
+            return "" if there else f"this build has no program {name}"
+        if kind == "file":
+            return "" if os.path.exists(os.path.join(self._place.source, name)) else f"there is no {name}"
+        if kind == "command":
+            return "" if shutil.which(name) else f"{name} is not installed"
+        if kind == "subcommand":
+            return "" if re.search(rf"^\s+{re.escape(name)}\s", self._ham_bench_help(), re.M) else f"this ham-bench has no {name}"
+        if kind == "option":
+            return "" if re.search(rf"^\s+(-\w,)?--{re.escape(name)}\b", self._ham_bench_help(), re.M) \
+                else f"this ham-bench has no option --{name}"
+        if kind == "spawns":
+            return "" if self._spawns(name) else f"{name} cannot spawn processes here"
+        if kind == "cores":
+            there = len(os.sched_getaffinity(0))
+            return "" if there >= int(name) else f"it needs {name} cores and may use {there}"
+        raise ValueError(f"unknown requirement {kind}:{name}")
+
+
+def fingerprint(place, measurement):
+    """Changes with the command, its programs, and the library that they use."""
+    digest = hashlib.sha256()
+    argv = place.argv(measurement)
+    digest.update(json.dumps([list(measurement.argv), sorted(measurement.environment)]).encode())
+    files = {part for part in argv if os.path.isfile(part) and part != sys.executable}
+    for need in measurement.needs:
+        kind, name = need.split(":", 1)
+        if kind == "program":
+            files.add(os.path.join(place.programs, name))
+    for pattern in ("libham*.so*", "libveo*.so*", "libmpixkernel*.so*"):
+        files.update(glob.glob(os.path.join(place.build, "lib*", pattern)))
+    for path in sorted(one for one in files if os.path.isfile(one)):
+        with open(path, "rb") as file:
+            digest.update(hashlib.sha256(file.read()).digest())
+    return digest.hexdigest()[:16]
+
+
+def read_record(place, name):
+    """What was measured before, or None."""
+    try:
+        with open(place.record(name), encoding="utf-8") as file:
+            record = json.load(file)
+        return record if isinstance(record, dict) and "status" in record else None
+    except (OSError, ValueError):
+        return None
+
+
+def write_record(place, name, record):
+    os.makedirs(place.data, exist_ok=True)
+    path = place.record(name)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(record, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+    os.replace(path + ".new", path)
+
+
+def shown_command(place, measurement):
+    """The command as it is typed in the repository."""
+    parts = [f"{name}={shlex.quote(value)}" for name, value in measurement.environment]
+    for part in place.argv(measurement):
+        if part == sys.executable:
+            part = "python3"
+        elif os.path.isabs(part) and part.startswith(place.source + os.sep):
+            part = os.path.relpath(part, place.source)
+        parts.append(shlex.quote(part))
+    return " ".join(parts)
+
+
+class Runner:
+    """budget_s: the time that all measurements together may take; what does not fit is left for the next run."""
+
+    def __init__(self, place, budget_s, again=False, say=print, described=None):
+        self._place = place
+        self._requirements = Requirements(place)
+        self._deadline = time.monotonic() + budget_s
+        self._again = again
+        self._say = say
+        self._machine = described or machine.describe()
+        self._revision = machine.revision(place.source)
+
+    def run(self, measurements):
+        """Records of all of these by their names."""
+        total_s = sum(one.expected_s for one in measurements)
+        found = {}
+        for index, one in enumerate(measurements, start=1):
+            begin = f"[{index:2}/{len(measurements)}] {one.name:22}"
+            found[one.name] = record = self._one(one, begin)
+            self._say(f"{begin} {self._line(record)}")
+        self._say(f"{len(measurements)} measurements, about {total_s / 60:.0f} min if all are new: "
+                  + ", ".join(f"{count} {status}" for status, count in self._count(found.values())))
+        return found
+
+    @staticmethod
+    def _count(records):
+        found = {}
+        for record in records:
+            status = record["status"]
+            found[status] = found.get(status, 0) + 1
+        return sorted(found.items())
+
+    @staticmethod
+    def _line(record):
+        if record.get("kept"):
+            return "is there already"
+        if record["status"] == "measured":
+            return f"{record['seconds']:.1f} s"
+        return f"{record['status']}: {record['reason']}"
+
+    def _one(self, measurement, begin):
+        missing = self._requirements.missing(measurement)
+        if missing:
+            return self._not_measured(measurement, missing)
+        mark = fingerprint(self._place, measurement)
+        old = read_record(self._place, measurement.name)
+        if old and old["status"] == "measured" and old.get("fingerprint") == mark and not self._again:
+            return dict(old, kept=True)
+        left_s = self._deadline - time.monotonic()
+        if left_s < measurement.expected_s:
+            return self._not_measured(measurement, "the time for this run was over; the next run goes on here")
+        self._say(f"{begin} about {measurement.expected_s:.0f} s ...")
+        record = self._measured(measurement, min(measurement.timeout_s, left_s), mark)
+        write_record(self._place, measurement.name, record)
+        return record
+
+    def _not_measured(self, measurement, reason):
+        record = self._head(measurement)
+        record.update(status="not measured", reason=reason)
+        # An older result of another build is not this build's.
+        write_record(self._place, measurement.name, record)
+        return record
+
+    def _head(self, measurement):
+        return {"measurement": measurement.name, "command": shown_command(self._place, measurement),
+                "emulated": measurement.emulated, "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+                "revision": self._revision, "machine": dict(self._machine, load=[round(value, 2) for value in os.getloadavg()])}
+
+    def _measured(self, measurement, timeout_s, mark):
+        record = self._head(measurement)
+        record["fingerprint"] = mark
+        outcome = execution.run(self._place.argv(measurement), timeout_s, dict(measurement.environment), self._place.source)
+        record.update(seconds=round(outcome.seconds, 2), exit_status=outcome.status, errors=outcome.errors)
+        problem = outcome.problem
+        try:
+            document = results.parse(outcome.output)
+            results.reports(document)
+            record["result"] = document
+        except results.BadResult as bad:
+            problem = problem or str(bad)
+            record["output"] = outcome.output[-2000:]
+        record.update(status="failed" if problem else "measured", reason=problem)
+        return record

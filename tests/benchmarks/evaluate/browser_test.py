@@ -1,0 +1,209 @@
+"""The page in a real browser: light, dark, as wide as a phone, and printed: browser_test.py [REPORT.html]
+
+Without a file it is the page of canned results. What a reader must see is there: titles, axes, units, legends; no text covers
+another one, nothing is wider than the view, and everything contrasts with what is behind it.
+"""
+import io
+import os
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+import browser
+import canned
+
+try:
+    from PIL import Image
+    import matplotlib  # noqa: F401
+except ImportError as problem:
+    print(f"SKIPPED: {problem.name} is missing (Debian: python3-matplotlib)")
+    sys.exit(77)
+if not browser.find():
+    print("SKIPPED: no Chromium (Debian: chromium; make evaluate installs it)")
+    sys.exit(77)
+
+import page
+
+GIVEN = sys.argv.pop() if len(sys.argv) > 1 and sys.argv[1].endswith(".html") else None
+VIEWS = {"desktop, light": (1100, 900, "light"), "desktop, dark": (1100, 900, "dark"), "phone, light": (390, 844, "light"),
+         "phone, dark": (390, 844, "dark")}
+MIN_TEXT_PX = 8
+
+MEASURE = """(() => {
+  const box = (one) => { const at = one.getBoundingClientRect();
+    return {text: one.textContent.trim().slice(0, 60), left: at.left, top: at.top, right: at.right, bottom: at.bottom}; };
+  const colour = (one, name) => getComputedStyle(one)[name];
+  const plots = [...document.querySelectorAll('svg.plot')].map((svg) => ({
+    caption: document.getElementById(svg.getAttribute('aria-labelledby'))?.textContent, box: box(svg),
+    texts: [...svg.querySelectorAll('text')].map((one) => ({...box(one), fill: colour(one, 'fill')})),
+    strokes: [...new Set([...svg.querySelectorAll('path')].filter((one) => one.style.stroke.startsWith('var(--s'))
+      .map((one) => colour(one, 'stroke')))]}));
+  const blocks = [...document.querySelectorAll('h1, h2, h3, p, figcaption, summary, pre, dt, dd, nav li')]
+    .filter((one) => one.checkVisibility() && !one.closest('.wide')).map((one) => ({...box(one), kind: one.tagName,
+      colour: colour(one, 'color')}));
+  const wide = [...document.querySelectorAll('body *')].filter((one) => one.checkVisibility() && !one.closest('.wide, svg'))
+    .map(box).filter((one) => one.right > innerWidth + 1 || one.left < -1);
+  return {plots, blocks, wide, width: document.documentElement.scrollWidth, view: innerWidth,
+    background: colour(document.body, 'backgroundColor')};
+})()"""
+
+
+def channels(colour):
+    return [float(one) for one in re.findall(r"[\d.]+", colour)[:3]]
+
+
+def luminance(colour):
+    linear = [one / 255 / 12.92 if one / 255 <= 0.03928 else ((one / 255 + 0.055) / 1.055) ** 2.4 for one in channels(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """Of two colours, as WCAG defines it: 1 to 21."""
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def overlap(one, other):
+    """Boxes of lines that follow each other touch: what counts is more than a part of a line."""
+    lower = min(one["bottom"] - one["top"], other["bottom"] - other["top"])
+    return (min(one["right"], other["right"]) - max(one["left"], other["left"]) > 1
+            and min(one["bottom"], other["bottom"]) - max(one["top"], other["top"]) > 0.3 * lower)
+
+
+def overlaps(boxes):
+    """Pairs of texts that cover each other."""
+    found = []
+    ordered = sorted(boxes, key=lambda one: one["top"])
+    for index, one in enumerate(ordered):
+        for other in ordered[index + 1:]:
+            if other["top"] >= one["bottom"]:
+                break
+            if overlap(one, other):
+                found.append((one["text"], other["text"]))
+    return found
+
+
+class Browsers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.path = GIVEN or os.path.join(cls.folder, "report.html")
+        if not GIVEN:
+            cls.write(page.written(canned.EXPERIMENTS, canned.records(), canned.PAPERS, canned.MACHINE))
+        cls.browser = browser.Browser(browser.find())
+        cls.addClassCleanup(cls.browser.close)
+        cls.found, cls.pictures = {}, {}
+        for name, view in VIEWS.items():
+            cls.browser.open(cls.path, *view)
+            cls.found[name] = cls.browser.ask(MEASURE)
+            cls.pictures[name] = Image.open(io.BytesIO(cls.browser.picture())).convert("RGB")
+
+    @classmethod
+    def write(cls, text):
+        with open(cls.path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_titles_axes_units_and_legends_are_visible(self):
+        expected = {} if GIVEN else {plot.title: plot for plot in canned.PLOTS}
+        for name, found in self.found.items():
+            with self.subTest(name):
+                self.assertGreaterEqual(len(found["plots"]), max(1, len(expected)))
+                for plot in found["plots"]:
+                    self.assertTrue(plot["caption"])
+                    self.assertGreater(plot["box"]["right"] - plot["box"]["left"], 250)
+                    self.assertGreaterEqual(len(plot["texts"]), 4)
+                    for text in plot["texts"]:
+                        self.assertGreater(text["right"] - text["left"], 1, text)
+                        self.assertGreater(text["bottom"] - text["top"], 1, text)
+                        for side, sign in (("left", 1), ("top", 1), ("right", -1), ("bottom", -1)):
+                            self.assertGreaterEqual(sign * (text[side] - plot["box"][side]), -1, f"{text} is cut off")
+                for title, wanted in expected.items():
+                    (plot,) = [one for one in found["plots"] if one["caption"].startswith(title)]
+                    shown = {text["text"] for text in plot["texts"]}
+                    labels = {wanted.y_label, wanted.x_label} - {""}
+                    labels |= {series.label for series in wanted.series if series.source != "absent" and series.role not in ("peak", "bandwidth")}
+                    self.assertLessEqual(labels, shown)
+
+    def test_no_text_covers_another(self):
+        for name, found in self.found.items():
+            with self.subTest(name):
+                for plot in found["plots"]:
+                    self.assertEqual(overlaps(plot["texts"]), [], plot["caption"])
+                self.assertEqual(overlaps(found["blocks"]), [])
+
+    def test_nothing_is_wider_than_the_view(self):
+        for name, found in self.found.items():
+            with self.subTest(name):
+                self.assertLessEqual(found["width"], found["view"])
+                self.assertEqual(found["wide"], [])
+
+    def test_text_of_plots_can_be_read_on_a_phone(self):
+        for name, found in self.found.items():
+            with self.subTest(name):
+                for plot in found["plots"]:
+                    for text in plot["texts"]:
+                        self.assertGreaterEqual(min(text["right"] - text["left"], text["bottom"] - text["top"]) if len(text["text"]) > 2
+                                                else text["bottom"] - text["top"], MIN_TEXT_PX, text)
+
+    def test_text_and_lines_contrast_with_the_page(self):
+        for name, found in self.found.items():
+            with self.subTest(name):
+                for block in found["blocks"]:
+                    self.assertGreaterEqual(contrast(block["colour"], found["background"]), 4.5, block)
+                for plot in found["plots"]:
+                    for text in plot["texts"]:
+                        self.assertGreaterEqual(contrast(text["fill"], found["background"]), 4.5, text)
+                    for stroke in plot["strokes"]:
+                        self.assertGreaterEqual(contrast(stroke, found["background"]), 3, plot["caption"])
+
+    def test_pictures_are_light_or_dark_and_not_empty(self):
+        for name, picture in self.pictures.items():
+            with self.subTest(name):
+                histogram = picture.convert("L").histogram()
+                dark, light = sum(histogram[:64]), sum(histogram[192:])
+                self.assertGreater(*((dark, 4 * light) if "dark" in name else (light, 4 * dark)))
+                plot = self.found[name]["plots"][0]["box"]
+                part = picture.crop([int(plot[side]) for side in ("left", "top", "right", "bottom")])
+                saturated = [one for count, one in part.getcolors(1 << 24) if max(one) - min(one) > 60 for _ in range(min(count, 1))]
+                self.assertGreater(len(saturated), 0, "the first plot has no colours")
+                self.assertGreater(len(part.getcolors(1 << 24)), 20)
+
+    def test_printed(self):
+        self.browser.open(self.path, 760, 1000, "light")
+        self.browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        found = self.browser.ask(MEASURE)
+        self.assertLessEqual(found["width"], found["view"])
+        self.assertGreater(min(channels(found["background"])), 250)
+        for plot in found["plots"]:
+            self.assertEqual(overlaps(plot["texts"]), [], plot["caption"])
+            for text in plot["texts"]:
+                self.assertGreaterEqual(contrast(text["fill"], found["background"]), 4.5, text)
+        hidden = self.browser.ask("[...document.querySelectorAll('table')].filter((one) => !one.checkVisibility() || "
+                                  "one.getBoundingClientRect().height === 0).length")
+        self.assertEqual(hidden, 0, "folded tables are not printed")
+        document = self.browser.pdf()
+        self.assertTrue(document.startswith(b"%PDF"))
+        self.assertGreaterEqual(len(re.findall(rb"/Type\s*/Page\b", document)), 1)
+        self.assertGreater(len(document), 10_000)
+
+    @unittest.skipIf(GIVEN, "of the canned page")
+    def test_the_checks_find_what_is_wrong(self):
+        with open(self.path, encoding="utf-8") as file:
+            text = file.read()
+        broken = os.path.join(self.folder, "broken.html")
+        with open(broken, "w", encoding="utf-8") as file:
+            file.write(text.replace("</style>", ".plot text { font-size: 40px !important } h2 { width: 2000px } "
+                                    "p { margin-bottom: -1em }</style>", 1))
+        self.browser.open(broken, *VIEWS["phone, light"])
+        found = self.browser.ask(MEASURE)
+        self.assertGreater(len(overlaps(found["plots"][0]["texts"])), 0)
+        self.assertGreater(len(overlaps(found["blocks"])), 0)
+        self.assertGreater(found["width"], found["view"])
+        self.assertGreater(len(found["wide"]), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+"""Experiments, papers and results that are not measured: the smallest set that has everything a page can have."""
+import os
+import sys
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.join(REPOSITORY, "benchmarks", "evaluate"))
+
+from model import Experiment, Measurement, Plot, Series  # noqa: E402
+
+MACHINE = {"name": "machine <one>", "CPU": "Example CPU", "cores": 2, "caches": ["L1 32 KiB", "L2 1 MiB"], "load": [0.1, 0.2, 0.3]}
+SIZES = ["8 B", "64 B", "1 KiB", "64 KiB", "1 MiB", "256 MiB"]
+HOSTILE = '<script>alert("x")</script> & more'
+
+BANDWIDTH = {"host": "machine", "transport": "shm", "cores": 2, "host_core": 0, "target_core": 1, "repetitions": 3, "reports": [{
+    "name": "bandwidth",
+    "tables": [{"title": "GB/s", "rows": [
+        {"size": size, "put": 0.1 * 4 ** index, "lower quartile": 0.09 * 4 ** index, "upper quartile": 0.12 * 4 ** index,
+         "get": 0.08 * 4 ** index, "memcpy": 0.2 * 4 ** index} for index, size in enumerate(SIZES)]}],
+    "bars": [{"name": "put / memcpy", "value": 0.5, "wanted": ">=", "limit": 0.9, "unit": "", "met": False},
+             {"name": "get / memcpy", "value": 0.95, "wanted": ">=", "limit": 0.9, "unit": "", "met": True},
+             {"name": "nothing measured", "value": None, "wanted": "<=", "limit": 1, "unit": "us", "met": False}],
+    "remarks": [HOSTILE]}]}
+
+METHODS = {"name": "methods", "bars": [], "remarks": [], "tables": [{"title": "empty call", "rows": [
+    {"method": name, "median us": value, "paper us": value * 1.3} for name, value in
+    (("HAM", 0.3), ("a method with a name that is much too long for one line of the plot", 70.0), ("another", 431.9), (HOSTILE, 5.0))]}]}
+
+MODELS = {"name": "models", "bars": [], "remarks": [], "tables": [{"title": "execution models", "rows": [
+    {"model": name, "computing ms": a, "transfer ms": b, "output ms": c} for name, a, b, c in
+    (("native on the target", 10, 0, 30), ("host calls kernels", 10, 25, 5), ("target calls the host", 10, 2, 6))]}]}
+
+ROOFLINE = {"name": "roofline", "bars": [], "remarks": [], "tables": [{"title": "kernels", "rows": [
+    {"kernel": "Triad", "B/F": 12.0, "Gflop/s": 1.5, "peak": 60.0, "GB/s": 18.0},
+    {"kernel": "GEMM", "B/F": 0.02, "Gflop/s": 55.0, "peak": 60.0, "GB/s": 0.0}]}]}
+
+PAPERS = {1: {"paper": 1, "figures": [
+    {"id": "fig", "name": "Fig. 1", "section": "V", "title": "Empty <offload>", "picture": "bars; not readable from the text",
+     "conditions": {"repetitions": 100},
+     "tables": [{"title": "us", "rows": [{"method": "HAM", "us": 6.1}, {"method": "another", "us": 79.9}]}],
+     "values": [{"name": "ratio", "value": 13.1, "unit": "x"}]}]}}
+
+PLOTS = (
+    Plot("Bandwidth over size", "GB/s", (
+        Series("put", "bandwidth", "^put$", "size", "GB/s", "lower quartile", "upper quartile"),
+        Series("get", "bandwidth", "^get$", "size", "GB/s"),
+        Series("memcpy (floor)", "bandwidth", "memcpy", "size", "GB/s", role="floor"),
+        Series("a series that is not there", "absent", "y")), x_label="size of the transfer", emulated=True),
+    Plot("Empty call by method", "microseconds", (
+        Series("here", "methods", "median us"), Series("in the paper", "methods", "paper us", role="paper"),
+        Series("text of the paper", "paper:1/fig", "^us$", "method", role="paper")), "bars"),
+    Plot("Execution models", "milliseconds", tuple(
+        Series(name, "models", name, "model") for name in ("computing", "transfer", "output")), "stack"),
+    Plot("Roofline", "Gflop/s", (
+        Series("peak", "roofline", "peak", role="peak"), Series("bandwidth", "roofline", "GB/s", role="bandwidth"),
+        Series("Triad", "roofline", "Gflop/s", "B/F", where=(("kernel", "Triad"),), inverse_x=True),
+        Series("GEMM", "roofline", "Gflop/s", "B/F", where=(("kernel", "GEMM"),), inverse_x=True)), "roofline", "flop per byte"),
+)
+
+EXPERIMENTS = (
+    Experiment("everything", "Paper 1, Fig. 1: all kinds of plots", "What is measured.", ("bandwidth", "methods", "models", "roofline"),
+               PLOTS, ("1/fig",), "The link is emulated.", True),
+    Experiment("nothing", "Experiment without results", "Measured elsewhere.", ("absent", "broken", "never")),
+)
+
+
+def record(name, result, **rest):
+    return {"measurement": name, "command": f"build/bin/{name} --json", "emulated": False, "date": "2026-01-02T03:04:05+00:00",
+            "revision": "0123456789ab", "machine": MACHINE, "seconds": 1.5, "exit_status": 0, "errors": "", "status": "measured",
+            "reason": "", "result": result, **rest}
+
+
+def records():
+    failed = record("broken", None, status="failed", reason="ended with status 3", errors="it <broke>", exit_status=3)
+    del failed["result"]
+    absent = record("absent", None, status="not measured", reason="this build has no program absent")
+    del absent["result"]
+    return {"bandwidth": record("bandwidth", BANDWIDTH, emulated=True), "methods": record("methods", METHODS),
+            "models": record("models", MODELS), "roofline": record("roofline", ROOFLINE), "absent": absent, "broken": failed,
+            "never": None}
+
+
+def script(name, text, **rest):
+    """A measurement that runs a text of the shell."""
+    return Measurement(name, ("/bin/sh", "-c", text), **rest)

@@ -1,0 +1,145 @@
+"""The page made of canned results: what is in it, what is escaped, and that its plots do not meet."""
+import re
+import sys
+import unittest
+from html.parser import HTMLParser
+
+import canned
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError:
+    print("SKIPPED: matplotlib is missing (Debian: python3-matplotlib)")
+    sys.exit(77)
+
+import markdown
+import page
+
+VOID = {"meta", "br", "link", "input", "hr", "img"}
+
+
+class Elements(HTMLParser):
+    """Checks that what is opened is closed, and collects ids, references and text."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.references, self.words, self.outside = [], [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            elif name in ("href", "xlink:href", "src", "aria-labelledby"):
+                (self.references if name == "aria-labelledby" or value.startswith("#") else self.outside).append(value.lstrip("#"))
+            for match in re.finditer(r"url\(#([^)]*)\)", value or ""):
+                self.references.append(match.group(1))
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            raise AssertionError(f"</{tag}> closes nothing")
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.words.append(data)
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.text = page.written(canned.EXPERIMENTS, canned.records(), canned.PAPERS, canned.MACHINE)
+        cls.elements = Elements()
+        cls.elements.feed(cls.text)
+        cls.shown = " ".join(" ".join(cls.elements.words).split())
+
+    def test_it_is_complete(self):
+        self.assertEqual(self.elements.open, [])
+        self.assertEqual(self.text.count('class="plot"'), len(canned.PLOTS))
+
+    def test_nothing_is_fetched(self):
+        self.assertEqual([one for one in self.elements.outside if not one.startswith("data/")], [])
+        self.assertNotRegex(self.text, r"@import|url\((?!#)|<script|<link|<iframe|<img")
+
+    def test_ids_are_unique_and_references_resolve(self):
+        self.assertEqual(len(self.elements.ids), len(set(self.elements.ids)))
+        self.assertLessEqual(set(self.elements.references), set(self.elements.ids))
+
+    def test_text_is_escaped(self):
+        self.assertNotIn("<script>alert", self.text)
+        self.assertIn("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; more", self.text)
+        self.assertIn("machine &lt;one&gt;", self.text)
+
+    def test_plots_name_axes_units_and_series(self):
+        for plot in canned.PLOTS:
+            self.assertIn(plot.title, self.shown)
+            for label in (plot.y_label, plot.x_label):
+                self.assertIn(label, self.shown)
+        for label in ("put", "memcpy (floor)", "in the paper", "computing", "Triad", "256 MiB"):
+            self.assertRegex(self.text, f"<text[^>]*>{re.escape(label)}</text>")
+
+    def test_plots_have_no_colours_of_their_own(self):
+        for plot in re.findall(r"<svg.*?</svg>", self.text, re.S):
+            self.assertNotRegex(plot, r"#[0-9a-f]{6}\b")
+            self.assertIn("var(--ink)", plot)
+
+    def test_emulated_links_are_named_in_titles(self):
+        self.assertRegex(self.shown, r"all kinds of plots \(emulated link\)")
+        self.assertIn("Bandwidth over size (emulated link)", self.shown)
+
+    def test_bars_in_plain_words(self):
+        self.assertIn("put / memcpy: 0.5; wanted: at least 0.9: MISSED", self.shown)
+        self.assertIn("get / memcpy: 0.95; wanted: at least 0.9: met", self.shown)
+        self.assertIn("nothing measured: no number; wanted: at most 1 us: MISSED", self.shown)
+        self.assertIn("3 bars: 1 met, 2 MISSED", self.shown)
+
+    def test_commands_and_what_is_missing(self):
+        self.assertIn("build/bin/methods --json", self.shown)
+        self.assertIn("absent: not measured: this build has no program absent", self.shown)
+        self.assertIn("never: not measured: not asked for so far", self.shown)
+        self.assertIn("FAILED : ended with status 3", self.shown)
+        self.assertIn("it <broke>", self.shown)
+        self.assertIn("Not in this run: a series that is not there", self.shown)
+
+    def test_the_paper_is_beside_it(self):
+        self.assertIn("Paper 1, Fig. 1 (section V): Empty <offload>", self.shown)
+        self.assertIn("not readable from the text", self.shown)
+        self.assertIn("13.1", self.shown)
+
+    def test_a_plot_without_results_of_ours_is_left_out(self):
+        records = dict(canned.records(), bandwidth=None)
+        text = page.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE)
+        self.assertEqual(text.count('class="plot"'), len(canned.PLOTS) - 1)
+
+    def test_without_matplotlib_there_are_tables(self):
+        figures, page.figures = page.figures, None
+        try:
+            text = page.written(canned.EXPERIMENTS, canned.records(), canned.PAPERS, canned.MACHINE)
+        finally:
+            page.figures = figures
+        self.assertNotIn("<svg", text)
+        self.assertIn("<table>", text)
+        self.assertIn("matplotlib was missing", text)
+
+    def test_the_same_results_make_the_same_page(self):
+        self.assertEqual(self.text, page.written(canned.EXPERIMENTS, canned.records(), canned.PAPERS, canned.MACHINE))
+
+
+class Markdown(unittest.TestCase):
+    def test_tables_bars_and_what_is_missing(self):
+        text = markdown.written(canned.EXPERIMENTS, canned.records(), canned.MACHINE)
+        for line in ("### Paper 1, Fig. 1: all kinds of plots (emulated link)", "| 8 B | 0.1 | 0.09 | 0.12 | 0.08 | 0.2 |",
+                     "- put / memcpy: 0.5, wanted >= 0.9: MISSED", "- get / memcpy: 0.95, wanted >= 0.9: met",
+                     "absent: not measured: this build has no program absent.", "FAILED: ended with status 3.",
+                     "- CPU: Example CPU", "`build/bin/bandwidth --json` (emulated link)"):
+            self.assertIn(line, text.splitlines())
+        self.assertIn("- nothing measured: no number, wanted <= 1 us: MISSED", text.splitlines())
+
+
+if __name__ == "__main__":
+    unittest.main()

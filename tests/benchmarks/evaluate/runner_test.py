@@ -1,0 +1,240 @@
+"""Runs of commands that work, fail, hang and leave processes behind; what is kept and what is measured again."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import canned
+import execution
+import machine
+import results
+import runner
+from model import Measurement
+
+GOOD = "echo '" + json.dumps(canned.METHODS).replace("<script>alert(\"x\")</script>", "x") + "'"
+
+
+def lives(pid):
+    """Also false for a process that has ended and is not reaped yet."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pid, timeout_s=60):
+    deadline = time.monotonic() + timeout_s
+    while lives(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not lives(pid)
+
+
+class Execution(unittest.TestCase):
+    def test_output_and_status(self):
+        outcome = execution.run(["/bin/sh", "-c", "echo out; echo err >&2; exit 3"], 60)
+        self.assertEqual((outcome.status, outcome.output, outcome.errors), (3, "out\n", "err\n"))
+        self.assertEqual(outcome.problem, "ended with status 3")
+
+    def test_a_signal_is_named(self):
+        self.assertEqual(execution.run(["/bin/sh", "-c", "kill -SEGV $$"], 60).problem, "ended by SIGSEGV")
+
+    def test_a_program_that_is_not_there(self):
+        self.assertIn("could not be started", execution.run(["/no/such/program"], 60).problem)
+
+    def test_a_hanging_program_is_ended_with_its_children(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "pid")
+            # The child does not listen to requests to end.
+            text = f"(trap '' TERM; echo $$ >/dev/null; sh -c 'echo $PPID' > {file}; while :; do sleep 1; done) & wait"
+            outcome = execution.run(["/bin/sh", "-c", text], 1, end_s=0.5)
+            self.assertIsNone(outcome.status)
+            self.assertIn("did not end within 1 s", outcome.problem)
+            with open(file, encoding="ascii") as pid:
+                self.assertTrue(gone(int(pid.read())))
+
+    def test_what_a_program_leaves_behind_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "pid")
+            outcome = execution.run(["/bin/sh", "-c", f"sleep 1000 & echo $! > {file}; echo done"], 60)
+            self.assertEqual((outcome.status, outcome.output), (0, "done\n"))
+            with open(file, encoding="ascii") as pid:
+                self.assertTrue(gone(int(pid.read())))
+
+    def test_an_interrupt_ends_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "pid")
+            code = (f"import sys; sys.path.insert(0, {os.path.dirname(execution.__file__)!r}); import execution; "
+                    f"execution.run(['/bin/sh', '-c', 'echo $$ > {file}.new; mv {file}.new {file}; sleep 1000'], 1000)")
+            process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL, start_new_session=True)
+            deadline = time.monotonic() + 60
+            while not file.exists() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=60)
+            self.assertTrue(gone(int(file.read_text(encoding="ascii"))))
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.place = runner.Place(canned.REPOSITORY, os.path.join(self.folder, "build"), os.path.join(self.folder, "out"))
+        os.makedirs(self.place.programs)
+        self.lines = []
+
+    def run_all(self, *measurements, budget_s=1000, again=False):
+        return runner.Runner(self.place, budget_s, again, self.lines.append, canned.MACHINE).run(measurements)
+
+    def counting(self, name, **rest):
+        """A measurement that notes each of its runs in a file."""
+        file = os.path.join(self.folder, name)
+        return canned.script(name, f"echo run >> {file}; {GOOD}", **rest), file
+
+    def runs(self, file):
+        return len(pathlib.Path(file).read_text(encoding="ascii").splitlines()) if os.path.exists(file) else 0
+
+    def test_a_record_has_all_that_a_reader_needs(self):
+        record = self.run_all(canned.script("good", GOOD))["good"]
+        self.assertEqual((record["status"], record["exit_status"]), ("measured", 0))
+        self.assertIn("/bin/sh -c", record["command"])
+        self.assertEqual(record["machine"]["CPU"], "Example CPU")
+        self.assertLessEqual({"date", "revision", "seconds", "fingerprint"}, record.keys())
+        self.assertEqual(results.reports(record["result"])[0]["name"], "methods")
+        self.assertEqual(runner.read_record(self.place, "good")["result"], record["result"])
+
+    def test_failures_are_recorded_and_the_run_goes_on(self):
+        found = self.run_all(canned.script("fails", "echo broken >&2; exit 4"), canned.script("hangs", "sleep 1000", timeout_s=1),
+                             canned.script("chatters", "echo hello"), canned.script("other", "echo '{\"a\": 1}'"),
+                             canned.script("good", GOOD))
+        self.assertEqual([one["status"] for one in found.values()], ["failed"] * 4 + ["measured"])
+        self.assertEqual(found["fails"]["reason"], "ended with status 4")
+        self.assertIn("broken", found["fails"]["errors"])
+        self.assertIn("did not end within", found["hangs"]["reason"])
+        self.assertEqual(found["chatters"]["reason"], "printed no JSON document")
+        self.assertIn("no report", found["other"]["reason"])
+
+    def test_a_result_of_a_program_that_then_fails_is_kept_and_marked(self):
+        record = self.run_all(canned.script("both", f"{GOOD}; exit 1"))["both"]
+        self.assertEqual((record["status"], record["reason"]), ("failed", "ended with status 1"))
+        self.assertIn("result", record)
+
+    def test_what_is_there_is_not_measured_again_unless_asked(self):
+        one, file = self.counting("one")
+        self.run_all(one)
+        self.assertTrue(self.run_all(one)["one"]["kept"])
+        self.assertEqual(self.runs(file), 1)
+        self.run_all(one, again=True)
+        self.assertEqual(self.runs(file), 2)
+
+    def test_another_build_is_measured_again(self):
+        program = os.path.join(self.place.programs, "program")
+        one = Measurement("one", ("{bin}/program",), ("program:program",))
+        for text, kept in (("first", False), ("first", True), ("second", False)):
+            pathlib.Path(program).write_text(f"#!/bin/sh\n# {text}\n{GOOD}\n", encoding="utf-8")
+            os.chmod(program, 0o755)
+            self.assertEqual(self.run_all(one)["one"].get("kept", False), kept, text)
+
+    def test_what_failed_is_tried_again(self):
+        flag = os.path.join(self.folder, "flag")
+        one = canned.script("one", f"test -e {flag} || exit 1; {GOOD}")
+        self.assertEqual(self.run_all(one)["one"]["status"], "failed")
+        pathlib.Path(flag).touch()
+        self.assertEqual(self.run_all(one)["one"]["status"], "measured")
+
+    def test_an_interrupted_run_goes_on_where_it_was(self):
+        one, first = self.counting("one")
+        two, second = self.counting("two")
+        self.run_all(one)
+        self.run_all(one, two)
+        self.assertEqual((self.runs(first), self.runs(second)), (1, 1))
+
+    def test_a_damaged_record_is_measured_again(self):
+        one, file = self.counting("one")
+        self.run_all(one)
+        for text in ("", "{", "[]", "{}"):
+            pathlib.Path(self.place.record("one")).write_text(text, encoding="utf-8")
+            self.assertEqual(self.run_all(one)["one"]["status"], "measured")
+        self.assertEqual(self.runs(file), 5)
+
+    def test_what_does_not_fit_into_the_time_is_left_for_the_next_run(self):
+        one, file = self.counting("one", expected_s=50)
+        record = self.run_all(one, budget_s=10)["one"]
+        self.assertEqual(record["status"], "not measured")
+        self.assertIn("next run", record["reason"])
+        self.assertEqual(self.runs(file), 0)
+        self.assertEqual(self.run_all(one, budget_s=100)["one"]["status"], "measured")
+
+    def test_what_is_missing_is_the_reason(self):
+        for need, reason in (("program:nothing", "this build has no program nothing"), ("file:no/such", "there is no no/such"),
+                             ("command:no-such-command", "no-such-command is not installed"), ("cores:100000", "needs 100000 cores"),
+                             ("subcommand:placement", "this ham-bench has no placement"),
+                             ("option:cores", "this ham-bench has no option --cores")):
+            record = self.run_all(canned.script("one", GOOD, needs=(need,)))["one"]
+            self.assertEqual(record["status"], "not measured")
+            self.assertIn(reason, record["reason"])
+
+    def test_subcommands_and_options_are_read_from_the_help(self):
+        program = os.path.join(self.place.programs, "ham-bench")
+        pathlib.Path(program).write_text("#!/bin/sh\necho '  --cores TEXT   cores'\necho '  -r,--repetitions INT'\necho '  placement   pairs'\n",
+                                         encoding="ascii")
+        os.chmod(program, 0o755)
+        needs = runner.Requirements(self.place)
+        for need in ("option:cores", "option:repetitions", "subcommand:placement"):
+            self.assertEqual(needs.missing(canned.script("one", GOOD, needs=(need,))), "")
+        self.assertNotEqual(needs.missing(canned.script("one", GOOD, needs=("subcommand:place",))), "")
+
+    def test_progress_names_what_runs_and_what_came_of_it(self):
+        self.run_all(canned.script("good", GOOD), canned.script("fails", "exit 4"))
+        shown = "\n".join(self.lines)
+        for part in ("[ 1/2] good", "about 10 s", "failed: ended with status 4", "1 failed, 1 measured"):
+            self.assertIn(part, shown)
+
+
+class CommandLine(unittest.TestCase):
+    def evaluate(self, *arguments):
+        return subprocess.run([sys.executable, os.path.dirname(runner.__file__), *arguments], capture_output=True, text=True, timeout=120,
+                              check=False)
+
+    def test_an_unknown_part_is_refused_with_the_known_ones(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = self.evaluate("--out", folder, "--build", folder, "nonsense")
+        self.assertEqual(process.returncode, 1)
+        self.assertIn('no experiment "nonsense"', process.stderr)
+        self.assertIn("fig9", process.stderr)
+
+    def test_parts_of_an_empty_build_are_not_measured_and_the_page_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = self.evaluate("--out", folder, "--build", os.path.join(folder, "build"), "fig10 placement")
+            self.assertEqual(process.returncode, 0, process.stderr)
+            self.assertIn("placement", process.stdout)
+            self.assertNotIn("kernels-openmpi", process.stdout)
+            page = pathlib.Path(folder, "report.html").read_text(encoding="utf-8")
+            self.assertIn("this build has no program ham-bench", page)
+            self.assertIn("not asked for so far", page)
+            listed = self.evaluate("--out", folder, "--build", os.path.join(folder, "build"), "--markdown").stdout
+        self.assertIn("## Reference results", listed)
+        self.assertIn("bandwidth-shm: not measured: this build has no program ham-bench", listed)
+
+
+class Machine(unittest.TestCase):
+    def test_it_is_described(self):
+        found = machine.describe()
+        self.assertGreaterEqual(found["cores"], 1)
+        for name in ("CPU", "kernel", "architecture", "governor"):
+            self.assertTrue(found[name], name)
+        self.assertEqual(len(found["load"]), 3)
+
+    def test_without_git_there_is_no_revision(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(machine.revision(folder), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
