@@ -74,8 +74,12 @@ bench: build
 # Under 25 minutes on 2 cores. What was measured with the same programs is kept (EVALUATE_ARGS=--again measures it once more).
 evaluate-deps:
 	@scripts/install-deps.sh evaluate
+	@scripts/install-deps.sh peers
 
-evaluate: evaluate-deps build
+evaluate: evaluate-deps configure
+	@cmake --preset $(PRESET) $(GENERATOR) -DHAM_PEERS=ON >/dev/null
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target peers
 	@python3 benchmarks/evaluate --build $(BUILD) $(EVALUATE_ARGS) $(EVALUATE)
 
 # Needs clang and its runtime libraries; says so and is skipped without them.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|peers|evaluate|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|peers|evaluate|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
