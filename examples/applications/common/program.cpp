@@ -22,7 +22,7 @@ int fail(const std::string& program, int code, const std::exception& reason) {
 
 int started(int argc, char** argv, CLI::App& options, settings& common, const std::function<outcome()>& body) {
   ham::runtime_options defaults;
-  defaults.default_nodes = target_per_core();
+  defaults.default_nodes = common.default_nodes.empty() ? target_per_core() : common.default_nodes;
   const ham::runtime targets(argc, argv, defaults);
 
   options.add_option("--targets", common.targets, "targets to use (default: all of HAM_NODES)")

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <stdexcept>
+#include <string>
 
 #include "bench/report.hpp"
 
@@ -27,6 +28,7 @@ struct settings {
   int targets = 0;  ///< 0: all that there are
   int repetitions = 5;
   bool json = false;
+  std::string default_nodes;  ///< where nobody says otherwise; empty: a pinned target per core
 };
 
 struct outcome {
