@@ -52,7 +52,9 @@ for spelling in -r7 --repetitions=7; do
 $mpich 7
 ham-bench kernels --repetitions 7" "mpi kernels" $spelling
 done
-expect 0 "ham-bench kernels --repetitions 3 --json" "mpi kernels" --json --repetitions 3
+expect 0 "$mpi 3 --json
+$mpich 3 --json
+ham-bench kernels --repetitions 3 --json" "mpi kernels" --json --repetitions 3
 expect 1 "ham-bench latency --largest 1
 ham-bench rate --largest 1" "latency rate" --largest 1
 echo ok
