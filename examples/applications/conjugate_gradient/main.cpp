@@ -123,7 +123,7 @@ int run(cg::command_line options) {
   const cg::csr_matrix matrix = generated ? cg::poisson_matrix(options.grid) : cg::read_matrix_market(options.file);
   const std::string grid = std::to_string(options.grid);
   const std::string name = generated ? "Poisson, grid of " + grid + " x " + grid : options.file;
-  cg::print_problem(name, matrix, options.solver);
+  if (!options.json) cg::print_problem(name, matrix, options.solver);
   cg::check_suitable(matrix);
   if (!options.plot.empty()) cg::write_file(options.plot, "");  // complains now rather than after the work
 
@@ -133,19 +133,25 @@ int run(cg::command_line options) {
   const std::vector<double> inverse_diagonal = cg::inverse_of_preconditioner(matrix, options.solver.precond);
 
   cg::progress shown(options.solver.tolerance);
-  options.solver.on_iteration = [&shown](std::int64_t iteration, double residual) {
-    shown.update(iteration, residual);
-  };
+  if (!options.json) {
+    options.solver.on_iteration = [&shown](std::int64_t iteration, double residual) {
+      shown.update(iteration, residual);
+    };
+  }
   cg::outcome result = offloaded(matrix, inverse_diagonal, b, options);
   shown.finish();
 
   result.residual = cg::relative_residual(matrix, result.x, b);
   result.solved.converged = result.solved.converged && result.residual <= options.solver.tolerance;
   result.empty_call_seconds = cg::measure_empty_call();
-  cg::print_outcome(result, options.solver);
+  if (options.json) {
+    cg::print_json(name, matrix, result, options.solver);
+  } else {
+    cg::print_outcome(result, options.solver);
+  }
   if (!options.plot.empty()) {
     cg::write_file(options.plot, cg::residual_plot(name, result.solved.history, options.solver.tolerance));
-    std::printf("%-16s%s\n", "plot", options.plot.c_str());
+    if (!options.json) std::printf("%-16s%s\n", "plot", options.plot.c_str());
   }
 
   if (result.solved.converged) return cg::exit_code::success;

@@ -32,6 +32,7 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--plot", options.plot, "draw the residual of every iteration into this SVG file");
   app.add_flag("!--no-compare", options.compare, "do not measure the same solver in this process, without HAM");
+  app.add_flag("--json", options.json, "print the result as one object of JSON");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {

@@ -15,6 +15,7 @@ struct command_line {
   solver_options solver;
   std::string plot;     ///< SVG file for the residual; empty: none
   bool compare = true;  ///< with the same solver in this process
+  bool json = false;    ///< print one object of JSON, nothing else
 };
 
 /// The options, or the exit code with which to end (help was shown, or an option is wrong and that was said).

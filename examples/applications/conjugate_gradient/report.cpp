@@ -107,7 +107,67 @@ void print_speed(const outcome& result) {
                                  " to an empty function of node 1 and back (median): what is shorter, do not offload");
 }
 
+// ---- JSON
+
+std::string in_quotes(const std::string& from) {
+  std::string result = "\"";
+  for (const char c : from) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return result + '"';
+}
+
+std::string field(const char* key, const std::string& value) { return in_quotes(key) + ": " + value; }
+std::string field(const char* key, double number) {
+  return field(key, std::isfinite(number) ? text("%.9g", number, "") : "null");
+}
+
+/// Best time of a contestant of the comparison; nothing if it did not take part.
+std::string turn_row(const std::string& who, double seconds) {
+  if (!(seconds > 0.0)) return "";
+  return "{" + field("solver", in_quotes(who)) + ", " + field("time per iteration, best turn: us", seconds * 1e6) + "}";
+}
+
+std::string turn_rows(const comparison& best, std::size_t targets) {
+  std::string rows;
+  for (const std::string& row :
+       {turn_row("HAM, " + counted(targets, "target"), best.targets), turn_row("HAM, 1 target", best.one_target),
+        turn_row("without HAM, 1 thread", best.one_thread),
+        turn_row("without HAM, " + counted(targets, "thread"), best.threads)}) {
+    if (!row.empty()) rows += (rows.empty() ? "" : ", ") + row;
+  }
+  return rows;
+}
+
 }  // namespace
+
+void print_json(const std::string& name, const csr_matrix& matrix, const outcome& result,
+                const solver_options& options) {
+  const auto iterations = static_cast<double>(std::max<std::int64_t>(1, result.solved.iterations));
+  const std::string row =
+      field("targets", static_cast<double>(result.shares.size())) + ", " +
+      field("rows", static_cast<double>(matrix.rows())) + ", " +
+      field("nonzeros", static_cast<double>(matrix.nonzeros())) + ", " +
+      field("converged", in_quotes(result.solved.converged ? "yes" : "no")) + ", " +
+      field("residual", result.residual) + ", " + field("largest error", largest_error(result.x)) + ", " +
+      field("iterations", static_cast<double>(result.solved.iterations)) + ", " +
+      field("solve: s", result.solved.seconds) + ", " +
+      field("time per iteration, solve: us", result.solved.seconds / iterations * 1e6) + ", " +
+      field("waiting: % of the solve", 100.0 * result.solved.waiting / std::max(result.solved.seconds, 1e-9)) + ", " +
+      field("set-up: s", result.setup_seconds) + ", " +
+      field("through host: bytes per iteration", bytes_through_host(result.moved.host) / iterations) + ", " +
+      field("among targets: bytes per iteration", static_cast<double>(result.moved.between_targets) / iterations) +
+      ", " + field("empty call: us", result.empty_call_seconds * 1e6);
+  std::string tables = "{" + field("title", in_quotes(name)) + ", \"rows\": [{" + row + "}]}";
+  if (result.compared.rounds > 0) {
+    tables += ", {" +
+              field("title", in_quotes("the best of " + std::to_string(result.compared.rounds) + " turns each")) +
+              ", \"rows\": [" + turn_rows(result.compared, result.shares.size()) + "]}";
+  }
+  std::printf("{\"name\": \"conjugate_gradient\", \"tables\": [%s], \"bars\": [], \"remarks\": [%s]}\n", tables.c_str(),
+              in_quotes(text("relative residual wanted: %.1e", options.tolerance, "")).c_str());
+}
 
 double measure_empty_call() {
   constexpr std::size_t calls = 1001;

@@ -35,5 +35,8 @@ double measure_empty_call();
 
 void print_problem(const std::string& name, const csr_matrix& matrix, const solver_options& options);
 void print_outcome(const outcome& result, const solver_options& options);
+/// The same in one object: tables of rows whose keys are columns with units.
+void print_json(const std::string& name, const csr_matrix& matrix, const outcome& result,
+                const solver_options& options);
 
 }  // namespace cg

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Conjugate gradients: HAM beside MPI and OpenMP: cg.py [--json] [--grid N | --file MATRIX] [--repetitions N]
+
+The same matrix, partition, arithmetic and stopping rule, with 1 to n targets, ranks or threads on the same cores, in rounds that begin
+with another one each time. A figure is the best of the turns of one run, of about 10 ms each, as `make demo` measures; the table shows
+medians and quartiles over the rounds. Build the programs first:
+
+  scripts/install-deps.sh peers && cmake --preset release -DHAM_PEERS=ON && ninja -C build/release peers conjugate_gradient
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+import processes
+import report
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LAUNCHER_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                        "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+BAR = 1.05
+
+
+class contestant:
+    """One program with some number of workers."""
+
+    def __init__(self, kind, workers, command, environment=None):
+        self.kind = kind
+        self.workers = workers
+        self.command = command
+        self.environment = environment or {}
+        self.times = {}  # round -> us
+        self.iterations = None
+        self.residual = None
+        self.problem = None
+        if None in command or not shutil.which(str(command[0])):
+            self.problem = "not built, or its launcher is absent"
+        for part in command:
+            if isinstance(part, pathlib.Path) and not part.exists():
+                self.problem = f"not built: {part.name}"
+
+    def run(self, number, given):
+        problem = ["--file", given.file] if given.file else ["--grid", str(given.grid)]
+        environment = {**os.environ, **LAUNCHER_ENVIRONMENT, **self.environment}
+        command = [str(part) for part in self.command] + problem + ["--tol", str(given.tol), "--json"]
+        ended = processes.run(command, environment, given.timeout)
+        lines = [line for line in ended.output.splitlines() if line.startswith("{")]
+        if ended.timed_out:
+            self.problem = f"hangs: ended after {given.timeout:g} s"
+        elif ended.status != 0 or not lines:
+            errors = [line for line in ended.errors.strip().splitlines() if line.strip("-= ")]
+            self.problem = f"failed (status {ended.status}): {errors[-1] if errors else 'no output'}"
+        else:
+            self.take(number, json.loads(lines[-1]))
+
+    def take(self, number, found):
+        if self.kind == "HAM":
+            solved, turns = found["tables"]
+            row = solved["rows"][0]
+            if row["targets"] != self.workers:
+                self.problem = f"ran with {row['targets']} targets"
+                return
+            self.times[number] = turns["rows"][0]["time per iteration, best turn: us"]
+        else:
+            row = found
+            self.times[number] = found["best_us"]
+        self.iterations, self.residual = row["iterations"], row["residual"]
+
+
+def cores_of(count):
+    return sorted(os.sched_getaffinity(0))[:count]
+
+
+def contestants(given):
+    binary = pathlib.Path(given.bin)
+    peers = binary / "peers"
+    launchers = peers / "launchers.json"
+    launchers = json.loads(launchers.read_text()) if launchers.exists() else {}
+    found = []
+    for workers in range(1, given.workers + 1):
+        cores = cores_of(workers)
+        nodes = f"shm:{workers}@" + "+".join(str(core) for core in cores)
+        found.append(contestant("HAM", workers, [binary / "applications" / "conjugate_gradient", f"--ham-nodes={nodes}"]))
+        for name, title in (("openmpi", "Open MPI"), ("mpich", "MPICH")):
+            bind = ["--bind-to", "none"] if name == "openmpi" else []  # the program pins its ranks itself
+            launcher = launchers.get(name) or shutil.which(f"mpirun.{name}")
+            found.append(contestant(title, workers, [launcher, "-n", str(workers), *bind, peers / f"cg_{name}"]))
+        places = ",".join(f"{{{core}}}" for core in cores)
+        found.append(contestant("OpenMP", workers, [peers / "cg_openmp"],
+                                {"OMP_NUM_THREADS": str(workers), "OMP_PLACES": places, "OMP_PROC_BIND": "close",
+                                 "OMP_WAIT_POLICY": "active"}))
+    return found
+
+
+def ratios(over, under):
+    """Of the rounds that both have."""
+    return [over.times[number] / under.times[number] for number in over.times if number in under.times]
+
+
+def row_of(one, all_of_them):
+    first = next(other for other in all_of_them if other.kind == one.kind and other.workers == 1)
+    row = {"solver": one.kind, "workers": one.workers, "time per iteration: us": None, "quartiles: us": None,
+           "speed-up over 1 worker": None, "HAM / this": None, "iterations": one.iterations, "residual": one.residual,
+           "rounds": len(one.times), "remark": one.problem or ""}
+    if one.times:
+        low, middle, high = report.quartiles(list(one.times.values()))
+        row["time per iteration: us"], row["quartiles: us"] = middle, f"{low:.4g}..{high:.4g}"
+        if ratios(first, one):
+            row["speed-up over 1 worker"] = report.quartiles(ratios(first, one))[1]
+        ham = next(other for other in all_of_them if other.kind == "HAM" and other.workers == one.workers)
+        if ratios(ham, one):
+            row["HAM / this"] = report.quartiles(ratios(ham, one))[1]
+    return row
+
+
+def make_report(found, given):
+    bars, remarks = [], []
+    for one in found:
+        if one.kind.endswith(("MPI", "MPICH")) and one.kind != "OpenMP" and one.workers == 2:
+            ham = next(other for other in found if other.kind == "HAM" and other.workers == 2)
+            if ratios(ham, one):
+                bars.append(report.bar(f"HAM, 2 targets / {one.kind}, 2 ranks", report.quartiles(ratios(ham, one))[1], "<=", BAR))
+            else:
+                remarks.append(f"no bar against {one.kind} with 2 ranks: one of the two was not measured")
+        if one.problem:
+            remarks.append(f"{one.kind}, {one.workers}: {one.problem}")
+    counts = {one.iterations for one in found if one.iterations is not None}
+    if len(counts) > 1 and max(counts) > 1.02 * min(counts):
+        remarks.append(f"iterations differ by more than rounding explains: {sorted(counts)}")
+    remarks.append(f"{report.today()}, {report.machine()}")
+    what = given.file or f"Poisson, grid of {given.grid} x {given.grid}"
+    return {"name": "conjugate_gradient_peers",
+            "tables": [{"title": f"Conjugate gradients, {what}: best turn of each run",
+                        "rows": [row_of(one, found) for one in found]}],
+            "bars": bars, "remarks": remarks}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one object of JSON")
+    parser.add_argument("--grid", type=int, default=300, help="points per side of the Poisson grid (default: 300)")
+    parser.add_argument("--file", help="a Matrix Market file instead")
+    parser.add_argument("--tol", type=float, default=1e-8)
+    parser.add_argument("--repetitions", type=int, default=5, help="rounds (default: 5)")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="1 to so many (default: cores)")
+    parser.add_argument("--timeout", type=float, default=60, help="seconds for one program")
+    parser.add_argument("--bin", default=str(ROOT / "build" / "release" / "bin"), help="folder of the programs")
+    given = parser.parse_args()
+    if given.repetitions < 1 or not 1 <= given.workers <= len(os.sched_getaffinity(0)):
+        parser.error("--repetitions: at least 1; --workers: at least 1, at most the number of usable cores")
+    return given
+
+
+def main():
+    given = parse()
+    processes.adopt_orphans()
+    found = contestants(given)
+    for number in range(given.repetitions):
+        for i in range(len(found)):
+            one = found[(i + number) % len(found)]
+            if one.problem is None:
+                one.run(number, given)
+    result = make_report(found, given)
+    report.print_report(result, given.json)
+    return 0 if any(one.times for one in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Tests of benchmarks/peers/cg.py with programs that are told what to print, that fail and that hang."""
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PEERS = HERE.parent.parent / "benchmarks" / "peers"
+
+# A launcher that starts one process and tells it how many there would be.
+LAUNCHER = """#!/bin/sh
+shift
+FAKE_RANKS=$1
+export FAKE_RANKS
+shift
+[ "$1" = --bind-to ] && shift 2
+exec "$@"
+"""
+
+
+def executable(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cores")
+class cg_test(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            binary = pathlib.Path(folder)
+            fake = (HERE / "fake_cg.py").read_text()
+            for name in ("applications/conjugate_gradient", "peers/cg_openmpi", "peers/cg_mpich", "peers/cg_openmp"):
+                executable(binary / name, fake)
+            executable(binary / "launcher", LAUNCHER)
+            launcher = str(binary / "launcher")
+            (binary / "peers" / "launchers.json").write_text(json.dumps({"openmpi": launcher, "mpich": launcher}))
+            command = [sys.executable, str(PEERS / "cg.py"), "--json", "--bin", folder, "--workers", "2", "--timeout", "12",
+                       "--repetitions", "3"]
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+        cls.report = json.loads(ended.stdout)
+
+    def row(self, solver, workers):
+        rows = self.report["tables"][0]["rows"]
+        return next(row for row in rows if (row["solver"], row["workers"]) == (solver, workers))
+
+    def test_time_and_scaling(self):
+        row = self.row("HAM", 2)
+        self.assertEqual((row["time per iteration: us"], row["rounds"]), (55.0, 3))
+        self.assertAlmostEqual(row["speed-up over 1 worker"], 2.0)
+        self.assertEqual(row["iterations"], 100)
+
+    def test_the_bar(self):
+        bar = self.report["bars"][0]
+        self.assertEqual((bar["name"], bar["wanted"], bar["limit"]), ("HAM, 2 targets / Open MPI, 2 ranks", "<=", 1.05))
+        self.assertAlmostEqual(bar["value"], 1.1)
+        self.assertFalse(bar["met"])
+        self.assertEqual(len(self.report["bars"]), 1)
+
+    def test_a_program_that_fails(self):
+        self.assertIn("no matrix", self.row("MPICH", 1)["remark"])
+        self.assertIsNone(self.row("MPICH", 2)["time per iteration: us"])
+        self.assertTrue(any("no bar against MPICH" in remark for remark in self.report["remarks"]))
+
+    def test_a_program_that_hangs(self):
+        self.assertIn("hangs", self.row("OpenMP", 2)["remark"])
+        self.assertEqual(self.row("OpenMP", 1)["time per iteration: us"], 90.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
