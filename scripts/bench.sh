@@ -64,11 +64,18 @@ for measure in $measures; do
         skip kernels "this build has no MPI that can spawn"
       fi
       ;;
-    veo)
+    veo | veo-offload)
       if "$bin/ham-bench" --help | grep -q '^ *veo '; then
-        measured veo "$bin/ham-bench" veo "$@"
+        measured "$measure" "$bin/ham-bench" "$measure" "$@"
       else
-        skip veo "this build has no libveo (it needs libffi)"
+        skip "$measure" "this build has no libveo (it needs libffi)"
+      fi
+      ;;
+    openmp)
+      if [ -e "$bin/ham-bench.openmp.so" ]; then
+        measured openmp "$bin/ham-bench" openmp "$@"
+      else
+        skip openmp "this build has no clang with LLVM's OpenMP plug-in for the host (Debian: clang libomp-dev)"
       fi
       ;;
     *) measured "$measure" "$bin/ham-bench" "$measure" "$@" ;;

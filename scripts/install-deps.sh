@@ -44,7 +44,7 @@ case $purpose in
     ;;
   plots) optional_libraries="$optional_libraries python3-matplotlib" ;;
   evaluate)  # what is measured beside HAM, what plots it, and what shows the page to its test
-    optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev libopenblas-dev python3-matplotlib"
+    optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev libopenblas-dev python3-matplotlib clang libomp-dev"
     optional_commands="$optional_commands chromium:chromium"
     ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;

@@ -60,6 +60,16 @@ namespace ham::bench {
 /// libveo: paper 2's Tests 1 to 4 for 1 to 300 000 calls, memory, idleness. Only where libveo is built.
 [[nodiscard]] report run_veo(const settings& how);
 
+/// An empty native call of libveo beside HAM over that libveo. Only where libveo is built.
+[[nodiscard]] report run_veo_offload(const settings& how);
+
+/// Empty offloads and transfers beside OpenMP target regions, as paper 3 compares with LEO. Throws std::runtime_error
+/// unless openmp_built().
+[[nodiscard]] report run_openmp(const settings& how);
+
+/// Whether a compiler for OpenMP target regions was there when this program was built.
+[[nodiscard]] bool openmp_built();
+
 /// Empty offloads over emulated PCIe links, both protocols of paper 1: beside the bare exchange over the same link, and
 /// with the latencies of its Fig. 9.
 [[nodiscard]] report run_protocols(const settings& how);

@@ -49,8 +49,10 @@ constexpr benchmark benchmarks[] = {
     {"values", "long arguments and results by value, beside a bare copy through shared memory", run_values},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
+    {"openmp", "empty calls and transfers beside OpenMP target regions on LLVM's host device", run_openmp},
 #ifdef HAM_BENCH_VEO
     {"veo", "libveo: paper 2's Tests 1 to 4, memory, idleness", run_veo},
+    {"veo-offload", "an empty native call of libveo, and HAM over that libveo", run_veo_offload},
 #endif
 };
 
@@ -94,7 +96,9 @@ void describe(CLI::App& app, command_line& line) {
   app.add_subcommand("kernels", about_kernels);
   app.add_subcommand("all", "all of these")->callback([&line] {
     line.chosen.clear();
-    for (const benchmark& one : benchmarks) line.chosen.push_back(&one);
+    for (const benchmark& one : benchmarks) {
+      if (one.run != run_openmp || openmp_built()) line.chosen.push_back(&one);
+    }
   });
 }
 

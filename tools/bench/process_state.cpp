@@ -1,10 +1,12 @@
 // State of processes, by way of /proc and the clocks of processes.
 #include "process_state.hpp"
 
+#include <sched.h>
 #include <spawn.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -64,6 +66,18 @@ bool wait_until_asleep(pid_t pid, std::chrono::milliseconds timeout) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   return true;
+}
+
+void pin_process(pid_t pid, int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(core), &set);
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    const auto thread = static_cast<pid_t>(std::stol(task.path().filename().string()));
+    if (sched_setaffinity(thread, sizeof set, &set) != 0 && errno != ESRCH) {
+      throw std::system_error(errno, std::generic_category(), "cannot pin another process");
+    }
+  }
 }
 
 pid_t spawn_self(const std::vector<std::string>& arguments, int fd_as_three) {

@@ -25,6 +25,9 @@ namespace ham::bench {
 /// Waits until `pid` sleeps; false if it still runs after `timeout`.
 [[nodiscard]] bool wait_until_asleep(pid_t pid, std::chrono::milliseconds timeout);
 
+/// Pins all threads that `pid` has now to `core`. Throws std::system_error.
+void pin_process(pid_t pid, int core);
+
 /// Starts this program again with `arguments`; `fd_as_three`, if not negative, becomes its descriptor 3.
 /// The caller waits for the process. Throws std::system_error.
 [[nodiscard]] pid_t spawn_self(const std::vector<std::string>& arguments, int fd_as_three = -1);

@@ -97,7 +97,8 @@ report run_rate(const settings& how) {
   table rates{"million calls per second", {"calls"}, {}};
   table ratios{"cost of a call / floor", {"calls"}, {}};
   for (const test_case& one : tests) {
-    for (table* each : {&per_call, &rates, &ratios}) each->columns.push_back(one.name);
+    add_median_columns(per_call.columns, one.name, "");
+    for (table* each : {&rates, &ratios}) each->columns.push_back(one.name);
   }
   per_call.columns.emplace_back("floor");
   report result{"rate", {}, {}, {}};
@@ -107,7 +108,7 @@ report run_rate(const settings& how) {
     auto& ratio_row = ratios.rows.emplace_back(std::vector<cell>{count(counts[n])});
     for (std::size_t t = 0; t < tests.size(); ++t) {
       const comparison found = compare(cost[n][t], floor[n]);
-      cost_row.emplace_back(found.measured, 1);
+      add_median(cost_row, found, 1, 1);
       rate_row.emplace_back(1e3 / found.measured, 2);
       ratio_row.emplace_back(found.median_of_ratios, 3);
     }

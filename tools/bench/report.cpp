@@ -70,7 +70,7 @@ void add_median(std::vector<cell>& row, const std::vector<double>& values_ns, do
 
 void add_median_columns(std::vector<std::string>& to, const std::string& name, const std::string& unit) {
   for (const char* part : {"", "quartile 1 ", "quartile 3 "}) {
-    to.push_back(part + (name.empty() ? "" : name + " ") + unit);
+    to.push_back(part + name + (name.empty() || unit.empty() ? "" : " ") + unit);
   }
 }
 

@@ -49,7 +49,7 @@ struct table {
 void add_median(std::vector<cell>& row, const comparison& of, double unit_ns, int digits);
 void add_median(std::vector<cell>& row, const std::vector<double>& values_ns, double unit_ns, int digits);
 
-/// "NAME UNIT", "quartile 1 NAME UNIT", "quartile 3 NAME UNIT".
+/// "NAME UNIT", "quartile 1 NAME UNIT", "quartile 3 NAME UNIT"; one of the two may be empty.
 void add_median_columns(std::vector<std::string>& to, const std::string& name, const std::string& unit);
 
 /// An empty offload beside the bare round trip of its medium.

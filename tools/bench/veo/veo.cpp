@@ -2,14 +2,17 @@
 #include "benchmarks.hpp"
 #include "copy_floor.hpp"
 #include "process_state.hpp"
+#include "sizes.hpp"
+#include "veo_session.hpp"
 
 #include <ve_offload.h>
 
-#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -27,50 +30,6 @@ constexpr std::size_t pipelined_from = 1000;  // the bars hold from this many ca
 constexpr int transfers_of_one_byte = 30000;
 constexpr std::size_t large_bytes = std::size_t{64} << 20;
 constexpr std::chrono::seconds silence{2};
-
-/// A helper on the target's core with a function that does next to nothing.
-class veo_session {
- public:
-  explicit veo_session(const settings& how) : proc_(veo_proc_create(-1)) {
-    if (proc_ == nullptr) throw std::runtime_error("no VEO helper could be started; what it wrote says why");
-    pid_ = veo_get_pid_from_hmem(veo_set_proc_identifier(nullptr, veo_proc_identifier(proc_)));
-    context_ = veo_context_open(proc_);
-    arguments_ = veo_args_alloc();
-    veo_args_set_i64(arguments_, 0, 1);
-    kernel_ = veo_get_sym(proc_, veo_load_library(proc_, "libc.so.6"), "labs");
-    if (kernel_ == 0) throw std::runtime_error("the VEO helper cannot load libc.so.6");
-    cpu_set_t core;
-    CPU_ZERO(&core);
-    CPU_SET(how.cores.target, &core);
-    sched_setaffinity(pid_, sizeof core, &core);
-    call();
-  }
-  ~veo_session() {
-    veo_args_free(arguments_);
-    veo_proc_destroy(proc_);
-  }
-  veo_session(const veo_session&) = delete;
-  veo_session& operator=(const veo_session&) = delete;
-
-  [[nodiscard]] std::uint64_t submit() { return veo_call_async(context_, kernel_, arguments_); }
-  void wait(std::uint64_t request) {
-    std::uint64_t result = 0;
-    if (veo_call_wait_result(context_, request, &result) != VEO_COMMAND_OK) throw std::runtime_error("a call failed");
-  }
-  void call() {
-    std::uint64_t result = 0;
-    if (veo_call_sync(proc_, kernel_, arguments_, &result) != 0) throw std::runtime_error("a call failed");
-  }
-  [[nodiscard]] veo_proc_handle* proc() noexcept { return proc_; }
-  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-
- private:
-  veo_proc_handle* proc_;
-  veo_thr_ctxt* context_ = nullptr;
-  veo_args* arguments_ = nullptr;
-  std::uint64_t kernel_ = 0;
-  pid_t pid_ = -1;
-};
 
 using requests = std::vector<std::uint64_t>;
 
@@ -126,14 +85,15 @@ void measure_calls(const settings& how, veo_session& with, floor_partner& partne
   const double floor = median(floor_us);
   table calls{"us per call; kernel that returns its argument; floor: cache-line bounce, " +
                   std::to_string(static_cast<int>(floor * 1e3)) + " ns",
-              {"#calls", "Test 1", "Test 2", "Test 3", "Test 4"},
+              {"#calls"},
               {}};
+  for (const test_case& one : tests) add_median_columns(calls.columns, one.name, "");
   std::array<double, tests.size()> worst{};
   for (std::size_t count = 0; count < call_counts.size(); ++count) {
     std::vector<cell> row{cell{static_cast<double>(call_counts[count]), 0}};
     for (std::size_t test = 0; test < tests.size(); ++test) {
       const double us = median(times[test][count]);
-      row.emplace_back(us, 3);
+      add_median(row, times[test][count], 1, 3);
       if (call_counts[count] >= pipelined_from) worst[test] = std::max(worst[test], us);
     }
     calls.rows.push_back(std::move(row));
@@ -171,16 +131,67 @@ void measure_memory(const settings& how, veo_session& with, report& into) {
     read_ratio.push_back(floor / elapsed_ns([&] { reading(large_bytes); }));
   }
   veo_free_mem(with.proc(), there);
-  into.tables.push_back({"memory",
-                         {"", "veo_write_mem", "veo_read_mem"},
-                         {{"1 byte, mean of 30000, us", {median(write_us), 3}, {median(read_us), 3}},
-                          {"64 MiB, bandwidth / memcpy", {median(write_ratio), 3}, {median(read_ratio), 3}}}});
+  table memory{"memory", {""}, {}};
+  add_median_columns(memory.columns, "veo_write_mem", "");
+  add_median_columns(memory.columns, "veo_read_mem", "");
+  const auto add_row = [&memory](const char* name, const std::vector<double>& write, const std::vector<double>& read) {
+    auto& row = memory.rows.emplace_back(std::vector<cell>{name});
+    add_median(row, write, 1, 3);
+    add_median(row, read, 1, 3);
+  };
+  add_row("1 byte, mean of 30000, us", write_us, read_us);
+  add_row("64 MiB, bandwidth / memcpy", write_ratio, read_ratio);
+  into.tables.push_back(std::move(memory));
   const auto most = bar::direction::at_most;
   const auto least = bar::direction::at_least;
   into.bars.insert(into.bars.end(), {{"1-byte veo_write_mem", median(write_us), most, 1.5, "us"},
                                      {"1-byte veo_read_mem", median(read_us), most, 1.5, "us"},
                                      {"64 MiB veo_write_mem / memcpy", median(write_ratio), least, 0.85, ""},
                                      {"64 MiB veo_read_mem / memcpy", median(read_ratio), least, 0.85, ""}});
+}
+
+/// Transfers of all sizes beside memcpy between two shared mappings.
+void measure_bandwidth(const settings& how, veo_session& with, report& into) {
+  const std::vector<std::size_t> sizes = transfer_sizes(how.largest_bytes);
+  std::uint64_t there = 0;
+  if (veo_alloc_mem(with.proc(), &there, sizes.back()) != 0) throw std::runtime_error("no memory in the helper");
+  std::vector<std::byte> here(sizes.back(), std::byte{1});
+  const auto write = [&](std::size_t bytes) { return veo_write_mem(with.proc(), there, here.data(), bytes); };
+  const auto read = [&](std::size_t bytes) { return veo_read_mem(with.proc(), here.data(), there, bytes); };
+  bool moved = write(here.size()) == 0;
+  std::fill(here.begin(), here.end(), std::byte{2});
+  moved = moved && read(here.size()) == 0;
+  if (!moved || std::count(here.begin(), here.end(), std::byte{1}) != static_cast<std::ptrdiff_t>(here.size())) {
+    throw std::runtime_error("veo_write_mem and veo_read_mem have moved wrong bytes");
+  }
+  copy_floor floor(sizes.back());
+  table found{"transfers of all sizes; floor: memcpy between two shared mappings", {"size", "bytes"}, {}};
+  for (const char* name : {"veo_write_mem", "veo_read_mem"}) {
+    add_median_columns(found.columns, name, "us");
+    found.columns.insert(found.columns.end(), {std::string(name) + " GiB/s", std::string(name) + " ratio"});
+  }
+  found.columns.emplace_back("memcpy us");
+  for (const std::size_t bytes : sizes) {
+    block_plan plan = how.plan();
+    plan.warm_up_ns = bytes > (std::size_t{1} << 20) ? 0 : plan.warm_up_ns;
+    plan.group = bytes > 4096 ? 1 : 64;
+    paired_rounds writes, reads;
+    for (int round = 0; round < how.repetitions; ++round) {
+      const auto copy = [&] { return floor.copy(bytes, plan); };
+      take_round(writes, round, copy, [&] { return time_block([&] { write(bytes); }, plan); });
+      take_round(reads, round, copy, [&] { return time_block([&] { read(bytes); }, plan); });
+    }
+    auto& row = found.rows.emplace_back(std::vector<cell>{size_text(bytes), count(bytes)});
+    for (const paired_rounds* rounds : {&writes, &reads}) {
+      const comparison one = rounds->compared();
+      add_median(row, one, 1e3, 3);
+      row.emplace_back(static_cast<double>(bytes) / one.measured * 1e9 / (1 << 30), 5);
+      row.emplace_back(one.median_of_ratios, 2);
+    }
+    row.emplace_back(writes.compared().floor / 1e3, 3);
+  }
+  veo_free_mem(with.proc(), there);
+  into.tables.push_back(std::move(found));
 }
 
 /// A helper that has nothing to do, then a host that waits for a kernel.
@@ -214,6 +225,7 @@ report run_veo(const settings& how) {
   measure_calls(how, with, partner, result);
   pin_this_thread(how.all_cores);
   measure_memory(how, with, result);
+  measure_bandwidth(how, with, result);
   measure_idleness(with, result);
   result.remarks.push_back(
       "Tests 1 to 4 as in paper 2: N submitted, then N results; one after the other; N submitted, "
