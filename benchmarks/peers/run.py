@@ -85,8 +85,7 @@ class peer:
         below = None
         if floor is not None and floor.problem is None:
             below = floor.run(["--empty"], given, places)
-        last = number + 1 >= (self.rounds or given.repetitions)
-        found = self.run([] if last else ["--no-idle"], given, places)
+        found = self.run([] if number == 0 else ["--no-idle"], given, places)
         if found is None:
             return
         self.version, self.how = found["version"], found["how"]

@@ -74,16 +74,17 @@ inline double rate_of_calls(client& peer, std::size_t under_way, std::int64_t bu
   };
   once();
   std::vector<double> rates;
-  for (const std::int64_t begin = now_ns(); rates.size() < 3 || now_ns() - begin < budget_ns;) rates.push_back(once());
+  for (const std::int64_t begin = now_ns(); rates.empty() || now_ns() - begin < budget_ns;) rates.push_back(once());
   return median(rates);
 }
 
-/// Seconds until `block` has arrived in the server's memory and the answer is here: the median of `rounds`.
-inline double time_transfer(client& peer, std::span<const std::byte> block, int rounds) {
+/// Seconds until `block` has arrived in the server's memory and the answer is here: the median of several, as many as
+/// `budget_ns` allows.
+inline double time_transfer(client& peer, std::span<const std::byte> block, std::int64_t budget_ns) {
   const std::uint64_t wanted = execute(op::touch, block);
   expect(peer.call(op::touch, block), wanted, "a transfer");
   std::vector<double> times;
-  for (int i = 0; i < rounds; ++i) {
+  for (const std::int64_t start = now_ns(); times.empty() || now_ns() - start < budget_ns;) {
     const std::int64_t begin = now_ns();
     const std::uint64_t answer = peer.call(op::touch, block);
     times.push_back(static_cast<double>(now_ns() - begin) * 1e-9);

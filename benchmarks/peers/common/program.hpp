@@ -138,7 +138,7 @@ inline void measure(client& peer, const options& given, output& result) {
     empty.push_back(time_calls(peer, {}, budget_ns) * 1e-3);
     kib.push_back(time_calls(peer, small, budget_ns) * 1e-3);
     rate.push_back(rate_of_calls(peer, 1000, budget_ns) * 1e-6);
-    transfer.push_back(static_cast<double>(max_bytes) * 1e-9 / time_transfer(peer, large, 3));
+    transfer.push_back(static_cast<double>(max_bytes) * 1e-9 / time_transfer(peer, large, budget_ns));
   }
   result.add("empty_us", median(empty));
   result.add("kib_us", median(kib));

@@ -93,7 +93,7 @@ def rate_of_calls(client, under_way):
     once()
     rates = []
     begin = time.perf_counter()
-    while len(rates) < 3 or time.perf_counter() - begin < BUDGET_S:
+    while not rates or time.perf_counter() - begin < BUDGET_S:
         rates.append(once())
     return statistics.median(rates)
 
@@ -102,7 +102,8 @@ def time_transfer(client, block):
     wanted = execute("touch", block)
     expect(client.call("touch", block), wanted, "a transfer")
     times = []
-    for _ in range(3):
+    start = time.perf_counter()
+    while not times or time.perf_counter() - start < BUDGET_S:
         begin = time.perf_counter()
         answer = client.call("touch", block)
         times.append(time.perf_counter() - begin)
