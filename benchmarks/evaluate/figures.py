@@ -84,7 +84,7 @@ def _lines(axes, plot, all_points):
     for index, points in enumerate(all_points):
         colour = SERIES[index % len(SERIES)]
         if points.role == "level":
-            axes.axhline(points.y[0], color=colour, linestyle="--", linewidth=1, label=points.label)
+            axes.axhline(max(points.y), color=colour, linestyle="--", linewidth=1, label=points.label)
             continue
         order = sorted(range(len(points.x)), key=lambda at, points=points: points.x[at])
         spread = _spread(points)
@@ -191,10 +191,12 @@ def _roofline(axes, plot, all_points):
 KINDS = {"lines": _lines, "bars": _bars, "stack": _stack, "roofline": _roofline}
 
 
-def _rows_of_bars(plot, all_points):
+def _height_of_bars_pt(plot, all_points):
+    """Every name has room for its lines, and every bar for its value."""
     names = _categories(all_points)
-    lines = sum(_wrapped(name).count("\n") + 1 for name in names)
-    return max(lines, len(names) * (1 if plot.kind == "stack" else len(all_points)))
+    lines = max(_wrapped(name).count("\n") + 1 for name in names)
+    bars = 1 if plot.kind == "stack" else len(all_points)
+    return 60 + len(names) * max(1.5 * FONT_PT * lines, 1.5 * FONT_PT * bars, 18)
 
 
 def _legend(figure, axes, all_points):
@@ -228,7 +230,7 @@ def _with_page_variables(text, prefix):
 def svg(plot, all_points, prefix):
     """The plot as an element <svg>; its ids begin with prefix. At least one of the points must be there."""
     with plt.rc_context(STYLE):
-        height_pt = 250 if plot.kind in ("lines", "roofline") else 60 + 15 * _rows_of_bars(plot, all_points)
+        height_pt = 250 if plot.kind in ("lines", "roofline") else _height_of_bars_pt(plot, all_points)
         figure, axes = plt.subplots(figsize=(WIDTH_PT / 72, height_pt / 72), dpi=72)
         try:
             KINDS[plot.kind](axes, plot, all_points)

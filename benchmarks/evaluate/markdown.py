@@ -3,10 +3,7 @@ import results
 
 
 def _cell(value):
-    if value is None:
-        return ""
-    shown = results.number_text(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
-    return shown.replace("|", "\\|").replace("\n", " ")
+    return results.cell_text(value).replace("|", "\\|").replace("\n", " ")
 
 
 def table(rows):

@@ -25,7 +25,9 @@ class Series:
     """Points of a plot: columns x and y of a table of a measurement, or of a figure of a paper ("paper:1/fig9").
 
     table, x and y are regular expressions. where: pairs of a column and an expression that its cell matches. role: ours, floor,
-    paper or peer; of a roofline also peak and bandwidth. inverse_x: bytes per flop as flop per byte.
+    paper or peer; of a roofline also peak and bandwidth; level is a horizontal line at the largest y. low and high: columns of the
+    quartiles, or one column with both. inverse_x: bytes per flop as flop per byte. bandwidth: y are microseconds for as many bytes
+    as the column "bytes" says, and are shown as GiB/s.
     """
 
     label: str
@@ -39,6 +41,7 @@ class Series:
     scale: float = 1
     where: tuple = ()
     inverse_x: bool = False
+    bandwidth: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

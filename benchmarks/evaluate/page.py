@@ -19,14 +19,6 @@ def text(value):
     return html.escape(str(value), quote=True)
 
 
-def cell_text(value):
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return results.number_text(value) if isinstance(value, (int, float)) else str(value)
-
-
 MAX_OPEN_ROWS = 12  # longer tables are folded
 
 
@@ -39,8 +31,8 @@ def table_html(table, caption=None):
         cells = []
         for name in names:
             value = row.get(name)
-            kind = ' class="number"' if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
-            cells.append(f"<td{kind}>{text(cell_text(value))}</td>")
+            kind = ' class="number"' if isinstance(value, (int, float, list)) and not isinstance(value, bool) else ""
+            cells.append(f"<td{kind}>{text(results.cell_text(value))}</td>")
         lines.append("<tr>" + "".join(cells) + "</tr>")
     lines.append("</tbody></table></div></details>")
     return "\n".join(lines)

@@ -22,6 +22,21 @@ def _kept(row, where):
     return all(re.search(expression, str(row.get(column, ""))) for column, expression in where)
 
 
+def _quartiles(row, low, high):
+    """The two of a row, from two columns or from one that has both as a pair or as "1.2..3.4"; None if they are not there."""
+    if low != high:
+        found = [results.number(row.get(low)), results.number(row.get(high))]
+    else:
+        cell = row.get(low)
+        found = [results.number(one) for one in (cell.split("..") if isinstance(cell, str) else cell or [])]
+    return found if len(found) == 2 and None not in found else None
+
+
+def _gib_per_s(row, microseconds):
+    size = results.number(row.get("bytes"))
+    return size / (1 << 30) / (microseconds * 1e-6) if size and microseconds > 0 else None
+
+
 def of(series, found):
     """Points of a series in reports; None if they do not have them. Cells that are no numbers are left out."""
     table = results.find_table(found, series.table)
@@ -33,24 +48,24 @@ def of(series, found):
     y_name = results.find_column(table["rows"], series.y)
     if x_name is None or y_name is None:
         return None
-    spread = [results.find_column(table["rows"], name) if name else None for name in (series.low, series.high)]
-    points = Points(series.label, series.role, [], [], [] if all(spread) else None, [] if all(spread) else None)
+    low, high = (results.find_column(table["rows"], name) if name else None for name in (series.low, series.high or series.low))
+
+    def shown(row, value):
+        return _gib_per_s(row, value) if series.bandwidth else value * series.scale
+
+    points = Points(series.label, series.role, [], [], [] if low and high else None, [] if low and high else None)
     for row in rows:
         y = results.number(row.get(y_name))
-        if y is None or row.get(x_name) is None:
+        x = results.number(row.get(x_name))
+        if y is None or row.get(x_name) is None or shown(row, y) is None or (series.inverse_x and not x):
             continue
-        x = results.number(row[x_name])
-        if series.inverse_x:
-            if not x:
-                continue
-            x = 1 / x
         points.sizes = points.sizes or results.is_size(row[x_name])
-        points.x.append(row[x_name] if x is None else x)
-        points.y.append(y * series.scale)
+        points.x.append(row[x_name] if x is None else 1 / x if series.inverse_x else x)
+        points.y.append(shown(row, y))
         if points.low is not None:
-            for values, name in zip((points.low, points.high), spread):
-                value = results.number(row.get(name))
-                values.append((y if value is None else value) * series.scale)
+            ends = sorted(shown(row, value) for value in _quartiles(row, low, high) or (y, y))
+            points.low.append(ends[0])
+            points.high.append(ends[1])
     return points if points.y else None
 
 

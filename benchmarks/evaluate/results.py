@@ -2,7 +2,7 @@
 import json
 import re
 
-SIZE = re.compile(r"^\s*([\d.]+)\s*(B|KiB|MiB|GiB)\s*$")
+SIZE = re.compile(r"^\s*([\d.]+)\s*(B|KiB|MiB|GiB)\s*(\(.*\))?$")  # also "4096 B (span)"
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -131,6 +131,17 @@ def number_text(value, digits=4):
         return f"{value:,.0f}".replace(",", " ")
     text = f"{value:.{digits}g}"
     return f"{float(text):.10f}".rstrip("0").rstrip(".") if "e" in text else text
+
+
+def cell_text(value):
+    """A cell as it is shown."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " .. ".join(cell_text(one) for one in value)
+    return number_text(value) if isinstance(value, (int, float)) else str(value)
 
 
 def bar_texts(bar):

@@ -23,7 +23,13 @@ BANDWIDTH = {"host": "machine", "transport": "shm", "cores": 2, "host_core": 0, 
 
 METHODS = {"name": "methods", "bars": [], "remarks": [], "tables": [{"title": "empty call", "rows": [
     {"method": name, "median us": value, "paper us": value * 1.3} for name, value in
-    (("HAM", 0.3), ("a method with a name that is much too long for one line of the plot", 70.0), ("another", 431.9), (HOSTILE, 5.0))]}]}
+    (("HAM", 0.3), ("a method with a name that is much too long for one line of the plot", 70.0),
+     ("the next one, whose name is as long as that of the one before it", 80.0), ("another", 431.9), (HOSTILE, 5.0))]}]}
+
+# One bar for each long name: names need more room than bars.
+NAMES = {"name": "names", "bars": [], "remarks": ["a remark"], "tables": [{"title": "many columns", "rows": [
+    {"name": f"entry {index} of the table, with a name as long as names of libraries and of their settings can be", "us": index + 1.0,
+     **{f"column {number} with a name of some words": "a text of some words" for number in range(12)}} for index in range(6)]}]}
 
 MODELS = {"name": "models", "bars": [], "remarks": [], "tables": [{"title": "execution models", "rows": [
     {"model": name, "computing ms": a, "transfer ms": b, "output ms": c} for name, a, b, c in
@@ -48,6 +54,7 @@ PLOTS = (
     Plot("Empty call by method", "microseconds", (
         Series("here", "methods", "median us"), Series("in the paper", "methods", "paper us", role="paper"),
         Series("text of the paper", "paper:1/fig", "^us$", "method", role="paper")), "bars"),
+    Plot("Long names", "microseconds", (Series("a bar each", "names", "^us$"),), "bars"),
     Plot("Execution models", "milliseconds", tuple(
         Series(name, "models", name, "model") for name in ("computing", "transfer", "output")), "stack"),
     Plot("Roofline", "Gflop/s", (
@@ -57,7 +64,7 @@ PLOTS = (
 )
 
 EXPERIMENTS = (
-    Experiment("everything", "Paper 1, Fig. 1: all kinds of plots", "What is measured.", ("bandwidth", "methods", "models", "roofline"),
+    Experiment("everything", "Paper 1, Fig. 1: all kinds of plots", "What is measured.", ("bandwidth", "methods", "names", "models", "roofline"),
                PLOTS, ("1/fig",), "The link is emulated.", True),
     Experiment("nothing", "Experiment without results", "Measured elsewhere.", ("absent", "broken", "never")),
 )
@@ -75,7 +82,7 @@ def records():
     absent = record("absent", None, status="not measured", reason="this build has no program absent")
     del absent["result"]
     return {"bandwidth": record("bandwidth", BANDWIDTH, emulated=True), "methods": record("methods", METHODS),
-            "models": record("models", MODELS), "roofline": record("roofline", ROOFLINE), "absent": absent, "broken": failed,
+            "names": record("names", NAMES), "models": record("models", MODELS), "roofline": record("roofline", ROOFLINE), "absent": absent, "broken": failed,
             "never": None}
 
 

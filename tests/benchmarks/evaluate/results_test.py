@@ -41,7 +41,7 @@ class Parsing(unittest.TestCase):
 class Cells(unittest.TestCase):
     def test_numbers(self):
         for cell, value in ((1, 1.0), ("8 B", 8.0), ("64 KiB", 65536.0), ("1.5 MiB", 1572864.0), ("1 GiB", 2.0 ** 30), ("12", 12.0),
-                            ("1 000", 1000.0), ("-", None), (None, None), (True, None), ("1.05..1.12", None)):
+                            ("4096 B (span)", 4096.0), ("1 000", 1000.0), ("-", None), (None, None), (True, None), ("1.05..1.12", None)):
             self.assertEqual(results.number(cell), value, cell)
 
     def test_columns_are_found_by_name_before_expression(self):
@@ -77,6 +77,25 @@ class PointsOfSeries(unittest.TestCase):
     def test_what_is_not_there_gives_no_points(self):
         for series in (Series("", "", "no such"), Series("", "", "put", table="no such"), Series("", "", "put", "no such")):
             self.assertIsNone(self.of(series))
+
+    def test_quartiles_in_one_column(self):
+        for cell in ("1..3", [1, 3]):
+            document = {"name": "x", "tables": [{"title": "t", "rows": [{"x": 1, "y": 2, "quartiles": cell}]}]}
+            found = self.of(Series("", "", "^y$", low="quartiles"), document)
+            self.assertEqual((found.low, found.high), ([1.0], [3.0]))
+
+    def test_a_cell_without_quartiles_has_no_spread(self):
+        document = {"name": "x", "tables": [{"title": "t", "rows": [{"x": 1, "y": 2, "quartiles": None}]}]}
+        found = self.of(Series("", "", "^y$", low="quartiles"), document)
+        self.assertEqual((found.low, found.high), ([2.0], [2.0]))
+
+    def test_bandwidth_of_microseconds_and_bytes(self):
+        document = {"name": "x", "tables": [{"title": "t", "rows": [
+            {"size": "1 GiB", "bytes": 1 << 30, "us": 5e5, "quartile 1": 4e5, "quartile 3": 1e6}]}]}
+        found = self.of(Series("", "", "^us$", "size", "", "quartile 1", "quartile 3", bandwidth=True), document)
+        self.assertEqual(found.x, [2.0 ** 30])
+        for values, value in ((found.y, 2), (found.low, 1), (found.high, 2.5)):
+            self.assertAlmostEqual(values[0], value)
 
     def test_rows_are_chosen_and_scaled(self):
         found = self.of(Series("", "", "median us", "method", scale=1000, where=(("method", "^another"),)), canned.METHODS)
