@@ -36,6 +36,8 @@ TEST(report, medians_and_quartiles_are_columns_of_their_own) {
                                                                "quartile 1 put ns", "quartile 3 put ns", "quartiles"}));
   std::ostringstream text;
   print(text, found);
+  EXPECT_EQ(text.str().find("quartile "), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("  q1"), std::string::npos) << text.str();
   EXPECT_NE(text.str().find(" 3.00"), std::string::npos) << text.str();
   EXPECT_NE(text.str().find(" 2.50"), std::string::npos) << text.str();
   EXPECT_NE(text.str().find(" 3.50"), std::string::npos) << text.str();

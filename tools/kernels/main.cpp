@@ -10,6 +10,7 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -27,21 +28,34 @@ struct options {
   std::string child;
 };
 
+struct spread {
+  double median = 0;
+  double low = 0;   // lower quartile
+  double high = 0;  // upper quartile
+};
+
 struct times_us {
-  double call = 0;      // until the calls have returned
-  double call_run = 0;  // until the kernels have run
-  double multiple = 0;
-  double multiple_run = 0;
+  spread call;      // until the calls have returned
+  spread call_run;  // until the kernels have run
+  spread multiple;
+  spread multiple_run;
 };
 
 MPI_Comm comm = MPI_COMM_WORLD;
 int rank = 0;
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&values](double part) {
+    const double position = part * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
+  };
+  return {at(0.5), at(0.25), at(0.75)};
 }
+
+double median(std::vector<double> values) { return spread_of(std::move(values)).median; }
 
 // Seconds that the slowest parent needs.
 double timed(const std::function<void()>& what) {
@@ -118,7 +132,7 @@ times_us measure(int count, const options& how, MPI_Comm children) {
     measure_one(call, call_run, [&] { kernels.call(count, children); });
     measure_one(multiple, multiple_run, [&] { kernels.call_multiple(count, children); });
   }
-  return {median(call), median(call_run), median(multiple), median(multiple_run)};
+  return {spread_of(call), spread_of(call_run), spread_of(multiple), spread_of(multiple_run)};
 }
 
 MPI_Comm timed_spawn(const options& how, double& us) {
@@ -153,27 +167,37 @@ void print_table(const std::vector<int>& counts, const std::vector<times_us>& al
     const times_us& one = all[i];
     const spawn_each each = spawns_of(counts[i], spawns_us);
     std::printf("%8d %10.0f%c %9.1f %9.1f |  %9.1f %9.1f %7.1f | %9.1f %9.1f\n", counts[i], each.us / 1000,
-                each.measured ? ' ' : '*', (spawn_us + one.call) / 1000, (spawn_us + one.multiple) / 1000, one.call,
-                one.multiple, one.call / one.multiple, one.call_run, one.multiple_run);
+                each.measured ? ' ' : '*', (spawn_us + one.call.median) / 1000, (spawn_us + one.multiple.median) / 1000,
+                one.call.median, one.multiple.median, one.call.median / one.multiple.median, one.call_run.median,
+                one.multiple_run.median);
   }
 }
 
 void print_json(const std::vector<int>& counts, const std::vector<times_us>& all, const std::vector<double>& spawns_us,
                 const options& how) {
-  const double spawn_us = median(spawns_us);
   int parents = 0;
   MPI_Comm_size(comm, &parents);
   std::printf("{\n  \"benchmark\": \"kernels\",\n  \"parents\": %d,\n  \"children\": %d,\n  \"repetitions\": %d,\n",
               parents, how.children, how.repetitions);
-  std::printf("  \"spawn_us\": %.1f,\n  \"rows\": [\n", spawn_us);
+  const spread spawns = spread_of(spawns_us);
+  std::printf("  \"spawn_us\": %.1f,\n  \"spawn_us_quartiles\": [%.1f, %.1f],\n  \"spawns_measured\": %zu,\n",
+              spawns.median, spawns.low, spawns.high, spawns_us.size());
+  std::printf("  \"rows\": [\n");
+  const auto quartiles = [](const char* of, const spread& one) {
+    std::printf("\"%s_quartiles\": [%.3f, %.3f], ", of, one.low, one.high);
+  };
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const times_us& one = all[i];
     const spawn_each each = spawns_of(counts[i], spawns_us);
     std::printf("    {\"kernels\": %d, \"spawn_each_us\": %.1f, \"spawn_each_measured\": %s, ", counts[i], each.us,
                 each.measured ? "true" : "false");
-    std::printf("\"call_us\": %.3f, \"call_multiple_us\": %.3f, ", one.call, one.multiple);
-    std::printf("\"call_run_us\": %.3f, \"call_multiple_run_us\": %.3f}%s\n", one.call_run, one.multiple_run,
-                i + 1 < counts.size() ? "," : "");
+    quartiles("call_us", one.call);
+    quartiles("call_multiple_us", one.multiple);
+    quartiles("call_run_us", one.call_run);
+    quartiles("call_multiple_run_us", one.multiple_run);
+    std::printf("\"call_us\": %.3f, \"call_multiple_us\": %.3f, ", one.call.median, one.multiple.median);
+    std::printf("\"call_run_us\": %.3f, \"call_multiple_run_us\": %.3f}%s\n", one.call_run.median,
+                one.multiple_run.median, i + 1 < counts.size() ? "," : "");
   }
   std::printf("  ]\n}\n");
 }
@@ -236,7 +260,7 @@ int run(const options& how) {
     all.push_back(measure(count, how, children));
   }
   end(children);
-  const double ratio = all.back().call / all.back().multiple;
+  const double ratio = all.back().call.median / all.back().multiple.median;
   if (rank == 0 && how.json) print_json(counts, all, spawns_us, how);
   if (rank == 0 && !how.json) {
     print_table(counts, all, spawns_us, how);
