@@ -39,8 +39,9 @@ void simulation::advance_to(std::uint64_t step) {
       return;
     } catch (const ham::node_failure& why) {
       give_up();
+      const std::size_t before = targets_.size();
       drop_lost(why);
-      if (targets_.empty()) throw;
+      if (targets_.empty() || targets_.size() == before) throw;
     }
   }
 }
