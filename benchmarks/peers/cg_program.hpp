@@ -26,6 +26,7 @@ struct cg_options {
   std::int32_t grid = 300;
   double tolerance = 1e-8;
   double seconds = 0.5;  ///< of turns
+  double turn_ms = 25;   ///< of one turn
   bool json = false;
 };
 
@@ -43,10 +44,13 @@ inline cg_options parse_cg(int argc, char** argv) {
       given.grid = std::atoi(argv[++i]);
     } else if (one == "--tol" && value != nullptr && std::atof(value) > 0) {
       given.tolerance = std::atof(argv[++i]);
+    } else if (one == "--turn-ms" && value != nullptr && std::atof(value) > 0) {
+      given.turn_ms = std::atof(argv[++i]);
     } else if (one == "--seconds" && value != nullptr && std::atof(value) > 0) {
       given.seconds = std::atof(argv[++i]);
     } else {
-      std::fprintf(stderr, "%s: options: --grid N | --file MATRIX.mtx | --tol X | --seconds OF_TURNS | --json\n",
+      std::fprintf(stderr,
+                   "%s: options: --grid N | --file MATRIX.mtx | --tol X | --seconds OF_TURNS | --turn-ms N | --json\n",
                    argv[0]);
       std::exit(2);
     }
@@ -111,10 +115,10 @@ struct cg_turns {
   int count = 0;
 };
 
-/// The first iterations of the method from zero, in turns of about 10 ms, as the example measures them.
-inline cg_turns measure_turns(cg_system& system, const cg_solved& solved, double seconds) {
+/// The first iterations of the method from zero, in turns, as the example measures them.
+inline cg_turns measure_turns(cg_system& system, const cg_solved& solved, const cg_options& given) {
   const double one = system.agree(solved.seconds / static_cast<double>(std::max<std::int64_t>(1, solved.iterations)));
-  const auto in_a_turn = static_cast<std::int64_t>(0.01 / std::max(one, 1e-9));
+  const auto in_a_turn = static_cast<std::int64_t>(given.turn_ms * 1e-3 / std::max(one, 1e-9));
   const std::int64_t length = std::clamp<std::int64_t>(in_a_turn, 1, std::max<std::int64_t>(1, solved.iterations));
   std::vector<double> times;
   const std::int64_t start = now_ns();
@@ -125,7 +129,7 @@ inline cg_turns measure_turns(cg_system& system, const cg_solved& solved, double
     const std::int64_t begin = now_ns();
     const auto done = static_cast<double>(system.iterate(length, 0.0).residuals.size());
     times.push_back(static_cast<double>(now_ns() - begin) * 1e-9 / std::max(1.0, done));
-    const bool enough = times.size() >= 5 && static_cast<double>(now_ns() - start) * 1e-9 >= seconds;
+    const bool enough = times.size() >= 5 && static_cast<double>(now_ns() - start) * 1e-9 >= given.seconds;
     go_on = system.agree(enough ? 1.0 : 0.0) == 0.0;
   }
   cg_turns result;
@@ -148,7 +152,7 @@ inline int run_cg(cg_system& system, const cg_problem& problem, const cg_options
   const cg_solved solved = solve(system, problem.matrix.rows(), norm_of_b, given.tolerance);
   std::vector<double> x(problem.b.size());
   system.copy_solution(x);
-  const cg_turns turns = measure_turns(system, solved, given.seconds);
+  const cg_turns turns = measure_turns(system, solved, given);
   if (!what.prints) return 0;
   const double residual = cg::relative_residual(problem.matrix, x, problem.b);
   const bool converged = solved.converged && residual <= given.tolerance;

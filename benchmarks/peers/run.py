@@ -225,7 +225,7 @@ def print_markdown(peers):
                  f"{number(row['1000 under way: M/s'])} M/s", f"{number(row['64 MiB: GB/s'])} GB/s", idle, row[DEATH]]
         print("| " + " | ".join(cells) + " |")
     rounds = max((len(one.samples["empty_us"]) for one in peers), default=0)
-    print(f"\nMedians of {rounds} rounds, {report.today()}, {report.machine()} (`benchmarks/peers/run.py --markdown`).")
+    print(f"\nMedians of {rounds} round{'' if rounds == 1 else 's'}, {report.today()}, {report.machine()} (`benchmarks/peers/run.py --markdown`).")
     absent = [f"{one.title} ({one.problem})" for one in peers if one.problem]
     if absent:
         print("Not measured: " + "; ".join(absent) + ".")

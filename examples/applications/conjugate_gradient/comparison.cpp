@@ -24,11 +24,10 @@ double seconds_of_turn(linear_system& system, std::int64_t iterations) {
 
 comparison compare_in_turns(const contestants& who, std::int64_t iterations, double seconds,
                             const std::function<void(int round)>& before_round) {
-  constexpr double turn_seconds = 0.01;
   constexpr double enough_seconds = 2.0;
   constexpr int least_rounds = 5;
   constexpr int max_rounds = 100;
-  const auto in_a_turn = static_cast<std::int64_t>(turn_seconds / std::max(seconds, 1e-9));
+  const auto in_a_turn = static_cast<std::int64_t>(who.turn_seconds / std::max(seconds, 1e-9));
   const std::int64_t length = std::clamp<std::int64_t>(in_a_turn, 1, std::max<std::int64_t>(1, iterations));
 
   comparison result;

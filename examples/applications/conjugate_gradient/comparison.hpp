@@ -14,6 +14,7 @@ struct contestants {
   linear_system* one_target = nullptr;  ///< on one of several; null: there is one only
   linear_system* one_thread = nullptr;  ///< of this process
   linear_system* threads = nullptr;     ///< of this process, one per target; null: there are not enough cores
+  double turn_seconds = 0.01;           ///< how long a turn takes, about
 };
 
 /// The shortest times of one iteration, in seconds; 0 for who did not take part. Whatever else runs on the machine can

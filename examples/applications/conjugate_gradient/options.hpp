@@ -15,6 +15,7 @@ struct command_line {
   solver_options solver;
   std::string plot;     ///< SVG file for the residual; empty: none
   bool compare = true;  ///< with the same solver in this process
+  double turn_ms = 10;  ///< of a turn of that comparison
   bool json = false;    ///< print one object of JSON, nothing else
 };
 
