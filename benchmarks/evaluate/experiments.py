@@ -24,7 +24,7 @@ def _emulated_way(way, column):
     def floor(method, label):
         return _transfer(source, label, "", "floor", f"^emulated link, {way}, {method};", "floor us")
 
-    return Plot(f"Emulated link, {way}", "GiB/s", (
+    return Plot(way[0].upper() + way[1:], "GiB/s", (
         of("HAM over VEO", "HAM over VEO, emulated"), floor("HAM over VEO", "bare VEO (floor), emulated"),
         of("HAM over DMA, by the target", "HAM over DMA, emulated"),
         floor("HAM over DMA, by the target", "bare DMA (floor), emulated"),
@@ -53,7 +53,7 @@ FIG9 = Experiment(
          Series("HAM, shm", "latency", "^typical ns", "call", "^one call", "^quartile 1", "^quartile 3", scale=1e-3,
                 where=(("call", "empty"),)),
          Series("cache line (floor)", "latency", "^floor ns", "call", "^one call", role="floor", scale=1e-3,
-                where=(("call", "empty"),))), "bars", log_y=False)),
+                where=(("call", "empty"),))), "values", log_y=False)),
     ("1/fig9",),
     "No Vector Engine is here. VEO's and the DMA engine's latencies are the paper's, waited for by the emulated link. libveo is "
     "HAM's own, over shared memory.", True)
@@ -117,11 +117,11 @@ FIG5 = Experiment(
         Series("HAM", "latency", "^typical ns", "call", "^one call", "^quartile 1", "^quartile 3", where=(("call", "empty"),)),
         Series("cache line (floor)", "latency", "^floor ns", "call", "^one call", role="floor", where=(("call", "empty"),)),
         Series("OpenMP target, host plug-in (no second process)", "peers", "^empty call: us", "peer", "", "^quartiles: us", role="peer",
-               scale=1e3, where=(("peer", "^OpenMP target"),))), "bars", log_y=False),
+               scale=1e3, where=(("peer", "^OpenMP target"),))), "values", log_y=False),
      *(Plot(f"Empty offload and its floor, {name}", "nanoseconds", (
          Series("HAM", source, "^HAM$", "what", "^floor", "^quartile 1", "^quartile 3", where=(("what", "empty"),)),
          Series("MPI_Send, MPI_Recv (floor)", source, "^floor$", "what", "^floor", role="floor", where=(("what", "empty"),))),
-            "bars", log_y=False) for name, source in (("Open MPI", "mpi-openmpi"), ("MPICH", "mpi-mpich")))),
+            "values", log_y=False) for name, source in (("Open MPI", "mpi-openmpi"), ("MPICH", "mpi-mpich")))),
     ("3/fig5", "3/table1"),
     "LEO ended with the Xeon Phi. The target directive of OpenMP, its heir, runs here with LLVM's plug-in for the host.")
 
@@ -129,7 +129,7 @@ FIG6 = Experiment(
     "fig6", "Paper 3, Fig. 6: bandwidth of transfers beside raw MPI",
     "put and get over shared memory and over MPI, beside MPI_Send and MPI_Recv of the same sizes.",
     ("bandwidth-shm", "bandwidth-mpi-openmpi", "bandwidth-mpi-mpich"),
-    tuple(Plot(f"{name}", "GiB/s", (
+    tuple(Plot(f"Transfers over {name}", "GiB/s", (
         _transfer(source, "put", "put"), _transfer(source, "get", "get"),
         _transfer(source, "MPI_Send (floor)", "", "floor", "", "put floor us"),
         _transfer("bandwidth-shm", "put over shm, for comparison", "put", "peer")), x_label=SIZE)
@@ -241,14 +241,19 @@ COUPLED = Experiment(
         Series("time per step", "coupled", "^time per step", "solver on", "", "^lower quartile", "^upper quartile"),),
           "bars", log_y=False),))
 
+def _peers(title, y_label, column, quartiles="", log_y=True):
+    """HAM and the floor first, each in a colour of its own."""
+    return Plot(title, y_label, tuple(
+        Series(label, "peers", column, "peer", "", quartiles, role=role, where=(("peer", expression),)) for label, expression, role in
+        (("HAM", "^HAM", "ours"), ("floor", "floor", "floor"), ("others", "^(?!HAM)(?!.*floor)", "peer"))), "bars", log_y=log_y)
+
+
 PEERS = Experiment(
     "peers", "Peers: empty call, 1 KiB call, calls under way, 64 MiB, idleness, death of the server",
     "Each peer as its documentation recommends for low latency, all in turns with the floor.", ("peers",),
-    (Plot("Empty call", "microseconds", (Series("empty call", "peers", "^empty call: us", "peer", "", "^quartiles: us"),), "bars"),
-     Plot("Call with 1 KiB", "microseconds", (Series("call with 1 KiB", "peers", "^1 KiB call", "peer"),), "bars"),
-     Plot("1000 calls under way", "million calls per second", (Series("1000 under way", "peers", "^1000 under way", "peer"),), "bars"),
-     Plot("64 MiB", "GB/s", (Series("64 MiB", "peers", "^64 MiB", "peer"),), "bars", log_y=False),
-     Plot("Idle server", "% of a core", (Series("idle server", "peers", "^idle server", "peer"),), "bars", log_y=False)))
+    (_peers("Empty call", "microseconds", "^empty call: us", "^quartiles: us"), _peers("Call with 1 KiB", "microseconds", "^1 KiB call"),
+     _peers("1000 calls under way", "million calls per second", "^1000 under way"),
+     _peers("64 MiB", "GB/s", "^64 MiB", log_y=False), _peers("Idle server", "% of a core", "^idle server", log_y=False)))
 
 FLOORS = Experiment(
     "floors", "Floors of calls with arguments and results",

@@ -1,4 +1,5 @@
 """Plots as inline SVG: text stays text, colours are variables of the page, ids are of one plot alone."""
+import dataclasses
 import io
 import math
 import re
@@ -27,6 +28,7 @@ STYLE = {
     "axes.spines.top": False, "axes.spines.right": False, "lines.markersize": 4, "axes.unicode_minus": False,
 }
 LINES = {"ours": "-", "floor": ":", "paper": "--", "peer": "-.", "level": "--"}
+ROLES = {"ours": "HAM", "floor": "floor", "paper": "paper", "peer": "other"}
 MAX_X_LABELS = 6
 MAX_LABEL_CHARACTERS = 26
 
@@ -106,24 +108,58 @@ def _lines(axes, plot, all_points):
     axes.set_ylabel(plot.y_label)
 
 
+def _name(x):
+    return x if isinstance(x, str) else number_text(x)
+
+
 def _categories(all_points):
-    return list(dict.fromkeys(str(x) for points in all_points for x in points.x))
+    return list(dict.fromkeys(_name(x) for points in all_points for x in points.x))
+
+
+def _colour(plot, points, index):
+    """In a plot of single values the colour says what a bar is, elsewhere which series."""
+    return SERIES[list(ROLES).index(points.role) if plot.kind == "values" else index % len(SERIES)]
+
+
+def _single_values(all_points):
+    """The first value of each series, under its name."""
+    return [dataclasses.replace(points, x=[points.label], y=points.y[:1], low=points.low and points.low[:1],
+                                high=points.high and points.high[:1]) for points in all_points]
+
+
+def _slots(all_points):
+    """Names of the rows; for each of them the series that have a bar there."""
+    found = {}
+    for index, points in enumerate(all_points):
+        for x in points.x:
+            found.setdefault(_name(x), []).append(index)
+    return found
+
+
+def _finish_rows(axes, plot, names):
+    axes.set_yticks(range(len(names)), [_wrapped(name) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(True, axis="x", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.set_xlabel(plot.y_label)
 
 
 def _bars(axes, plot, all_points):
     """Horizontal, because the names of what is compared are long. Each bar has its value beside it."""
-    names = _categories(all_points)
-    height = 0.8 / len(all_points)
-    logarithmic = plot.log_y and min(y for points in all_points for y in points.y) > 0
-    largest = max(y for points in all_points for y in points.y)
-    smallest = min(y for points in all_points for y in points.y)
+    slots = _slots(all_points)
+    names = list(slots)
+    largest = max(max(points.high or points.y) for points in all_points)
+    smallest = min(min(points.y) for points in all_points)
+    logarithmic = plot.log_y and smallest > 0
     left = 10 ** math.floor(math.log10(smallest / 2)) if logarithmic else 0
     for index, points in enumerate(all_points):
-        at = [names.index(str(x)) - 0.4 + height * (index + 0.5) for x in points.x]
-        colour = SERIES[index % len(SERIES)]
-        # Error bars in logarithmic scales go wrong for a bar that begins at 0, so bars begin at the left end.
-        axes.barh(at, [y - left for y in points.y], left=left, height=height * 0.9, label=points.label, color=colour,
-                  alpha=0.45 if points.role == "paper" else 1, xerr=_spread(points), error_kw={"ecolor": INK, "elinewidth": 0.8})
+        rows = [_name(x) for x in points.x]
+        heights = [0.8 / len(slots[row]) for row in rows]
+        at = [names.index(row) - 0.4 + height * (slots[row].index(index) + 0.5) for row, height in zip(rows, heights)]
+        axes.barh(at, [y - left for y in points.y], left=left, height=[0.9 * height for height in heights], label=points.label,
+                  color=_colour(plot, points, index), alpha=0.45 if points.role == "paper" else 1, xerr=_spread(points),
+                  error_kw={"ecolor": INK, "elinewidth": 0.8})
         for row, y, high in zip(at, points.y, points.high or points.y):
             axes.annotate(number_text(y, 3), (max(y, high), row), xytext=(4, 0), textcoords="offset points", va="center",
                           fontsize=FONT_PT - 1)
@@ -131,36 +167,26 @@ def _bars(axes, plot, all_points):
         axes.set_xscale("log")
         axes.set_xlim(left, largest * (largest / left) ** 0.22)
     else:
-        axes.set_xlim(0, largest * 1.2)
+        axes.set_xlim(0, (largest or 1) * 1.2)
     _finish_number_axis(axes.xaxis, logarithmic, [left or smallest, largest])
-    axes.set_yticks(range(len(names)), [_wrapped(name) for name in names])
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
-    axes.grid(True, axis="x", linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.set_xlabel(plot.y_label)
+    _finish_rows(axes, plot, names)
 
 
 def _stack(axes, plot, all_points):
     names = _categories(all_points)
     begin = dict.fromkeys(names, 0.0)
     for index, points in enumerate(all_points):
-        left = [begin[str(x)] for x in points.x]
-        axes.barh([names.index(str(x)) for x in points.x], points.y, left=left, height=0.6, label=points.label,
+        left = [begin[_name(x)] for x in points.x]
+        axes.barh([names.index(_name(x)) for x in points.x], points.y, left=left, height=0.6, label=points.label,
                   color=SERIES[index % len(SERIES)])
         for x, y in zip(points.x, points.y):
-            begin[str(x)] += y
+            begin[_name(x)] += y
     for row, name in enumerate(names):
         axes.annotate(number_text(begin[name], 3), (begin[name], row), xytext=(4, 0), textcoords="offset points", va="center",
                       fontsize=FONT_PT - 1)
     axes.set_xlim(0, max(begin.values()) * 1.2)
     _finish_number_axis(axes.xaxis, False, list(begin.values()))
-    axes.set_yticks(range(len(names)), [_wrapped(name) for name in names])
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
-    axes.grid(True, axis="x", linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.set_xlabel(plot.y_label)
+    _finish_rows(axes, plot, names)
 
 
 def _roofline(axes, plot, all_points):
@@ -188,22 +214,23 @@ def _roofline(axes, plot, all_points):
     axes.set_ylabel(plot.y_label)
 
 
-KINDS = {"lines": _lines, "bars": _bars, "stack": _stack, "roofline": _roofline}
+KINDS = {"lines": _lines, "bars": _bars, "values": _bars, "stack": _stack, "roofline": _roofline}
 
 
 def _height_of_bars_pt(plot, all_points):
     """Every name has room for its lines, and every bar for its value."""
     names = _categories(all_points)
     lines = max(_wrapped(name).count("\n") + 1 for name in names)
-    bars = 1 if plot.kind == "stack" else len(all_points)
+    bars = 1 if plot.kind == "stack" else max(len(series) for series in _slots(all_points).values())
     return 60 + len(names) * max(1.5 * FONT_PT * lines, 1.5 * FONT_PT * bars, 18)
 
 
-def _legend(figure, axes, all_points):
+def _legend(figure, axes, plot, all_points):
     """Under the axes, in as many columns as fit; the axes give way to it."""
     handles, labels = axes.get_legend_handles_labels()
-    if len(all_points) == 1:
-        labels = [all_points[0].label]
+    if plot.kind == "values":
+        by_role = {points.role: handle for points, handle in zip(all_points, handles)}
+        handles, labels = list(by_role.values()), [ROLES[role] for role in by_role]
     renderer = figure.canvas.get_renderer()
     for count in (3, 2, 1):
         legend = figure.legend(handles, [_wrapped(label, 60) for label in labels], loc="lower left", ncol=count, frameon=False,
@@ -229,12 +256,14 @@ def _with_page_variables(text, prefix):
 
 def svg(plot, all_points, prefix):
     """The plot as an element <svg>; its ids begin with prefix. At least one of the points must be there."""
+    if plot.kind == "values":
+        all_points = _single_values(all_points)
     with plt.rc_context(STYLE):
         height_pt = 250 if plot.kind in ("lines", "roofline") else _height_of_bars_pt(plot, all_points)
         figure, axes = plt.subplots(figsize=(WIDTH_PT / 72, height_pt / 72), dpi=72)
         try:
             KINDS[plot.kind](axes, plot, all_points)
-            legend_pt = _legend(figure, axes, all_points) + 6
+            legend_pt = _legend(figure, axes, plot, all_points) + 6
             figure.set_size_inches(WIDTH_PT / 72, (height_pt + legend_pt) / 72)
             figure.tight_layout(pad=0.4, rect=(0, legend_pt / (height_pt + legend_pt), 1, 1))
             written = io.StringIO()

@@ -46,8 +46,8 @@ class Series:
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-    """kind: lines (over numbers), bars (one for each row of each series), stack (series on each other, one bar for each row) or
-    roofline (points under what the machine reaches)."""
+    """kind: lines (over numbers), bars (one for each row of each series), values (one bar for each series, its first value), stack
+    (series on each other, one bar for each row) or roofline (points under what the machine reaches)."""
 
     title: str
     y_label: str

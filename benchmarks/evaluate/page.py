@@ -93,7 +93,7 @@ def plot_html(plot, sources, prefix):
         one = points.of(series, sources.reports(series.source))
         (found if one else absent).append(one or series.label)
     # What is ours is what makes a plot worth its place.
-    if figures is None or not any(one.role not in ("paper", "level", "floor") for one in found):
+    if figures is None or not any(one.role == "ours" for one in found):
         return ""
     title = plot.title + (" (emulated link)" if plot.emulated else "")
     lines = ["<figure>", f'<figcaption id="{prefix}-caption">{text(title)}</figcaption>', figures.svg(plot, found, prefix)]

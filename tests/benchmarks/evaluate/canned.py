@@ -22,7 +22,7 @@ BANDWIDTH = {"host": "machine", "transport": "shm", "cores": 2, "host_core": 0, 
     "remarks": [HOSTILE]}]}
 
 METHODS = {"name": "methods", "bars": [], "remarks": [], "tables": [{"title": "empty call", "rows": [
-    {"method": name, "median us": value, "paper us": value * 1.3} for name, value in
+    {"method": name, "median us": value, "paper us": value * 1.3, "quartiles": [value / 2, value * 20]} for name, value in
     (("HAM", 0.3), ("a method with a name that is much too long for one line of the plot", 70.0),
      ("the next one, whose name is as long as that of the one before it", 80.0), ("another", 431.9), (HOSTILE, 5.0))]}]}
 
@@ -55,6 +55,10 @@ PLOTS = (
         Series("here", "methods", "median us"), Series("in the paper", "methods", "paper us", role="paper"),
         Series("text of the paper", "paper:1/fig", "^us$", "method", role="paper")), "bars"),
     Plot("Long names", "microseconds", (Series("a bar each", "names", "^us$"),), "bars"),
+    Plot("Single values", "microseconds", (
+        Series("HAM, with a spread", "methods", "median us", "method", "", "quartiles", where=(("method", "^HAM"),)),
+        Series("another one", "methods", "median us", "method", where=(("method", "^another"),), role="floor"),
+        Series("of the paper", "paper:1/fig", "^us$", "method", role="paper")), "values", log_y=False),
     Plot("Execution models", "milliseconds", tuple(
         Series(name, "models", name, "model") for name in ("computing", "transfer", "output")), "stack"),
     Plot("Roofline", "Gflop/s", (

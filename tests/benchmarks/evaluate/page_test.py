@@ -1,4 +1,5 @@
 """The page made of canned results: what is in it, what is escaped, and that its plots do not meet."""
+import dataclasses
 import re
 import sys
 import unittest
@@ -115,6 +116,12 @@ class Page(unittest.TestCase):
         records = dict(canned.records(), bandwidth=None)
         text = page.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE)
         self.assertEqual(text.count('class="plot"'), len(canned.PLOTS) - 1)
+
+    def test_a_plot_of_peers_alone_is_left_out(self):
+        records = dict(canned.records(), names=None)
+        series = tuple(dataclasses.replace(one, role="peer") for one in canned.PLOTS[0].series)
+        experiment = dataclasses.replace(canned.EXPERIMENTS[0], plots=(dataclasses.replace(canned.PLOTS[0], series=series),))
+        self.assertNotIn('class="plot"', page.written((experiment,), records, canned.PAPERS, canned.MACHINE))
 
     def test_without_matplotlib_there_are_tables(self):
         figures, page.figures = page.figures, None
