@@ -24,6 +24,8 @@ report example() {
   add_median(row, found, 1e3, 2);
   add_median(row, std::vector<double>{10, 30, 20}, 1, 0);
   row.push_back(quartiles_of_ratio(found));
+  one.columns.emplace_back("not measured");
+  row.push_back(no_number());
   one.rows.push_back(row);
   result.tables.push_back(one);
   result.bars.push_back({"is small", 2, bar::direction::at_most, 1, "us"});
@@ -32,8 +34,9 @@ report example() {
 
 TEST(report, medians_and_quartiles_are_columns_of_their_own) {
   const report found = example();
-  EXPECT_EQ(found.tables[0].columns, (std::vector<std::string>{"what", "us", "quartile 1 us", "quartile 3 us", "put ns",
-                                                               "quartile 1 put ns", "quartile 3 put ns", "quartiles"}));
+  EXPECT_EQ(found.tables[0].columns,
+            (std::vector<std::string>{"what", "us", "quartile 1 us", "quartile 3 us", "put ns", "quartile 1 put ns",
+                                      "quartile 3 put ns", "quartiles", "not measured"}));
   std::ostringstream text;
   print(text, found);
   EXPECT_EQ(text.str().find("quartile "), std::string::npos) << text.str();
@@ -64,6 +67,7 @@ TEST(report, numbers_are_numbers_in_json) {
   EXPECT_NE(packed.find("\"us\":3.0,\"quartile1us\":2.5,\"quartile3us\":3.5"), std::string::npos) << packed;
   EXPECT_NE(packed.find("\"putns\":20,"), std::string::npos) << packed;
   EXPECT_NE(packed.find("\"quartiles\":[2.5,3.5]"), std::string::npos) << packed;
+  EXPECT_NE(packed.find("\"notmeasured\":null"), std::string::npos) << packed;
   EXPECT_NE(packed.find("\"met\":false"), std::string::npos) << packed;
 }
 

@@ -169,7 +169,7 @@ void add_floor_row(table& to, const std::vector<call_case>& cases) {
   std::vector<cell> row{"floor"};
   add_median(row, typical, 1, 1);
   add_percentiles(row, std::move(singles));
-  row.insert(row.end(), {{median(typical), 1}, {1.0, 3}, {1.0, 3}, cell("-"), {0.0, 1}});
+  row.insert(row.end(), {{median(typical), 1}, {1.0, 3}, {1.0, 3}, no_number(), {0.0, 1}});
   to.rows.push_back(std::move(row));
 }
 

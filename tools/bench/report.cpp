@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <iomanip>
+#include <limits>
 #include <ostream>
 
 namespace ham::bench {
@@ -68,6 +69,8 @@ void print(std::ostream& out, const table& what) {
 }
 
 }  // namespace
+
+cell no_number() { return {std::numeric_limits<double>::quiet_NaN(), 0}; }
 
 cell quartiles_of_ratio(const comparison& of) { return {range{of.ratio_low, of.ratio_high}, 2}; }
 

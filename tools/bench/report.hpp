@@ -29,6 +29,9 @@ struct cell {
   int digits = 0;
 };
 
+/// A number that was not measured: "-" in a table, null in JSON.
+[[nodiscard]] cell no_number();
+
 /// Cell of a count.
 template <class Integer>
 [[nodiscard]] cell count(Integer number) {
