@@ -203,7 +203,7 @@ KERNELS = Experiment(
             ("a spawn each", "one spawn and Kernel_call", "one spawn and Kernel_call_multiple")),
              x_label="kernels"),
         Plot(f"Without the spawn (Fig. 4), {name}", "microseconds", tuple(
-            Series(label, source, f"^{label} us$", "kernels", "without the spawn") for label in
+            Series(label, source, f"^{label} us$", "kernels", "without the spawn", f"^{label}: quartiles") for label in
             ("Kernel_call", "Kernel_call_multiple")), x_label="kernels"))),
     ("5/fig3", "5/fig4"), "The paper's parents and children had nodes of their own; here they share this machine.")
 

@@ -26,22 +26,31 @@ def parse(text):
 
 def _kernels(document):
     """The document of `ham-bench kernels`, which has a form of its own."""
-    spawn = document["spawn_us"]
-    measured, calls = [], []
+    spawn_s = document["spawn_us"] / 1e6
+    starts, calls = [], []
     for row in document["rows"]:
-        each = row["spawn_each_us"]
-        measured.append({"kernels": row["kernels"],
-                         "a spawn each s": each / 1e6 if row["spawn_each_measured"] else None,
-                         "a spawn each, extrapolated s": None if row["spawn_each_measured"] else each / 1e6,
-                         "one spawn and Kernel_call s": (spawn + row["call_us"]) / 1e6,
-                         "one spawn and Kernel_call_multiple s": (spawn + row["call_multiple_us"]) / 1e6})
-        calls.append({"kernels": row["kernels"], "Kernel_call us": row["call_us"], "Kernel_call_multiple us": row["call_multiple_us"],
-                      "Kernel_call, until all have run us": row.get("call_run_us"),
-                      "Kernel_call_multiple, until all have run us": row.get("call_multiple_run_us")})
+        each_s = row["spawn_each_us"] / 1e6
+        starts.append({"kernels": row["kernels"],
+                       "a spawn each s": each_s if row["spawn_each_measured"] else None,
+                       "a spawn each, extrapolated s": None if row["spawn_each_measured"] else each_s,
+                       "one spawn and Kernel_call s": spawn_s + row["call_us"] / 1e6,
+                       "one spawn and Kernel_call_multiple s": spawn_s + row["call_multiple_us"] / 1e6})
+        cells = {"kernels": row["kernels"]}
+        for key, name in (("call_us", "Kernel_call"), ("call_multiple_us", "Kernel_call_multiple"),
+                          ("call_run_us", "Kernel_call, until all have run"),
+                          ("call_multiple_run_us", "Kernel_call_multiple, until all have run")):
+            cells[f"{name} us"] = row.get(key)
+            cells[f"{name}: quartiles us"] = row.get(f"{key}_quartiles")
+        calls.append(cells)
+    if all(row["a spawn each, extrapolated s"] is None for row in starts):
+        for row in starts:
+            del row["a spawn each, extrapolated s"]
     setting = f"{document['parents']} parents, {document['children']} children, median of {document['repetitions']}"
-    return {"name": "kernels", "bars": [], "remarks": [f"one MPI_Comm_spawn: {spawn / 1e3:.0f} ms"],
-            "tables": [{"title": f"start of kernels; {setting}", "rows": measured},
-                       {"title": f"calls without the spawn; {setting}", "rows": calls}]}
+    quartiles = document.get("spawn_us_quartiles")
+    remark = f"one MPI_Comm_spawn: {spawn_s * 1e3:.0f} ms" + (
+        f", quartiles {quartiles[0] / 1e3:.0f} and {quartiles[1] / 1e3:.0f} ms" if quartiles else "")
+    return {"name": "kernels", "bars": [], "remarks": [remark], "tables": [
+        {"title": f"start of kernels; {setting}", "rows": starts}, {"title": f"calls without the spawn; {setting}", "rows": calls}]}
 
 
 def _checked(report):

@@ -28,13 +28,14 @@ class Parsing(unittest.TestCase):
                 results.reports(document)
 
     def test_kernels_separate_measured_from_extrapolated(self):
-        row = {"spawn_each_us": 2e6, "call_us": 10, "call_multiple_us": 5}
+        row = {"spawn_each_us": 2e6, "call_us": 10, "call_us_quartiles": [9, 12], "call_multiple_us": 5}
         document = {"benchmark": "kernels", "parents": 2, "children": 3, "repetitions": 9, "spawn_us": 1e6, "rows": [
             {"kernels": 1, "spawn_each_measured": True, **row}, {"kernels": 2, "spawn_each_measured": False, **row}]}
         (report,) = results.reports(document)
         first, second = report["tables"][0]["rows"]
         self.assertEqual((first["a spawn each s"], first["a spawn each, extrapolated s"]), (2.0, None))
         self.assertEqual((second["a spawn each s"], second["a spawn each, extrapolated s"]), (None, 2.0))
+        self.assertEqual(report["tables"][1]["rows"][0]["Kernel_call: quartiles us"], [9, 12])
         self.assertAlmostEqual(first["one spawn and Kernel_call s"], 1.00001)
 
 

@@ -1,0 +1,87 @@
+"""Every plot finds its columns in what the programs of this build print: columns_test.py BUILD
+
+Each program is run for as short as it can be; what it measures is not looked at. A column or a title that was renamed makes a series of a
+plot disappear without an error otherwise.
+"""
+import os
+import sys
+import tempfile
+import unittest
+
+import canned  # noqa: F401  finds the modules
+import execution
+import experiments
+import points
+import results
+import runner
+
+BUILD = sys.argv.pop() if len(sys.argv) > 1 and not sys.argv[-1].startswith("-") else os.path.join(canned.REPOSITORY, "build/release")
+SHORT = ("-r", "1", "--block-ms", "1")
+# Measurement -> options that make it short. Those that take long or need a launcher are not here.
+QUICK = {
+    "protocols": SHORT,
+    "latency": SHORT,
+    "latency-emulated": SHORT,
+    "placement": SHORT,
+    "rate": SHORT,
+    "bandwidth-shm": (*SHORT, "--largest", "0.001"),
+    "bandwidth-emulated": (*SHORT, "--largest", "0.001"),
+    "bandwidth-tcp": (*SHORT, "--largest", "0.001"),
+    "gemm": ("--repetitions", "1", "--size", "64"),
+    "stream": ("--repetitions", "1", "--elements", "1000"),
+    "himeno": ("--repetitions", "1", "--iterations", "1"),
+    "execution-models": ("--repetitions", "1", "--iterations", "1"),
+    "formatted-output": ("--repetitions", "1", "--lines", "10", "--steps", "1"),
+    "shallow-water": ("--steps", "10",),
+    "coupled": ("--repetitions", "1", "--steps", "5", "--step-ms", "0"),
+}
+# Options of the evaluation that must not be given twice.
+REPLACED = {"himeno": ("--size", "M"), "shallow-water": ("--columns", "1000", "--rows", "500", "--repetitions", "5")}
+
+
+def argv_of(place, measurement):
+    argv = place.argv(measurement)
+    for option in REPLACED.get(measurement.name, ()):
+        argv.remove(option)
+    return [*argv, *QUICK[measurement.name]]
+
+
+class Columns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.place = runner.Place(canned.REPOSITORY, os.path.abspath(BUILD), cls.folder.name)
+        cls.needs = runner.Requirements(cls.place)
+        cls.found = {}
+
+    def reports(self, name):
+        """Reports of a measurement, or None if it is not tried or cannot be made here."""
+        measurement = experiments.MEASUREMENTS.get(name)
+        if name not in QUICK or self.needs.missing(measurement):
+            return None
+        if name not in self.found:
+            outcome = execution.run(argv_of(self.place, measurement), 120, dict(measurement.environment), self.folder.name)
+            self.assertEqual(outcome.problem, "", f"{name}: {outcome.errors}")
+            self.found[name] = results.reports(results.parse(outcome.output))
+        return self.found[name]
+
+    def test_every_series_finds_its_columns(self):
+        count = 0
+        for experiment in experiments.EXPERIMENTS:
+            for plot in experiment.plots:
+                for series in plot.series:
+                    found = None if series.source.startswith("paper:") else self.reports(series.source)
+                    if found is None:
+                        continue
+                    with self.subTest(f"{experiment.name}: {plot.title}: {series.label}"):
+                        one = points.of(series, found)
+                        self.assertIsNotNone(one)
+                        self.assertFalse(series.low and series.role == "ours" and one.low is None, "no quartiles")
+                        count += 1
+        if not count:
+            self.skipTest(f"{BUILD} has none of the programs")
+
+
+if __name__ == "__main__":
+    unittest.main()
