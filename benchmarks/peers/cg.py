@@ -85,7 +85,8 @@ def contestants(given):
     for workers in range(1, given.workers + 1):
         cores = cores_of(workers)
         nodes = f"shm:{workers}@" + "+".join(str(core) for core in cores)
-        found.append(contestant("HAM", workers, [binary / "applications" / "conjugate_gradient", f"--ham-nodes={nodes}"]))
+        found.append(contestant("HAM", workers, [binary / "applications" / "conjugate_gradient", f"--ham-nodes={nodes}",
+                                                "--targets-only"]))
         for name, title in (("openmpi", "Open MPI"), ("mpich", "MPICH")):
             bind = ["--bind-to", "none"] if name == "openmpi" else []  # the program pins its ranks itself
             launcher = launchers.get(name) or shutil.which(f"mpirun.{name}")

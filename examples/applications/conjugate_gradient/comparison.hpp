@@ -12,7 +12,7 @@ namespace cg {
 struct contestants {
   linear_system* targets = nullptr;     ///< on all targets
   linear_system* one_target = nullptr;  ///< on one of several; null: there is one only
-  linear_system* one_thread = nullptr;  ///< of this process
+  linear_system* one_thread = nullptr;  ///< of this process; null: not measured
   linear_system* threads = nullptr;     ///< of this process, one per target; null: there are not enough cores
   double turn_seconds = 0.01;           ///< how long a turn takes, about
 };

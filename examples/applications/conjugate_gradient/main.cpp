@@ -81,7 +81,13 @@ std::vector<int> cores_of(const std::vector<cg::distributed_system::share>& shar
 /// while others use them: what runs in this process uses those of the targets, if it can.
 cg::comparison compare(cg::distributed_system& targets, const cg::csr_matrix& matrix,
                        const std::vector<double>& inverse_diagonal, const std::vector<double>& b,
-                       const cg::solution& solved, double turn_seconds) {
+                       const cg::solution& solved, const cg::command_line& options) {
+  const auto iterations = std::max<std::int64_t>(1, solved.iterations);
+  const double seconds = solved.seconds / static_cast<double>(iterations);
+  if (options.targets_only) {
+    return cg::compare_in_turns({&targets, nullptr, nullptr, nullptr, options.turn_ms * 1e-3}, iterations, seconds,
+                                [](int) {});
+  }
   const std::size_t count = targets.shares().size();
   const std::vector<int> cores = cores_of(targets.shares());
   std::optional<cg::distributed_system> one_target;
@@ -91,9 +97,8 @@ cg::comparison compare(cg::distributed_system& targets, const cg::csr_matrix& ma
   if (count > 1 && count <= cg::usable_cores().size()) threads.emplace(matrix, inverse_diagonal, b, count, cores);
 
   const cg::contestants who{&targets, one_target ? &*one_target : nullptr, &one_thread, threads ? &*threads : nullptr,
-                            turn_seconds};
-  const auto iterations = std::max<std::int64_t>(1, solved.iterations);
-  return cg::compare_in_turns(who, iterations, solved.seconds / static_cast<double>(iterations), [&](int round) {
+                            options.turn_ms * 1e-3};
+  return cg::compare_in_turns(who, iterations, seconds, [&](int round) {
     if (!cores.empty()) one_thread.use_cores({cores[static_cast<std::size_t>(round) % cores.size()]});
   });
 }
@@ -115,8 +120,7 @@ cg::outcome offloaded(const cg::csr_matrix& matrix, const std::vector<double>& i
 
   result.x.resize(b.size());
   system.copy_solution(result.x);
-  if (options.compare)
-    result.compared = compare(system, matrix, inverse_diagonal, b, result.solved, options.turn_ms * 1e-3);
+  if (options.compare) result.compared = compare(system, matrix, inverse_diagonal, b, result.solved, options);
   return result;
 }
 

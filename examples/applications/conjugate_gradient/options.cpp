@@ -32,6 +32,9 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--plot", options.plot, "draw the residual of every iteration into this SVG file");
   app.add_flag("!--no-compare", options.compare, "do not measure the same solver in this process, without HAM");
+  app.add_flag("--targets-only", options.targets_only,
+               "measure turns of the targets alone, whose caches they keep then")
+      ->excludes(app.get_option("--no-compare"));
   app.add_option("--turn-ms", options.turn_ms, "milliseconds of each turn of that measurement")
       ->check(CLI::Range(1.0, 1e4))
       ->capture_default_str();

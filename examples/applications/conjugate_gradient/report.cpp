@@ -73,6 +73,7 @@ void print_comparison(const comparison& best, std::size_t targets) {
                              " of the first iterations, the best of each: " + duration(best.targets) +
                              " per iteration on " + on_targets +
                              (best.one_target > 0.0 ? ", " + duration(best.one_target) + " on 1 target" : ""));
+  if (best.one_thread <= 0.0) return;
   print_line("without HAM", duration(best.one_thread) +
                                 " per iteration of the same solver on 1 thread of this process" +
                                 (best.threads > 0.0 ? ", " + duration(best.threads) + " on " + on_threads : ""));
