@@ -1,9 +1,10 @@
-// Words between the jobs of two nodes: announcements and meetings, at the host and at a target.
+// Words between the jobs of two nodes, at the host and at a target: announcements, meetings, where main runs.
 // fuzz: -max_len=256 -detect_leaks=0
 #include <optional>
 
 #include "input.hpp"
 #include "job/node_directory.hpp"
+#include "job/node_job.hpp"
 
 using namespace ham;
 using namespace ham::detail;
@@ -39,7 +40,9 @@ class seat {
     }
     node_directory directory(*node_, {});
     directory.use_network(network_);
-    node_->locked([&] { directory.on_notice(from, text); });
+    main_role main(*node_);
+    node_job job(directory, nullptr, &main);
+    node_->locked([&] { job.on_notice(from, text); });
   }
 
  private:

@@ -19,11 +19,13 @@ using enum setting_kind;
 
 // clang-format off
 // In the order of `setting`, which the test holds it to; docs/configuration.md lists the same.
-constexpr std::array<setting_info, 19> table{{
+constexpr std::array<setting_info, 20> table{{
     {setting::nodes, "HAM_NODES", "nodes", "host", text, 0, 0, nullptr, "a list",
      "mpi under an MPI launcher, else shm:1", "the targets", false},
     {setting::cpu_affinity, "HAM_CPU_AFFINITY", "cpu_affinity", "host", text, 0, 0, nullptr, "auto, none or cores",
      "auto", "where host and targets run", false},
+    {setting::main_node, "HAM_MAIN_NODE", "main_node", "host", number, 0, 4095, nullptr, nullptr,
+     "0", "the node that runs main; another than 0: that target runs it, and the host serves", false},
     {setting::key, "HAM_KEY", "key", "host, serving program", text, 0, 0, nullptr, "a file, or fd:NUMBER",
      "none", "the key of tcp targets", true},
     {setting::tcp_security, "HAM_TCP_SECURITY", "tcp_security", "host, serving program", choice, 0, 0, "on|off|force-off", nullptr,
@@ -114,7 +116,7 @@ std::optional<std::int64_t> parse(std::string_view text, const setting_info& whi
 }
 
 std::string range_of(const setting_info& which) {
-  const std::string least = plain(which.least) + (which.least == 0 ? " (no limit)" : "");
+  const std::string least = plain(which.least) + (which.least == 0 && which.unit != nullptr ? " (no limit)" : "");
   return least + " to " + plain(which.most);
 }
 

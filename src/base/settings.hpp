@@ -17,6 +17,7 @@ namespace ham::base {
 enum class setting : std::uint8_t {
   nodes,
   cpu_affinity,
+  main_node,
   key,
   tcp_security,
   module_path,

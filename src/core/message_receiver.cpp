@@ -19,7 +19,7 @@ constexpr std::size_t small_payload = transport::readable_payload;
 /// An answer, or a frame for another node.
 bool outlives_sender(wire_kind kind) noexcept {
   return kind == wire_kind::reply || kind == wire_kind::reply_error || kind == wire_kind::batch_reply ||
-         kind == wire_kind::relay;
+         kind == wire_kind::relay || kind == wire_kind::notice;
 }
 
 }  // namespace

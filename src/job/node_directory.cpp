@@ -4,43 +4,17 @@
 #include <string.h>
 
 #include <algorithm>
-#include <array>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "compose/transports.hpp"
-#include "ham/msg/codec.hpp"
+#include "job/notices.hpp"
 
 namespace ham::detail {
 namespace {
 
 constexpr std::int64_t connect_timeout_ns = 10'000'000'000;  // for a connection that another node has to make
-
-enum class notice : std::uint8_t {
-  announcement = 1,  ///< host to all: who listens where
-  meet,              ///< to the host: have `node` connect to me; from the host: connect to `node`
-  end_target,        ///< host to a rank: end the process of your target `node`
-};
-
-/// kind, node
-using meeting = std::tuple<std::uint8_t, node_t>;
-/// kind, node, milliseconds
-using ending = std::tuple<std::uint8_t, node_t, std::int64_t>;
-/// kind, number of nodes, end of those of which this says all, secure, force_insecure, job key, addresses, nodes that
-/// targets do not reach and whether they have networks, first and end of ranks, targets of ranks with who started them
-using announcement = std::tuple<std::uint8_t, std::uint32_t, node_t, bool, bool, std::array<std::uint8_t, 32>,
-                                std::vector<std::pair<node_t, std::string>>, std::vector<std::pair<node_t, bool>>,
-                                std::vector<std::pair<node_t, node_t>>, std::vector<std::pair<node_t, node_t>>>;
-
-template <class T>
-std::vector<std::byte> pack(const T& value) {
-  std::vector<std::byte> bytes(msg::encoded_size(value));
-  msg::writer to(bytes.data(), bytes.size());
-  msg::encode(to, value);
-  return bytes;
-}
 
 /// Secrets in plain bytes, for as long as it must be.
 class wiped_at_end {
@@ -53,14 +27,6 @@ class wiped_at_end {
  private:
   std::span<std::byte> bytes_;
 };
-
-template <class T>
-T unpack(std::span<const std::byte> bytes) {
-  msg::reader from(bytes);
-  T value = msg::decode<T>(from);
-  from.expect_end();
-  return value;
-}
 
 }  // namespace
 
@@ -102,7 +68,7 @@ std::int64_t node_directory::connect(node_t peer) {
     node_.events.on_lost(peer, "nothing is known of where it is");
     return base::never_ns;
   }
-  send_notice(0, pack(meeting{static_cast<std::uint8_t>(notice::meet), peer}));
+  send_notice(0, pack(meeting{kind_of(notice::meet), peer}));
   return base::now_ns() + connect_timeout_ns;
 }
 
@@ -137,8 +103,7 @@ bool node_directory::is_apart(node_t peer) const {
 }
 
 void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
-  if (text.empty()) throw protocol_error("an empty notice");
-  switch (static_cast<notice>(text.front())) {
+  switch (notice_in(text)) {
     case notice::announcement:
       if (from != 0) throw protocol_error("an announcement, which only the host makes");
       on_announcement(text);
@@ -153,6 +118,7 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
       end_own(node, std::chrono::milliseconds(std::clamp<std::int64_t>(timeout_ms, 0, INT32_MAX)));
       return;
     }
+    default: break;
   }
   throw protocol_error("a notice of unknown kind " + std::to_string(static_cast<int>(text.front())));
 }
@@ -181,8 +147,7 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
 
 void node_directory::end_target(node_t node, std::chrono::milliseconds timeout) {
   const node_t starter = node_.ways.hop_to(node);
-  if (starter != node)
-    send_notice(starter, pack(ending{static_cast<std::uint8_t>(notice::end_target), node, timeout.count()}));
+  if (starter != node) send_notice(starter, pack(ending{kind_of(notice::end_target), node, timeout.count()}));
 }
 
 /// Ranks count on having read the same.
@@ -209,7 +174,7 @@ void node_directory::end_own(node_t node, std::chrono::milliseconds timeout) {
 void node_directory::introduce(node_t from, node_t who) {
   if (node_.self() == 0) {  // passed on
     if (!node_.peers.is_ready(who) || who == from || who == 0) return;
-    send_notice(who, pack(meeting{static_cast<std::uint8_t>(notice::meet), from}));
+    send_notice(who, pack(meeting{kind_of(notice::meet), from}));
     return;
   }
   if (from != 0) throw protocol_error("a request to meet, which only the host passes on");
@@ -246,7 +211,7 @@ void node_directory::announce_to(std::span<const node_t> nodes) {
   const wiped_at_end plain(std::as_writable_bytes(std::span(key)));
   {
     std::lock_guard guard(mutex_);
-    text = {static_cast<std::uint8_t>(notice::announcement),
+    text = {kind_of(notice::announcement),
             static_cast<std::uint32_t>(node_.peers.size()),
             std::min(first_addition_, static_cast<node_t>(node_.peers.size())),
             how_.secure,

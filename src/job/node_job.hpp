@@ -1,22 +1,29 @@
 // What the engine of a node asks of its job, answered by the directory, and on the host by the membership.
 #pragma once
 
+#include "job/main_role.hpp"
 #include "job/membership.hpp"
 #include "job/node_directory.hpp"
 #include "runtime/job.hpp"
 
 namespace ham::detail {
 
-/// Holds nothing itself; `members` is nullptr on a node that is not the host.
+/// Holds nothing itself; `members` is nullptr on a node that is not the host, `main` where main can only run on the
+/// host.
 class node_job final : public job {
  public:
-  explicit node_job(node_directory& directory, membership* members = nullptr) noexcept
-      : directory_(directory), members_(members) {}
+  explicit node_job(node_directory& directory, membership* members = nullptr, main_role* main = nullptr) noexcept
+      : directory_(directory), members_(members), main_(main) {}
 
   bool knows_way(node_t peer) const override { return directory_.knows_way(peer); }
   std::int64_t connect(node_t peer) override { return directory_.connect(peer); }
   void on_welcome(node_t peer) override { directory_.on_welcome(peer); }
-  void on_notice(node_t from, std::span<const std::byte> text) override { directory_.on_notice(from, text); }
+  void on_notice(node_t from, std::span<const std::byte> text) override {
+    if (main_ != nullptr && main_role::is_about_main(notice_in(text)))
+      main_->on_notice(from, text);
+    else
+      directory_.on_notice(from, text);
+  }
   node_t add(const std::string& group) override { return members("adds").add(group); }
   node_t add(const offload::target_program& program) override { return members("adds").add(program); }
   node_t spawn(const std::string& group, const std::string& program) override {
@@ -32,6 +39,7 @@ class node_job final : public job {
 
   node_directory& directory_;
   membership* members_;
+  main_role* main_;
 };
 
 }  // namespace ham::detail

@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "base/backoff.hpp"
+#include "base/clock.hpp"
 #include "base/own_program.hpp"
 #include "base/settings.hpp"
 #include "compose/transports.hpp"
 #include "ham/msg/thread_pool.hpp"
-#include "job/node_job.hpp"
+#include "job/main_here.hpp"
 #include "runtime/objects.hpp"
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
@@ -21,69 +22,94 @@
 
 namespace ham::detail {
 
-namespace {
+running_target::running_target(target_boot boot)
+    : boot_(std::move(boot)),
+      target_(
+          boot_.self, boot_.nodes,
+          boot_.memory != nullptr ? std::move(boot_.memory) : std::make_unique<base::heap>(base::heap::make_file())),
+      directory_(target_, boot_.how),
+      main_(target_),
+      job_(directory_, nullptr, &main_),
+      before_(process_engine()) {
+  target_.limit_messages(message_limit());
+  target_.ways.set_starter(boot_.starter);
+  if (boot_.begin) target_.locked([&] { static_cast<void>(target_.peers.expect(boot_.starter)); });
+  target_.owner = &job_;
+  target_.use(boot_.open(target_, directory_));
+  set_process_engine(&target_);
+  try {
+    boot_.join();
+  } catch (...) {
+    set_process_engine(before_);
+    throw;
+  }
+}
 
-/// What functions on targets mean by ham::offload, for as long as this is there.
-class process_engine_scope {
- public:
-  explicit process_engine_scope(engine& now) : before_(process_engine()) { set_process_engine(&now); }
-  ~process_engine_scope() { set_process_engine(before_); }
-  process_engine_scope(const process_engine_scope&) = delete;
-  process_engine_scope& operator=(const process_engine_scope&) = delete;
+running_target::~running_target() { set_process_engine(before_); }
 
- private:
-  engine* const before_;
-};
+void running_target::begin() {
+  if (!boot_.begin) return;
+  try {
+    target_.await_ready(0);
+    boot_.begin(target_);
+  } catch (const node_failure&) {  // the job has ended, which serve() knows
+  }
+}
 
-}  // namespace
+bool running_target::serve() {
+  target_.serve([this] { begin(); });
+  if (main_.requested()) return true;
+  leave();
+  return false;
+}
 
-void run_target(target_boot boot) {
-  if (boot.memory == nullptr) boot.memory = std::make_unique<base::heap>(base::heap::make_file());
-  engine target(boot.self, boot.nodes, std::move(boot.memory));
-  target.limit_messages(message_limit());
-  target.ways.set_starter(boot.starter);
-  if (boot.begin) target.locked([&] { static_cast<void>(target.peers.expect(boot.starter)); });
-  node_directory directory(target, boot.how);
-  node_job job(directory);
-  target.owner = &job;
-  target.use(boot.open(target, directory));
-  const process_engine_scope scope(target);
-  boot.join();
-  target.serve([&] {
-    if (!boot.begin) return;
-    try {
-      target.await_ready(0);
-      boot.begin(target);
-    } catch (const node_failure&) {  // the job has ended, which serve() knows
-    }
-  });
-  boot.ended();
+void running_target::leave() {
+  boot_.ended();
   msg::thread_pool::process().shutdown();
-  destroy_objects_of(target);
-  target.leave();
-  boot.left();
+  destroy_objects_of(target_);
+  target_.leave();
+  boot_.left();
+}
+
+void running_target::end_main(int status, const std::string& why) {
+  main_.report_end(status, why);
+  target_.serve();
+  leave();
+}
+
+void running_target::report_end_of_main(int status) {
+  constexpr std::int64_t max_wait_ns = 1'000'000'000;
+  main_.report_end(status);
+  const std::int64_t until = base::now_ns() + max_wait_ns;
+  while (target_.peers.is_ready(0) && base::now_ns() < until) base::sleep_ns(1'000'000);
+}
+
+target_of_main run_target(target_boot boot) {
+  auto target = std::make_unique<running_target>(std::move(boot));
+  if (!target->serve()) target.reset();
+  return target;
 }
 
 namespace {
 
 using transport::company;
 
-target_boot boot_of(transport::target_side& side, company reaches) {
+target_boot boot_of(std::shared_ptr<transport::target_side> side, company reaches) {
   target_boot boot;
-  boot.self = side.self();
-  boot.starter = side.host();
+  boot.self = side->self();
+  boot.starter = side->host();
   if (boot.starter != 0) boot.begin = [](engine&) {};  // it meets the host, which waits for that
-  boot.nodes = side.nodes();
-  boot.memory = side.take_memory();
-  boot.open = [&side, reaches](engine& target, node_directory& directory) {
-    auto made = side.open(target.events);
+  boot.nodes = side->nodes();
+  boot.memory = side->take_memory();
+  boot.open = [side, reaches](engine& target, node_directory& directory) {
+    auto made = side->open(target.events);
     if (reaches == company::nobody)
       directory.use_only(*made);
     else
       directory.use_local(*made, reaches == company::targets);
     return made;
   };
-  boot.join = [&side] { side.join(); };
+  boot.join = [side = std::move(side)] { side->join(); };
   return boot;
 }
 
@@ -141,58 +167,82 @@ void start_own(started_targets& targets, engine& at, const fresh_targets& own, s
 
 bool is_target_process() { return base::in_environment(base::setting::target); }
 
-void run_target_process(bool plain_output) {
+target_of_main run_target_process(bool plain_output) {
   // Whoever sets it has this process call what they like. A privileged host's own targets are no exception: they cannot
   // tell it from its caller.
   const std::string text = base::text_of(base::setting::target);
   ::unsetenv(base::info_of(base::setting::target).variable);  // what this process starts is no target
-  const described_side made = side_of(text);
+  described_side made = side_of(text);
   base::name_this_target(made.side->self());
-  std::optional<line_output> output;
-  if (!plain_output) output.emplace();
-  target_boot boot = boot_of(*made.side, made.reaches);
+  std::shared_ptr<line_output> output;
+  if (!plain_output) output = std::make_shared<line_output>();
+  target_boot boot = boot_of(std::move(made.side), made.reaches);
   boot.how.timeout = tcp_timeout();
-  run_target(std::move(boot));
+  boot.left = [output] {};
+  return run_target(std::move(boot));
 }
 
 void run_called_target(std::uint64_t address) {
-  const described_side made = called_side(address);
-  run_target(boot_of(*made.side, made.reaches));
+  described_side made = called_side(address);
+  const auto main = reinterpret_cast<main_here::function>(static_cast<std::uintptr_t>(made.side->main_address()));
+  target_of_main target = run_target(boot_of(std::move(made.side), made.reaches));
+  if (target == nullptr) return;
+  if (main == nullptr) {
+    target->end_main(0,
+                     "the application's library for it has no function main; build that in, not only what is called");
+    return;
+  }
+  main_here::end(main_here::begin(std::move(target)).run(main));
 }
 
-void run_rank(std::unique_ptr<transport::process_group> group, const fresh_targets& planned, target_defaults how) {
+namespace {
+
+/// What a rank has besides its node.
+struct rank_parts {
+  std::unique_ptr<transport::process_group> group;
+  fresh_targets own;  ///< targets that it starts
+  target_defaults how;
+  std::unique_ptr<started_targets> targets;
+  node_directory* known = nullptr;
+};
+
+}  // namespace
+
+target_of_main run_rank(std::unique_ptr<transport::process_group> group, const fresh_targets& planned,
+                        target_defaults how) {
   const node_t first = group->first();
   const node_t end = first + static_cast<node_t>(group->size()) - 1;
   const node_t self = group->self();
-  const fresh_targets own = targets_of(planned, self);
   const bool any_thread = group->for_any_thread();
-  std::unique_ptr<started_targets> targets;  // on this node
-  node_directory* known = nullptr;
+  const auto parts = std::make_shared<rank_parts>();
+  parts->group = std::move(group);
+  parts->own = targets_of(planned, self);
+  parts->how = std::move(how);
   target_boot boot;
   boot.self = self;
   boot.nodes = static_cast<std::size_t>(end) + planned.size();
   boot.how.timeout = tcp_timeout();
-  boot.open = [&](engine& target, node_directory& directory) {
-    known = &directory;
+  boot.open = [parts, planned, first, end](engine& target, node_directory& directory) {
+    parts->known = &directory;
     set_routes(target, planned, first, end);
-    targets = std::make_unique<started_targets>(target, std::move(how));
+    parts->targets = std::make_unique<started_targets>(target, std::move(parts->how));
     directory.end_targets_by(
-        [&targets](node_t node, std::chrono::milliseconds timeout) { targets->end(node, timeout); });
-    auto made = group->open(&target.memory.own(), target.events);
-    group.reset();
+        [&targets = parts->targets](node_t node, std::chrono::milliseconds timeout) { targets->end(node, timeout); });
+    auto made = parts->group->open(&target.memory.own(), target.events);
+    parts->group.reset();
     directory.use_ranks(*made, first, end);
     return made;
   };
-  boot.begin = [&, nodes = boot.nodes](engine& target) {
-    if (own.empty() || !await_comparison(*known, target)) return;
+  boot.begin = [parts, any_thread, nodes = boot.nodes](engine& target) {
+    if (parts->own.empty() || !await_comparison(*parts->known, target)) return;
     if (any_thread) target.standby.start();  // passes things on while a function runs here
-    start_own(*targets, target, own, nodes);
+    start_own(*parts->targets, target, parts->own, nodes);
   };
-  boot.left = [&] {
-    for (const fresh_target& one : own) targets->end(one.node, std::chrono::milliseconds(500));
-    targets.reset();
+  boot.left = [parts] {
+    for (const fresh_target& one : parts->own) parts->targets->end(one.node, std::chrono::milliseconds(500));
+    parts->targets.reset();
   };
-  run_target(std::move(boot));
+  return run_target(std::move(boot));
 }
 
 }  // namespace ham::detail

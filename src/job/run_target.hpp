@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 
+#include "job/main_role.hpp"
 #include "job/node_directory.hpp"
+#include "job/node_job.hpp"
 #include "job/started_targets.hpp"
 #include "runtime/engine.hpp"
 #include "transport/process_group.hpp"
@@ -27,17 +29,55 @@ struct target_boot {
   std::function<void()> left = [] {};   ///< and when they have been
 };
 
-/// Executes calls until the host has ended; the engine is the process's one meanwhile. Throws ham::config_error.
-void run_target(target_boot boot);
+/// A target from its start to its end. Its engine is the process's one meanwhile. One thread at a time.
+class running_target {
+ public:
+  /// Throws ham::config_error.
+  explicit running_target(target_boot boot);
+  running_target(const running_target&) = delete;
+  running_target& operator=(const running_target&) = delete;
+  ~running_target();
 
+  /// Executes calls until the host has ended, and leaves the job. True: the host wants main to run here, before that.
+  /// The caller runs it, and then calls end_main.
+  [[nodiscard]] bool serve();
+  /// Tells the host how main ended, or `why` it did not run, and leaves the job when that has heard it.
+  void end_main(int status, const std::string& why = {});
+  /// Only tells it, and waits a moment for the host's end: for threads that must not serve.
+  void report_end_of_main(int status);
+
+  [[nodiscard]] engine& node() noexcept { return target_; }
+  /// Of main: the program's name, and what follows it.
+  [[nodiscard]] std::vector<std::string> arguments() const { return main_.arguments(); }
+
+ private:
+  void begin();
+  void leave();
+
+  target_boot boot_;
+  engine target_;
+  node_directory directory_;
+  main_role main_;
+  node_job job_;
+  engine* const before_;
+};
+
+/// Each of these executes calls until the host has ended, and gives nullptr; or the target that is to run main, as soon
+/// as the host wants that.
+using target_of_main = std::unique_ptr<running_target>;
+
+[[nodiscard]] target_of_main run_target(target_boot boot);
 /// True if a host started this process as a target (HAM_TARGET).
 [[nodiscard]] bool is_target_process();
 /// In such a process. Plain output: lines of stdout and stderr are not put together.
-void run_target_process(bool plain_output = false);
-/// In a process in which the host has called ham_main with the address of what it has left there.
-void run_called_target(std::uint64_t address);
+[[nodiscard]] target_of_main run_target_process(bool plain_output = false);
 /// In a rank of a launcher that is not the host. `planned`: all targets of the job, of which it starts its own by
 /// `how`.
-void run_rank(std::unique_ptr<transport::process_group> group, const fresh_targets& planned, target_defaults how);
+[[nodiscard]] target_of_main run_rank(std::unique_ptr<transport::process_group> group, const fresh_targets& planned,
+                                      target_defaults how);
+
+/// In a process in which the host has called ham_main with the address of what it has left there. Runs main as well, if
+/// the host wants that.
+void run_called_target(std::uint64_t address);
 
 }  // namespace ham::detail

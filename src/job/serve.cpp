@@ -67,34 +67,31 @@ class job_observer final : public transport::observer {
   engine* target_ = nullptr;
 };
 
-void serve_one(transport::arrival& host, tcp_security security, job_observer& observer) {
-  base::name_this_target(host.node());
+/// In the child: waits for a host and works for it. By then the server's key and its listening socket are gone: what
+/// one host calls here cannot answer the invitation of another one.
+target_of_main wait_and_serve(std::unique_ptr<transport::listener> at, base::unique_fd news) {
+  const std::shared_ptr<transport::arrival> host = at->wait();
+  at.reset();
+  const auto observer = std::make_shared<job_observer>(std::move(news));
+  observer->report(job_event::begins);
+  const tcp_security security = security_of();
+  base::name_this_target(host->node());
   target_boot boot;
-  boot.self = host.node();
-  boot.nodes = static_cast<std::size_t>(host.node()) + 1;
+  boot.self = host->node();
+  boot.nodes = static_cast<std::size_t>(host->node()) + 1;
   boot.how.timeout = tcp_timeout();
-  boot.how.job_key = host.job_key();
+  boot.how.job_key = host->job_key();
   boot.how.secure = security == tcp_security::on;
   boot.how.force_insecure = security == tcp_security::forced_off;
-  boot.open = [&](engine& target, node_directory& directory) {
-    observer.use(target);
-    auto made = host.join(&target.memory.own(), observer);
+  boot.open = [observer, host](engine& target, node_directory& directory) {
+    observer->use(target);
+    auto made = host->join(&target.memory.own(), *observer);
     target.greetings.set_address(made->address());
     directory.use_network(*made);
     return made;
   };
-  boot.ended = [&observer] { observer.report(job_event::host_gone); };
-  run_target(std::move(boot));
-}
-
-/// In the child: waits for a host and works for it. By then the server's key and its listening socket are gone: what
-/// one host calls here cannot answer the invitation of another one.
-void wait_and_serve(std::unique_ptr<transport::listener> at, base::unique_fd news) {
-  const std::unique_ptr<transport::arrival> host = at->wait();
-  at.reset();
-  job_observer observer(std::move(news));
-  observer.report(job_event::begins);
-  serve_one(*host, security_of(), observer);
+  boot.ended = [observer] { observer->report(job_event::host_gone); };
+  return run_target(std::move(boot));
 }
 
 /// The processes of the waiting one: one that waits for a host, and one for each job.
@@ -103,13 +100,13 @@ class job_processes {
   job_processes(std::unique_ptr<transport::listener> at, std::size_t jobs) : at_(std::move(at)), jobs_(jobs) {}
 
   /// Returns in children only.
-  void run() {
+  target_of_main run() {
     for (;;) {
       const bool one_waits =
           std::any_of(children_.begin(), children_.end(), [](const auto& one) { return one.second.waiting; });
       const bool full = !one_waits && children_.size() >= jobs_;
       if (!full && std::exchange(refusing_, false)) at_->leave();
-      if (!one_waits && !full && fork_one()) return;
+      if (!one_waits && !full && fork_one()) return std::move(served_);
       wait_for_events(full);
     }
   }
@@ -122,7 +119,7 @@ class job_processes {
     bool killed = false;
   };
 
-  /// True in the child, when its job has ended.
+  /// True in the child, when its job has ended or wants main.
   bool fork_one() {
     int news[2];
     if (::pipe2(news, O_CLOEXEC) != 0) return give_up_for_a_while("cannot make a pipe");
@@ -141,7 +138,7 @@ class job_processes {
     supervisor_.detach_after_fork();
     children_.clear();
     try {
-      wait_and_serve(std::move(at_), std::move(in));
+      served_ = wait_and_serve(std::move(at_), std::move(in));
     } catch (const std::exception& problem) {
       std::fprintf(stderr, "ham: %s\n", problem.what());
     }
@@ -215,12 +212,13 @@ class job_processes {
   const std::size_t jobs_;
   transport::process_supervisor supervisor_;
   std::map<pid_t, child> children_;
+  target_of_main served_;  // in a child
   bool refusing_ = false;
 };
 
 }  // namespace
 
-void serve_hosts(const runtime_options& options) {
+target_of_main serve_hosts(const runtime_options& options) {
   transport::network_module& module = network_transport().module();
   transport::listen_options how;
   how.address = options.serve;
@@ -242,7 +240,7 @@ void serve_hosts(const runtime_options& options) {
   std::unique_ptr<transport::listener> at = module.listen(how);
   how.key.reset();
   std::fprintf(stderr, "ham: waiting for hosts at %s\n", at->address().c_str());
-  job_processes(std::move(at), options.jobs).run();
+  return job_processes(std::move(at), options.jobs).run();
 }
 
 }  // namespace ham::detail

@@ -1,6 +1,7 @@
 // Which kind of job it is: processes, ranks, or threads of this process.
 #include "job/start.hpp"
 
+#include <errno.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "base/thread.hpp"
 #include "compose/transports.hpp"
 #include "job/key_file.hpp"
+#include "job/main_here.hpp"
 #include "job/node_list.hpp"
 #include "job/run_target.hpp"
 #include "runtime/objects.hpp"
@@ -65,7 +67,8 @@ void start_processes(runtime_parts& parts, const runtime_options& options, targe
   parts.host->limit_messages(options.max_message != 0 ? options.max_message : message_limit());
   parts.directory = std::make_unique<node_directory>(*parts.host, settings_of_job());
   parts.members = std::make_unique<membership>(*parts.host, *parts.directory, options, std::move(defaults));
-  parts.job = std::make_unique<node_job>(*parts.directory, parts.members.get());
+  parts.main = std::make_unique<main_role>(*parts.host);
+  parts.job = std::make_unique<node_job>(*parts.directory, parts.members.get(), parts.main.get());
   parts.host->owner = parts.job.get();
   parts.host->memory.set_one_sided(options.one_sided);
   if (ranks != nullptr) set_routes(*parts.host, planned, 1, static_cast<node_t>(ranks->size()));
@@ -131,8 +134,13 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     parts->self = ranks->self();
     parts->nodes = processes + planned.size();
     placement.cores.clear();  // they say where the host's targets run
-    run_rank(std::move(ranks), planned, {std::move(command), std::move(placement)});
-    return parts;
+    target_of_main target = run_rank(std::move(ranks), planned, {std::move(command), std::move(placement)});
+    if (target == nullptr) return parts;
+    const bool ends_launchers = std::exchange(parts->ends_launchers, false);
+    main_here::begin(std::move(target), [ends_launchers] {
+      if (ends_launchers) finish_launchers();
+    });
+    return parts_of_main_here();
   }
   if (!placement.cores.empty()) pin_this_process(placement.cores.front());
   if (!groups.empty() && groups.front().by->as_in_process() != nullptr) {
@@ -147,7 +155,45 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
   return parts;
 }
 
+int serve_main_elsewhere(std::unique_ptr<runtime_parts> parts, const runtime_options& options,
+                         std::vector<std::string> command) {
+  if (parts->main == nullptr) {
+    throw config_error("--ham-main-node=" + std::to_string(options.main_node) +
+                       ": these targets are threads of this process, where main runs; choose another transport");
+  }
+  if (options.main_node >= parts->host->peers.size()) {
+    throw config_error("--ham-main-node=" + std::to_string(options.main_node) + ": the job has nodes 0 to " +
+                       std::to_string(parts->host->peers.size() - 1) + "; choose one of them, or ask for more targets");
+  }
+  command.front() = program_invocation_name;
+  try {
+    const int status = parts->main->run_on(static_cast<node_t>(options.main_node), command);
+    parts.reset();  // here: who calls this may exit before it destroys its arguments
+    return status;
+  } catch (const node_failure& failure) {
+    throw config_error(std::string("main has not come to its end: ") + failure.what());
+  }
+}
+
+engine* runtime_parts::here() const noexcept {
+  if (!runs_main) return host.get();
+  main_here* const main = main_here::get();
+  return main == nullptr ? nullptr : &main->node();
+}
+
+std::unique_ptr<runtime_parts> parts_of_main_here() {
+  auto parts = std::make_unique<runtime_parts>();
+  parts->runs_main = true;
+  parts->self = parts->here()->self();
+  parts->nodes = parts->here()->peers.size();
+  return parts;
+}
+
 runtime_parts::~runtime_parts() {
+  if (runs_main) {
+    main_here::withdraw();
+    return;
+  }
   if (host == nullptr) {
     if (ends_launchers && owner == ::getpid()) finish_launchers();
     return;

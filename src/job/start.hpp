@@ -21,12 +21,18 @@ namespace ham::detail {
 struct runtime_parts {
   ~runtime_parts();
   const pid_t owner = ::getpid();
+  /// The engine of the program's calls: the host's, or that of the target on which main runs; nullptr: the job of this
+  /// target has ended.
+  [[nodiscard]] engine* here() const noexcept;
+
   node_t self = 0;
-  std::size_t nodes = 0;        // of a rank that was a target, until its job ended; it has nothing of what follows
+  std::size_t nodes = 0;        // of a target, which has nothing of what follows
+  bool runs_main = false;       // on a target
   bool ends_launchers = false;  // the job began their runtimes
   // nullptr if the targets are threads of this process:
   std::unique_ptr<node_directory> directory;
   std::unique_ptr<membership> members;
+  std::unique_ptr<main_role> main;
   std::unique_ptr<node_job> job;
   std::unique_ptr<engine> host;
   std::vector<std::unique_ptr<engine>> local_targets;  // threads of this process
@@ -34,9 +40,17 @@ struct runtime_parts {
 };
 
 /// Starts the targets that `options` ask for. `command` is this program with its arguments. In a rank of MPI that is a
-/// target it executes calls until the host has ended; what it gives then has no engine. `communicator`: of the vendor's
-/// type, its ranks are the nodes; nullptr: all ranks.
+/// target it executes calls until the host has ended; what it gives then has no engine, unless main is to run there.
+/// `communicator`: of the vendor's type, its ranks are the nodes; nullptr: all ranks.
 [[nodiscard]] std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
                                                        const void* communicator = nullptr);
+
+/// On a host whose main runs on a target (options.main_node): serves until that has ended, ends the job, and gives the
+/// exit status. Throws ham::config_error.
+[[nodiscard]] int serve_main_elsewhere(std::unique_ptr<runtime_parts> parts, const runtime_options& options,
+                                       std::vector<std::string> command);
+
+/// Of a target on which main runs (main_here).
+[[nodiscard]] std::unique_ptr<runtime_parts> parts_of_main_here();
 
 }  // namespace ham::detail

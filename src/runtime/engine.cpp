@@ -117,6 +117,11 @@ void engine::end() noexcept {
   waits.wake();
 }
 
+void engine::interrupt_service() noexcept {
+  interrupted_.store(true, std::memory_order_release);
+  waits.wake();
+}
+
 void engine::use(std::unique_ptr<transport::transport> transport) {
   locked([&] { adopt(std::move(transport)); });
 }
@@ -149,7 +154,8 @@ void engine::serve(const std::function<void()>& first) {
   serving_.store(true, std::memory_order_release);
   waits.adopt_home_core();
   if (first) first();
-  wait_until([this] { return stop_.load(std::memory_order_acquire); }, base::never_ns);
+  wait_until([this] { return stopping() || interrupted_.load(std::memory_order_acquire); }, base::never_ns);
+  if (interrupted_.exchange(false)) serving_.store(false, std::memory_order_release);
   if (detached_) ::_exit(EXIT_SUCCESS);  // a function forked here, and the child came back out of it
 }
 

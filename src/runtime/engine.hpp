@@ -84,8 +84,13 @@ class engine final : public called_node,
     greetings.limit_messages(bytes);
     flow.limit(largest_set_aside * bytes);
   }
-  /// Executes calls until the host says goodbye or is gone. `first`, if there is one, is called before any wait.
+  /// Executes calls until the host says goodbye or is gone, or the service is interrupted. `first`, if there is one, is
+  /// called before any wait.
   void serve(const std::function<void()>& first = {});
+  /// Makes serve() return, while the node goes on.
+  void interrupt_service() noexcept;
+  /// The loss of `node` makes serve() return, too.
+  void end_with(node_t node) noexcept { ends_with_.store(node, std::memory_order_release); }
   /// Makes serve() return.
   void end() noexcept;
   /// Tells all peers that this node ends, and settles what is pending.
@@ -182,7 +187,10 @@ class engine final : public called_node,
   }
 
   // ---- connected_node
-  [[nodiscard]] bool ends_with(node_t node) const noexcept override {
+  [[nodiscard]] bool ends_with(node_t node, peer_end how) const noexcept override {
+    if (node == ends_with_.load(std::memory_order_acquire)) return true;
+    // A host that only sent nonsense is not served any more, but this process ends with it and not before.
+    if (how == peer_end::connection_broken) return false;
     return self_ != 0 && (node == 0 || node == ways.starter());
   }
   void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }
@@ -256,6 +264,8 @@ class engine final : public called_node,
   bool detached_ = false;
   std::atomic<bool> told_of_lost_pings_{false};
   std::atomic<bool> stop_{false};
+  std::atomic<bool> interrupted_{false};
+  std::atomic<node_t> ends_with_{-1};
   std::atomic<bool> leaving_{false};
   std::mutex mutex_;  ///< guards the next
   std::thread progress_thread_;

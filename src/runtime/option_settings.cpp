@@ -56,6 +56,7 @@ void take_setting(runtime_options& options, setting which, std::string_view text
   switch (which) {
     case setting::nodes: options.nodes = text; break;
     case setting::cpu_affinity: options.cpu_affinity = text; break;
+    case setting::main_node: options.main_node = static_cast<std::size_t>(number); break;
     case setting::key: options.key = text; break;
     case setting::tcp_security: options.tcp_security = text; break;
     case setting::module_path: options.module_path = text; break;

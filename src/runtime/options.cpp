@@ -163,6 +163,8 @@ void take_options(int& argc, char**& argv, runtime_options& options) {
   std::optional<bool> progress_thread;  // of the command line: false is more than the member's false
   const char* process_count = nullptr;
   const std::string from_program = options.nodes;
+  if (options.main_node == 0)
+    options.main_node = static_cast<std::size_t>(base::number_of(base::setting::main_node).value_or(0));
   int kept = 0;
   for (int at = 0; at < argc; ++at) {
     if (at == 0 || std::strncmp(argv[at], "--ham-", 6) != 0) {

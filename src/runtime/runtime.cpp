@@ -8,6 +8,7 @@
 #include "base/own_program.hpp"
 #include "base/thread.hpp"
 #include "compose/transports.hpp"
+#include "job/main_here.hpp"
 #include "job/run_target.hpp"
 #include "job/serve.hpp"
 #include "job/start.hpp"
@@ -22,13 +23,6 @@ namespace {
 std::unique_ptr<runtime_parts>& process_job() {
   static std::unique_ptr<runtime_parts> job;
   return job;
-}
-
-/// A target executes calls here and does not come back.
-void leave_if_target(const runtime_options& options) {
-  if (!is_target_process()) return;
-  run_target_process(options.plain_output);
-  std::exit(0);
 }
 
 }  // namespace
@@ -49,29 +43,52 @@ std::vector<std::string> own_command_line() {
   return command;
 }
 
-/// A program that waits for hosts comes here when a job that it served has ended.
-void leave_if_serving(const runtime_options& options) {
-  if (options.serve.empty()) return;
-  serve_hosts(options);
-  std::exit(0);
+namespace {
+
+/// Where main runs, as the program sees it; with the arguments that the host was started with.
+std::unique_ptr<runtime_parts> enter_main(target_of_main target, int& argc, char**& argv) {
+  main_here::begin(std::move(target));
+  static_cast<void>(main_here::enter(argc, argv));
+  return parts_of_main_here();
 }
+
+/// The start of the program's own runtime. Targets execute calls here; nullptr: this process was one, and its job has
+/// ended. `take_options` is called where there is a host, `command` is this program with its arguments after that.
+template <class Take, class Command>
+std::unique_ptr<runtime_parts> start_program(int& argc, char**& argv, runtime_options& options, Take take_options,
+                                             Command command) {
+  if (is_target_process()) {
+    target_of_main target = run_target_process(options.plain_output);
+    return target == nullptr ? nullptr : enter_main(std::move(target), argc, argv);
+  }
+  if (main_here::enter(argc, argv)) return parts_of_main_here();
+  take_options();
+  if (!options.serve.empty()) {
+    target_of_main target = serve_hosts(options);
+    if (target == nullptr) std::exit(0);
+    return enter_main(std::move(target), argc, argv);
+  }
+  auto parts = start_job(options, command());
+  if (parts->here() == nullptr) return nullptr;
+  if (parts->host != nullptr && options.main_node != 0)
+    std::exit(serve_main_elsewhere(std::move(parts), options, command()));
+  static_cast<void>(main_here::enter(argc, argv));
+  return parts;
+}
+
+/// A target does not come back from the constructor of a runtime.
+runtime_parts* or_exit(std::unique_ptr<runtime_parts> parts) {
+  if (parts == nullptr) std::exit(0);
+  return parts.release();
+}
+
+}  // namespace
 
 bool start_process_job(int& argc, char**& argv) {
   runtime_options options;
-  take_options(argc, argv, options);
-  leave_if_serving(options);
-  process_job() = start_job(options, command_line(argc, argv));
-  if (process_job()->host != nullptr) return true;
-  process_job().reset();
-  return false;
-}
-
-/// The ranks of MPI among which this one is the host; a target ends here.
-std::unique_ptr<runtime_parts> start_or_exit(const runtime_options& options, std::vector<std::string> command) {
-  auto parts = start_job(options, std::move(command));
-  if (parts->host != nullptr) return parts;
-  parts.reset();
-  std::exit(0);
+  process_job() = start_program(
+      argc, argv, options, [&] { take_options(argc, argv, options); }, [&] { return command_line(argc, argv); });
+  return process_job() != nullptr;
 }
 
 void end_process_job() noexcept {
@@ -86,18 +103,16 @@ void end_process_job() noexcept {
 
 runtime::runtime(int& argc, char**& argv) : runtime(argc, argv, {}) {}
 
-runtime::runtime(int& argc, char**& argv, runtime_options options) {
-  detail::leave_if_target(options);
-  detail::take_options(argc, argv, options);
-  detail::leave_if_serving(options);
-  parts_ = detail::start_or_exit(options, detail::command_line(argc, argv)).release();
-}
+runtime::runtime(int& argc, char**& argv, runtime_options options)
+    : parts_(detail::or_exit(detail::start_program(
+          argc, argv, options, [&] { detail::take_options(argc, argv, options); },
+          [&] { return detail::command_line(argc, argv); }))) {}
 
 runtime::runtime(runtime_options options) {
-  detail::leave_if_target(options);
-  detail::fill_from_environment(options);
-  detail::leave_if_serving(options);
-  parts_ = detail::start_or_exit(options, detail::own_command_line()).release();
+  int argc = 0;
+  char** argv = nullptr;
+  parts_ = detail::or_exit(detail::start_program(
+      argc, argv, options, [&] { detail::fill_from_environment(options); }, detail::own_command_line));
 }
 
 runtime::runtime(const detail::communicator_handle& ranks, runtime_options options) {
@@ -108,27 +123,28 @@ runtime::runtime(const detail::communicator_handle& ranks, runtime_options optio
     throw config_error("the runtime of a communicator has its ranks as nodes: nodes=\"" + options.nodes +
                        "\" must begin with " + ranks_name);
   }
+  if (options.main_node != 0) {
+    throw config_error(
+        "runtime_options::main_node is for the start of a whole program; in the runtime of a communicator every rank "
+        "runs main already");
+  }
   parts_ = detail::start_job(options, {}, ranks.bytes).release();
 }
 
 runtime::~runtime() { delete parts_; }
 
 std::size_t runtime::num_nodes() const noexcept {
-  return parts_->host == nullptr ? parts_->nodes : parts_->host->peers.size();
+  return parts_->here() == nullptr ? parts_->nodes : parts_->here()->peers.size();
 }
 node_t runtime::this_node() const noexcept { return parts_->self; }
 
-runtime::scope runtime::use() noexcept { return scope(parts_->host.get()); }
+runtime::scope runtime::use() noexcept { return scope(parts_->here()); }
 runtime::scope::scope(detail::engine* at) noexcept : before_(detail::set_thread_engine(at)) {}
 runtime::scope::~scope() { detail::set_thread_engine(before_); }
 
 namespace offload {
 
 bool ham_init(int* argc, char*** argv) {
-  if (ham::detail::is_target_process()) {
-    ham::detail::run_target_process();
-    return false;
-  }
   int none = 0;
   char* empty[] = {nullptr};
   char** no_arguments = empty;

@@ -68,6 +68,8 @@ class target_side {
   [[nodiscard]] virtual node_t host() const noexcept = 0;
   /// One more than the largest number of a node.
   [[nodiscard]] virtual std::size_t nodes() const noexcept = 0;
+  /// Where main of the application is, if it was loaded as a library and nobody has called it; else 0.
+  [[nodiscard]] virtual std::uint64_t main_address() const noexcept { return 0; }
   /// The memory that peers reach, if the host has made it. Called once.
   [[nodiscard]] virtual std::unique_ptr<base::heap> take_memory() {
     return std::make_unique<base::heap>(base::heap::make_file());

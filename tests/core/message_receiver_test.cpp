@@ -326,6 +326,7 @@ TEST_F(message_receiver, knows_what_outlives_its_sender) {
   EXPECT_TRUE(outlives(frame_header::reply_error(1)));
   EXPECT_TRUE(outlives(frame_header::of(wire_kind::batch_reply)));
   EXPECT_TRUE(outlives(frame_header::relayed(3, to_byte(wire_kind::call)))) << "it is for another node";
+  EXPECT_TRUE(outlives(frame_header::of(wire_kind::notice))) << "how main ended there";
   EXPECT_FALSE(outlives(call(1)));
   EXPECT_FALSE(outlives(frame_header::of(wire_kind::goodbye)));
   EXPECT_FALSE(detail::message_receiver::outlives_sender({transport::frame_head{0, 0, 100}, {}}));

@@ -34,10 +34,37 @@ TEST(run_target, serves_until_it_is_over) {
   boot.ended = [&] { steps.emplace_back("ended"); };
   lone_node before;
   set_process_engine(&*before);
-  run_target(std::move(boot));
+  EXPECT_EQ(run_target(std::move(boot)), nullptr) << "the job has ended";
   EXPECT_EQ(steps, (std::vector<std::string>{"open", "join", "ended"}));
   EXPECT_EQ(process_engine(), &*before) << "as it was";
   set_process_engine(nullptr);
+}
+
+TEST(run_target, comes_back_for_main_and_goes_on_as_a_node) {
+  bool ended = false;
+  engine* target = nullptr;
+  target_boot boot;
+  boot.open = [&](engine& made, node_directory&) {
+    target = &made;
+    return std::make_unique<silent_transport>();
+  };
+  boot.join = [&] {
+    const auto request = pack(main_request{kind_of(notice::run_main), {"app", "-v"}});
+    target->locked([&] { target->owner->on_notice(0, request); });
+  };
+  boot.ended = [&] { ended = true; };
+  {
+    const target_of_main waiting = run_target(std::move(boot));
+    ASSERT_NE(waiting, nullptr);
+    EXPECT_FALSE(ended);
+    EXPECT_EQ(&waiting->node(), target);
+    EXPECT_EQ(process_engine(), target);
+    EXPECT_EQ(waiting->arguments(), (std::vector<std::string>{"app", "-v"}));
+    target->end();  // as the host's goodbye
+    waiting->end_main(0);
+    EXPECT_TRUE(ended);
+  }
+  EXPECT_EQ(process_engine(), nullptr);
 }
 
 TEST(run_target, is_for_processes_that_a_host_has_started) {
@@ -46,7 +73,7 @@ TEST(run_target, is_for_processes_that_a_host_has_started) {
   for (const char* set : {"", "shm", "smoke_signals:3", "tcp:3", "loopback:1", "veo:1"}) {
     ::setenv("HAM_TARGET", set, 1);
     EXPECT_TRUE(is_target_process());
-    EXPECT_EQ(problem_with([] { run_target_process(); }),
+    EXPECT_EQ(problem_with([] { static_cast<void>(run_target_process()); }),
               "HAM_TARGET=\"" + std::string(set) + "\" is not what a host of this release sets; unset it");
     EXPECT_FALSE(is_target_process()) << "what this process starts is no target";
   }

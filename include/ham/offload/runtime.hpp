@@ -42,6 +42,10 @@ struct runtime_options {
   std::size_t max_message = 0;  ///< longest message that is taken, in bytes; 0: HAM_MAX_MESSAGE
   /// In a target started here: stdout and stderr stay as they are. Else each line leaves in one piece.
   bool plain_output = false;
+  /// The node that runs main, in which the start of the runtime returns. Another than 0: that target runs it, with the
+  /// host's arguments, while the host serves, and exits with main's status (docs/running.md). Also --ham-main-node;
+  /// HAM_MAIN_NODE only where the command line is given.
+  std::size_t main_node = 0;
 
   // Of the whole process, and of the targets that it starts: what the runtime says that was started last.
 

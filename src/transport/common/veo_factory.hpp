@@ -49,6 +49,7 @@ class veo_target_side final : public target_side {
   [[nodiscard]] node_t self() const noexcept override { return said_.node; }
   [[nodiscard]] node_t host() const noexcept override { return said_.host; }
   [[nodiscard]] std::size_t nodes() const noexcept override { return said_.nodes; }
+  [[nodiscard]] std::uint64_t main_address() const noexcept override { return said_.main; }
   [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
     auto made = std::make_unique<Target>(said_, to);
     carrier_ = made.get();

@@ -120,6 +120,8 @@ void veo_host::call_ham_main(engine_process& made, const target_plan& plan) cons
   }
   const std::uint64_t entry = veo_.get_sym(made.handle, library, "ham_main");
   if (entry == 0) refuse(plan, plan.application + " has no ham_main", "link it with HAM");
+  const std::uint64_t main = veo_.get_sym(made.handle, library, "main");
+  write(made, made.welcome_at + offsetof(welcome, main), &main, sizeof main);
   if (veo_.context_open(made.handle) == nullptr || (made.context = veo_.context_open(made.handle)) == nullptr) {
     refuse(plan, "it opens no second context", "set VE_OMP_NUM_THREADS=1, which some VEO libraries ask for");
   }

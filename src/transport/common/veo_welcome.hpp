@@ -14,9 +14,10 @@ enum class ring_place : std::uint32_t {
 
 /// At the address that ham_main is given.
 struct welcome {
-  static constexpr std::uint64_t protocol = 0x3230'6f65'766d'6168;  // "hamveo02"
+  static constexpr std::uint64_t protocol = 0x3330'6f65'766d'6168;  // "hamveo03"
   std::uint64_t version = protocol;
   std::uint64_t ring = 0;
+  std::uint64_t main = 0;  ///< of the application, 0: it has none
   ring_place place = ring_place::engine_memory;
   std::int32_t node = 0;
   std::int32_t host = 0;  ///< who has started it

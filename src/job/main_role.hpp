@@ -1,0 +1,52 @@
+// Which node runs main: the host serves while main runs on a target (paper 3's reverse offloading, HAM_MAIN_NODE).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "job/notices.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::detail {
+
+/// What one node has to do with it. Each of its two sides is for one kind of node; notices come on any thread.
+class main_role {
+ public:
+  /// `node` outlives this.
+  explicit main_role(engine& node) noexcept : node_(node) {}
+
+  // ---- on the host
+  /// Has `where` run main with `arguments`, the program's name first, and executes calls until it has ended. Gives its
+  /// exit status. Throws ham::config_error if it cannot run there; ham::node_failure if that node is lost.
+  [[nodiscard]] int run_on(node_t where, const std::vector<std::string>& arguments);
+
+  // ---- on a target
+  /// Whether the host has asked for main: the serving thread comes back then.
+  [[nodiscard]] bool requested() const noexcept { return requested_.load(std::memory_order_acquire); }
+  /// The program's name and the arguments that the host was started with.
+  [[nodiscard]] std::vector<std::string> arguments() const;
+  /// Tells the host that main has ended with `status`; or `why` it did not run, if that is not empty.
+  void report_end(int status, const std::string& why = {});
+
+  // ---- what other nodes tell
+  [[nodiscard]] static bool is_about_main(notice what) noexcept {
+    return what == notice::run_main || what == notice::main_ended;
+  }
+  /// `text` is not trusted: throws ham::protocol_error. The receiving lock is held.
+  void on_notice(node_t from, std::span<const std::byte> text);
+
+ private:
+  engine& node_;
+  std::atomic<node_t> where_{0};  ///< on the host: whom it has asked
+  std::atomic<bool> requested_{false};
+  mutable std::mutex mutex_;  // what follows
+  std::vector<std::string> arguments_;
+  std::optional<main_end> end_;
+};
+
+}  // namespace ham::detail
