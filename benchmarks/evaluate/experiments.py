@@ -40,11 +40,13 @@ FIG9 = Experiment(
     "beside HAM's calls over shared memory.",
     ("protocols", "latency-emulated", "veo", "latency"),
     (Plot("Empty offload, the paper's latencies", "microseconds", (
-        Series("paper 1", "protocols", "paper us", "empty offload", "Fig. 9", role="paper"),
-        Series("here, emulated", "protocols", "here us", "empty offload", "Fig. 9")), "bars", emulated=True),
+        Series("paper 1", "protocols", "^paper us", "empty offload", "Fig. 9", role="paper"),
+        Series("here, emulated", "protocols", "^here us", "empty offload", "Fig. 9", "^quartile 1 here", "^quartile 3 here"),
+        Series("bare exchange (floor), emulated", "protocols", "^floor us", "empty offload", "Fig. 9", role="floor")),
+          "bars", emulated=True),
      Plot("Protocols over a PCIe link of 1.2 us", "nanoseconds", (
-         Series("HAM, emulated", "protocols", "HAM ns", "protocol", "^empty offload"),
-         Series("bare exchange over the link (floor), emulated", "protocols", "floor ns", "protocol", "^empty offload", role="floor")),
+         Series("HAM, emulated", "protocols", "^HAM ns", "protocol", "^empty offload", "^quartile 1 HAM", "^quartile 3 HAM"),
+         Series("bare exchange over the link (floor), emulated", "protocols", "^floor ns", "protocol", "^empty offload", role="floor")),
           "bars", log_y=False, emulated=True),
      Plot("Native calls of this libveo, HAM over shared memory", "microseconds", (
          Series("libveo, synchronous (Test 4)", "veo", r"^Test 4( us)?$", "#?calls", "us per call", where=(("#calls", "^1000$"),)),
@@ -190,8 +192,9 @@ MODELS = Experiment(
     ("4/fig11",), "Host and target are cores of the same kind, so scalar code is no slower on the target.")
 
 SYSTEM_CALLS = Experiment(
-    "system-calls", "Paper 4: forwarded system calls", "Output and files of a target through VHcall, beside a local write.",
-    ("veo",), (), ("4/fig15",), "System calls of a target on this machine need no forwarding; VHcall shows what it costs.")
+    "system-calls", "Paper 4: forwarded system calls",
+    "Writes that a target forwards to the host (model \"native\" of the program that formats output), and VHcall of libveo.",
+    ("formatted-output", "veo"), (), ("4/fig15",), "System calls of a target on this machine need no forwarding; VHcall shows what it costs.")
 
 KERNELS = Experiment(
     "kernels", "Paper 5, Fig. 3 and 4: start of MPI kernels",
