@@ -1,8 +1,10 @@
 // Who passes on what is for a node that this one has no medium in common with.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <map>
+#include <mutex>
 
 #include "ham/offload/node.hpp"
 
@@ -11,7 +13,7 @@ namespace ham::detail {
 /// A target has one neighbour that passes things on: the node that has started it. Node 0 and nodes that start targets
 /// of their own (`each:` in HAM_NODES) pass on what those send and get; they know each other's targets from the start.
 ///
-/// Changed before the node's first connection only; read by any thread afterwards.
+/// Starter and neighbours are set before the node's first connection; targets may be added later. Any thread.
 class routes {
  public:
   explicit routes(node_t self) noexcept : self_(self) {}
@@ -23,7 +25,11 @@ class routes {
     end_of_neighbours_ = end;
   }
   /// `target` is started by `starter`, which need not be this node, nor one that it is connected with.
-  void add(node_t target, node_t starter) { starters_[target] = starter; }
+  void add(node_t target, node_t starter) {
+    const std::lock_guard guard(mutex_);
+    starters_[target] = starter;
+    any_.store(true, std::memory_order_release);
+  }
 
   /// Who has started this node: 0 unless it is said otherwise.
   [[nodiscard]] node_t starter() const noexcept { return starter_; }
@@ -31,17 +37,15 @@ class routes {
   [[nodiscard]] node_t hop_to(node_t node) const noexcept {
     if (starter_ != 0) return starter_;
     if (is_neighbour(node)) return node;
-    const auto known = starters_.find(node);
-    if (known != starters_.end()) return known->second == self_ ? node : known->second;
+    const node_t by = starter_of(node);
+    if (by != nobody) return by == self_ ? node : by;
     return self_ == 0 ? node : starter_;
   }
   /// Whether this node has started `node`, or will.
-  [[nodiscard]] bool starts(node_t node) const noexcept {
-    const auto known = starters_.find(node);
-    return known != starters_.end() && known->second == self_;
-  }
+  [[nodiscard]] bool starts(node_t node) const noexcept { return starter_of(node) == self_; }
   /// How many targets this node starts.
   [[nodiscard]] std::size_t started() const noexcept {
+    const std::lock_guard guard(mutex_);
     std::size_t count = 0;
     for (const auto& [target, starter] : starters_) count += starter == self_ ? 1 : 0;
     return count;
@@ -54,6 +58,8 @@ class routes {
   /// Calls visit(node) for each target that `hop`, another node, has started.
   template <class Visit>
   void for_each_behind(node_t hop, Visit visit) const {
+    if (!any_.load(std::memory_order_acquire)) return;
+    const std::lock_guard guard(mutex_);
     for (const auto& [target, starter] : starters_) {
       if (starter == hop && hop != self_) visit(target);
     }
@@ -65,6 +71,14 @@ class routes {
   }
 
  private:
+  static constexpr node_t nobody = -1;
+
+  [[nodiscard]] node_t starter_of(node_t target) const noexcept {
+    if (!any_.load(std::memory_order_acquire)) return nobody;  // of most jobs
+    const std::lock_guard guard(mutex_);
+    const auto known = starters_.find(target);
+    return known == starters_.end() ? nobody : known->second;
+  }
   [[nodiscard]] bool is_neighbour(node_t node) const noexcept {
     return node >= first_neighbour_ && node < end_of_neighbours_;
   }
@@ -73,7 +87,9 @@ class routes {
   node_t starter_ = 0;
   node_t first_neighbour_ = 0;
   node_t end_of_neighbours_ = 0;
-  std::map<node_t, node_t> starters_;
+  std::atomic<bool> any_{false};
+  mutable std::recursive_mutex mutex_;  ///< visits may ask again
+  std::map<node_t, node_t> starters_;   // guarded by mutex_
 };
 
 }  // namespace ham::detail

@@ -103,6 +103,7 @@ void membership::expect(const fresh_targets& planned) {
   for (const auto& [number, group, starter] : planned) {
     const transport::starting_factory* const by = group->by->as_starting();
     if (by != nullptr) directory_.set_company(number, by->host_factory().reaches(), starter);
+    if (starter != 0) host_.ways.add(number, starter);
   }
   if (std::ranges::any_of(planned, [](const fresh_target& one) { return is_invited(*one.group); }))
     directory_.begin_additions(planned.front().node);  // their addresses are known when they are there
@@ -144,6 +145,9 @@ void membership::start_all(const fresh_targets& fresh, std::uint32_t nodes) {
   try {
     started_.start(targets_of(fresh, host_.self()), nodes);
     invited_.invite(fresh, await_group);
+    for (const auto& [number, group, starter] : fresh) {
+      if (!group->behind.empty()) directory_.start_behind(number, fresh);
+    }
     for (const auto& [number, group, starter] : fresh) await_group(number, *group);
   } catch (...) {
     for (const auto& [number, group, starter] : fresh) {

@@ -118,6 +118,10 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
       end_own(node, std::chrono::milliseconds(std::clamp<std::int64_t>(timeout_ms, 0, INT32_MAX)));
       return;
     }
+    case notice::start_targets:
+      if (from != 0) throw protocol_error("a request to start targets, which only the host makes");
+      on_start_request(text);
+      return;
     default: break;
   }
   throw protocol_error("a notice of unknown kind " + std::to_string(static_cast<int>(text.front())));
@@ -148,6 +152,47 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
 void node_directory::end_target(node_t node, std::chrono::milliseconds timeout) {
   const node_t starter = node_.ways.hop_to(node);
   if (starter != node) send_notice(starter, pack(ending{kind_of(notice::end_target), node, timeout.count()}));
+}
+
+void node_directory::start_behind(node_t starter, const fresh_targets& fresh) {
+  start_request text{kind_of(notice::start_targets), static_cast<std::uint32_t>(node_.peers.size()), {}};
+  auto& groups = std::get<2>(text);
+  const transport::target_group* last = nullptr;
+  for (const fresh_target& one : targets_of(fresh, starter)) {
+    if (std::exchange(last, one.group) != one.group) groups.emplace_back(one.node, 0, one.group->text);
+    ++std::get<1>(groups.back());
+  }
+  if (groups.empty()) return;
+  const std::vector<std::byte> packed = pack(text);
+  node_.locked([&] { send_notice(starter, packed); });
+}
+
+/// The receiving lock is held.
+void node_directory::on_start_request(std::span<const std::byte> text) {
+  auto request = unpack<start_request>(text);
+  if (!std::exchange(may_start_, false))
+    throw protocol_error("a request to start targets, which this node does not take");
+  const auto& [kind, nodes, groups] = request;
+  if (!node_.peers.grow_to(nodes)) throw protocol_error("a request to start too many targets");
+  for (const auto& [first, count, group] : groups) {
+    if (first <= 0 || count > transport::max_targets || static_cast<std::uint64_t>(first) + count > nodes)
+      throw protocol_error("a request to start targets with numbers that no node has");
+    for (node_t one = first; one < first + static_cast<node_t>(count); ++one) {
+      if (one == node_.self() || !node_.peers.expect(one))
+        throw protocol_error("a request to start a target with the number of another node");
+      node_.ways.add(one, node_.self());
+    }
+  }
+  {
+    std::lock_guard guard(mutex_);
+    start_request_ = std::move(request);
+  }
+  node_.interrupt_service();
+}
+
+std::optional<start_request> node_directory::take_start_request() {
+  std::lock_guard guard(mutex_);
+  return std::exchange(start_request_, std::nullopt);
 }
 
 /// Ranks count on having read the same.

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "job/notices.hpp"
+#include "job/target_plan.hpp"
 #include "runtime/engine.hpp"
 #include "transport/network_factory.hpp"
 #include "transport/starting.hpp"
@@ -47,6 +49,11 @@ class node_directory {
   /// The host may ask this node to end targets that it has started. Before its first connection; `end` is called with
   /// the receiving lock.
   void end_targets_by(std::function<void(node_t, std::chrono::milliseconds)> end) { end_own_ = std::move(end); }
+  /// The host may ask this node, once, to start targets: the serving thread comes back then. Before its first
+  /// connection.
+  void take_start_requests() noexcept { may_start_ = true; }
+  /// The request that has come, once.
+  [[nodiscard]] std::optional<start_request> take_start_request();
   /// For a node that was reached over `reached`.
   void use_network(transport::network& reached) noexcept { network_ = &reached; }
   /// `ranks` reaches the host and the nodes from `first` to before `end`.
@@ -76,6 +83,8 @@ class node_directory {
   void begin_additions(node_t first);
   /// Tells all nodes that are connected all that is known.
   void announce_to_all();
+  /// On the host: has `starter`, which was invited, start those of `fresh` that are behind it.
+  void start_behind(node_t starter, const fresh_targets& fresh);
   /// Tells one node who listens where, if it is connected.
   void announce(node_t to);
   /// Opened when it is first needed. The receiving lock is held.
@@ -93,6 +102,7 @@ class node_directory {
   void on_announcement(std::span<const std::byte> text);
   void introduce(node_t from, node_t who);
   void compare_starters(const std::vector<std::pair<node_t, node_t>>& announced) const;
+  void on_start_request(std::span<const std::byte> text);
   void end_own(node_t node, std::chrono::milliseconds timeout);
   void send_notice(node_t to, std::span<const std::byte> text);
   std::int64_t connect_through_others(node_t peer);
@@ -102,6 +112,7 @@ class node_directory {
   [[nodiscard]] transport::transport* ranks_with(node_t node) const;
 
   engine& node_;
+  bool may_start_ = false;
   std::function<void(node_t, std::chrono::milliseconds)> end_own_;
   network_settings how_;
   transport::transport* local_ = nullptr;
@@ -111,6 +122,7 @@ class node_directory {
   std::atomic<bool> compared_{false};      ///< what the host has announced with this rank's own list
   std::atomic<node_t> complete_{0};        ///< of nodes with smaller numbers the host has told what follows
   mutable std::mutex mutex_;               // what follows, and how_
+  std::optional<start_request> start_request_;
   std::vector<rank_range> ranks_;
   std::vector<std::pair<node_t, node_t>> other_ranks_;  ///< first and end of those that this node is not one of
   node_t first_addition_ = no_additions;                ///< on the host: of later ones not all is known yet

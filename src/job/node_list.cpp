@@ -1,6 +1,7 @@
 // Parsing of HAM_NODES.
 #include "job/node_list.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 
@@ -43,6 +44,7 @@ bool begins(std::string_view group, std::string_view prefix) {
 }
 
 constexpr std::string_view each_rank = "each:";
+constexpr std::string_view each_server = "/each:";  // behind an address
 
 target_group parse_named(group_text& text) {
   for (const factory* const one : transports()) {
@@ -53,19 +55,51 @@ target_group parse_named(group_text& text) {
   text.refuse("a group begins with " + alternatives(", ", " or ", [](const factory& one) { return one.prefix(); }));
 }
 
+/// What a node starts beside itself.
+void expect_started(const target_group& group, const group_text& text, const char* who) {
+  if (group.by->as_starting() != nullptr) return;
+  text.refuse(std::string("each: is for targets that ") + who +
+              " can start: " + alternatives(", ", " or ", [](const factory& one) {
+                return one.as_starting() == nullptr ? std::string_view() : one.name();
+              }));
+}
+
+/// tcp://host:7000/each:shm:2/each:emulated
+target_group parse_server_group(std::string_view all, std::string_view part, std::size_t address_end) {
+  group_text front(all, part.substr(0, address_end), advice);
+  target_group servers = parse_named(front);
+  servers.text = part.substr(0, address_end);
+  for (std::string_view rest = part.substr(address_end); !rest.empty();) {
+    rest.remove_prefix(each_server.size());
+    const std::string_view own = rest.substr(0, rest.find(each_server));
+    group_text text(all, own, advice);
+    servers.behind.push_back(parse_named(text));
+    servers.behind.back().text = own;
+    expect_started(servers.behind.back(), text, "a waiting program");
+    if (!servers.behind.back().program.command.empty())
+      text.refuse("a waiting program starts itself as target, not what a host names");
+    rest.remove_prefix(own.size());
+  }
+  return servers;
+}
+
 target_group parse_group(group_text& text) {
+  const std::string written(text.rest());
   const bool each = text.rest().starts_with(each_rank);
   if (each) text.skip(each_rank.size());
   target_group group = parse_named(text);
   group.each_rank = each;
-  if (each && group.by->as_starting() == nullptr) {
-    text.refuse("each: is for targets that a rank can start: " + alternatives(", ", " or ", [](const factory& one) {
-                  return one.as_starting() == nullptr ? std::string_view() : one.name();
-                }));
-  }
+  group.text = written.substr(each ? each_rank.size() : 0);
+  if (each) expect_started(group, text, "a rank");
   if (each && !group.cores.empty())
     text.refuse("the cores of ranks, and of what they start, are their launcher's to choose: leave the @ away");
   return group;
+}
+
+/// Whether it is a group of programs that wait at an address.
+bool is_address(std::string_view group) {
+  return std::ranges::any_of(
+      transports(), [&](const factory* one) { return one->as_network() != nullptr && begins(group, one->prefix()); });
 }
 
 /// The next comma that is not in quotes.
@@ -100,9 +134,13 @@ std::vector<target_group> parse_nodes(std::string_view text) {
   std::size_t total = 0;
   for (std::string_view rest = text;;) {
     const std::size_t comma = find_separator(rest);
-    group_text group(text, rest.substr(0, comma), advice);
-    groups.push_back(parse_group(group));
+    const std::string_view part = rest.substr(0, comma);
+    group_text group(text, part, advice);
+    const std::size_t address_end = is_address(part) ? part.find(each_server) : std::string_view::npos;
+    groups.push_back(address_end == std::string_view::npos ? parse_group(group)
+                                                           : parse_server_group(text, part, address_end));
     total += groups.back().count;
+    for (const target_group& one : groups.back().behind) total += groups.back().count * one.count;
     if (total > transport::max_targets)
       group.refuse("at most " + std::to_string(transport::max_targets) + " targets in all");
     expect_good_company(groups, group);

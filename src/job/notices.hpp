@@ -23,6 +23,7 @@ enum class notice : std::uint8_t {
   end_target,        ///< host to a rank: end the process of your target `node`
   run_main,          ///< host to a target: run main
   main_ended,        ///< to the host: it has ended, or there is none
+  start_targets,     ///< host to a waiting program that it has invited, once: start these targets of yours
 };
 
 /// kind, number of nodes, end of those of which this says all, secure, force_insecure, job key, addresses, nodes that
@@ -38,6 +39,10 @@ using ending = std::tuple<std::uint8_t, node_t, std::int64_t>;
 using main_request = std::tuple<std::uint8_t, std::vector<std::string>>;
 /// kind, exit status, why it did not run
 using main_end = std::tuple<std::uint8_t, std::int32_t, std::string>;
+
+/// kind, one more than the largest number of a node; first number, how many, and the group as in HAM_NODES
+using start_request =
+    std::tuple<std::uint8_t, std::uint32_t, std::vector<std::tuple<node_t, std::uint32_t, std::string>>>;
 
 constexpr std::uint8_t kind_of(notice what) noexcept { return static_cast<std::uint8_t>(what); }
 

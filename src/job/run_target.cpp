@@ -15,6 +15,7 @@
 #include "compose/transports.hpp"
 #include "ham/msg/thread_pool.hpp"
 #include "job/main_here.hpp"
+#include "job/own_targets.hpp"
 #include "runtime/objects.hpp"
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
@@ -33,6 +34,7 @@ running_target::running_target(target_boot boot)
       before_(process_engine()) {
   target_.limit_messages(message_limit());
   target_.ways.set_starter(boot_.starter);
+  if (boot_.start) directory_.take_start_requests();
   if (boot_.begin) target_.locked([&] { static_cast<void>(target_.peers.expect(boot_.starter)); });
   target_.owner = &job_;
   target_.use(boot_.open(target_, directory_));
@@ -58,6 +60,12 @@ void running_target::begin() {
 
 bool running_target::serve() {
   target_.serve([this] { begin(); });
+  while (const auto request = directory_.take_start_request()) {
+    target_.serve([&] {
+      boot_.start(*request);
+      if (main_.requested()) target_.interrupt_service();
+    });
+  }
   if (main_.requested()) return true;
   leave();
   return false;
@@ -151,18 +159,6 @@ bool await_comparison(const node_directory& directory, engine& at) {
   return directory.has_compared();
 }
 
-/// Tells of those that could not be started, as if they had been lost.
-void start_own(started_targets& targets, engine& at, const fresh_targets& own, std::size_t nodes) {
-  try {
-    targets.start(own, static_cast<std::uint32_t>(nodes));
-  } catch (const std::exception& problem) {
-    for (const fresh_target& one : own) {
-      at.events.report_lost(one.node, problem);
-      targets.end(one.node, std::chrono::milliseconds(0));
-    }
-  }
-}
-
 }  // namespace
 
 bool is_target_process() { return base::in_environment(base::setting::target); }
@@ -195,53 +191,32 @@ void run_called_target(std::uint64_t address) {
   main_here::end(main_here::begin(std::move(target)).run(main));
 }
 
-namespace {
-
-/// What a rank has besides its node.
-struct rank_parts {
-  std::unique_ptr<transport::process_group> group;
-  fresh_targets own;  ///< targets that it starts
-  target_defaults how;
-  std::unique_ptr<started_targets> targets;
-  node_directory* known = nullptr;
-};
-
-}  // namespace
-
 target_of_main run_rank(std::unique_ptr<transport::process_group> group, const fresh_targets& planned,
                         target_defaults how) {
   const node_t first = group->first();
   const node_t end = first + static_cast<node_t>(group->size()) - 1;
   const node_t self = group->self();
   const bool any_thread = group->for_any_thread();
-  const auto parts = std::make_shared<rank_parts>();
-  parts->group = std::move(group);
-  parts->own = targets_of(planned, self);
-  parts->how = std::move(how);
+  const auto targets = std::make_shared<own_targets>(std::move(how));
+  const auto known = std::make_shared<node_directory*>(nullptr);
   target_boot boot;
   boot.self = self;
   boot.nodes = static_cast<std::size_t>(end) + planned.size();
   boot.how.timeout = tcp_timeout();
-  boot.open = [parts, planned, first, end](engine& target, node_directory& directory) {
-    parts->known = &directory;
+  boot.open = [targets, known, planned, first, end, ranks = std::shared_ptr(std::move(group))](
+                  engine& target, node_directory& directory) mutable {
+    *known = &directory;
     set_routes(target, planned, first, end);
-    parts->targets = std::make_unique<started_targets>(target, std::move(parts->how));
-    directory.end_targets_by(
-        [&targets = parts->targets](node_t node, std::chrono::milliseconds timeout) { targets->end(node, timeout); });
-    auto made = parts->group->open(&target.memory.own(), target.events);
-    parts->group.reset();
+    targets->attach(target, directory);
+    auto made = ranks->open(&target.memory.own(), target.events);
+    ranks.reset();
     directory.use_ranks(*made, first, end);
     return made;
   };
-  boot.begin = [parts, any_thread, nodes = boot.nodes](engine& target) {
-    if (parts->own.empty() || !await_comparison(*parts->known, target)) return;
-    if (any_thread) target.standby.start();  // passes things on while a function runs here
-    start_own(*parts->targets, target, parts->own, nodes);
+  boot.begin = [targets, known, any_thread, own = targets_of(planned, self), nodes = boot.nodes](engine& target) {
+    if (!own.empty() && await_comparison(**known, target)) targets->start(own, nodes, any_thread);
   };
-  boot.left = [parts] {
-    for (const fresh_target& one : parts->own) parts->targets->end(one.node, std::chrono::milliseconds(500));
-    parts->targets.reset();
-  };
+  boot.left = [targets] { targets->end(); };
   return run_target(std::move(boot));
 }
 

@@ -23,8 +23,10 @@ struct target_boot {
   network_settings how;                ///< connections to other machines
   /// Makes the transport to the host, and says in the directory whom it reaches.
   std::function<std::unique_ptr<transport::transport>(engine&, node_directory&)> open;
-  std::function<void()> join = [] {};   ///< when the transport is in use
-  std::function<void(engine&)> begin;   ///< if it is there: the target waits for the host's greeting, and calls it
+  std::function<void()> join = [] {};  ///< when the transport is in use
+  std::function<void(engine&)> begin;  ///< if it is there: the target waits for the host's greeting, and calls it
+  /// If it is there, the host may ask once for targets of this one: called by the serving thread.
+  std::function<void(const start_request&)> start;
   std::function<void()> ended = [] {};  ///< when the host has ended, before the connections are left
   std::function<void()> left = [] {};   ///< and when they have been
 };

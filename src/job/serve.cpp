@@ -24,6 +24,7 @@
 #include "base/unique_fd.hpp"
 #include "compose/transports.hpp"
 #include "job/key_file.hpp"
+#include "job/own_targets.hpp"
 #include "job/run_target.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/options.hpp"
@@ -69,7 +70,7 @@ class job_observer final : public transport::observer {
 
 /// In the child: waits for a host and works for it. By then the server's key and its listening socket are gone: what
 /// one host calls here cannot answer the invitation of another one.
-target_of_main wait_and_serve(std::unique_ptr<transport::listener> at, base::unique_fd news) {
+target_of_main wait_and_serve(std::unique_ptr<transport::listener> at, base::unique_fd news, target_defaults how) {
   const std::shared_ptr<transport::arrival> host = at->wait();
   at.reset();
   const auto observer = std::make_shared<job_observer>(std::move(news));
@@ -83,21 +84,26 @@ target_of_main wait_and_serve(std::unique_ptr<transport::listener> at, base::uni
   boot.how.job_key = host->job_key();
   boot.how.secure = security == tcp_security::on;
   boot.how.force_insecure = security == tcp_security::forced_off;
-  boot.open = [observer, host](engine& target, node_directory& directory) {
+  const auto targets = std::make_shared<own_targets>(std::move(how));
+  boot.open = [observer, host, targets](engine& target, node_directory& directory) {
     observer->use(target);
+    targets->attach(target, directory);
     auto made = host->join(&target.memory.own(), *observer);
     target.greetings.set_address(made->address());
     directory.use_network(*made);
     return made;
   };
+  boot.start = [targets](const start_request& request) { targets->start(request); };
   boot.ended = [observer] { observer->report(job_event::host_gone); };
+  boot.left = [targets] { targets->end(); };
   return run_target(std::move(boot));
 }
 
 /// The processes of the waiting one: one that waits for a host, and one for each job.
 class job_processes {
  public:
-  job_processes(std::unique_ptr<transport::listener> at, std::size_t jobs) : at_(std::move(at)), jobs_(jobs) {}
+  job_processes(std::unique_ptr<transport::listener> at, std::size_t jobs, target_defaults how)
+      : at_(std::move(at)), jobs_(jobs), how_(std::move(how)) {}
 
   /// Returns in children only.
   target_of_main run() {
@@ -138,7 +144,7 @@ class job_processes {
     supervisor_.detach_after_fork();
     children_.clear();
     try {
-      served_ = wait_and_serve(std::move(at_), std::move(in));
+      served_ = wait_and_serve(std::move(at_), std::move(in), std::move(how_));
     } catch (const std::exception& problem) {
       std::fprintf(stderr, "ham: %s\n", problem.what());
     }
@@ -210,6 +216,7 @@ class job_processes {
 
   std::unique_ptr<transport::listener> at_;
   const std::size_t jobs_;
+  target_defaults how_;
   transport::process_supervisor supervisor_;
   std::map<pid_t, child> children_;
   target_of_main served_;  // in a child
@@ -218,7 +225,7 @@ class job_processes {
 
 }  // namespace
 
-target_of_main serve_hosts(const runtime_options& options) {
+target_of_main serve_hosts(const runtime_options& options, std::vector<std::string> command) {
   transport::network_module& module = network_transport().module();
   transport::listen_options how;
   how.address = options.serve;
@@ -240,7 +247,7 @@ target_of_main serve_hosts(const runtime_options& options) {
   std::unique_ptr<transport::listener> at = module.listen(how);
   how.key.reset();
   std::fprintf(stderr, "ham: waiting for hosts at %s\n", at->address().c_str());
-  return job_processes(std::move(at), options.jobs).run();
+  return job_processes(std::move(at), options.jobs, {std::move(command), parse_placement(options.cpu_affinity)}).run();
 }
 
 }  // namespace ham::detail

@@ -13,7 +13,9 @@ namespace ham::detail {
 struct fresh_target {
   node_t node;
   const transport::target_group* group;
-  node_t starter = 0;  ///< the host, or a rank, for groups of which each rank has its own (target_group::each_rank)
+  /// The host; a rank, for groups of which each rank has its own (target_group::each_rank); or a waiting program, for
+  /// what it has behind it (target_group::behind).
+  node_t starter = 0;
 };
 
 using fresh_targets = std::vector<fresh_target>;

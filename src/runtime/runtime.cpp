@@ -64,7 +64,7 @@ std::unique_ptr<runtime_parts> start_program(int& argc, char**& argv, runtime_op
   if (main_here::enter(argc, argv)) return parts_of_main_here();
   take_options();
   if (!options.serve.empty()) {
-    target_of_main target = serve_hosts(options);
+    target_of_main target = serve_hosts(options, command());
     if (target == nullptr) std::exit(0);
     return enter_main(std::move(target), argc, argv);
   }

@@ -44,6 +44,8 @@ struct target_group {
   bool each_rank = false;  ///< every process that a launcher has started, the host included, starts so many
   std::vector<int> cores;  ///< one per target, in turn; empty: anywhere
   target_program program;
+  std::string text;                                ///< as it was written, without each:
+  std::vector<target_group> behind;                ///< what each of these starts beside itself, of waiting programs
   std::shared_ptr<const group_settings> settings;  ///< of the type that `by` makes; nullptr where it has none
 };
 

@@ -10,12 +10,12 @@ namespace routes_test {
 using namespace ham;
 
 /// Ranks 0 to 2; targets 3, 4 and 5 are theirs, in this order.
-detail::routes of_rank(node_t self) {
-  detail::routes ways(self);
-  ways.set_neighbours(1, 3);
-  for (const node_t rank : {0, 1, 2}) ways.add(3 + rank, rank);
-  return ways;
-}
+struct of_rank : detail::routes {
+  explicit of_rank(node_t self) : routes(self) {
+    set_neighbours(1, 3);
+    for (const node_t rank : {0, 1, 2}) add(3 + rank, rank);
+  }
+};
 
 std::vector<node_t> hops(const detail::routes& ways) {
   std::vector<node_t> result;
@@ -59,7 +59,7 @@ TEST(routes, who_passes_on) {
 }
 
 TEST(routes, who_is_lost_with_whom) {
-  const detail::routes ways = of_rank(1);
+  const of_rank ways(1);
   std::vector<node_t> lost;
   ways.for_each_behind(2, [&](node_t node) { lost.push_back(node); });
   EXPECT_EQ(lost, std::vector<node_t>{5});

@@ -141,6 +141,49 @@ std::string loss_of(engine& node, node_t peer) {
   return "none";
 }
 
+std::vector<std::byte> start_targets(std::uint32_t nodes,
+                                     std::vector<std::tuple<node_t, std::uint32_t, std::string>> groups) {
+  return pack(start_request{kind_of(notice::start_targets), nodes, std::move(groups)});
+}
+
+TEST(node_directory, takes_one_request_for_targets_of_its_own) {
+  lone_node node(2, 3);
+  node_directory directory(*node, {});
+  const auto text = start_targets(7, {{3, 2, "shm:2"}, {6, 1, "emulated"}});
+  EXPECT_THROW(directory.on_notice(0, text), protocol_error) << "nobody here starts any";
+  directory.take_start_requests();
+  EXPECT_EQ(directory.take_start_request(), std::nullopt);
+  EXPECT_THROW(directory.on_notice(1, text), protocol_error) << "not the host";
+  directory.on_notice(0, text);
+  EXPECT_EQ(node->peers.size(), 7U);
+  EXPECT_TRUE(node->ways.starts(3) && node->ways.starts(4) && !node->ways.starts(5) && node->ways.starts(6));
+  const auto request = directory.take_start_request();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(std::get<2>(std::get<2>(*request).at(0)), "shm:2");
+  EXPECT_EQ(directory.take_start_request(), std::nullopt) << "once";
+  EXPECT_THROW(directory.on_notice(0, text), protocol_error) << "once in a job";
+}
+
+TEST(node_directory, refuses_requests_for_targets_that_cannot_be) {
+  const auto refuses = [](const std::vector<std::byte>& text) {
+    lone_node node(2, 3);
+    node_directory directory(*node, {});
+    directory.take_start_requests();
+    EXPECT_THROW(directory.on_notice(0, text), protocol_error);
+    EXPECT_EQ(directory.take_start_request(), std::nullopt);
+  };
+  refuses(start_targets(7, {{2, 1, "shm"}}));
+  refuses(start_targets(7, {{0, 1, "shm"}}));
+  refuses(start_targets(7, {{-1, 1, "shm"}}));
+  refuses(start_targets(7, {{6, 2, "shm:2"}}));
+  refuses(start_targets(7, {{3, 4'000'000'000U, "shm"}}));
+  refuses(start_targets(7, {{3, 2, "shm:2"}, {4, 1, "shm"}}));
+  refuses(start_targets(4'000'000'000U, {{3, 1, "shm"}}));
+  auto longer = start_targets(7, {{3, 1, "shm"}});
+  longer.push_back(std::byte{0});
+  refuses(longer);
+}
+
 TEST(node_directory, says_of_whom_nothing_is_known) {
   lone_node host(0, 3);
   node_directory of_host(*host, {});

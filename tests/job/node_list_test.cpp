@@ -90,6 +90,27 @@ TEST(parse_nodes, groups_of_each_rank) {
     EXPECT_NE(problem_of(unknown).find("a group begins with shm"), std::string::npos) << unknown;
 }
 
+TEST(parse_nodes, targets_behind_a_waiting_program) {
+  const auto groups = parse_nodes("tcp://a:1*2/each:shm:3@1/each:emulated,shm:1,tcp://[::1]:2");
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].by->name(), "tcp");
+  EXPECT_EQ(groups[0].count, 2U);
+  EXPECT_EQ(groups[0].text, "tcp://a:1*2");
+  ASSERT_EQ(groups[0].behind.size(), 2U);
+  EXPECT_EQ(groups[0].behind[0].by->name(), "shm");
+  EXPECT_EQ(groups[0].behind[0].count, 3U);
+  EXPECT_EQ(groups[0].behind[0].text, "shm:3@1");
+  EXPECT_EQ(groups[0].behind[1].text, "emulated");
+  EXPECT_TRUE(groups[1].behind.empty() && groups[2].behind.empty());
+  EXPECT_EQ(groups[1].text, "shm:1");
+  EXPECT_EQ(parse_nodes("exec:./a/each:shm")[0].program.command.front(), "./a/each:shm") << "a file's name";
+  EXPECT_NE(problem_of("tcp://a:1/each:tcp://b:2").find("a waiting program can start: shm"), std::string::npos);
+  EXPECT_NE(problem_of("tcp://a:1/each:exec:./b").find("starts itself as target"), std::string::npos);
+  for (const char* damaged : {"tcp://a:1/each:", "tcp://a:1/each", "tcp://a:1/each:shm/each:", "tcp://a:1/each:shm*2",
+                              "tcp:///each:shm", "tcp://a:1*4000/each:shm", "shm:1/each:shm"})
+    EXPECT_NE(problem_of(damaged), "") << damaged;
+}
+
 TEST(parse_nodes, damaged_texts_are_shown_with_the_place) {
   for (const char* text : {"",
                            ",",

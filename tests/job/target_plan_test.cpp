@@ -41,6 +41,22 @@ TEST(target_plan, each_rank_starts_as_many_behind_the_ranks_themselves) {
   EXPECT_EQ(rows(targets_of(plan, 2)), (std::vector<row>{{7, "shm", 2}, {8, "shm", 2}, {12, "exec", 2}}));
 }
 
+TEST(target_plan, waiting_programs_come_before_what_they_start) {
+  const auto groups = parse_nodes("shm,tcp://a:1*2/each:shm:2/each:emulated,shm");
+  const fresh_targets plan = plan_targets(groups, 1, 1);
+  EXPECT_EQ(rows(plan), (std::vector<row>{{1, "shm", 0},
+                                          {2, "tcp", 0},
+                                          {3, "tcp", 0},
+                                          {4, "shm", 2},
+                                          {5, "shm", 2},
+                                          {6, "shm", 3},
+                                          {7, "shm", 3},
+                                          {8, "emulated", 2},
+                                          {9, "emulated", 3},
+                                          {10, "shm", 0}}));
+  EXPECT_EQ(rows(targets_of(plan, 3)), (std::vector<row>{{6, "shm", 3}, {7, "shm", 3}, {9, "emulated", 3}}));
+}
+
 TEST(target_plan, groups_of_none) {
   const auto groups = parse_nodes("mpi,each:shm:0,shm:0");
   EXPECT_TRUE(plan_targets(groups, 3, 3).empty());

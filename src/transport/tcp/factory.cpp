@@ -11,7 +11,8 @@ class tcp_transport final : public network_factory {
   [[nodiscard]] std::string_view prefix() const noexcept override { return "tcp://"; }
   [[nodiscard]] std::string_view example() const noexcept override { return "tcp://host:7000"; }
   [[nodiscard]] help_line help() const noexcept override {
-    return {"tcp://HOST:PORT[*COUNT]", "programs that wait there for hosts (--ham-serve)"};
+    return {"tcp://HOST:PORT[*COUNT][/each:GROUP]",
+            "programs that wait there for hosts (--ham-serve); with targets of their own"};
   }
   [[nodiscard]] target_group parse(group_text& text) const override {
     target_group group(*this);
