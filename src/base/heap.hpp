@@ -66,6 +66,8 @@ class heap {
   [[nodiscard]] allocation_tag tag_of(std::uint64_t address) const;
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
+  /// Where the file begins in this process, its header first.
+  [[nodiscard]] std::uint64_t address() const noexcept { return reinterpret_cast<std::uintptr_t>(window_.data()); }
   [[nodiscard]] std::size_t live() const;
 
  private:

@@ -20,6 +20,7 @@ extern "C" std::uint64_t ham_main(std::uint64_t address) {
   auto& said = *reinterpret_cast<ham::transport::veo::welcome*>(address);
   if (!said.sane()) return 1;
   ham::base::heap memory(ham::base::heap::make_file());
+  said.heap = memory.address();
   ham::transport::conformance::recorder news;
   const auto at = ham::transport::make(said, news);
   at->join();

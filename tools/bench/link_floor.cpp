@@ -65,7 +65,7 @@ void near_write(mailbox& to, std::uint64_t flag, const std::byte* message) {
 std::string link_model::settings() const {
   return std::string("initiator=") + (host_initiated ? "host" : "target") + "/posted=" + (posted ? "yes" : "no") +
          "/read=" + std::to_string(read_ns) + "/write=" + std::to_string(write_ns) +
-         "/setup=" + std::to_string(setup_ns) + "/to=" + std::to_string(to_target_gib_s) +
+         "/setup=" + std::to_string(setup_ns) + "/store=1000000000/to=" + std::to_string(to_target_gib_s) +
          "/from=" + std::to_string(to_host_gib_s);
 }
 

@@ -50,6 +50,10 @@ concept memory_access = (near_memory<T> || far_memory<T>)&&requires(T& there, st
 };
 // clang-format on
 
+/// Up to so many bytes a block is written by word stores, where they are at hand beside a DMA engine: SHM is quicker
+/// than user DMA for them (paper 1, V-B).
+inline constexpr std::size_t max_stored_bytes = 256;
+
 /// Stages for a medium that takes any memory.
 class ordinary_stages {
  public:

@@ -50,6 +50,11 @@ class veo_target_side final : public target_side {
   [[nodiscard]] node_t host() const noexcept override { return said_.host; }
   [[nodiscard]] std::size_t nodes() const noexcept override { return said_.nodes; }
   [[nodiscard]] std::uint64_t main_address() const noexcept override { return said_.main; }
+  [[nodiscard]] std::unique_ptr<base::heap> take_memory() override {
+    auto made = target_side::take_memory();
+    said_.heap = made->address();
+    return made;
+  }
   [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
     auto made = std::make_unique<Target>(said_, to);
     carrier_ = made.get();

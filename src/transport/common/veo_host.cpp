@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/thread.hpp"
+#include "transport/common/veo_memory.hpp"
 
 namespace ham::transport::veo {
 namespace {
@@ -100,6 +101,7 @@ void veo_host::set_up(engine_process& made, const target_plan& plan, std::uint32
   said.epoch = next_epoch_ = next_epoch_ * 1664525U + 1013904223U;
   auto endpoint = make_ring(made, said);
   made.welcome_at = allocate(made, sizeof said);
+  endpoint->set_memory(std::make_shared<target_memory>(veo_, made.handle, made.welcome_at, made.reach));
   write(made, made.welcome_at, &said, sizeof said);
   call_ham_main(made, plan);
   {

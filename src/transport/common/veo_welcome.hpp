@@ -24,7 +24,8 @@ struct welcome {
   std::uint32_t nodes = 0;
   std::uint32_t epoch = 0;
   one_sided_layout layout;
-  std::int32_t pid = 0;  ///< written by the target: who can be ended if it does not listen any more
+  std::uint64_t heap = 0;  ///< written by the target: where base::heap begins there
+  std::int32_t pid = 0;    ///< written by the target: who can be ended if it does not listen any more
 
   [[nodiscard]] bool sane() const noexcept {
     return version == protocol && node > 0 && host >= 0 && host != node && nodes > 1 && layout.sane();

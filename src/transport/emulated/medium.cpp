@@ -49,12 +49,14 @@ void apply(medium& to, std::string_view setting) {
     to.write_ns = nanoseconds(setting, value);
   else if (key == "setup")
     to.setup_ns = nanoseconds(setting, value);
+  else if (key == "store")
+    to.store_ns = nanoseconds(setting, value);
   else if (key == "to")
     to.to_target_gib_s = gib_per_second(setting, value);
   else if (key == "from")
     to.to_host_gib_s = gib_per_second(setting, value);
   else
-    refuse(setting, "the keys are initiator, posted, read, write, setup, to and from");
+    refuse(setting, "the keys are initiator, posted, read, write, setup, store, to and from");
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ void apply(medium& to, std::string_view setting) {
 bool medium::sane() const noexcept {
   const auto time = [](std::int64_t ns) { return ns >= 0 && ns <= max_ns; };
   const auto rate = [](double gib_s) { return gib_s >= 0.0001 && gib_s <= 100'000; };
-  return by <= initiator::host && posted <= 1 && time(read_ns) && time(write_ns) && time(setup_ns) &&
+  return by <= initiator::host && posted <= 1 && time(read_ns) && time(write_ns) && time(setup_ns) && time(store_ns) &&
          rate(to_target_gib_s) && rate(to_host_gib_s);
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "ham/error.hpp"
@@ -59,8 +60,17 @@ class engine_access {
   void read_block(std::uint64_t at, std::byte* to, std::size_t size) noexcept {
     transfer(vehva_of(to), ring_ + at, size);
   }
+  /// Buffers are multiples of words.
   void write_block(std::uint64_t at, const std::byte* from, std::size_t size) noexcept {
-    transfer(ring_ + at, vehva_of(from), size);
+    if (size > max_stored_bytes) {
+      transfer(ring_ + at, vehva_of(from), size);
+      return;
+    }
+    for (std::size_t done = 0; done < size; done += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from + done, sizeof word);
+      store_host_memory(ring_ + at + done, word);
+    }
   }
   void fence() noexcept { fence_memory(); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }

@@ -55,7 +55,7 @@ TEST(veo_welcome, memory_that_nobody_has_written_is_none) {
 TEST(veo_welcome, begins_with_readable_letters) {
   char text[9] = {};
   for (unsigned i = 0; i < 8; ++i) text[i] = static_cast<char>(welcome::protocol >> (8 * i));
-  EXPECT_STREQ(text, "hamveo02");
+  EXPECT_STREQ(text, "hamveo03");
 }
 
 TEST(veo_welcome, transfers_of_the_host_are_too_dear_to_say_that_a_message_was_taken) {
