@@ -28,7 +28,8 @@ void connections::handle(peer_event& what) noexcept {
   if (what.connected == nullptr) {
     if (!of_.peers.has(what.lost)) return;
     lose(of_.peers[what.lost], std::move(what.reason), what.how);
-    if (node_.ends_with(what.lost, what.how)) node_.lose_host();
+    // A host that only sent nonsense is not served any more, but this process ends with it and not before.
+    if (what.how != peer_end::connection_broken && node_.ends_with(what.lost)) node_.lose_host();
     return;
   }
   try {

@@ -22,9 +22,8 @@ namespace ham::detail {
 class connected_node {
  public:
   virtual ~connected_node() = default;
-  /// Whether this node has no work without that one, which is lost in this way: its job's host, who has started it, and
-  /// who runs main.
-  [[nodiscard]] virtual bool ends_with(node_t node, peer_end how) const noexcept = 0;
+  /// Whether this node has no work without that one: its job's host, and who has started it.
+  [[nodiscard]] virtual bool ends_with(node_t node) const noexcept = 0;
   /// Such a node is gone.
   virtual void lose_host() noexcept = 0;
   /// A node was lost. The receiving lock is held.

@@ -11,7 +11,8 @@
 namespace ham::detail {
 
 /// A target has one neighbour that passes things on: the node that has started it. Node 0 and nodes that start targets
-/// of their own (`each:` in HAM_NODES) pass on what those send and get; they know each other's targets from the start.
+/// of their own (`each:` in HAM_NODES) pass on what those send and get. Ranks know each other's targets from the start;
+/// those of a waiting program only that one and the host know.
 ///
 /// Starter and neighbours are set before the node's first connection; targets may be added later. Any thread.
 class routes {

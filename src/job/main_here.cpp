@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/settings.hpp"
 #include "base/thread.hpp"
 
 namespace ham::detail {
@@ -33,7 +34,10 @@ main_here::main_here(target_of_main target, std::function<void()> after)
 }
 
 main_here& main_here::begin(target_of_main target, std::function<void()> after) {
+  ::unsetenv(base::info_of(base::setting::main_node).variable);  // what is started here has its main to itself
+  const bool progress_thread = target->wants_progress_thread();
   the_one = new main_here(std::move(target), std::move(after));  // stays: main may look at its arguments to the last
+  if (progress_thread) the_one->node().start_progress_thread();
   end_at_exit();
   return *the_one;
 }
@@ -55,7 +59,7 @@ void main_here::withdraw() noexcept {
   if (the_one != nullptr && process_engine() == &the_one->node()) set_process_engine(nullptr);
 }
 
-void main_here::end(int status) noexcept {
+void main_here::end(int status, bool exits) noexcept {
   main_here* const here = std::exchange(the_one, nullptr);
   if (here == nullptr || here->owner_ != ::getpid()) return;
   try {
@@ -64,8 +68,11 @@ void main_here::end(int status) noexcept {
       return;  // the kernel ends the rest with this process
     }
     set_process_engine(&here->node());  // for destructors of objects that others have made here
-    here->target_->end_main(status);
-    here->target_.reset();
+    here->target_->end_main(status, exits);
+    if (here->begun_by_ == std::this_thread::get_id())
+      here->target_.reset();
+    else  // the thread that began may still be in a call
+      static_cast<void>(here->target_.release());
     if (here->after_) here->after_();
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "ham: at the end of main: %s\n", problem.what());

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "job/run_target.hpp"
@@ -26,8 +27,9 @@ class main_here {
   [[nodiscard]] static bool enter(int& argc, char**& argv) noexcept;
   /// nullptr: main runs on no target here, or has ended.
   [[nodiscard]] static main_here* get() noexcept;
-  /// Tells the host, and leaves the job. Does nothing the second time, and in forks.
-  static void end(int status) noexcept;
+  /// Tells the host, and whether the process exits with that, and leaves the job. Does nothing the second time, and in
+  /// forks.
+  static void end(int status, bool exits = true) noexcept;
 
   [[nodiscard]] engine& node() noexcept { return target_->node(); }
   /// Calls main with them. An exception that leaves it ends the process, as ever.
@@ -39,6 +41,7 @@ class main_here {
   main_here(target_of_main target, std::function<void()> after);
 
   const pid_t owner_;
+  const std::thread::id begun_by_ = std::this_thread::get_id();
   bool entered_ = false;
   target_of_main target_;
   std::function<void()> after_;

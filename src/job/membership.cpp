@@ -92,6 +92,9 @@ node_t membership::free_numbers(std::size_t count) {
 
 void membership::expect(const fresh_targets& planned) {
   if (planned.empty()) return;
+  for (const fresh_target& one : planned) {
+    if (one.starter != 0) host_.ways.add(one.node, one.starter);
+  }
   bool room = false;
   host_.locked([&] {
     room = host_.peers.grow_to(static_cast<std::size_t>(planned.back().node) + 1);
@@ -103,7 +106,6 @@ void membership::expect(const fresh_targets& planned) {
   for (const auto& [number, group, starter] : planned) {
     const transport::starting_factory* const by = group->by->as_starting();
     if (by != nullptr) directory_.set_company(number, by->host_factory().reaches(), starter);
-    if (starter != 0) host_.ways.add(number, starter);
   }
   if (std::ranges::any_of(planned, [](const fresh_target& one) { return is_invited(*one.group); }))
     directory_.begin_additions(planned.front().node);  // their addresses are known when they are there

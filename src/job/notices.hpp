@@ -35,10 +35,10 @@ using announcement = std::tuple<std::uint8_t, std::uint32_t, node_t, bool, bool,
 using meeting = std::tuple<std::uint8_t, node_t>;
 /// kind, node, milliseconds
 using ending = std::tuple<std::uint8_t, node_t, std::int64_t>;
-/// kind, the program's name and its arguments
-using main_request = std::tuple<std::uint8_t, std::vector<std::string>>;
-/// kind, exit status, why it did not run
-using main_end = std::tuple<std::uint8_t, std::int32_t, std::string>;
+/// kind, the program's name and its arguments, whether with a progress thread
+using main_request = std::tuple<std::uint8_t, std::vector<std::string>, bool>;
+/// kind, exit status, whether the process is about to exit, why it did not run
+using main_end = std::tuple<std::uint8_t, std::int32_t, bool, std::string>;
 
 /// kind, one more than the largest number of a node; first number, how many, and the group as in HAM_NODES
 using start_request =

@@ -17,8 +17,8 @@ void own_targets::attach(engine& node, node_directory& directory) {
 void own_targets::start(const fresh_targets& own, std::size_t nodes, bool relays) {
   if (own.empty()) return;
   own_ = own;
-  if (relays) node_->standby.start();
   try {
+    if (relays) node_->standby.start();
     targets_->start(own, static_cast<std::uint32_t>(nodes));
   } catch (const std::exception& problem) {  // as if they had been lost
     for (const fresh_target& one : own) {

@@ -61,12 +61,13 @@ void running_target::begin() {
 bool running_target::serve() {
   target_.serve([this] { begin(); });
   while (const auto request = directory_.take_start_request()) {
+    if (target_.has_ended()) break;
     target_.serve([&] {
       boot_.start(*request);
       if (main_.requested()) target_.interrupt_service();
     });
   }
-  if (main_.requested()) return true;
+  if (main_.requested() && !target_.has_ended()) return true;
   leave();
   return false;
 }
@@ -79,15 +80,17 @@ void running_target::leave() {
   boot_.left();
 }
 
-void running_target::end_main(int status, const std::string& why) {
-  main_.report_end(status, why);
+void running_target::end_main(int status, bool exits, const std::string& why) {
+  boot_.main_ended();
+  main_.report_end(status, exits, why);
   target_.serve();
+  if (!target_.has_ended()) target_.serve();  // an interruption was left over
   leave();
 }
 
 void running_target::report_end_of_main(int status) {
   constexpr std::int64_t max_wait_ns = 1'000'000'000;
-  main_.report_end(status);
+  main_.report_end(status, true);
   const std::int64_t until = base::now_ns() + max_wait_ns;
   while (target_.peers.is_ready(0) && base::now_ns() < until) base::sleep_ns(1'000'000);
 }
@@ -188,7 +191,7 @@ void run_called_target(std::uint64_t address) {
                      "the application's library for it has no function main; build that in, not only what is called");
     return;
   }
-  main_here::end(main_here::begin(std::move(target)).run(main));
+  main_here::end(main_here::begin(std::move(target)).run(main), false);
 }
 
 target_of_main run_rank(std::unique_ptr<transport::process_group> group, const fresh_targets& planned,

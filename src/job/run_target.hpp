@@ -27,8 +27,9 @@ struct target_boot {
   std::function<void(engine&)> begin;  ///< if it is there: the target waits for the host's greeting, and calls it
   /// If it is there, the host may ask once for targets of this one: called by the serving thread.
   std::function<void(const start_request&)> start;
-  std::function<void()> ended = [] {};  ///< when the host has ended, before the connections are left
-  std::function<void()> left = [] {};   ///< and when they have been
+  std::function<void()> main_ended = [] {};  ///< when main, which ran here, has ended, before the host knows
+  std::function<void()> ended = [] {};       ///< when the host has ended, before the connections are left
+  std::function<void()> left = [] {};        ///< and when they have been
 };
 
 /// A target from its start to its end. Its engine is the process's one meanwhile. One thread at a time.
@@ -43,14 +44,17 @@ class running_target {
   /// Executes calls until the host has ended, and leaves the job. True: the host wants main to run here, before that.
   /// The caller runs it, and then calls end_main.
   [[nodiscard]] bool serve();
-  /// Tells the host how main ended, or `why` it did not run, and leaves the job when that has heard it.
-  void end_main(int status, const std::string& why = {});
+  /// Tells the host how main ended, and whether this process exits with that, or `why` it did not run, and leaves the
+  /// job when that has heard it.
+  void end_main(int status, bool exits, const std::string& why = {});
   /// Only tells it, and waits a moment for the host's end: for threads that must not serve.
   void report_end_of_main(int status);
 
   [[nodiscard]] engine& node() noexcept { return target_; }
   /// Of main: the program's name, and what follows it.
   [[nodiscard]] std::vector<std::string> arguments() const { return main_.arguments(); }
+  /// Whether the host's settings ask for one beside main.
+  [[nodiscard]] bool wants_progress_thread() const { return main_.wants_progress_thread(); }
 
  private:
   void begin();

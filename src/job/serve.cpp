@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -33,11 +34,13 @@
 namespace ham::detail {
 namespace {
 
-/// A job's process that is still there so long after its host has gone is killed, as over shared memory.
+/// A job's process that is still there so long after its host has gone is killed, as over shared memory; one that has
+/// targets of its own ends them first.
 constexpr std::int64_t grace_ns = 500'000'000;
+constexpr std::int64_t grace_with_targets_ns = 2'000'000'000;
 
 /// What the process of a job tells the waiting one.
-enum class job_event : char { begins = 'b', host_gone = 'g' };
+enum class job_event : char { begins = 'b', has_targets = 't', host_gone = 'g' };
 
 /// Hands on to the engine what the transport observes. The loss of the host goes to the waiting process besides: from
 /// the transport's own thread, so also while every other one of this process executes a function that does not end.
@@ -50,11 +53,14 @@ class job_observer final : public transport::observer {
   job_observer& operator=(const job_observer&) = delete;
 
   void report(job_event what) const noexcept {
+    if (main_ended_.load() && what == job_event::host_gone) return;
     const char byte = static_cast<char>(what);
     while (::write(news_.get(), &byte, 1) < 0 && errno == EINTR) {
     }
   }
   void use(engine& target) noexcept { target_ = &target; }
+  /// From now on the end of the host is no reason to end this process, which is about to.
+  void end_of_main() noexcept { main_ended_.store(true); }
 
   void on_connected(transport::endpoint& with) override { target_->events.on_connected(with); }
   void on_broken(node_t peer, const std::string& reason) override { target_->events.on_broken(peer, reason); }
@@ -66,6 +72,7 @@ class job_observer final : public transport::observer {
  private:
   base::unique_fd news_;
   engine* target_ = nullptr;
+  std::atomic<bool> main_ended_{false};
 };
 
 /// In the child: waits for a host and works for it. By then the server's key and its listening socket are gone: what
@@ -93,7 +100,11 @@ target_of_main wait_and_serve(std::unique_ptr<transport::listener> at, base::uni
     directory.use_network(*made);
     return made;
   };
-  boot.start = [targets](const start_request& request) { targets->start(request); };
+  boot.start = [observer, targets](const start_request& request) {
+    observer->report(job_event::has_targets);
+    targets->start(request);
+  };
+  boot.main_ended = [observer] { observer->end_of_main(); };
   boot.ended = [observer] { observer->report(job_event::host_gone); };
   boot.left = [targets] { targets->end(); };
   return run_target(std::move(boot));
@@ -121,6 +132,7 @@ class job_processes {
   struct child {
     base::unique_fd news;  // job_event
     bool waiting = true;
+    bool has_targets = false;
     bool host_gone = false;  // it is killed if it stays
     bool killed = false;
   };
@@ -200,14 +212,18 @@ class job_processes {
       return;
     }
     from.waiting = false;
+    if (static_cast<job_event>(byte) == job_event::has_targets) from.has_targets = true;
     if (static_cast<job_event>(byte) != job_event::host_gone || std::exchange(from.host_gone, true)) return;
-    supervisor_.kill_at(pid, base::now_ns() + grace_ns);
+    supervisor_.kill_at(pid, base::now_ns() + grace_of(from));
   }
+
+  static std::int64_t grace_of(const child& one) { return one.has_targets ? grace_with_targets_ns : grace_ns; }
 
   static void report_end(const child& one, const std::string& how) {
     constexpr std::string_view by_signal = "was killed by signal ";
     if (one.killed) {
-      std::fprintf(stderr, "ham: the process of a job was killed: 500 ms after its host had gone it was still there\n");
+      std::fprintf(stderr, "ham: the process of a job was killed: %d ms after its host had gone it was still there\n",
+                   static_cast<int>(grace_of(one) / 1'000'000));
     } else if (how.starts_with(by_signal)) {
       std::fprintf(stderr, "ham: the process of a job was ended by signal %s\n", how.c_str() + by_signal.size());
     }
@@ -247,7 +263,7 @@ target_of_main serve_hosts(const runtime_options& options, std::vector<std::stri
   std::unique_ptr<transport::listener> at = module.listen(how);
   how.key.reset();
   std::fprintf(stderr, "ham: waiting for hosts at %s\n", at->address().c_str());
-  return job_processes(std::move(at), options.jobs, {std::move(command), parse_placement(options.cpu_affinity)}).run();
+  return job_processes(std::move(at), options.jobs, {std::move(command), parse_placement("auto")}).run();
 }
 
 }  // namespace ham::detail

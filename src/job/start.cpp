@@ -155,21 +155,19 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
   return parts;
 }
 
-int serve_main_elsewhere(std::unique_ptr<runtime_parts> parts, const runtime_options& options,
-                         std::vector<std::string> command) {
-  if (parts->main == nullptr) {
-    throw config_error("--ham-main-node=" + std::to_string(options.main_node) +
+int serve_main_elsewhere(runtime_parts& parts, const runtime_options& options, std::vector<std::string> command) {
+  const auto where = static_cast<node_t>(options.main_node);
+  if (parts.main == nullptr) {
+    throw config_error("--ham-main-node=" + std::to_string(where) +
                        ": these targets are threads of this process, where main runs; choose another transport");
   }
-  if (options.main_node >= parts->host->peers.size()) {
+  if (options.main_node >= parts.host->peers.size()) {
     throw config_error("--ham-main-node=" + std::to_string(options.main_node) + ": the job has nodes 0 to " +
-                       std::to_string(parts->host->peers.size() - 1) + "; choose one of them, or ask for more targets");
+                       std::to_string(parts.host->peers.size() - 1) + "; choose one of them, or ask for more targets");
   }
   command.front() = program_invocation_name;
   try {
-    const int status = parts->main->run_on(static_cast<node_t>(options.main_node), command);
-    parts.reset();  // here: who calls this may exit before it destroys its arguments
-    return status;
+    return parts.main->run_on(where, command, options.progress_thread);
   } catch (const node_failure& failure) {
     throw config_error(std::string("main has not come to its end: ") + failure.what());
   }

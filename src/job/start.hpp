@@ -45,9 +45,9 @@ struct runtime_parts {
 [[nodiscard]] std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
                                                        const void* communicator = nullptr);
 
-/// On a host whose main runs on a target (options.main_node): serves until that has ended, ends the job, and gives the
-/// exit status. Throws ham::config_error.
-[[nodiscard]] int serve_main_elsewhere(std::unique_ptr<runtime_parts> parts, const runtime_options& options,
+/// On a host whose main runs on a target (options.main_node): serves until that has ended, also its process if that is
+/// one of this machine's, and gives the exit status. Throws ham::config_error.
+[[nodiscard]] int serve_main_elsewhere(runtime_parts& parts, const runtime_options& options,
                                        std::vector<std::string> command);
 
 /// Of a target on which main runs (main_here).

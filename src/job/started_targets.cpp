@@ -128,7 +128,11 @@ bool started_targets::has_place_of(node_t node) const {
 
 void set_routes(engine& at, const fresh_targets& all, node_t first, node_t end) {
   at.ways.set_neighbours(first, end);
-  for (const fresh_target& one : all) at.ways.add(one.node, one.starter);
+  for (const fresh_target& one : all) {
+    // Of waiting programs ranks know nothing: what belongs to those is reached through the host.
+    const bool of_rank = one.starter == 0 || (one.starter >= first && one.starter < end);
+    at.ways.add(one.node, of_rank || at.self() == 0 ? one.starter : 0);
+  }
   at.locked([&] {
     for (const fresh_target& one : targets_of(all, at.self())) static_cast<void>(at.peers.expect(one.node));
   });

@@ -89,10 +89,12 @@ class engine final : public called_node,
   void serve(const std::function<void()>& first = {});
   /// Makes serve() return, while the node goes on.
   void interrupt_service() noexcept;
-  /// The loss of `node` makes serve() return, too.
+  /// The loss of `node`, in whatever way, makes serve() return, too.
   void end_with(node_t node) noexcept { ends_with_.store(node, std::memory_order_release); }
   /// Makes serve() return.
   void end() noexcept;
+  /// Whether there is nothing left to serve.
+  [[nodiscard]] bool has_ended() const noexcept { return stop_.load(std::memory_order_acquire); }
   /// Tells all peers that this node ends, and settles what is pending.
   void leave();
   /// Again: nothing. Any thread.
@@ -187,10 +189,7 @@ class engine final : public called_node,
   }
 
   // ---- connected_node
-  [[nodiscard]] bool ends_with(node_t node, peer_end how) const noexcept override {
-    if (node == ends_with_.load(std::memory_order_acquire)) return true;
-    // A host that only sent nonsense is not served any more, but this process ends with it and not before.
-    if (how == peer_end::connection_broken) return false;
+  [[nodiscard]] bool ends_with(node_t node) const noexcept override {
     return self_ != 0 && (node == 0 || node == ways.starter());
   }
   void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }

@@ -83,6 +83,7 @@ void engine::approach(node_t neighbour) noexcept {
 }
 
 void engine::after_loss(node_t node, const std::string& why) noexcept {
+  if (node == ends_with_.load(std::memory_order_acquire)) end();
   forwarder_.lose(node, why);
   try {
     if (relay_ != nullptr || ways.any_behind(node)) relay().lose_behind(node, why);

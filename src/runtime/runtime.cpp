@@ -70,8 +70,18 @@ std::unique_ptr<runtime_parts> start_program(int& argc, char**& argv, runtime_op
   }
   auto parts = start_job(options, command());
   if (parts->here() == nullptr) return nullptr;
-  if (parts->host != nullptr && options.main_node != 0)
-    std::exit(serve_main_elsewhere(std::move(parts), options, command()));
+  if (parts->host != nullptr && options.main_node != 0) {
+    process_job() = std::move(parts);  // a function that exits here ends the job in order
+    std::atexit([] { end_process_job(); });
+    int status = 0;
+    try {
+      status = serve_main_elsewhere(*process_job(), options, command());
+    } catch (...) {
+      end_process_job();
+      throw;
+    }
+    std::exit(status);
+  }
   static_cast<void>(main_here::enter(argc, argv));
   return parts;
 }

@@ -36,9 +36,7 @@ class node_of_connections : public detail::connected_node, public detail::receiv
   std::vector<std::string> failures;
   std::vector<std::pair<node_t, std::string>> lost;
 
-  [[nodiscard]] bool ends_with(node_t node, peer_end how) const noexcept override {
-    return node == 0 && how != peer_end::connection_broken;
-  }
+  [[nodiscard]] bool ends_with(node_t node) const noexcept override { return node == 0; }
   void lose_host() noexcept override { ++hosts_lost; }
   void after_loss(node_t node, const std::string& why) noexcept override { lost.emplace_back(node, why); }
   bool leaving() const noexcept override { return ends; }

@@ -19,7 +19,7 @@ target_of_main asked_for_main(std::vector<std::string> arguments) {
     return std::make_unique<silent_transport>();
   };
   boot.join = [target, arguments = std::move(arguments)] {
-    const auto request = pack(main_request{kind_of(notice::run_main), arguments});
+    const auto request = pack(main_request{kind_of(notice::run_main), arguments, false});
     (*target)->locked([&] { (*target)->owner->on_notice(0, request); });
   };
   return run_target(std::move(boot));

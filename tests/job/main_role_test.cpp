@@ -14,10 +14,10 @@ namespace {
 using namespace ham::test;
 
 std::vector<std::byte> request(const std::vector<std::string>& arguments) {
-  return pack(main_request{kind_of(notice::run_main), arguments});
+  return pack(main_request{kind_of(notice::run_main), arguments, false});
 }
 std::vector<std::byte> end_with(int status, const std::string& why = {}) {
-  return pack(main_end{kind_of(notice::main_ended), status, why});
+  return pack(main_end{kind_of(notice::main_ended), status, true, why});
 }
 
 TEST(main_role, takes_the_notices_about_main) {

@@ -23,9 +23,10 @@ TEST(notices, keep_the_numbers_of_the_protocol) {
 }
 
 TEST(notices, are_as_long_as_what_they_say) {
-  auto text = pack(main_end{kind_of(notice::main_ended), -3, "no main"});
-  const auto [kind, status, why] = unpack<main_end>(text);
+  auto text = pack(main_end{kind_of(notice::main_ended), -3, false, "no main"});
+  const auto [kind, status, exits, why] = unpack<main_end>(text);
   EXPECT_EQ(status, -3);
+  EXPECT_FALSE(exits);
   EXPECT_EQ(why, "no main");
   text.push_back(std::byte{0});
   EXPECT_THROW(static_cast<void>(unpack<main_end>(text)), protocol_error);

@@ -49,7 +49,7 @@ TEST(run_target, comes_back_for_main_and_goes_on_as_a_node) {
     return std::make_unique<silent_transport>();
   };
   boot.join = [&] {
-    const auto request = pack(main_request{kind_of(notice::run_main), {"app", "-v"}});
+    const auto request = pack(main_request{kind_of(notice::run_main), {"app", "-v"}, false});
     target->locked([&] { target->owner->on_notice(0, request); });
   };
   boot.ended = [&] { ended = true; };
@@ -61,7 +61,7 @@ TEST(run_target, comes_back_for_main_and_goes_on_as_a_node) {
     EXPECT_EQ(process_engine(), target);
     EXPECT_EQ(waiting->arguments(), (std::vector<std::string>{"app", "-v"}));
     target->end();  // as the host's goodbye
-    waiting->end_main(0);
+    waiting->end_main(0, true);
     EXPECT_TRUE(ended);
   }
   EXPECT_EQ(process_engine(), nullptr);

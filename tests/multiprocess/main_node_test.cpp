@@ -94,6 +94,28 @@ TEST(main_node_ends, without_a_word) {
   EXPECT_EQ(thrown.exit_status(), 2);
 }
 
+TEST(main_node_ends, when_it_is_removed) {
+  const program_run run({"HAM_MAIN_NODE=1"}, {"removes_itself"});
+  EXPECT_NE(run.text.find("it was removed from the job"), std::string::npos) << run.text;
+  EXPECT_EQ(run.exit_status(), 2);
+}
+
+TEST(main_node_ends, after_the_destructors_of_its_process) {
+  const program_run run({"HAM_MAIN_NODE=1"}, {"slow_end", "3"});
+  EXPECT_NE(run.text.find("a destructor has ended"), std::string::npos) << run.text;
+  EXPECT_EQ(run.exit_status(), 3);
+}
+
+TEST(main_node_start, has_the_progress_thread_of_the_host) {
+  const program_run run({"HAM_MAIN_NODE=1", "HAM_PROGRESS_THREAD=1"}, {"waits_for_call", "3"});
+  EXPECT_EQ(run.exit_status(), 3) << run.text;
+}
+
+TEST(main_node_start, is_for_the_first_runtime_of_the_process) {
+  const program_run run({"HAM_MAIN_NODE=1"}, {"another"});
+  EXPECT_EQ(run.text, expected(1, 2, " another") + "the second runtime has node 0\n");
+}
+
 TEST(main_node_ends, with_its_host) {
   const program_run run({"HAM_MAIN_NODE=1"}, {"host_ends"});
   EXPECT_EQ(run.exit_status(), 7) << run.text;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -70,6 +71,25 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
     }).detach();
     ::pthread_exit(nullptr);
+  }
+  if (how == "removes_itself") offload::sync(0, [] { offload::remove_node(1); });
+  if (how == "slow_end") {
+    static const struct slow_end {
+      ~slow_end() {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        std::fputs("a destructor has ended\n", stderr);
+      }
+    } slow;
+  }
+  if (how == "waits_for_call") {  // without a call to HAM
+    static std::atomic<bool> called{false};
+    offload::ping(0, [] { offload::ping(1, [] { called = true; }); });
+    while (!called) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (how == "another") {
+    runtime again(argc, argv);
+    std::printf("the second runtime has node %d\n", static_cast<int>(again.this_node()));
+    std::fflush(stdout);
   }
   if (how == "object") kept = offload::make<told_at_end>(0);
   if (how == "host_ends") offload::sync(0, [] { std::exit(7); });
