@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,19 +32,35 @@ class life : public testing::Test {
  protected:
   life_word& word(std::size_t index) { return reinterpret_cast<life_word*>(memory_.data())[index * 16]; }
 
-  /// A child that holds word `index` and then does `what`.
+  /// A child that holds word `index` and then does `what`. To be made while this process has one thread: a child that
+  /// is forked while another thread allocates inherits the allocator's lock, held for ever (AddressSanitizer's
+  /// allocator does not give it back in the child as glibc's does).
   template <class What>
   pid_t child(std::size_t index, What what) {
-    const pid_t pid = ::fork();
-    if (pid == 0) {
+    const pid_t pid = forked([&] {
       {
         life_watch mine(word(index), [](std::uint64_t) {});
         what();
       }
       ::_exit(0);
-    }
-    while (word(index).load() == 0) std::this_thread::sleep_for(100us);
+    });
+    wait_until_held(index);
     return pid;
+  }
+  /// A child that does `what`, does not return, and dies with this process.
+  template <class What>
+  static pid_t forked(What what) {
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    what();
+    ::_exit(0);
+  }
+  void wait_until_held(std::size_t index) {
+    for (int i = 0; i < 100000 && word(index).load() == 0; ++i) std::this_thread::sleep_for(100us);
+    ASSERT_NE(word(index).load(), 0U) << "word " << index << " is not held";
   }
 
   bool eventually(std::size_t count) {
@@ -93,10 +110,12 @@ TEST_F(life, own_word_is_held_and_given_back) {
 
 /// The kernel wakes one watcher, which may have lost interest by the time that it runs.
 TEST_F(life, all_watchers_are_told_even_if_one_gives_up_at_that_moment) {
+  std::vector<pid_t> pids;
+  for (std::size_t i = 2; i <= 21; ++i) pids.push_back(child(i, hold_still));
   life_watch first(word(0), note());
   life_watch second(word(1), note());
   for (std::size_t i = 2; i <= 21; ++i) {
-    const pid_t pid = child(i, hold_still);
+    const pid_t pid = pids[i - 2];
     first.watch(word(i), 0);
     std::this_thread::sleep_for(5ms);  // it waits, before the other does
     second.watch(word(i), i);
@@ -111,9 +130,11 @@ TEST_F(life, all_watchers_are_told_even_if_one_gives_up_at_that_moment) {
 }
 
 TEST_F(life, kill_9_is_told_once) {
+  std::vector<pid_t> pids;
+  for (std::size_t i = 1; i <= 10; ++i) pids.push_back(child(i, hold_still));
   life_watch mine(word(0), note());
   for (std::size_t i = 1; i <= 10; ++i) {
-    const pid_t pid = child(i, hold_still);
+    const pid_t pid = pids[i - 1];
     mine.watch(word(i), i);
     std::this_thread::sleep_for(i % 2 == 0 ? 2ms : 0ms);
     ::kill(pid, SIGKILL);
@@ -134,19 +155,19 @@ TEST_F(life, death_before_the_watch_is_told) {
 }
 
 TEST_F(life, sudden_exit_is_a_death) {
-  life_watch mine(word(0), note());
   const pid_t pid = child(1, [] {
     std::this_thread::sleep_for(50ms);
     ::_exit(3);
   });
+  life_watch mine(word(0), note());
   mine.watch(word(1), 1);
   EXPECT_TRUE(eventually(1));
   ::waitpid(pid, nullptr, 0);
 }
 
 TEST_F(life, an_orderly_end_is_none) {
-  life_watch mine(word(0), note());
   const pid_t pid = child(1, [] { std::this_thread::sleep_for(30ms); });
+  life_watch mine(word(0), note());
   mine.watch(word(1), 1);
   ::waitpid(pid, nullptr, 0);
   std::this_thread::sleep_for(50ms);
@@ -155,10 +176,16 @@ TEST_F(life, an_orderly_end_is_none) {
 }
 
 TEST_F(life, a_word_may_be_watched_before_it_is_held) {
+  const pid_t pid = forked([&] {
+    while (word(2).load() == 0) std::this_thread::sleep_for(100us);
+    life_watch theirs(word(1), [](std::uint64_t) {});
+    hold_still();
+  });
   life_watch mine(word(0), note());
   mine.watch(word(1), 1);
   std::this_thread::sleep_for(5ms);
-  const pid_t pid = child(1, hold_still);
+  word(2).store(1);
+  wait_until_held(1);
   std::this_thread::sleep_for(5ms);
   ::kill(pid, SIGKILL);
   EXPECT_TRUE(eventually(1));
@@ -166,17 +193,16 @@ TEST_F(life, a_word_may_be_watched_before_it_is_held) {
 }
 
 TEST_F(life, several_watchers_of_one_word) {
-  life_watch mine(word(0), note());
   const pid_t pid = child(1, hold_still);
-  const pid_t watcher = ::fork();
-  if (watcher == 0) {
+  const pid_t watcher = forked([&] {
     std::atomic<bool> told{false};
     life_watch theirs(word(2), [&](std::uint64_t) { told = true; });
     theirs.watch(word(1), 1);
     for (int i = 0; i < 100000 && !told; ++i) std::this_thread::sleep_for(100us);
     ::_exit(told ? 0 : 1);
-  }
-  while (word(2).load() == 0) std::this_thread::sleep_for(100us);
+  });
+  wait_until_held(2);
+  life_watch mine(word(0), note());
   mine.watch(word(1), 1);
   std::this_thread::sleep_for(10ms);
   ::kill(pid, SIGKILL);
@@ -188,12 +214,10 @@ TEST_F(life, several_watchers_of_one_word) {
 }
 
 TEST_F(life, more_words_than_one_thread_can_watch) {
-  life_watch mine(word(0), note());
   std::vector<pid_t> pids;
-  for (std::size_t i = 1; i <= 160; ++i) {
-    pids.push_back(child(i, hold_still));
-    mine.watch(word(i), i);
-  }
+  for (std::size_t i = 1; i <= 160; ++i) pids.push_back(child(i, hold_still));
+  life_watch mine(word(0), note());
+  for (std::size_t i = 1; i <= 160; ++i) mine.watch(word(i), i);
   for (const pid_t pid : pids) ::kill(pid, SIGKILL);
   EXPECT_TRUE(eventually(160));
   for (const pid_t pid : pids) ::waitpid(pid, nullptr, 0);
