@@ -15,6 +15,8 @@ namespace ham::detail {
 namespace {
 
 main_here* the_one = nullptr;
+/// The one again, also after its end: main may look at its arguments to the last.
+[[gnu::used]] main_here* arguments_of_main = nullptr;
 
 /// With the status, which atexit() does not tell.
 void end_at_exit() {
@@ -36,7 +38,7 @@ main_here::main_here(target_of_main target, std::function<void()> after)
 main_here& main_here::begin(target_of_main target, std::function<void()> after) {
   ::unsetenv(base::info_of(base::setting::main_node).variable);  // what is started here has its main to itself
   const bool progress_thread = target->wants_progress_thread();
-  the_one = new main_here(std::move(target), std::move(after));  // stays: main may look at its arguments to the last
+  the_one = arguments_of_main = new main_here(std::move(target), std::move(after));
   if (progress_thread) the_one->node().start_progress_thread();
   end_at_exit();
   return *the_one;
