@@ -78,8 +78,10 @@ TEST(main_node_ends, in_a_call_of_another_node_and_on_another_thread) {
   EXPECT_EQ(program_run({"HAM_MAIN_NODE=1"}, {"exit_in_call"}).exit_status(), 6);
 }
 
+/// glibc exits on that thread after it has destroyed its thread-local variables, and never frees those that exit makes,
+/// which a leak detector reports.
 TEST(main_node_ends, with_the_last_thread) {
-  const program_run run({"HAM_MAIN_NODE=1"}, {"last_thread"});
+  const program_run run({"HAM_MAIN_NODE=1", "ASAN_OPTIONS=detect_leaks=0"}, {"last_thread"});
   EXPECT_EQ(run.text, expected(1, 2, " last_thread") + "a call after main 0\n");
   EXPECT_EQ(run.exit_status(), 0);
 }
