@@ -33,13 +33,17 @@ void announce_and_work_forever() {
   work_forever();
 }
 
-/// A folder that must be empty while jobs run in it, and afterwards.
+/// A folder that must be empty while jobs run in it, and afterwards. Targets come here too, on their way to the runtime
+/// in which they stay: they would leave theirs behind.
 struct empty_folder {
   empty_folder() {
+    if (std::getenv("HAM_TARGET") != nullptr) return;
     char name[] = "/tmp/ham-files-XXXXXX";
     if (::mkdtemp(name) != nullptr) path = name;
   }
-  ~empty_folder() { ::rmdir(path.c_str()); }
+  ~empty_folder() {
+    if (!path.empty()) ::rmdir(path.c_str());
+  }
   empty_folder(const empty_folder&) = delete;
   empty_folder& operator=(const empty_folder&) = delete;
   [[nodiscard]] std::string group(int targets) const { return "file:" + std::to_string(targets) + path; }
