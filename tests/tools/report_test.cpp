@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,13 @@ TEST(report, numbers_are_numbers_in_json) {
   EXPECT_NE(packed.find("\"quartiles\":[2.5,3.5]"), std::string::npos) << packed;
   EXPECT_NE(packed.find("\"notmeasured\":null"), std::string::npos) << packed;
   EXPECT_NE(packed.find("\"met\":false"), std::string::npos) << packed;
+}
+
+TEST(report, columns_of_one_name_are_refused) {
+  if (!json_available()) GTEST_SKIP() << "built without nlohmann-json";
+  report twice{"twice", {{"a table", {"size", "part", "part"}, {{"1 B", {1, 0}, {2, 0}}}}}, {}, {}};
+  std::ostringstream text;
+  EXPECT_THROW(print_json(text, where, {twice}), std::logic_error);
 }
 
 }  // namespace

@@ -55,10 +55,12 @@ report run_blocks(const settings& how) {
   const shared_mapping from(2 * total_bytes);
   const shared_mapping to(2 * total_bytes);
   table found{
-      "4 MiB in rows, every second row of a matrix; microseconds; floor: the rows copied one by one with memcpy "
-      "between two shared mappings",
-      {"row", "put", "get", "put of each row", "floor", "put / floor", "each row / put"},
+      "4 MiB in rows, every second row of a matrix; floor: the rows copied one by one with memcpy between two shared "
+      "mappings",
+      {"row"},
       {}};
+  for (const char* name : {"put", "get", "put of each row"}) add_median_columns(found.columns, name, "us");
+  found.columns.insert(found.columns.end(), {"floor us", "put / floor", "quartiles", "each row / put"});
   for (const shape& what : shapes) {
     paired_rounds put, get, single;
     block_plan plan = how.plan();
@@ -83,13 +85,12 @@ report run_blocks(const settings& how) {
     }
     const comparison block = put.compared();
     const comparison each = single.compared();
-    found.rows.push_back({what.name,
-                          {block.measured / 1e3, 1},
-                          {get.compared().measured / 1e3, 1},
-                          {each.measured / 1e3, 1},
-                          {block.floor / 1e3, 1},
-                          {block.median_of_ratios, 2},
-                          {each.measured / block.measured, 2}});
+    auto& row = found.rows.emplace_back(std::vector<cell>{what.name});
+    for (const comparison& one : {block, get.compared(), each}) add_median(row, one, 1e3, 1);
+    row.insert(row.end(), {{block.floor / 1e3, 1},
+                           {block.median_of_ratios, 2},
+                           quartiles_of_ratio(block),
+                           {each.measured / block.measured, 2}});
   }
   result.tables.push_back(std::move(found));
   return result;

@@ -72,8 +72,9 @@ void measure(const situation& beside, std::array<placement, 3>& all, const setti
 }
 
 table measure_all(const std::string& title, const std::vector<situation>& situations, const settings& how, report& to) {
-  table times{
-      title, {"", "placement", "p50 us", "p90 us", "p50 / pinned", "quartiles", "p90 / pinned", "p50 / none"}, {}};
+  table times{title, {"situation", "placement"}, {}};
+  for (const char* name : {"p50", "p90"}) add_median_columns(times.columns, name, "us");
+  times.columns.insert(times.columns.end(), {"p50 / pinned", "quartiles", "p90 / pinned", "p50 / none"});
   for (const situation& beside : situations) {
     std::array<placement, 3> all = placements_of(how);
     measure(beside, all, how);
@@ -81,14 +82,11 @@ table measure_all(const std::string& title, const std::vector<situation>& situat
       const comparison p50 = compare(one.p50_us, all[0].p50_us);
       const comparison p90 = compare(one.p90_us, all[0].p90_us);
       const comparison free = compare(one.p50_us, all[2].p50_us);
-      times.rows.push_back({beside.name,
-                            one.name,
-                            {p50.measured, 1},
-                            {p90.measured, 1},
-                            {p50.median_of_ratios, 3},
-                            quartiles_of_ratio(p50),
-                            {p90.median_of_ratios, 3},
-                            {free.median_of_ratios, 3}});
+      auto& row = times.rows.emplace_back(std::vector<cell>{beside.name, one.name});
+      for (const comparison* measured : {&p50, &p90}) add_median(row, *measured, 1, 1);
+      row.insert(
+          row.end(),
+          {{p50.median_of_ratios, 3}, quartiles_of_ratio(p50), {p90.median_of_ratios, 3}, {free.median_of_ratios, 3}});
     }
     // Where there is not room for all, time slices make single runs differ several times over: no bar.
     if (!beside.against_pinned) continue;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <ostream>
 #include <stdexcept>
+#include <string>
 
 #if __has_include(<nlohmann/json.hpp>)
 
@@ -35,7 +36,11 @@ json to_json(const table& what) {
   json rows = json::array();
   for (const auto& row : what.rows) {
     json object = json::object();
-    for (std::size_t i = 0; i < row.size(); ++i) object[what.columns[i]] = to_json(row[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!object.emplace(what.columns.at(i), to_json(row[i])).second) {
+        throw std::logic_error("two columns of a table are called \"" + what.columns[i] + '"');
+      }
+    }
     rows.push_back(std::move(object));
   }
   return {{"title", what.title}, {"rows", std::move(rows)}};

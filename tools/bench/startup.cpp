@@ -80,8 +80,10 @@ report run_startup(const settings& how) {
   report result{"startup", {}, {}, {}};
   table times{
       "targets started, called once each and ended; floor: as many bare processes of this program started and ended",
-      {"targets", "up ms", "called ms", "ended ms", "total ms", "floor ms", "ratio", "private MiB"},
+      {"targets"},
       {}};
+  for (const char* name : {"up", "called", "ended", "total"}) add_median_columns(times.columns, name, "ms");
+  times.columns.insert(times.columns.end(), {"floor ms", "ratio", "quartiles", "private MiB"});
   for (int targets = 1; targets <= most; targets *= 2) {
     std::vector<double> up;
     std::vector<double> called;
@@ -99,14 +101,9 @@ report run_startup(const settings& how) {
       private_mib = std::fmax(private_mib, found.private_mib);
     }
     const comparison job = compare(total, floor);
-    times.rows.push_back({count(targets),
-                          {median(std::move(up)), 2},
-                          {median(std::move(called)), 2},
-                          {median(std::move(ended)), 2},
-                          {job.measured, 2},
-                          {job.floor, 2},
-                          {job.median_of_ratios, 2},
-                          {private_mib, 2}});
+    auto& row = times.rows.emplace_back(std::vector<cell>{count(targets)});
+    for (const auto* one : {&up, &called, &ended, &total}) add_median(row, *one, 1, 2);
+    row.insert(row.end(), {{job.floor, 2}, {job.median_of_ratios, 2}, quartiles_of_ratio(job), {private_mib, 2}});
     if (targets == 128) {
       result.bars = {
           {"128 targets started, called once and ended", job.measured / 1e3, bar::direction::at_most, 3, "s"},

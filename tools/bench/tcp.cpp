@@ -31,7 +31,10 @@ constexpr std::size_t calls_under_way = 1000;
 constexpr std::size_t judged_bytes = std::size_t{256} << 20;
 constexpr int deaths = 5;
 
-double gigabytes_per_s(std::size_t bytes, double ns) { return static_cast<double>(bytes) / ns; }
+std::vector<double> gigabytes_per_s(std::size_t bytes, std::vector<double> times_ns) {
+  for (double& one : times_ns) one = static_cast<double>(bytes) / one;
+  return times_ns;
+}
 
 /// All that is found with one kind of security.
 struct findings {
@@ -127,16 +130,17 @@ double death_ms(const settings& how) {
 
 void add_calls(const findings& plain, const findings* secure, report& to) {
   table calls{"one empty call and its answer; floor: as many bytes sent and received over a bare socket, both spinning",
-              {"", "us", "floor us", "ratio", "quartiles", "1000 under way, million/s"},
+              {"security"},
               {}};
+  add_median_columns(calls.columns, "", "us");
+  calls.columns.insert(calls.columns.end(), {"floor us", "ratio", "quartiles"});
+  add_median_columns(calls.columns, "1000 under way,", "million/s");
   const auto add = [&](const char* name, const findings& found) {
     const comparison one = found.calls.compared();
-    calls.rows.push_back({name,
-                          {one.measured / 1e3, 2},
-                          {one.floor / 1e3, 2},
-                          {one.median_of_ratios, 3},
-                          quartiles_of_ratio(one),
-                          {1e3 / median(found.pipelined_ns), 2}});
+    auto& row = calls.rows.emplace_back(std::vector<cell>{name});
+    add_median(row, one, 1e3, 2);
+    row.insert(row.end(), {{one.floor / 1e3, 2}, {one.median_of_ratios, 3}, quartiles_of_ratio(one)});
+    add_median(row, gigabytes_per_s(1, found.pipelined_ns), 1e-3, 2);  // a call per ns: 10^3 million/s
     return one.median_of_ratios;
   };
   to.bars.push_back(
@@ -151,18 +155,17 @@ void add_calls(const findings& plain, const findings* secure, report& to) {
 
 void add_transfers(const settings& how, const findings& plain, const findings* secure, report& to) {
   const std::size_t bytes = std::min(how.largest_bytes, judged_bytes);
-  table speeds{"GB/s of one transfer of " + std::to_string(bytes >> 20) + " MiB; ratios of the same rounds",
-               {"", "put", "get", "plain stream", "put/stream", "get/stream"},
-               {}};
+  table speeds{"one transfer of " + std::to_string(bytes >> 20) + " MiB; ratios of the same rounds", {"security"}, {}};
+  for (const char* name : {"put", "get", "plain stream"}) add_median_columns(speeds.columns, name, "GB/s");
+  speeds.columns.insert(speeds.columns.end(), {"put / stream", "get / stream"});
   const auto add = [&](const char* name, const findings& found) {
     const comparison put = found.puts.compared();
     const comparison get = found.gets.compared();
-    speeds.rows.push_back({name,
-                           {gigabytes_per_s(bytes, put.measured), 2},
-                           {gigabytes_per_s(bytes, get.measured), 2},
-                           {gigabytes_per_s(bytes, put.floor), 2},
-                           {1 / put.median_of_ratios, 2},
-                           {1 / get.median_of_ratios, 2}});
+    auto& row = speeds.rows.emplace_back(std::vector<cell>{name});
+    for (const auto* times : {&found.puts.measured, &found.gets.measured, &found.puts.floor}) {
+      add_median(row, gigabytes_per_s(bytes, *times), 1, 2);
+    }
+    row.insert(row.end(), {{1 / put.median_of_ratios, 2}, {1 / get.median_of_ratios, 2}});
     return 1 / put.median_of_ratios;
   };
   const double part = add("plaintext", plain);
@@ -172,17 +175,19 @@ void add_transfers(const settings& how, const findings& plain, const findings* s
   to.tables.push_back(std::move(speeds));
   if (secure == nullptr || secure->aes_ns.empty()) return;
 
-  const comparison to_aes = compare(secure->aes_ns, secure->puts.measured);
-  const comparison to_sealed = compare(secure->sealed_ns, secure->puts.measured);
-  const comparison to_tls = compare(secure->tls_ns, secure->puts.measured);
-  const auto row = [&](const char* name, const comparison& one) {
-    return std::vector<cell>{name, {gigabytes_per_s(bytes, one.measured), 2}, {one.median_of_ratios, 2}};
+  table ciphers{"the put with TLS beside OpenSSL", {"encryption"}, {}};
+  add_median_columns(ciphers.columns, "", "GB/s");
+  ciphers.columns.insert(ciphers.columns.end(), {"put / it", "quartiles"});
+  const auto add_cipher = [&](const char* name, const std::vector<double>& times_ns) {
+    const comparison one = compare(times_ns, secure->puts.measured);
+    auto& row = ciphers.rows.emplace_back(std::vector<cell>{name});
+    add_median(row, gigabytes_per_s(bytes, times_ns), 1, 2);
+    row.insert(row.end(), {{one.median_of_ratios, 2}, quartiles_of_ratio(one)});
+    return one;
   };
-  table ciphers{"the put with TLS beside OpenSSL",
-                {"", "GB/s", "put / it"},
-                {row("AES-256-GCM of OpenSSL, one core, nothing else", to_aes),
-                 row("AES-256-GCM of OpenSSL over a bare socket, one core at either end", to_sealed),
-                 row("SSL_write and SSL_read over a bare socket", to_tls)}};
+  const comparison to_aes = add_cipher("AES-256-GCM of OpenSSL, one core, nothing else", secure->aes_ns);
+  add_cipher("AES-256-GCM of OpenSSL over a bare socket, one core at either end", secure->sealed_ns);
+  add_cipher("SSL_write and SSL_read over a bare socket", secure->tls_ns);
   to.tables.push_back(std::move(ciphers));
   if (bytes == judged_bytes)
     to.bars.push_back(

@@ -89,24 +89,24 @@ report run_transfers(const settings& how) {
   if (how.transport == "tcp") server.emplace(false, how.all_cores);
   const auto job = server ? server->host() : start_job(how, 1, pinning::by_default);
   memory of;
-  table found{
-      "put and get of 64 MiB, alone and while the host computes for as long; milliseconds",
-      {"verb", "by the caller", "waited for at once", "computing", "both at once", "ratio", "lowest", "highest"},
-      {}};
+  table found{"put and get of 64 MiB, alone and while the host computes for as long", {"verb"}, {}};
+  for (const char* name : {"by the caller", "waited for at once", "computing", "both at once"}) {
+    add_median_columns(found.columns, name, "ms");
+  }
+  add_median_columns(found.columns, "ratio", "");
+  found.columns.insert(found.columns.end(), {"lowest", "highest"});
   for (const bool put : {true, false}) {
-    times one = measure(put, of, std::max(how.repetitions, 5) * 3);
+    const times one = measure(put, of, std::max(how.repetitions, 5) * 3);
     const auto [low, high] = std::minmax_element(one.ratio.begin(), one.ratio.end());
     const double lowest = *low;
     const double highest = *high;
     const double ratio = median(one.ratio);
-    found.rows.push_back({put ? "put" : "get",
-                          {median(std::move(one.alone)) * 1e3, 3},
-                          {median(std::move(one.helped)) * 1e3, 3},
-                          {median(std::move(one.computing)) * 1e3, 3},
-                          {median(std::move(one.together)) * 1e3, 3},
-                          {ratio, 2},
-                          {lowest, 2},
-                          {highest, 2}});
+    auto& row = found.rows.emplace_back(std::vector<cell>{put ? "put" : "get"});
+    for (const auto* seconds : {&one.alone, &one.helped, &one.computing, &one.together}) {
+      add_median(row, *seconds, 1e-3, 3);
+    }
+    add_median(row, one.ratio, 1, 2);
+    row.insert(row.end(), {{lowest, 2}, {highest, 2}});
     result.bars.push_back(
         {std::string(put ? "put" : "get") + " of 64 MiB beside as much computing / the longer one alone", ratio,
          bar::direction::at_most, 1.15, ""});

@@ -76,23 +76,28 @@ report run_values(const settings& how) {
   table found{
       "arguments by std::span<const double>, results by std::vector<double>; microseconds, and as part of the "
       "floor's speed (of a result: of making the vector here, and the floor)",
-      {"size", "argument us", "part", "8 under way us", "part", "result us", "part", "floor us", "making us"},
+      {"size"},
       {}};
+  for (const char* name : {"argument", "8 under way", "result"}) {
+    add_median_columns(found.columns, name, "us");
+    found.columns.insert(found.columns.end(), {std::string(name) + ": part", std::string(name) + ": quartiles"});
+  }
+  found.columns.insert(found.columns.end(), {"floor us", "making us"});
   std::array<double, 3> lowest{1e9, 1e9, 1e9};
   for (std::size_t bytes = std::size_t{64} << 10; bytes <= std::size_t{32} << 20; bytes *= 2) {
     measured_size one{bytes, {}, {}, {}, {}, {}, {}, {}, {}};
     for (int round = -1; round < how.repetitions; ++round) measure(with, one, values, round);
-    const std::array<double, 3> parts{median(one.argument_part), median(one.eight_part), median(one.result_part)};
-    for (std::size_t i = 0; i < parts.size(); ++i) lowest[i] = std::min(lowest[i], parts[i]);
-    found.rows.push_back({size_text(bytes),
-                          {median(std::move(one.argument)) / 1e3, 2},
-                          {parts[0], 2},
-                          {median(std::move(one.eight)) / 1e3, 2},
-                          {parts[1], 2},
-                          {median(std::move(one.result)) / 1e3, 2},
-                          {parts[2], 2},
-                          {median(std::move(one.floor)) / 1e3, 2},
-                          {median(std::move(one.making)) / 1e3, 2}});
+    const std::array<const std::vector<double>*, 3> times{&one.argument, &one.eight, &one.result};
+    const std::array<const std::vector<double>*, 3> parts{&one.argument_part, &one.eight_part, &one.result_part};
+    auto& row = found.rows.emplace_back(std::vector<cell>{size_text(bytes)});
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const double part = median(*parts[i]);
+      lowest[i] = std::min(lowest[i], part);
+      add_median(row, *times[i], 1e3, 2);
+      row.emplace_back(part, 2);
+      row.emplace_back(range{quantile(*parts[i], 0.25), quantile(*parts[i], 0.75)}, 2);
+    }
+    row.insert(row.end(), {{median(one.floor) / 1e3, 2}, {median(one.making) / 1e3, 2}});
   }
   report result{"values", {}, {}, {}};
   result.tables.push_back(std::move(found));

@@ -131,7 +131,7 @@ void measure_memory(const settings& how, veo_session& with, report& into) {
     read_ratio.push_back(floor / elapsed_ns([&] { reading(large_bytes); }));
   }
   veo_free_mem(with.proc(), there);
-  table memory{"memory", {""}, {}};
+  table memory{"transfers of 1 byte, and of 64 MiB as part of the speed of memcpy", {"measure"}, {}};
   add_median_columns(memory.columns, "veo_write_mem", "");
   add_median_columns(memory.columns, "veo_read_mem", "");
   const auto add_row = [&memory](const char* name, const std::vector<double>& write, const std::vector<double>& read) {
