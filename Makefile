@@ -13,6 +13,8 @@ space := $(empty) $(empty)
 FOREIGN_AVEORUN := $(wildcard build/aarch64/libexec/aveorun)
 BENCH ?= latency placement rate bandwidth transfers blocks values startup idle scale overlap threads tcp protocols openmp veo veo-offload kernels mpi
 BENCH_ARGS ?=
+# Whether what HAM is compared with is built, too; said each time, so that nothing is left in CMake's cache by `make evaluate`.
+HAM_PEERS ?= OFF
 EVALUATE ?=
 EVALUATE_ARGS ?=
 FUZZ_RUNS ?= 100000
@@ -23,7 +25,7 @@ BUILD := build/$(PRESET)
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench evaluate fuzz install check tidy format clean test-deps evaluate-deps cross
+.PHONY: help deps configure build demo test bench evaluate fuzz install check tidy format clean test-deps evaluate-parts evaluate-deps cross
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
@@ -43,7 +45,7 @@ deps:
 	@scripts/install-deps.sh
 
 configure: deps
-	@cmake --preset $(PRESET) $(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	@cmake --preset $(PRESET) $(GENERATOR) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHAM_PEERS=$(HAM_PEERS) \
 	  $(if $(filter release,$(PRESET)),"-DHAM_TEST_ISAS=$(subst $(space),;,$(strip $(HAM_TEST_ISAS)))") \
 	  $(if $(filter release,$(PRESET)),$(if $(FOREIGN_AVEORUN),"-DHAM_TEST_FOREIGN_AVEORUN=$(abspath $(FOREIGN_AVEORUN))"))
 
@@ -73,12 +75,15 @@ bench: build
 
 # Under 25 minutes on 2 cores. What was measured with the same programs is kept (EVALUATE_ARGS=--again measures it once more).
 # A program that cannot be built is reported by the page as not measured.
-evaluate-deps:
+evaluate-parts:
+	@! command -v python3 >/dev/null || python3 benchmarks/evaluate --check $(EVALUATE)
+
+evaluate-deps: evaluate-parts
 	@scripts/install-deps.sh evaluate
 	@scripts/install-deps.sh peers
 
+evaluate: HAM_PEERS := ON
 evaluate: evaluate-deps configure
-	@cmake --preset $(PRESET) $(GENERATOR) -DHAM_PEERS=ON >/dev/null
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target evaluation -- $(if $(GENERATOR),-k,-k 0) || \
 	  echo "evaluate: some programs were not built, see the lines above"
 	@python3 benchmarks/evaluate --build $(BUILD) $(EVALUATE_ARGS) $(EVALUATE)

@@ -17,6 +17,7 @@ import runner
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SYSTEM_PYTHON = "/usr/bin/python3"
+INTERRUPTED = 130  # as of a program that SIGINT has ended
 
 
 def use_a_python_that_plots():
@@ -41,6 +42,7 @@ def arguments_of(texts):
     parser.add_argument("--page", action="store_true", help="measure nothing, write the page of what is there")
     parser.add_argument("--markdown", action="store_true", help="measure nothing, print the results of what is there as Markdown")
     parser.add_argument("--list", action="store_true", help="list the experiments")
+    parser.add_argument("--check", action="store_true", help="measure and write nothing, only check the names of the parts")
     return parser.parse_args(texts)
 
 
@@ -68,9 +70,16 @@ def main(texts):
         return 0
     place = runner.Place(SOURCE, os.path.abspath(options.build), os.path.abspath(options.out))
     parts = chosen(options.parts)
+    if options.check:
+        return 0
     everything = experiments.EXPERIMENTS
+    interrupted = False
     if not options.page and not options.markdown:
-        runner.Runner(place, options.minutes * 60, options.again, lambda line: print(line, flush=True)).run(measurements_of(parts))
+        try:
+            runner.Runner(place, options.minutes * 60, options.again, lambda line: print(line, flush=True)).run(measurements_of(parts))
+        except KeyboardInterrupt:
+            interrupted = True
+            print("\nevaluate: interrupted; the next run goes on here", file=sys.stderr, flush=True)
     records = {one.name: runner.read_record(place, one.name) for one in measurements_of(everything)}
     described = next((one["machine"] for one in records.values() if one and one["status"] == "measured"), machine.describe())
     if options.markdown:
@@ -83,10 +92,10 @@ def main(texts):
         file.write(page.written(everything, records, papers.load(), described))
     os.replace(path + ".new", path)
     print(f"evaluate: {os.path.relpath(path)}")
-    return 0
+    return INTERRUPTED if interrupted else 0
 
 
 if __name__ == "__main__":
-    if not {"--list", "--markdown", "--help", "-h"} & set(sys.argv):
+    if not {"--check", "--list", "--markdown", "--help", "-h"} & set(sys.argv):
         use_a_python_that_plots()
     sys.exit(main(sys.argv[1:]))

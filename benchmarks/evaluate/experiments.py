@@ -1,6 +1,6 @@
 """The experiments: what of the papers is repeated, by which measurements, and how their tables become plots."""
 from measurements import MEASUREMENTS
-from model import Experiment, Plot, Series
+from model import EMULATED, PARTLY_EMULATED, Experiment, Plot, Series
 
 __all__ = ["EXPERIMENTS", "MEASUREMENTS"]
 
@@ -36,9 +36,9 @@ def _emulated_way(way, column):
 FIG9 = Experiment(
     "fig9", "Paper 1, Fig. 9: an empty offload over VEO, HAM over VEO, HAM over DMA",
     "HAM's two one-sided protocols over a link with the paper's latencies: messages, their number and their order are those of "
-    "HAM, the link is emulated. The native call in the first plot is the paper's figure. The last plot has native calls of this libveo "
-    "beside HAM's calls over shared memory.",
-    ("protocols", "latency-emulated", "veo", "latency"),
+    "HAM, the link is emulated. The native call in the first plot is the paper's figure. The last plot is measured without emulation: "
+    "native calls of HAM's own libveo, and HAM's host-initiated protocol over that libveo.",
+    ("protocols", "veo-offload"),
     (Plot("Empty offload, the paper's latencies", "microseconds", (
         Series("paper 1", "protocols", "^paper us", "empty offload", "Fig. 9", role="paper"),
         Series("here, emulated", "protocols", "^here us", "empty offload", "Fig. 9", "^quartile 1 here", "^quartile 3 here"),
@@ -48,17 +48,17 @@ FIG9 = Experiment(
          Series("HAM, emulated", "protocols", "^HAM ns", "protocol", "^empty offload", "^quartile 1 HAM", "^quartile 3 HAM"),
          Series("bare exchange over the link (floor), emulated", "protocols", "^floor ns", "protocol", "^empty offload", role="floor")),
           "bars", log_y=False, emulated=True),
-     Plot("Native calls of this libveo, HAM over shared memory", "microseconds", (
-         Series("libveo, synchronous (Test 4)", "veo", r"^Test 4( us)?$", "#?calls", "us per call", where=(("#calls", "^1000$"),)),
-         Series("libveo, submitted and waited for (Test 2)", "veo", r"^Test 2( us)?$", "#?calls", "us per call",
-                where=(("#calls", "^1000$"),)),
-         Series("HAM, shm", "latency", "^typical ns", "call", "^one call", "^quartile 1", "^quartile 3", scale=1e-3,
-                where=(("call", "empty"),)),
-         Series("cache line (floor)", "latency", "^floor ns", "call", "^one call", role="floor", scale=1e-3,
-                where=(("call", "empty"),))), "values", log_y=False)),
+     Plot("Native calls of this libveo, and HAM over it, measured", "microseconds", (
+         *(Series(label, "veo-offload", "^us$", "offload", "^empty offload", "^quartile 1 us", "^quartile 3 us",
+                  where=(("offload", expression),), role=role) for label, expression, role in (
+             ("HAM over this libveo", "^HAM", "ours"),
+             ("native: veo_call_async, veo_call_wait_result", "veo_call_async", "peer"),
+             ("native: veo_call_sync", "veo_call_sync", "peer"))),
+         Series("cache line (floor)", "veo-offload", "^floor us", "offload", "^empty offload", role="floor",
+                where=(("offload", "^HAM"),))), "values")),
     ("1/fig9",),
     "No Vector Engine is here. VEO's and the DMA engine's latencies are the paper's, waited for by the emulated link. libveo is "
-    "HAM's own, over shared memory.", True)
+    "HAM's own: its helper is a process of this machine, so that a native call costs about a hundredth of the paper's.", PARTLY_EMULATED)
 
 FIG10 = Experiment(
     "fig10", "Paper 1, Fig. 10: bandwidth of put and get over their size",
@@ -74,7 +74,7 @@ FIG10 = Experiment(
          _transfer("bandwidth-tcp", "put", "put", table="in plaintext;"), _transfer("bandwidth-tcp", "get", "get", table="in plaintext;"),
          _transfer("bandwidth-tcp", "put with TLS", "put", table="with TLS;"),
          _transfer("bandwidth-tcp", "bare socket (floor)", "", "floor", "in plaintext;", "floor us")), x_label=SIZE)),
-    ("1/fig10",), "The SHM and LHM instructions exist on the Vector Engine only. MPI is in the section of paper 3, Fig. 6.")
+    ("1/fig10",), "The SHM and LHM instructions exist on the Vector Engine only. MPI is in the section of paper 3, Fig. 6.", PARTLY_EMULATED)
 
 TABLE4 = Experiment(
     "table4", "Paper 1, Table IV: largest bandwidth between host and target",
@@ -83,7 +83,7 @@ TABLE4 = Experiment(
         Series("paper 1", "bandwidth-emulated", f"^paper, {way}", "method", "Table IV", role="paper"),
         Series("here, emulated", "bandwidth-emulated", f"^here, {way}", "method", "Table IV")), "bars", log_y=False, emulated=True)
           for way in ("host to target", "target to host")),
-    ("1/table4",), "The link has the paper's largest bandwidths as limits; a copy in this machine's memory may be slower.", True)
+    ("1/table4",), "The link has the paper's largest bandwidths as limits; a copy in this machine's memory may be slower.", EMULATED)
 
 PLACEMENT = Experiment(
     "placement", "Paper 1: second socket; here every kind of core pair",
@@ -99,27 +99,39 @@ VEO_TESTS = Experiment(
     "The tests of the paper with the same API, libveo of this library, the helper on the second core; and with HAM's own calls.",
     ("veo", "rate"),
     (Plot("This libveo, and AVEO in the paper", "microseconds per call", (
-        *(Series(f"Test {number}", "veo", rf"^Test {number}( us)?$", "#?calls", "us per call") for number in (1, 2, 3, 4)),
+        *(Series(f"Test {number}", "veo", f"^Test {number}$", "#calls", "^us per call", f"^quartile 1 Test {number}$",
+                 f"^quartile 3 Test {number}$") for number in (1, 2, 3, 4)),
         *(Series(f"AVEO, Test {number}", "paper:2/tests", f"^AVEO Test {number} us", "calls", role="paper") for number in (1, 2))),
           x_label="calls"),
      Plot("The same tests with HAM's own calls", "nanoseconds per call", (
-         *(Series(f"Test {number}", "rate", f"^Test {number}$", "calls", "nanoseconds per call") for number in (1, 2, 3, 4)),
-         Series("batch", "rate", "^batch$", "calls", "nanoseconds per call"),
+         *(Series(name, "rate", f"^{name}$", "calls", "nanoseconds per call", f"^quartile 1 {name}$", f"^quartile 3 {name}$")
+           for name in ("Test 1", "Test 2", "Test 3", "Test 4", "batch")),
          Series("cache line (floor)", "rate", "^floor$", "calls", "nanoseconds per call", role="floor")), x_label="calls"),
      Plot("veo_write_mem and veo_read_mem", "GiB/s", (
-         _transfer("veo", "veo_write_mem", "veo_write_mem"), _transfer("veo", "veo_read_mem", "veo_read_mem"),
-         _transfer("veo", "memcpy (floor)", "memcpy", "floor")), x_label=SIZE)),
+         *(_transfer("veo", verb, verb, table="^transfers of all sizes") for verb in ("veo_write_mem", "veo_read_mem")),
+         _transfer("veo", "memcpy (floor)", "memcpy", "floor", "^transfers of all sizes")), x_label=SIZE)),
     ("2/tests", "2/memory", "2/bandwidth"), "The helper is a process of this machine, not of a Vector Engine.")
 
 FIG5 = Experiment(
     "fig5", "Paper 3, Fig. 5 and Table 1: cost of an offload, and the framework's part of it",
     "An empty call beside the bare exchange over the same medium: a cache line for shared memory, MPI_Send and MPI_Recv of the same "
-    "bytes for MPI. The framework's part is the difference.", ("latency", "mpi-openmpi", "mpi-mpich", "peers"),
+    "bytes for MPI. The framework's part is the difference. Beside it an empty target region of OpenMP on LLVM's plug-in for the host, "
+    "whose device is in the same process.", ("latency", "openmp", "mpi-openmpi", "mpi-mpich"),
     (Plot("Empty offload and its floor, shared memory", "nanoseconds", (
         Series("HAM", "latency", "^typical ns", "call", "^one call", "^quartile 1", "^quartile 3", where=(("call", "empty"),)),
-        Series("cache line (floor)", "latency", "^floor ns", "call", "^one call", role="floor", where=(("call", "empty"),)),
-        Series("OpenMP target, host plug-in (no second process)", "peers", "^empty call: us", "peer", "", "^quartiles: us", role="peer",
-               scale=1e3, where=(("peer", "^OpenMP target"),))), "values", log_y=False),
+        Series("cache line (floor)", "latency", "^floor ns", "call", "^one call", role="floor", where=(("call", "empty"),))),
+          "values", log_y=False),
+     Plot("Empty offload beside OpenMP target", "nanoseconds", (
+         *(Series(label, "openmp", "^ns$", "offload", "^empty offload", "^quartile 1 ns", "^quartile 3 ns", role,
+                  where=(("offload", expression),)) for label, expression, role in (
+             ("HAM, another process", "^HAM", "ours"), ("OpenMP target, same process", "^OpenMP", "peer"))),
+         Series("cache line (floor)", "openmp", "^floor ns", "offload", "^empty offload", role="floor", where=(("offload", "^HAM"),))),
+          "values", log_y=False),
+     Plot("Framework's part of an empty offload (Table 1)", "% of the offload", (
+         Series("paper 3", "paper:3/table1", "^of the offload %", "offload", role="paper"),
+         *(Series(label, source, "^% of the offload", "offload over", "^the framework", role="ours") for label, source in
+           (("HAM here, shm", "latency"), ("HAM here, Open MPI", "mpi-openmpi"), ("HAM here, MPICH", "mpi-mpich")))),
+          "bars", log_y=False),
      *(Plot(f"Empty offload and its floor, {name}", "nanoseconds", (
          Series("HAM", source, "^HAM$", "what", "^floor", "^quartile 1", "^quartile 3", where=(("what", "empty"),)),
          Series("MPI_Send, MPI_Recv (floor)", source, "^floor$", "what", "^floor", role="floor", where=(("what", "empty"),))),
@@ -129,14 +141,20 @@ FIG5 = Experiment(
 
 FIG6 = Experiment(
     "fig6", "Paper 3, Fig. 6: bandwidth of transfers beside raw MPI",
-    "put and get over shared memory and over MPI, beside MPI_Send and MPI_Recv of the same sizes.",
-    ("bandwidth-shm", "bandwidth-mpi-openmpi", "bandwidth-mpi-mpich"),
-    tuple(Plot(f"Transfers over {name}", "GiB/s", (
+    "put and get over shared memory and over MPI, beside MPI_Send and MPI_Recv of the same sizes, and beside target update of OpenMP.",
+    ("bandwidth-shm", "openmp", "bandwidth-mpi-openmpi", "bandwidth-mpi-mpich"),
+    (Plot("Transfers beside OpenMP target update", "GiB/s", (
+        _transfer("openmp", "put", "HAM put", table="^transfers"), _transfer("openmp", "get", "HAM get", table="^transfers"),
+        _transfer("openmp", "target update to", "OpenMP target update to", "peer", "^transfers"),
+        _transfer("openmp", "target update from", "OpenMP target update from", "peer", "^transfers"),
+        _transfer("openmp", "memcpy (floor)", "memcpy", "floor", "^transfers")), x_label=SIZE),
+     *(Plot(f"Transfers over {name}", "GiB/s", (
         _transfer(source, "put", "put"), _transfer(source, "get", "get"),
         _transfer(source, "MPI_Send (floor)", "", "floor", "", "put floor us"),
         _transfer("bandwidth-shm", "put over shm, for comparison", "put", "peer")), x_label=SIZE)
-          for name, source in (("Open MPI", "bandwidth-mpi-openmpi"), ("MPICH", "bandwidth-mpi-mpich"))),
-    ("3/fig6",), "SCIF and its DMA engines ended with the Xeon Phi.")
+       for name, source in (("Open MPI", "bandwidth-mpi-openmpi"), ("MPICH", "bandwidth-mpi-mpich")))),
+    ("3/fig6",), "SCIF and its DMA engines ended with the Xeon Phi. put and get over MPI between processes of one machine are copies "
+    "through memory that both map. OpenMP's device is in the same process.")
 
 GEMM = Experiment(
     "gemm", "Paper 4, Fig. 4: GEMM over targets", "OpenBLAS's SGEMM and DGEMM on 1 to n targets, checked, beside the measured peak.",
@@ -163,7 +181,8 @@ HIMENO = Experiment(
         Series("targets", "himeno", "^performance", "targets", "^Himeno", "^lower quartile", "^upper quartile", scale=1e-3),
         Series("one thread of the host", "himeno", "^one thread", "targets", "^Himeno", role="floor", scale=1e-3)),
           x_label="targets", log_x=False, log_y=False),),
-    ("4/fig7", "4/fig8"), "The grid is of size M, not XL, so that it fits into the time of this evaluation.")
+    ("4/fig7", "4/fig8"), "The grid is of size M, not XL, so that it fits into the time of this evaluation. The residual is the "
+    "benchmark's gosa, added up in double precision plane by plane; the benchmark adds all points in one float.")
 
 ROOFLINE = Experiment(
     "roofline", "Paper 4, Fig. 10 and Table V: roofline and bytes per flop",
@@ -178,23 +197,35 @@ ROOFLINE = Experiment(
     ("4/fig10", "4/table5"), "The kernels of Tohoku University are not public; actual bytes per flop need hardware counters.")
 
 
-def _models(title, source):
+def _models(title, source, emulated=False):
     return Plot(title, "milliseconds", tuple(
         Series(name, source, f"^{name} \\(ms\\)", "model", "execution models") for name in ("computing", "transfer", "call", "I/O")),
-                "stack")
+                "stack", emulated=emulated)
 
 
 MODELS = Experiment(
     "execution-models", "Paper 4, Fig. 11: execution models",
-    "Himeno that prints a line per iteration, and a program that formats much output, in three models: native on the target, the host "
-    "calling kernels, and the target calling the host for formatting and writing.", ("execution-models", "formatted-output"),
-    (_models("Himeno", "execution-models"), _models("Formatted output", "formatted-output")),
-    ("4/fig11",), "Host and target are cores of the same kind, so scalar code is no slower on the target.")
+    "Himeno that prints a line per iteration, and a program that formats much output, in three models: native on the target (VE "
+    "execution in the paper), the host calling kernels (VE offload), and the target calling the host for formatting and writing (VH "
+    "offload); and without a target.",
+    ("execution-models", "formatted-output", "execution-models-emulated", "formatted-output-emulated"),
+    (_models("Himeno, shared memory", "execution-models"), _models("Formatted output, shared memory", "formatted-output"),
+     _models("Himeno", "execution-models-emulated", True), _models("Formatted output", "formatted-output-emulated", True)),
+    ("4/fig11",), "Host and target are cores of the same kind, so scalar code is no slower on the target. There is no transport to GPUs "
+    "in this version.", PARTLY_EMULATED)
 
 SYSTEM_CALLS = Experiment(
     "system-calls", "Paper 4: forwarded system calls",
-    "Writes that a target forwards to the host (model \"native\" of the program that formats output), and VHcall of libveo.",
-    ("formatted-output", "veo"), (), ("4/fig15",), "System calls of a target on this machine need no forwarding; VHcall shows what it costs.")
+    "Writes and reads of a file of the host that a target asks for: by a HAM call to the host, and by VHcall of libveo; beside the same "
+    "system call made by the host itself.", ("forwarded-calls",),
+    tuple(Plot(f"{verb[0].upper()}{verb[1:]} of a file of the host", "microseconds per call", tuple(
+        Series(label, "forwarded-calls", r"^time per call \(us\)", "bytes", "^System calls", r"^lower quartile \(us\)",
+               r"^upper quartile \(us\)", role, where=(("system call", f"^{verb}, {expression}"),))
+        for label, expression, role in (("HAM call to the host", "HAM", "ours"), ("VHcall", "VHcall", "ours"),
+                                        ("local system call (floor)", "local", "floor"))), x_label="bytes")
+          for verb in ("write", "read")),
+    ("4/fig15",), "A target of this machine needs no forwarding: what is shown is the cost that a Vector Engine has, without its PCIe "
+    "link. The paper's file system is replaced by a file in memory of the kernel.")
 
 KERNELS = Experiment(
     "kernels", "Paper 5, Fig. 3 and 4: start of MPI kernels",
@@ -271,7 +302,8 @@ FLOORS = Experiment(
          Series("written and copied out (floor)", "latency", "^floor ns", "result", "^calls with results", role="floor")),
           x_label="bytes of the result"),
      Plot("Long arguments and results by value", "microseconds", (
-         Series("argument", "values", "^argument us", "size"), Series("result", "values", "^result us", "size"),
+         *(Series(name, "values", f"^{name} us$", "size", "", f"^quartile 1 {name} us$", f"^quartile 3 {name} us$")
+           for name in ("argument", "result")),
          Series("written and copied out (floor)", "values", "^floor us", "size", role="floor")), x_label="size")))
 
 EXPERIMENTS = (FIG9, FIG10, TABLE4, PLACEMENT, VEO_TESTS, FIG5, FIG6, GEMM, STREAM, HIMENO, ROOFLINE, MODELS, SYSTEM_CALLS, KERNELS, HEAT,

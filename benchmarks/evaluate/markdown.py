@@ -43,7 +43,7 @@ def written(experiments, records, described):
     lines += [f"- revision: {', '.join(revisions)}", f"- measured: {', '.join(dates)}", ""]
     printed = {}
     for one in experiments:
-        lines += [f"### {one.title}" + (" (emulated link)" if one.emulated else ""), ""]
+        lines += [f"### {one.title}" + (f" ({one.emulated})" if one.emulated else ""), ""]
         for name in one.measurements:
             if name in printed:
                 lines += [f"{name}: see {printed[name]}.", ""]

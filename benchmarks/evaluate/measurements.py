@@ -2,6 +2,7 @@
 from model import Measurement
 
 BENCH = "{bin}/ham-bench"
+EMULATED = (("HAM_NODES", "emulated:1"),)
 
 
 def _bench(name, *arguments, needs=(), **rest):
@@ -34,7 +35,6 @@ def _kernels(mpi):
 ALL = (
     _bench("protocols", "protocols", expected_s=10, emulated=True),
     _bench("latency", "latency", expected_s=12),
-    _bench("latency-emulated", "--transport", "emulated", "latency", expected_s=12, emulated=True),
     _bench("placement", "placement", needs=("subcommand:placement",), expected_s=3),
     _bench("bandwidth-shm", "bandwidth", expected_s=30),
     _bench("bandwidth-emulated", "--transport", "emulated", "bandwidth", expected_s=45, timeout_s=180, emulated=True),
@@ -42,6 +42,8 @@ ALL = (
     _bench("values", "values", expected_s=30),
     _bench("rate", "rate", expected_s=6),
     _bench("veo", "veo", needs=("subcommand:veo",), expected_s=25),
+    _bench("veo-offload", "veo-offload", needs=("subcommand:veo-offload", "program:ham-bench.ve.so"), expected_s=6),
+    _bench("openmp", "openmp", needs=("program:ham-bench.openmp.so",), expected_s=35),
     _mpi("mpi", "openmpi", "ham-bench-mpi", "--json", expected_s=10),
     _mpi("mpi", "mpich", "ham-bench-mpi", "--json", expected_s=10),
     _mpi("bandwidth-mpi", "openmpi", "ham-bench-mpi", "bandwidth", "--json", expected_s=30),
@@ -54,7 +56,10 @@ ALL = (
     _application("stream", expected_s=10),
     _application("himeno", "--size", "M", expected_s=25),
     _application("execution-models", "--model", "all", program="himeno", expected_s=5),
+    _application("execution-models-emulated", "--model", "all", program="himeno", environment=EMULATED, emulated=True, expected_s=5),
     _application("formatted-output", program="formatted_output", expected_s=5),
+    _application("formatted-output-emulated", program="formatted_output", environment=EMULATED, emulated=True, expected_s=5),
+    _application("forwarded-calls", program="forwarded_calls", expected_s=10),
     _application("shallow-water", "--columns", "1000", "--rows", "500", "--repetitions", "5", program="shallow_water", expected_s=15),
     _application("coupled", expected_s=20),
     _script("cg", "benchmarks/peers/cg.py", "--bin", "{bin}", needs=("program:applications/conjugate_gradient", "program:peers/cg_openmp"),

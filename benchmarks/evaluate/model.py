@@ -2,6 +2,10 @@
 import dataclasses
 
 
+EMULATED = "emulated link"
+PARTLY_EMULATED = "partly over an emulated link"
+
+
 @dataclasses.dataclass(frozen=True)
 class Measurement:
     """One command that prints a result. In argv, {bin} is the build's folder of programs, {source} the repository,
@@ -61,7 +65,8 @@ class Plot:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """What a figure or table of a paper becomes here. about: what is measured; differs: what is emulated or cannot be had."""
+    """What a figure or table of a paper becomes here. about: what is measured; differs: what is emulated or cannot be had; emulated:
+    what its title says of it, EMULATED or PARTLY_EMULATED, if any of its measurements is."""
 
     name: str
     title: str
@@ -70,4 +75,4 @@ class Experiment:
     plots: tuple = ()
     paper: tuple = ()  # references like "1/fig9"
     differs: str = ""
-    emulated: bool = False
+    emulated: str = ""

@@ -138,7 +138,7 @@ def record_html(name, record):
 
 def experiment_html(experiment, records, known):
     sources = Sources(records, known)
-    emulated = ' <span class="emulated">(emulated link)</span>' if experiment.emulated else ""
+    emulated = f' <span class="emulated">({text(experiment.emulated)})</span>' if experiment.emulated else ""
     lines = [f'<section id="{text(experiment.name)}">', f"<h2>{text(experiment.title)}{emulated}</h2>", f"<p>{text(experiment.about)}</p>"]
     if experiment.differs:
         lines.append(f"<p><b>Differs from the paper:</b> {text(experiment.differs)}</p>")
@@ -180,7 +180,7 @@ def summary_html(experiments, records):
     if missed:
         lines += ["<details><summary>Missed bars</summary><ul>",
                   *[f"<li>{text(name)}: {text(bar_sentence(bar))}</li>" for name, bar in missed], "</ul></details>"]
-    lines += ["<nav><ul>", *[f'<li><a href="#{text(one.name)}">{text(one.title)}{" (emulated)" if one.emulated else ""}</a></li>'
+    lines += ["<nav><ul>", *[f'<li><a href="#{text(one.name)}">{text(one.title)}{f" ({text(one.emulated)})" if one.emulated else ""}</a></li>'
                              for one in experiments], "</ul></nav>"]
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(REPOSITORY, "benchmarks", "evaluate"))
 
-from model import Experiment, Measurement, Plot, Series  # noqa: E402
+from model import EMULATED, Experiment, Measurement, Plot, Series  # noqa: E402
 
 MACHINE = {"name": "machine <one>", "CPU": "Example CPU", "cores": 2, "caches": ["L1 32 KiB", "L2 1 MiB"], "load": [0.1, 0.2, 0.3]}
 SIZES = ["8 B", "64 B", "1 KiB", "64 KiB", "1 MiB", "256 MiB"]
@@ -69,7 +69,7 @@ PLOTS = (
 
 EXPERIMENTS = (
     Experiment("everything", "Paper 1, Fig. 1: all kinds of plots", "What is measured.", ("bandwidth", "methods", "names", "models", "roofline"),
-               PLOTS, ("1/fig",), "The link is emulated.", True),
+               PLOTS, ("1/fig",), "The link is emulated.", EMULATED),
     Experiment("nothing", "Experiment without results", "Measured elsewhere.", ("absent", "broken", "never")),
 )
 

@@ -17,23 +17,31 @@ import runner
 
 BUILD = sys.argv.pop() if len(sys.argv) > 1 and not sys.argv[-1].startswith("-") else os.path.join(canned.REPOSITORY, "build/release")
 SHORT = ("-r", "1", "--block-ms", "1")
-# Measurement -> options that make it short. Those that take long or need a launcher are not here.
+# Measurement -> options that make it short. Those that cannot be made short are not here: they spawn processes by MPI.
 QUICK = {
     "protocols": SHORT,
     "latency": SHORT,
-    "latency-emulated": SHORT,
     "placement": SHORT,
     "rate": SHORT,
+    "values": SHORT,
+    "veo": (*SHORT, "--largest", "0.001"),
+    "veo-offload": SHORT,
+    "openmp": (*SHORT, "--largest", "0.001"),
+    **{f"mpi-{mpi}": ("-r", "1") for mpi in ("openmpi", "mpich")},
+    **{f"bandwidth-mpi-{mpi}": ("-r", "1", "--largest", "0.001") for mpi in ("openmpi", "mpich")},
     "bandwidth-shm": (*SHORT, "--largest", "0.001"),
     "bandwidth-emulated": (*SHORT, "--largest", "0.001"),
     "bandwidth-tcp": (*SHORT, "--largest", "0.001"),
     "gemm": ("--repetitions", "1", "--size", "64"),
     "stream": ("--repetitions", "1", "--elements", "1000"),
     "himeno": ("--repetitions", "1", "--iterations", "1"),
-    "execution-models": ("--repetitions", "1", "--iterations", "1"),
-    "formatted-output": ("--repetitions", "1", "--lines", "10", "--steps", "1"),
+    **{f"execution-models{link}": ("--repetitions", "1", "--iterations", "1") for link in ("", "-emulated")},
+    **{f"formatted-output{link}": ("--repetitions", "1", "--lines", "10", "--steps", "1") for link in ("", "-emulated")},
+    "forwarded-calls": ("--repetitions", "1", "--milliseconds", "0", "--max-bytes", "64"),
     "shallow-water": ("--steps", "10",),
     "coupled": ("--repetitions", "1", "--steps", "5", "--step-ms", "0"),
+    "cg": ("--repetitions", "1", "--grid", "30", "--turn-ms", "1", "--workers", "2"),
+    "peers": ("--repetitions", "1", "--only", "ham,futex"),
 }
 # Options of the evaluation that must not be given twice.
 REPLACED = {"himeno": ("--size", "M"), "shallow-water": ("--columns", "1000", "--rows", "500", "--repetitions", "5")}

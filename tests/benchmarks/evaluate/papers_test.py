@@ -6,6 +6,7 @@ import experiments
 import papers
 import points
 from measurements import ALL
+from model import EMULATED, PARTLY_EMULATED
 
 FIGURES = {1: {"fig9", "fig10", "table4", "socket"}, 2: {"tests", "memory", "bandwidth"}, 3: {"fig5", "table1", "fig6"},
            4: {"fig4", "fig5", "fig6", "fig7", "fig8", "fig10", "table5", "fig11", "fig15"}, 5: {"fig3", "fig4"}}
@@ -80,6 +81,12 @@ class Experiments(unittest.TestCase):
                     if not plot.emulated and series.source in experiments.MEASUREMENTS \
                             and experiments.MEASUREMENTS[series.source].emulated:
                         self.assertIn("emulated", series.label, f"{one.name}: {plot.title}")
+
+    def test_titles_of_experiments_say_what_is_emulated(self):
+        for one in experiments.EXPERIMENTS:
+            emulated = {experiments.MEASUREMENTS[name].emulated for name in one.measurements}
+            said = {(True,): EMULATED, (False, True): PARTLY_EMULATED, (False,): ""}[tuple(sorted(emulated))]
+            self.assertEqual(one.emulated, said, one.name)
 
     def test_all_of_them_together_stay_in_their_time(self):
         self.assertLessEqual(sum(one.expected_s for one in ALL), 20 * 60)

@@ -209,6 +209,33 @@ class CommandLine(unittest.TestCase):
         self.assertIn('no experiment "nonsense"', process.stderr)
         self.assertIn("fig9", process.stderr)
 
+    def test_names_are_checked_without_measuring(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.evaluate("--out", folder, "--check", "fig9 peers").returncode, 0)
+            self.assertEqual(os.listdir(folder), [])
+            self.assertEqual(self.evaluate("--out", folder, "--check", "fig9 nonsense").returncode, 1)
+
+    def test_an_interrupted_evaluation_writes_the_page_of_what_is_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            programs = pathlib.Path(folder, "build", "bin")
+            programs.mkdir(parents=True)
+            program = programs / "ham-bench"
+            program.write_text(f"#!/bin/sh\ncase \"$*\" in *--help*) echo '  placement   pairs' ;; *rate*) touch {folder}/runs; sleep 1000 ;; "
+                               f"*) {GOOD} ;; esac\n", encoding="utf-8")
+            program.chmod(0o755)
+            process = subprocess.Popen([sys.executable, os.path.dirname(runner.__file__), "--out", folder, "--build", f"{folder}/build",
+                                        "fig5 veo-tests"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       start_new_session=True)
+            deadline = time.monotonic() + 100
+            while not os.path.exists(f"{folder}/runs") and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 130, errors)
+            self.assertIn("interrupted; the next run goes on here", errors)
+            self.assertNotIn("Traceback", errors)
+            self.assertIn("</html>", pathlib.Path(folder, "report.html").read_text(encoding="utf-8"))
+
     def test_parts_of_an_empty_build_are_not_measured_and_the_page_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
             process = self.evaluate("--out", folder, "--build", os.path.join(folder, "build"), "fig10 placement")

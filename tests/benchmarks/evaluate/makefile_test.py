@@ -1,0 +1,51 @@
+"""What `make evaluate` tells CMake does not stay there: `make test` afterwards builds what it built before."""
+import os
+import subprocess
+import sys
+import unittest
+
+import canned
+
+
+# What the make around this test was told is not for the one in it.
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if not name.startswith(("MAKE", "MFLAGS", "HAM_", "EVALUATE", "PRESET", "GNUMAKEFLAGS"))}
+
+
+def run(*arguments):
+    return subprocess.run(["make", *arguments], cwd=canned.REPOSITORY, capture_output=True, text=True, timeout=60, check=False,
+                          env=ENVIRONMENT)
+
+
+def make(*arguments):
+    """The commands that make would run."""
+    process = run("-n", *arguments)
+    if process.returncode != 0:
+        raise AssertionError(process.stderr)
+    return process.stdout
+
+
+class Makefile(unittest.TestCase):
+    def test_peers_are_built_for_the_evaluation_only(self):
+        self.assertIn("-DHAM_PEERS=ON", make("evaluate"))
+        for goal in ("build", "test", "bench", "demo"):
+            self.assertIn("-DHAM_PEERS=OFF", make(goal))
+        self.assertIn("-DHAM_PEERS=ON", make("test", "HAM_PEERS=ON"))
+
+    def test_names_of_parts_are_checked_before_anything_is_built(self):
+        commands = make("evaluate", "EVALUATE=fig9 peers")
+        self.assertLess(commands.index("--check fig9 peers"), commands.index("install-deps.sh"))
+
+    def test_an_unknown_part_ends_it(self):
+        process = run("evaluate-parts", "EVALUATE=nonsense")
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn('no experiment "nonsense"', process.stderr)
+
+
+if __name__ == "__main__":
+    try:
+        subprocess.run(["make", "--version"], capture_output=True, check=True)
+    except OSError:
+        print("SKIPPED: no make")
+        sys.exit(77)
+    unittest.main()
