@@ -51,8 +51,8 @@ def _finish_number_axis(axis, logarithmic, values):
         return
     positive = [value for value in values if value > 0]
     decades = math.log10(max(positive) / min(positive)) if positive else 0
-    if decades < 1.2:
-        axis.set_major_locator(ticker.LogLocator(base=10, subs=(1, 2, 5), numticks=8))
+    if decades < 2.2:
+        axis.set_major_locator(ticker.LogLocator(base=10, subs=(1, 2, 5) if decades < 1.2 else (1, 3), numticks=8))
     else:
         axis.set_major_locator(ticker.LogLocator(base=10, numticks=7))
 

@@ -8,7 +8,7 @@ def _cell(value):
 
 def table(rows):
     names = results.columns(rows)
-    lines = ["| " + " | ".join(_cell(name) for name in names) + " |", "|" + " --- |" * len(names)]
+    lines = ["| " + " | ".join(_cell(results.header(name)) for name in names) + " |", "|" + " --- |" * len(names)]
     return lines + ["| " + " | ".join(_cell(row.get(name)) for name in names) + " |" for row in rows]
 
 

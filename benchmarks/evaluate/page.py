@@ -22,17 +22,28 @@ def text(value):
 MAX_OPEN_ROWS = 12  # longer tables are folded
 
 
+def _is_number(value):
+    return isinstance(value, (int, float, list)) and not isinstance(value, bool)
+
+
+def _kind_of_column(values):
+    """Numbers stand under each other at the right, and like sizes in one line."""
+    there = [value for value in values if value is not None and value != "-"]
+    if there and all(map(_is_number, there)):
+        return ' class="number"'
+    return ' class="size"' if there and all(map(results.is_size, there)) else ""
+
+
 def table_html(table, caption=None):
     names = results.columns(table["rows"])
+    kinds = {name: _kind_of_column(row.get(name) for row in table["rows"]) for name in names}
     is_open = " open" if len(table["rows"]) <= MAX_OPEN_ROWS else ""
     lines = [f"<details{is_open}><summary>{text(caption or table.get('title', '') or 'table')}</summary>",
-             '<div class="wide"><table>', "<thead><tr>" + "".join(f"<th>{text(name)}</th>" for name in names) + "</tr></thead><tbody>"]
+             '<div class="wide"><table>', "<thead><tr>" + "".join(f"<th{kinds[name]}>{text(results.header(name))}</th>" for name in names) + "</tr></thead><tbody>"]
     for row in table["rows"]:
         cells = []
         for name in names:
-            value = row.get(name)
-            kind = ' class="number"' if isinstance(value, (int, float, list)) and not isinstance(value, bool) else ""
-            cells.append(f"<td{kind}>{text(results.cell_text(value))}</td>")
+            cells.append(f"<td{kinds[name]}>{text(results.cell_text(row.get(name)))}</td>")
         lines.append("<tr>" + "".join(cells) + "</tr>")
     lines.append("</tbody></table></div></details>")
     return "\n".join(lines)
@@ -136,7 +147,8 @@ def record_html(name, record):
     return "\n".join(line for line in lines if line)
 
 
-def experiment_html(experiment, records, known):
+def experiment_html(experiment, records, known, shown):
+    """shown: of each measurement the experiment that has its tables; a measurement that several share is printed once."""
     sources = Sources(records, known)
     emulated = f' <span class="emulated">({text(experiment.emulated)})</span>' if experiment.emulated else ""
     lines = [f'<section id="{text(experiment.name)}">', f"<h2>{text(experiment.title)}{emulated}</h2>", f"<p>{text(experiment.about)}</p>"]
@@ -147,7 +159,12 @@ def experiment_html(experiment, records, known):
         lines += ['<div class="plots">', *[plot for plot in plots if plot], "</div>"]
     lines += [paper_html(known, reference) for reference in experiment.paper]
     lines.append("<h3>Measured here</h3>")
-    lines += [record_html(name, records.get(name)) for name in experiment.measurements]
+    for name in experiment.measurements:
+        first = shown.setdefault(name, experiment)
+        if first is experiment:
+            lines.append(record_html(name, records.get(name)))
+        else:
+            lines.append(f'<p class="note">{text(name)}: in the section <a href="#{text(first.name)}">{text(first.title)}</a></p>')
     return "\n".join([*lines, "</section>"])
 
 
@@ -177,6 +194,11 @@ def summary_html(experiments, records):
              f"{len(missed)} <span class=\"missed\">MISSED</span>.</p>"]
     if failed:
         lines.append(f'<p class="problem">Failed: {text(", ".join(failed))}</p>')
+    absent = [(name, record["reason"] if record else "not asked for so far") for name, record in records.items()
+              if not record or record["status"] == "not measured"]
+    if absent:
+        lines.append('<p class="absent">Not measured: '
+                     + "; ".join(f'<span>{text(name)}: {text(reason)}</span>' for name, reason in absent) + "</p>")
     if missed:
         lines += ["<details><summary>Missed bars</summary><ul>",
                   *[f"<li>{text(name)}: {text(bar_sentence(bar))}</li>" for name, bar in missed], "</ul></details>"]
@@ -189,6 +211,7 @@ def written(experiments, records, known, described):
     """The whole page. records: of each measurement its record or None."""
     with open(STYLE, encoding="utf-8") as file:
         style = file.read()
+    shown = {}
     revisions = sorted({record["revision"] or "unknown" for record in records.values() if record and record["status"] == "measured"})
     return "\n".join([
         "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
@@ -196,8 +219,9 @@ def written(experiments, records, known, described):
         f"<style>\n{style}</style></head><body>", "<h1>HAM: the papers' evaluations, repeated here</h1>",
         "<p>Each section has what a paper says, what was measured here, the floor of the medium in the same run, the command, and "
         "the bars that HAM is held against. Times of other machines compare through ratios to the floor at best. "
-        "What goes over an emulated link says so in its title.</p>",
+        "What goes over an emulated link says so in its title. Values are medians; q1 and q3 are the quartiles of what stands before "
+        "them, \"quartiles\" those of the ratio.</p>",
         summary_html(experiments, records), "<h2>Machine</h2>", machine_html(described),
         f'<p class="note">Source: revision {text(", ".join(revisions) or "unknown")}.'
         + ("" if figures else " matplotlib was missing when this page was written: it has no plots.") + "</p>",
-        *[experiment_html(one, records, known) for one in experiments], "</body></html>", ""])
+        *[experiment_html(one, records, known, shown) for one in experiments], "</body></html>", ""])

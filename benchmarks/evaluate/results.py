@@ -113,6 +113,11 @@ def columns(rows):
     return list(found)
 
 
+def header(column):
+    """The head of a column as it is shown: quartiles follow what they are of."""
+    return re.sub(r"^quartile ([13])\b.*", r"q\1", column)
+
+
 def find_table(found, title):
     """The first table of reports whose title matches the regular expression, or None."""
     for report in found:

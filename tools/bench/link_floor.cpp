@@ -1,6 +1,7 @@
 // The bare exchange over a link of memory and time.
 #include "link_floor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -10,6 +11,7 @@ namespace ham::bench {
 namespace {
 
 constexpr std::size_t message_bytes = 32;
+constexpr std::size_t word_bytes = 8;
 
 struct mailbox {
   alignas(64) std::atomic<std::uint64_t> flag{0};
@@ -65,8 +67,8 @@ void near_write(mailbox& to, std::uint64_t flag, const std::byte* message) {
 std::string link_model::settings() const {
   return std::string("initiator=") + (host_initiated ? "host" : "target") + "/posted=" + (posted ? "yes" : "no") +
          "/read=" + std::to_string(read_ns) + "/write=" + std::to_string(write_ns) +
-         "/setup=" + std::to_string(setup_ns) + "/store=1000000000/to=" + std::to_string(to_target_gib_s) +
-         "/from=" + std::to_string(to_host_gib_s);
+         "/setup=" + std::to_string(setup_ns) + "/store=" + std::to_string(store_ns) +
+         "/to=" + std::to_string(to_target_gib_s) + "/from=" + std::to_string(to_host_gib_s);
 }
 
 struct link_floor::page {
@@ -144,6 +146,32 @@ block_times link_transfers::to_target(std::size_t size_bytes, const block_plan& 
 block_times link_transfers::to_host(std::size_t size_bytes, const block_plan& plan) {
   return link_.host_initiated ? read(size_bytes, link_.to_host_gib_s, plan)
                               : write(size_bytes, link_.to_host_gib_s, plan);
+}
+
+block_times link_transfers::words_to_host(std::size_t size_bytes, const block_plan& plan) {
+  return time_block(
+      [&] {
+        std::int64_t due = now_ns();
+        for (std::size_t at = 0; at < size_bytes; at += word_bytes) {
+          std::memcpy(far_.data() + at, near_.data() + at, std::min(word_bytes, size_bytes - at));
+          wait_until(due += link_.store_ns);
+        }
+        wait_until(due + link_.write_ns);
+      },
+      plan);
+}
+
+block_times link_transfers::words_to_target(std::size_t size_bytes, const block_plan& plan) {
+  return time_block(
+      [&] {
+        std::int64_t begin = now_ns();
+        for (std::size_t at = 0; at < size_bytes; at += word_bytes) {
+          wait_until(begin + link_.read_ns / 2);
+          std::memcpy(near_.data() + at, far_.data() + at, std::min(word_bytes, size_bytes - at));
+          wait_until(begin += link_.read_ns);
+        }
+      },
+      plan);
 }
 
 block_times link_transfers::write(std::size_t size_bytes, double gib_s, const block_plan& plan) {

@@ -23,6 +23,7 @@ struct link_model {
   std::int64_t setup_ns = 0;  ///< before each block
   double to_target_gib_s = 10.6;
   double to_host_gib_s = 11.1;
+  std::int64_t store_ns = 1'000'000'000;  ///< of the target, to store a word in the host's memory; so long: by DMA
 
   /// For HAM_NODES: "emulated:1/" and this.
   [[nodiscard]] std::string settings() const;
@@ -64,6 +65,10 @@ class link_transfers {
   [[nodiscard]] block_times to_target(std::size_t size_bytes, const block_plan& plan);
   /// One operation is a read by the host, or a write by the target, that is complete.
   [[nodiscard]] block_times to_host(std::size_t size_bytes, const block_plan& plan);
+  /// One operation is a block that the target stores in the host's memory word by word (SHM), when all has arrived.
+  [[nodiscard]] block_times words_to_host(std::size_t size_bytes, const block_plan& plan);
+  /// One operation is a block that the target loads from the host's memory word by word (LHM), each a round trip.
+  [[nodiscard]] block_times words_to_target(std::size_t size_bytes, const block_plan& plan);
 
  private:
   [[nodiscard]] block_times write(std::size_t size_bytes, double gib_s, const block_plan& plan);

@@ -30,4 +30,11 @@ inline constexpr link_model paper_veo_link{
 inline constexpr link_model paper_dma_link{
     false, true, 1200, 600, dma_setup_ns, dma_to_target_gib_s, dma_to_host_gib_s};
 
+// SHM and LHM, words that the target stores in the host's memory and loads from it. Table IV, GiB/s: 0.06 is a word in
+// 120 ns; 0.01 is a round trip of the link for each word.
+inline constexpr double shm_to_host_gib_s = 0.06;
+inline constexpr double lhm_to_target_gib_s = 0.01;
+inline constexpr link_model paper_word_link{
+    false, true, 1200, 600, dma_setup_ns, dma_to_target_gib_s, dma_to_host_gib_s, 120};
+
 }  // namespace ham::bench

@@ -112,6 +112,19 @@ class Page(unittest.TestCase):
         self.assertIn("not readable from the text", self.shown)
         self.assertIn("13.1", self.shown)
 
+    def test_a_measurement_of_several_experiments_is_printed_once(self):
+        again = dataclasses.replace(canned.EXPERIMENTS[0], name="again", title="The same once more", plots=())
+        text = page.written((*canned.EXPERIMENTS, again), canned.records(), canned.PAPERS, canned.MACHINE)
+        self.assertEqual(text.count("build/bin/methods --json"), 1)
+        self.assertIn('methods: in the section <a href="#everything">', text)
+
+    def test_columns_of_numbers_and_sizes_are_marked(self):
+        self.assertIn('<th class="size">size</th><th class="number">put</th>', self.text)
+        self.assertIn('<td class="size">256 MiB</td>', self.text)
+
+    def test_what_was_not_measured_is_listed_with_its_reason(self):
+        self.assertIn("Not measured: absent: this build has no program absent ; never: not asked for so far", self.shown)
+
     def test_a_plot_without_results_of_ours_is_left_out(self):
         records = dict(canned.records(), bandwidth=None)
         text = page.written(canned.EXPERIMENTS, records, canned.PAPERS, canned.MACHINE)

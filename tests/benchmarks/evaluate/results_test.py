@@ -51,6 +51,10 @@ class Cells(unittest.TestCase):
         self.assertEqual(results.find_column(rows, "us$"), "put us")
         self.assertIsNone(results.find_column(rows, "get"))
 
+    def test_heads_of_quartiles_are_short(self):
+        for column, head in (("quartile 1 put us", "q1"), ("quartile 3", "q3"), ("quartiles", "quartiles"), ("put us", "put us")):
+            self.assertEqual(results.header(column), head)
+
     def test_numbers_as_text(self):
         for value, text in ((0, "0"), (0.30004, "0.3"), (79.91, "79.91"), (12346.4, "12 346"), (1e-6, "0.000001"), (None, "not known"),
                             (float("nan"), "not known"), (432.50675, "432.5")):
