@@ -62,6 +62,14 @@ def measurements_of(parts):
     return [experiments.MEASUREMENTS[name] for name in names]
 
 
+def say(line):
+    print(("\r\033[K" if sys.stdout.isatty() else "") + line, flush=True)
+
+
+def progress(line):
+    print(f"\r\033[K{line}", end="", flush=True)
+
+
 def main(texts):
     options = arguments_of(texts)
     if options.list:
@@ -76,7 +84,8 @@ def main(texts):
     interrupted = False
     if not options.page and not options.markdown:
         try:
-            runner.Runner(place, options.minutes * 60, options.again, lambda line: print(line, flush=True)).run(measurements_of(parts))
+            show = progress if sys.stdout.isatty() else None
+            runner.Runner(place, options.minutes * 60, options.again, say, tick=show).run(measurements_of(parts))
         except KeyboardInterrupt:
             interrupted = True
             print("\nevaluate: interrupted; the next run goes on here", file=sys.stderr, flush=True)

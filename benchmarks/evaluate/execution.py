@@ -64,7 +64,21 @@ def _described(status):
     return f"ended with status {status}"
 
 
-def run(argv, timeout_s, environment=None, folder=None, end_s=END_S):
+def _wait(process, timeout_s, tick):
+    """Its status, or None when the time is over. tick: called about once a second with the seconds so far."""
+    begin = time.monotonic()
+    while True:
+        left_s = begin + timeout_s - time.monotonic()
+        try:
+            return process.wait(timeout=max(0, left_s if tick is None else min(1, left_s)))
+        except subprocess.TimeoutExpired:
+            if time.monotonic() - begin >= timeout_s:
+                return None
+        if tick:
+            tick(time.monotonic() - begin)
+
+
+def run(argv, timeout_s, environment=None, folder=None, end_s=END_S, tick=None):
     """Runs argv in a session of its own. Nothing of its process group is left when this returns."""
     environment = {**os.environ, **MPI_ENVIRONMENT, **(environment or {})}
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -75,9 +89,7 @@ def run(argv, timeout_s, environment=None, folder=None, end_s=END_S):
         except OSError as problem:
             return Outcome(127, 0.0, "", "", f"could not be started: {problem.strerror}")
         try:
-            status = process.wait(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
-            status = None
+            status = _wait(process, timeout_s, tick)
         except BaseException:  # ctrl-C: what it has started does not outlive us
             _end(process, end_s)
             raise

@@ -2,6 +2,9 @@
 from model import Measurement
 
 BENCH = "{bin}/ham-bench"
+# Peers that were installed since are measured, too.
+PEERS = ("{bin}/peers/*", "{source}/benchmarks/peers/*.*", "{source}/benchmarks/peers/python/*",
+         "{source}/build/peers-python/lib/*/site-packages/*")
 EMULATED = (("HAM_NODES", "emulated:1"),)
 
 
@@ -51,7 +54,7 @@ ALL = (
     _kernels("openmpi"),
     _kernels("mpich"),
     _script("heat", "benchmarks/evaluate/heat.py", "--programs", "{bin}/kernels/openmpi", "--mpi", "openmpi",
-            needs=("program:kernels/openmpi/heat", "command:mpirun.openmpi"), expected_s=20, timeout_s=240),
+            needs=("program:kernels/openmpi/heat", "command:mpirun.openmpi"), uses=("{bin}/kernels/openmpi/heat_kernels",), expected_s=20, timeout_s=240),
     _application("gemm", expected_s=10),
     _application("stream", expected_s=10),
     _application("himeno", "--size", "M", expected_s=25),
@@ -59,13 +62,13 @@ ALL = (
     _application("execution-models-emulated", "--model", "all", program="himeno", environment=EMULATED, emulated=True, expected_s=5),
     _application("formatted-output", program="formatted_output", expected_s=5),
     _application("formatted-output-emulated", program="formatted_output", environment=EMULATED, emulated=True, expected_s=5),
-    _application("forwarded-calls", program="forwarded_calls", expected_s=10),
+    _application("forwarded-calls", program="forwarded_calls", uses=("{bin}/applications/libforwarded_calls*",), expected_s=10),
     _application("shallow-water", "--columns", "1000", "--rows", "500", "--repetitions", "5", program="shallow_water", expected_s=15),
     _application("coupled", expected_s=20),
     _script("cg", "benchmarks/peers/cg.py", "--bin", "{bin}", needs=("program:applications/conjugate_gradient", "program:peers/cg_openmp"),
-            expected_s=70, timeout_s=240),
-    _script("peers", "benchmarks/peers/run.py", "--bin", "{bin}/peers", "--budget", "300", needs=("program:peers/floor", "program:peers/ham"),
-            expected_s=320, timeout_s=560),
+            uses=PEERS, expected_s=70, timeout_s=240),
+    _script("peers", "benchmarks/peers/run.py", "--bin", "{bin}/peers", "--budget", "240", needs=("program:peers/floor", "program:peers/ham"),
+            uses=PEERS, expected_s=260, timeout_s=500),
 )
 
 MEASUREMENTS = {one.name: one for one in ALL}

@@ -13,11 +13,13 @@ class Measurement:
 
     needs: "program:NAME" below {bin}, "file:PATH" of the repository, "command:NAME" of the machine, "subcommand:NAME" of
     ham-bench, "option:NAME" of ham-bench, "spawns:MPI", "cores:N". The first that is not there is the reason why this is not measured.
+    uses: patterns of further files, with the same braces: when one of them changes, comes or goes, it is measured again.
     """
 
     name: str
     argv: tuple
     needs: tuple = ()
+    uses: tuple = ()
     expected_s: float = 10
     timeout_s: float = 120
     environment: tuple = ()  # of pairs

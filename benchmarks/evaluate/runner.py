@@ -38,9 +38,12 @@ class Place:
     def record(self, name):
         return os.path.join(self.data, f"{name}.json")
 
-    def argv(self, measurement):
+    def filled(self, part):
         texts = {"{bin}": self.programs, "{source}": self.source, "{python}": sys.executable}
-        return [re.sub(r"\{\w+\}", lambda match: texts.get(match.group(0), match.group(0)), part) for part in measurement.argv]
+        return re.sub(r"\{\w+\}", lambda match: texts.get(match.group(0), match.group(0)), part)
+
+    def argv(self, measurement):
+        return [self.filled(part) for part in measurement.argv]
 
 
 class Requirements:
@@ -96,7 +99,7 @@ class Requirements:
 
 
 def fingerprint(place, measurement):
-    """Changes with the command, its programs, and the library that they use."""
+    """Changes with the command, its programs, what else it uses, and the library."""
     digest = hashlib.sha256()
     argv = place.argv(measurement)
     digest.update(json.dumps([list(measurement.argv), sorted(measurement.environment)]).encode())
@@ -105,6 +108,10 @@ def fingerprint(place, measurement):
         kind, name = need.split(":", 1)
         if kind == "program":
             files.add(os.path.join(place.programs, name))
+    for pattern in measurement.uses:
+        found = sorted(glob.glob(place.filled(pattern)))
+        digest.update(json.dumps(found).encode())
+        files.update(found)
     for pattern in ("libham*.so*", "libveo*.so*", "libmpixkernel*.so*"):
         files.update(glob.glob(os.path.join(place.build, "lib*", pattern)))
     for path in sorted(one for one in files if os.path.isfile(one)):
@@ -145,14 +152,17 @@ def shown_command(place, measurement):
 
 
 class Runner:
-    """budget_s: the time that all measurements together may take; what does not fit is left for the next run."""
+    """budget_s: the time that all measurements together may take; what does not fit is left for the next run. say: called with each
+    line of the progress; tick: about once a second with a line that the next one replaces."""
 
-    def __init__(self, place, budget_s, again=False, say=print, described=None):
+    def __init__(self, place, budget_s, again=False, say=print, described=None, tick=None):
         self._place = place
         self._requirements = Requirements(place)
         self._deadline = time.monotonic() + budget_s
         self._again = again
         self._say = say
+        self._tick = tick
+        self._budget_s = budget_s
         self._machine = described or machine.describe()
         self._revision = machine.revision(place.source)
 
@@ -160,12 +170,12 @@ class Runner:
         """Records of all of these by their names."""
         total_s = sum(one.expected_s for one in measurements)
         found = {}
+        self._say(f"{len(measurements)} measurements, about {total_s / 60:.0f} min if all are new, at most {self._budget_s / 60:.0f} min")
         for index, one in enumerate(measurements, start=1):
             begin = f"[{index:2}/{len(measurements)}] {one.name:22}"
             found[one.name] = record = self._one(one, begin)
             self._say(f"{begin} {self._line(record)}")
-        self._say(f"{len(measurements)} measurements, about {total_s / 60:.0f} min if all are new: "
-                  + ", ".join(f"{count} {status}" for status, count in self._count(found.values())))
+        self._say(f"{len(measurements)} measurements: " + ", ".join(f"{count} {status}" for status, count in self._count(found.values())))
         return found
 
     @staticmethod
@@ -185,18 +195,20 @@ class Runner:
         return f"{record['status']}: {record['reason']}"
 
     def _one(self, measurement, begin):
+        mark = fingerprint(self._place, measurement)
+        old = read_record(self._place, measurement.name)
+        is_of_this_build = old and old["status"] == "measured" and old.get("fingerprint") == mark
+        if is_of_this_build and not self._again:
+            return dict(old, kept=True)
         missing = self._requirements.missing(measurement)
         if missing:
             return self._not_measured(measurement, missing)
-        mark = fingerprint(self._place, measurement)
-        old = read_record(self._place, measurement.name)
-        if old and old["status"] == "measured" and old.get("fingerprint") == mark and not self._again:
-            return dict(old, kept=True)
         left_s = self._deadline - time.monotonic()
         if left_s < measurement.expected_s:
-            return self._not_measured(measurement, "the time for this run was over; the next run goes on here")
+            return dict(old, kept=True) if is_of_this_build else self._not_measured(measurement, "the time for this run was over; the next run goes on here")
         self._say(f"{begin} about {measurement.expected_s:.0f} s ...")
-        record = self._measured(measurement, min(measurement.timeout_s, left_s), mark)
+        tick = self._tick and (lambda seconds: self._tick(f"{begin} about {measurement.expected_s:.0f} s, {seconds:.0f} s so far"))
+        record = self._measured(measurement, min(measurement.timeout_s, left_s), mark, tick)
         write_record(self._place, measurement.name, record)
         return record
 
@@ -212,10 +224,11 @@ class Runner:
                 "emulated": measurement.emulated, "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
                 "revision": self._revision, "machine": dict(self._machine, load=[round(value, 2) for value in os.getloadavg()])}
 
-    def _measured(self, measurement, timeout_s, mark):
+    def _measured(self, measurement, timeout_s, mark, tick):
         record = self._head(measurement)
         record["fingerprint"] = mark
-        outcome = execution.run(self._place.argv(measurement), timeout_s, dict(measurement.environment), self._place.source)
+        outcome = execution.run(self._place.argv(measurement), timeout_s, dict(measurement.environment), self._place.source,
+                                tick=tick)
         record.update(seconds=round(outcome.seconds, 2), exit_status=outcome.status, errors=outcome.errors)
         problem = outcome.problem
         try:

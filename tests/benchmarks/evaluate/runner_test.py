@@ -42,6 +42,14 @@ class Execution(unittest.TestCase):
         self.assertEqual((outcome.status, outcome.output, outcome.errors), (3, "out\n", "err\n"))
         self.assertEqual(outcome.problem, "ended with status 3")
 
+    def test_the_time_so_far_is_told(self):
+        seconds = []
+        outcome = execution.run(["/bin/sh", "-c", "sleep 2.5; exit 4"], 60, tick=seconds.append)
+        self.assertEqual(outcome.status, 4)
+        self.assertGreaterEqual(len(seconds), 1)
+        self.assertEqual(seconds, sorted(seconds))
+        self.assertIsNone(execution.run(["/bin/sh", "-c", "sleep 1000"], 1.5, end_s=0.5, tick=seconds.append).status)
+
     def test_a_signal_is_named(self):
         self.assertEqual(execution.run(["/bin/sh", "-c", "kill -SEGV $$"], 60).problem, "ended by SIGSEGV")
 
@@ -141,6 +149,24 @@ class Runs(unittest.TestCase):
             os.chmod(program, 0o755)
             self.assertEqual(self.run_all(one)["one"].get("kept", False), kept, text)
 
+    def test_what_it_uses_beside_its_programs_counts(self):
+        one = canned.script("one", GOOD, uses=("{bin}/others/*",))
+        folder = pathlib.Path(self.place.programs, "others")
+        folder.mkdir()
+        self.run_all(one)
+        self.assertTrue(self.run_all(one)["one"]["kept"])
+        for text in ("there", "changed"):
+            (folder / "other").write_text(text, encoding="ascii")
+            self.assertNotIn("kept", self.run_all(one)["one"])
+        (folder / "other").unlink()
+        self.assertNotIn("kept", self.run_all(one)["one"])
+
+    def test_a_result_is_kept_when_there_is_no_time_to_repeat_it(self):
+        one, file = self.counting("one", expected_s=50)
+        self.run_all(one)
+        self.assertTrue(self.run_all(one, budget_s=10, again=True)["one"]["kept"])
+        self.assertEqual(self.runs(file), 1)
+
     def test_what_failed_is_tried_again(self):
         flag = os.path.join(self.folder, "flag")
         one = canned.script("one", f"test -e {flag} || exit 1; {GOOD}")
@@ -193,7 +219,8 @@ class Runs(unittest.TestCase):
     def test_progress_names_what_runs_and_what_came_of_it(self):
         self.run_all(canned.script("good", GOOD), canned.script("fails", "exit 4"))
         shown = "\n".join(self.lines)
-        for part in ("[ 1/2] good", "about 10 s", "failed: ended with status 4", "1 failed, 1 measured"):
+        for part in ("[ 1/2] good", "about 10 s", "failed: ended with status 4", "1 failed, 1 measured",
+                     "2 measurements, about"):
             self.assertIn(part, shown)
 
 
