@@ -16,7 +16,7 @@ namespace ham::bench {
 
 namespace {
 
-constexpr std::size_t judged_bytes = std::size_t{64} << 20;
+constexpr std::size_t judged_link_bytes = std::size_t{64} << 20;
 constexpr std::size_t checked_bytes = std::size_t{1} << 20;
 constexpr std::size_t max_by_words = std::size_t{64} << 10;  // more takes proportionally longer
 constexpr std::size_t max_stored = 256;                      // HAM stores no longer blocks word by word
@@ -303,7 +303,7 @@ table maxima_of(const std::vector<std::size_t>& sizes, const std::vector<method>
 }
 
 void add_bars(report& to, const std::vector<std::size_t>& sizes, const method& of) {
-  const auto at = std::find(sizes.begin(), sizes.end(), judged_bytes);
+  const auto at = std::find(sizes.begin(), sizes.end(), judged_link_bytes);
   if (at == sizes.end()) return;
   for (std::size_t direction = 0; direction < directions.size(); ++direction) {
     const paired_rounds& rounds = of.found[direction][static_cast<std::size_t>(at - sizes.begin())];

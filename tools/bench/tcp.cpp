@@ -28,7 +28,7 @@ namespace {
 /// What an empty call and its answer are on the wire: a frame's head and nothing else.
 constexpr std::size_t call_bytes = 24;
 constexpr std::size_t calls_under_way = 1000;
-constexpr std::size_t judged_bytes = std::size_t{256} << 20;
+constexpr std::size_t judged_tls_bytes = std::size_t{256} << 20;
 constexpr int deaths = 5;
 
 std::vector<double> gigabytes_per_s(std::size_t bytes, std::vector<double> times_ns) {
@@ -81,7 +81,7 @@ block_times timed(Operation&& operation) {
 /// Nobody is pinned: the kernel is quicker where it may choose, for the floor as for HAM.
 void measure_transfers(const settings& how, bool secure, findings& found) {
   tcp_pair with(secure, how.all_cores, how.all_cores);
-  const std::size_t bytes = std::min(how.largest_bytes, judged_bytes);
+  const std::size_t bytes = std::min(how.largest_bytes, judged_tls_bytes);
   std::vector<std::byte> local(bytes, std::byte{7});
   const offload::buffer<std::byte> there(1, bytes);
   const auto put = [&] { offload::put_sync(local.data(), there.ptr(), bytes); };
@@ -154,7 +154,7 @@ void add_calls(const findings& plain, const findings* secure, report& to) {
 }
 
 void add_transfers(const settings& how, const findings& plain, const findings* secure, report& to) {
-  const std::size_t bytes = std::min(how.largest_bytes, judged_bytes);
+  const std::size_t bytes = std::min(how.largest_bytes, judged_tls_bytes);
   table speeds{"one transfer of " + std::to_string(bytes >> 20) + " MiB; ratios of the same rounds", {"security"}, {}};
   for (const char* name : {"put", "get", "plain stream"}) add_median_columns(speeds.columns, name, "GB/s");
   speeds.columns.insert(speeds.columns.end(), {"put / stream", "get / stream"});
@@ -169,7 +169,7 @@ void add_transfers(const settings& how, const findings& plain, const findings* s
     return 1 / put.median_of_ratios;
   };
   const double part = add("plaintext", plain);
-  if (bytes == judged_bytes)
+  if (bytes == judged_tls_bytes)
     to.bars.push_back({"put of 256 MiB, plaintext / plain stream", part, bar::direction::at_least, 0.9, ""});
   if (secure != nullptr) add("TLS", *secure);
   to.tables.push_back(std::move(speeds));
@@ -189,7 +189,7 @@ void add_transfers(const settings& how, const findings& plain, const findings* s
   add_cipher("AES-256-GCM of OpenSSL over a bare socket, one core at either end", secure->sealed_ns);
   add_cipher("SSL_write and SSL_read over a bare socket", secure->tls_ns);
   to.tables.push_back(std::move(ciphers));
-  if (bytes == judged_bytes)
+  if (bytes == judged_tls_bytes)
     to.bars.push_back(
         {"put of 256 MiB, TLS / AES-256-GCM", to_aes.median_of_ratios, bar::direction::at_least, 0.7, ""});
 }
@@ -225,7 +225,7 @@ report run_tcp(const settings& how) {
   if (can_encrypt) add_cut_link(result);
   if (can_encrypt) result.remarks.push_back("TLS: " + tcp.version);
   if (!cipher_available()) result.remarks.emplace_back("built without OpenSSL: no floors of encryption");
-  if (std::min(how.largest_bytes, judged_bytes) != judged_bytes)
+  if (std::min(how.largest_bytes, judged_tls_bytes) != judged_tls_bytes)
     result.remarks.emplace_back("256 MiB was not measured (--largest), so no transfer is judged");
   if (!how.cores.distinct()) result.remarks.emplace_back("one core only: the ratios say little");
   return result;

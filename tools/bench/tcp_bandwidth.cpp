@@ -15,7 +15,7 @@ namespace ham::bench {
 
 namespace {
 
-constexpr std::size_t judged_bytes = std::size_t{64} << 20;
+constexpr std::size_t judged_tcp_bytes = std::size_t{64} << 20;
 
 struct found_for_size {
   paired_rounds put;
@@ -89,7 +89,7 @@ report run_tcp_bandwidth(const settings& how) {
       const double floor_ns = median(floor);
       row.emplace_back(floor_ns / 1e3, 2);
       row.emplace_back(bytes / floor_ns, 4);
-      if (sizes[s] != judged_bytes || secure) continue;
+      if (sizes[s] != judged_tcp_bytes || secure) continue;
       result.bars.push_back({"put of 64 MiB in plaintext, part of a bare stream's bandwidth",
                              1 / found[s].put.compared().median_of_ratios, bar::direction::at_least, 0.9, ""});
       result.bars.push_back({"get of 64 MiB in plaintext, part of a bare stream's bandwidth",

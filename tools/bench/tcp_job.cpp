@@ -22,11 +22,12 @@ namespace ham::bench {
 
 namespace {
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail_of_job(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 std::string make_key_file() {
   std::array<unsigned char, 32> key{};
-  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) fail("no random numbers for a key");
+  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
+    fail_of_job("no random numbers for a key");
   std::string text;
   for (const unsigned char byte : key) {
     text += "0123456789abcdef"[byte >> 4];
@@ -35,10 +36,10 @@ std::string make_key_file() {
   const char* const folder = std::getenv("TMPDIR");
   std::string name = std::string(folder != nullptr ? folder : "/tmp") + "/ham-bench-key-XXXXXX";
   const int file = ::mkstemp(name.data());  // 0600
-  if (file < 0) fail("cannot make a key file");
+  if (file < 0) fail_of_job("cannot make a key file");
   const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   ::close(file);
-  if (!written) fail("cannot write a key file");
+  if (!written) fail_of_job("cannot write a key file");
   return name;
 }
 
@@ -64,7 +65,7 @@ tcp_server::tcp_server(bool secure, const std::vector<int>& cores, const std::st
     arguments.push_back("--ham-key=" + key_file_);
   }
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail_of_job("cannot make a pipe");
   pid_ = spawn_self(arguments, ends[1]);
   ::close(ends[1]);
   try {

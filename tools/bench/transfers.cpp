@@ -32,22 +32,22 @@ double seconds_of(Action action) {
   return static_cast<double>(now_ns() - begin) * 1e-9;
 }
 
-struct memory {
-  memory() : local(block_bytes, std::byte{1}), there(1, block_bytes) {
+struct transfer_memory {
+  transfer_memory() : local(block_bytes, std::byte{1}), there(1, block_bytes) {
     offload::put_sync(local.data(), there.ptr(), block_bytes);
   }
   std::vector<std::byte> local;
   offload::buffer<std::byte> there;
 };
 
-void move_sync(bool put, memory& of) {
+void move_sync(bool put, transfer_memory& of) {
   if (put)
     offload::put_sync(of.local.data(), of.there.ptr(), block_bytes);
   else
     offload::get_sync(of.there.ptr(), of.local.data(), block_bytes);
 }
 
-offload::future<void> begin(bool put, memory& of) {
+offload::future<void> begin(bool put, transfer_memory& of) {
   return put ? offload::put(of.local.data(), of.there.ptr(), block_bytes)
              : offload::get(of.there.ptr(), of.local.data(), block_bytes);
 }
@@ -56,7 +56,7 @@ struct times {
   std::vector<double> alone, helped, computing, together, ratio;
 };
 
-times measure(bool put, memory& of, int repetitions) {
+times measure(bool put, transfer_memory& of, int repetitions) {
   times result;
   std::uint64_t rounds = 1'000'000;
   for (int i = -3; i < repetitions; ++i) {  // the first rounds warm up, and find how much computing takes as long
@@ -88,7 +88,7 @@ report run_transfers(const settings& how) {
   std::optional<tcp_server> server;
   if (how.transport == "tcp") server.emplace(false, how.all_cores);
   const auto job = server ? server->host() : start_job(how, 1, pinning::by_default);
-  memory of;
+  transfer_memory of;
   table found{"put and get of 64 MiB, alone and while the host computes for as long", {"verb"}, {}};
   for (const char* name : {"by the caller", "waited for at once", "computing", "both at once"}) {
     add_median_columns(found.columns, name, "ms");
