@@ -113,6 +113,12 @@ VEO_TESTS = Experiment(
          *(Series(name, "rate", f"^{name}$", "calls", "nanoseconds per call", f"^quartile 1 {name}$", f"^quartile 3 {name}$")
            for name in ("Test 1", "Test 2", "Test 3", "Test 4", "batch")),
          Series("cache line (floor)", "rate", "^floor$", "calls", "nanoseconds per call", role="floor")), x_label="calls"),
+     Plot("Transfer of 1 byte", "microseconds", tuple(
+         Series(f"{verb}, {name}", source, f"^{verb}$" if role == "ours" else f"^{name} us", x, table,
+                *((f"^quartile 1 {verb}$", f"^quartile 3 {verb}$") if role == "ours" else ("", "")), role, where=((x, expression),))
+         for verb in ("veo_write_mem", "veo_read_mem") for name, source, x, table, expression, role in (
+             ("here", "veo", "measure", "^transfers of 1 byte", "^1 byte", "ours"), ("AVEO", "paper:2/memory", "call", "", verb, "paper"),
+             ("VEO", "paper:2/memory", "call", "", verb, "paper"))), "values"),
      Plot("veo_write_mem and veo_read_mem", "GiB/s", (
          *(_transfer("veo", verb, verb, table="^transfers of all sizes") for verb in ("veo_write_mem", "veo_read_mem")),
          _transfer("veo", "memcpy (floor)", "memcpy", "floor", "^transfers of all sizes")), x_label=SIZE)),

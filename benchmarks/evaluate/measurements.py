@@ -40,7 +40,7 @@ ALL = (
     _bench("latency", "latency", expected_s=12),
     _bench("placement", "placement", needs=("subcommand:placement",), expected_s=3),
     _bench("bandwidth-shm", "bandwidth", expected_s=30),
-    _bench("bandwidth-emulated", "--transport", "emulated", "bandwidth", expected_s=45, timeout_s=180, emulated=True),
+    _bench("bandwidth-emulated", "--transport", "emulated", "bandwidth", expected_s=65, timeout_s=200, emulated=True),
     _bench("bandwidth-tcp", "--transport", "tcp", "bandwidth", expected_s=80, timeout_s=240),
     _bench("values", "values", expected_s=30),
     _bench("rate", "rate", expected_s=6),
