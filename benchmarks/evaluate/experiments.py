@@ -107,6 +107,7 @@ VEO_TESTS = Experiment(
     (Plot("This libveo, and AVEO in the paper", "microseconds per call", (
         *(Series(f"Test {number}", "veo", f"^Test {number}$", "#calls", "^us per call", f"^quartile 1 Test {number}$",
                  f"^quartile 3 Test {number}$") for number in (1, 2, 3, 4)),
+        Series("cache line (floor)", "veo", "^floor$", "#calls", "^us per call", role="floor"),
         *(Series(f"AVEO, Test {number}", "paper:2/tests", f"^AVEO Test {number} us", "calls", role="paper") for number in (1, 2))),
           x_label="calls"),
      Plot("The same tests with HAM's own calls", "nanoseconds per call", (

@@ -19,7 +19,7 @@ def text(value):
     return html.escape(str(value), quote=True)
 
 
-MAX_OPEN_ROWS = 12  # longer tables are folded
+MAX_OPEN_ROWS = 24  # longer tables are folded
 
 
 def _is_number(value):
