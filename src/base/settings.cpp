@@ -19,7 +19,7 @@ using enum setting_kind;
 
 // clang-format off
 // In the order of `setting`, which the test holds it to; docs/configuration.md lists the same.
-constexpr std::array<setting_info, 20> table{{
+constexpr std::array<setting_info, 21> table{{
     {setting::nodes, "HAM_NODES", "nodes", "host", text, 0, 0, nullptr, "a list",
      "mpi under an MPI launcher, else shm:1", "the targets", false},
     {setting::cpu_affinity, "HAM_CPU_AFFINITY", "cpu_affinity", "host", text, 0, 0, nullptr, "auto, none or cores",
@@ -31,6 +31,8 @@ constexpr std::array<setting_info, 20> table{{
     {setting::tcp_security, "HAM_TCP_SECURITY", "tcp_security", "host, serving program", choice, 0, 0, "on|off|force-off", nullptr,
      "on", "off: neither keys nor encryption, on loopback addresses only; force-off: everywhere", true,
      "on is the default, off does without keys and encryption on loopback addresses, force-off everywhere"},
+    {setting::tcp_records, "HAM_TCP_RECORDS", "tcp_records", "every node", choice, 0, 0, "ham|openssl", nullptr,
+     "ham", "who encrypts and decrypts the records of TLS: ham, or openssl, which takes longer", false},
     {setting::module_path, "HAM_MODULE_PATH", "module_path", "host, serving program", text, 0, 0, nullptr, "absolute folders",
      "none", "where modules such as libham_tcp.so are looked for first", true},
     {setting::mpi_module, "HAM_MPI_MODULE", "mpi_module", "every rank", text, 0, 0, nullptr, "openmpi, mpich or a file",

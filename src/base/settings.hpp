@@ -20,6 +20,7 @@ enum class setting : std::uint8_t {
   main_node,
   key,
   tcp_security,
+  tcp_records,
   module_path,
   mpi_module,
   mpi_pause,

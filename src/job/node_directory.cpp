@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "compose/transports.hpp"
 #include "job/notices.hpp"
+#include "runtime/options.hpp"
 
 namespace ham::detail {
 namespace {
@@ -285,6 +286,7 @@ transport::network& node_directory::network() {
     options.secure = how_.secure;
     options.force_insecure = how_.force_insecure;
     options.timeout = how_.timeout;
+    options.records = records_of_tls();
   }
   auto made = network_transport().module().open(options, &node_.memory.own(), node_.events);
   network_ = made.get();

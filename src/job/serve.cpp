@@ -246,6 +246,7 @@ target_of_main serve_hosts(const runtime_options& options, std::vector<std::stri
   transport::listen_options how;
   how.address = options.serve;
   how.timeout = tcp_timeout();
+  how.records = records_of_tls();
   const tcp_security security = security_of();
   how.force_insecure = security == tcp_security::forced_off;
   if (security == tcp_security::on) {

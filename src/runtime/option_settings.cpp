@@ -34,6 +34,7 @@ std::string count_or(const std::optional<Duration>& time, const char* word) {
 std::string text_in(const runtime_options& options, setting which) {
   switch (which) {
     case setting::tcp_security: return options.tcp_security;
+    case setting::tcp_records: return options.tcp_records;
     case setting::module_path: return options.module_path;
     case setting::mpi_module: return options.mpi_module;
     case setting::mpi_pause: return count_or(options.mpi_pause, "spin");
@@ -59,6 +60,7 @@ void take_setting(runtime_options& options, setting which, std::string_view text
     case setting::main_node: options.main_node = static_cast<std::size_t>(number); break;
     case setting::key: options.key = text; break;
     case setting::tcp_security: options.tcp_security = text; break;
+    case setting::tcp_records: options.tcp_records = text; break;
     case setting::module_path: options.module_path = text; break;
     case setting::mpi_module: options.mpi_module = text; break;
     case setting::mpi_pause: options.mpi_pause = std::chrono::microseconds(number); break;

@@ -17,7 +17,6 @@
 #include "job/node_list.hpp"
 #include "runtime/option_settings.hpp"
 #include "transport/fragments.hpp"
-#include "transport/network.hpp"
 
 namespace ham::detail {
 namespace {
@@ -228,6 +227,11 @@ tcp_security security_of() {
     case 2: return tcp_security::forced_off;
     default: return tcp_security::on;
   }
+}
+
+transport::tls_records records_of_tls() {
+  const bool openssl = base::number_of(base::setting::tcp_records) == 1;
+  return openssl ? transport::tls_records::openssl : transport::tls_records::ham;
 }
 
 std::size_t message_limit() {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ham/offload/runtime.hpp"
+#include "transport/network.hpp"
 
 namespace ham::detail {
 
@@ -19,6 +20,9 @@ void fill_from_environment(runtime_options& options);
 /// addresses only, `force-off` everywhere. Throws ham::config_error for anything else.
 enum class tcp_security : std::uint8_t { on, off, forced_off };
 [[nodiscard]] tcp_security security_of();
+
+/// Who encrypts and decrypts on secure connections: HAM_TCP_RECORDS. Throws ham::config_error.
+[[nodiscard]] transport::tls_records records_of_tls();
 
 /// The longest message that this node takes, in bytes: HAM_MAX_MESSAGE, a number with K, M or G behind it if need be.
 /// Throws ham::config_error.

@@ -17,6 +17,9 @@ namespace ham::transport {
 /// What both ends of a connection hold.
 using base::secret_key;
 
+/// Who encrypts and decrypts what follows the handshake of a secure connection. Both sides need not choose alike.
+enum class tls_records : std::uint8_t { ham, openssl };
+
 struct network_options {
   node_t self = 0;
   std::string bind = "127.0.0.1";           ///< address on which peers of the job may connect to this node
@@ -24,6 +27,7 @@ struct network_options {
   bool secure = true;                       ///< false: neither key nor encryption; on loopback addresses only
   bool force_insecure = false;              ///< without security also where others can connect
   std::chrono::milliseconds timeout{3000};  ///< a peer that the link does not reach for so long is lost
+  tls_records records = tls_records::ham;
 };
 
 /// A transport whose peers are named by addresses: "10.0.0.7:7000", "[fe80::1]:7000", "node7:7000".
@@ -78,6 +82,7 @@ struct listen_options {
   std::optional<secret_key> key;  ///< none: without security; on loopback addresses only
   bool force_insecure = false;    ///< without security also where others can connect
   std::chrono::milliseconds timeout{3000};
+  tls_records records = tls_records::ham;
 };
 
 /// What a module offers. Its functions throw ham::config_error with what to do.
@@ -88,7 +93,7 @@ class network_module {
   /// Why secure connections cannot be made; empty: they can.
   [[nodiscard]] virtual std::string why_insecure() const = 0;
   /// What secures them, with its version; empty: nothing can.
-  [[nodiscard]] virtual std::string secured_by() const = 0;
+  [[nodiscard]] virtual std::string secured_by(tls_records records) const = 0;
   /// A node's side of the job. `memory`: what peers may put to and get from; nullptr: nothing.
   [[nodiscard]] virtual std::unique_ptr<network> open(const network_options& options, base::heap* memory,
                                                       observer& to) = 0;
@@ -96,7 +101,7 @@ class network_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t module_interface = 4;
+inline constexpr std::uint32_t module_interface = 5;
 
 /// The function that a module exports under the name "ham_network_module". nullptr: another interface than asked for.
 using network_module_entry = network_module* (*)(std::uint32_t interface_version);

@@ -126,7 +126,7 @@ class network_played final : public wire::network_factory {
   struct played_module final : wire::network_module {
     [[nodiscard]] const char* name() const noexcept override { return "waiting"; }
     [[nodiscard]] std::string why_insecure() const override { return insecure; }
-    [[nodiscard]] std::string secured_by() const override { return {}; }
+    [[nodiscard]] std::string secured_by(wire::tls_records) const override { return {}; }
     [[nodiscard]] std::unique_ptr<wire::network> open(const wire::network_options&, base::heap*,
                                                       wire::observer&) override {
       return nullptr;

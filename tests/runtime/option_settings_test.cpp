@@ -39,6 +39,7 @@ struct sample {
   const char* other;
 };
 constexpr sample samples[] = {{setting::tcp_security, "off", "force-off"},
+                              {setting::tcp_records, "openssl", "ham"},
                               {setting::module_path, "/a", "/b:/c"},
                               {setting::mpi_module, "mpich", "openmpi"},
                               {setting::mpi_pause, "spin", "100"},

@@ -50,6 +50,7 @@ struct runtime_options {
   // Of the whole process, and of the targets that it starts: what the runtime says that was started last.
 
   std::string tcp_security{};  ///< "on", "off" or "force-off"; empty: HAM_TCP_SECURITY
+  std::string tcp_records{};   ///< "ham" or "openssl": whose records of TLS; empty: HAM_TCP_RECORDS
   std::string module_path{};   ///< absolute folders, separated by colons, that modules are looked for in first
   std::string mpi_module{};    ///< "openmpi", "mpich" or the file of a module
   std::optional<std::chrono::microseconds> mpi_pause{};   ///< longest pause between two polls of MPI; 0: none

@@ -1,4 +1,5 @@
 // tcp in HAM_NODES: tcp://HOST:PORT[*COUNT]. Part of the library; the rest of this folder is the module that it loads.
+#include "base/settings.hpp"
 #include "transport/common/network_modules.hpp"
 #include "transport/network_factory.hpp"
 
@@ -30,7 +31,9 @@ class tcp_transport final : public network_factory {
     return found_by([this]() -> availability {
       const network_module& loaded = module();
       const std::string why = loaded.why_insecure();
-      return {true, why.empty() ? why : "without keys and encryption: " + why, loaded.secured_by()};
+      const bool openssl = base::number_of(base::setting::tcp_records) == 1;
+      return {true, why.empty() ? why : "without keys and encryption: " + why,
+              loaded.secured_by(openssl ? tls_records::openssl : tls_records::ham)};
     });
   }
 };

@@ -15,7 +15,7 @@ namespace {
 
 std::shared_ptr<const tls_context> server_context(const listen_options& options) {
   if (!options.key) return nullptr;
-  return std::make_shared<tls_context>(tls_role::server, *options.key, invite_identity);
+  return std::make_shared<tls_context>(tls_role::server, *options.key, invite_identity, options.records);
 }
 
 }  // namespace
@@ -25,6 +25,7 @@ tcp_arrival::tcp_arrival(connection with, const hello& theirs, const listen_opti
       hello_(theirs),
       from_(remote_address(with_.socket()).text()),
       timeout_(how.timeout),
+      records_(how.records),
       secure_(how.key.has_value()),
       force_insecure_(how.force_insecure) {}
 
@@ -39,6 +40,7 @@ std::unique_ptr<network> tcp_arrival::join(base::heap* memory, observer& to) {
   options.secure = secure_;
   options.force_insecure = force_insecure_;
   options.timeout = timeout_;
+  options.records = records_;
   auto made = std::make_unique<tcp_network>(options, hello_.job, memory, to);
   made->join(hello_.from, std::move(with_), hello_);
   return made;

@@ -24,6 +24,7 @@ class tcp_arrival final : public arrival {
   hello hello_;
   std::string from_;
   std::chrono::milliseconds timeout_;
+  tls_records records_;
   bool secure_;
   bool force_insecure_;
 };

@@ -26,7 +26,7 @@ class tcp_module final : public network_module {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "tcp"; }
   [[nodiscard]] std::string why_insecure() const override { return why_no_tls(); }
-  [[nodiscard]] std::string secured_by() const override { return tls_libraries(); }
+  [[nodiscard]] std::string secured_by(tls_records records) const override { return tls_libraries(records); }
 
   [[nodiscard]] std::unique_ptr<network> open(const network_options& options, base::heap* memory,
                                               observer& to) override {

@@ -53,8 +53,8 @@ tcp_network::tcp_network(const network_options& options, const job_id& job, base
       lanes_(memory),
       connector_({options.timeout, options.force_insecure}, *this) {
   if (options_.secure) {
-    job_client_ = std::make_shared<tls_context>(tls_role::client, options_.job_key, job_identity);
-    job_server_ = std::make_shared<tls_context>(tls_role::server, options_.job_key, job_identity);
+    job_client_ = std::make_shared<tls_context>(tls_role::client, options_.job_key, job_identity, options_.records);
+    job_server_ = std::make_shared<tls_context>(tls_role::server, options_.job_key, job_identity, options_.records);
   }
   base::unique_fd socket = listen_at(parse_bind(options_.bind), !options_.secure && !options_.force_insecure);
   listening_ = local_address(socket.get());

@@ -24,7 +24,7 @@ void turn_away(connection& with, const hello& theirs, verdict why) noexcept {
 
 void tcp_network::invite(node_t peer, const std::string& address, const std::optional<secret_key>& server_key) {
   std::shared_ptr<const tls_context> key;
-  if (server_key) key = std::make_shared<tls_context>(tls_role::client, *server_key, invite_identity);
+  if (server_key) key = std::make_shared<tls_context>(tls_role::client, *server_key, invite_identity, options_.records);
   if (options_.secure != server_key.has_value()) {
     throw config_error("node " + std::to_string(peer) + " at " + address +
                        (options_.secure ? " cannot be invited without its key (this job is secure)"

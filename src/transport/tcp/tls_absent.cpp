@@ -12,11 +12,11 @@ struct tls_session::parts {
 std::string why_no_tls() {
   return "the tcp module was built without OpenSSL; install its development files (Debian: libssl-dev) and build again";
 }
-std::string tls_libraries() { return {}; }
+std::string tls_libraries(tls_records) { return {}; }
 std::string why_log_refused(unsigned long, const char*) { return {}; }
 job_id derive_job_id(const secret_key&) { throw config_error("keys cannot be used (" + why_no_tls() + ")"); }
 
-tls_context::tls_context(tls_role, const secret_key&, const char*) {
+tls_context::tls_context(tls_role, const secret_key&, const char*, tls_records) {
   throw config_error("secure connections cannot be made (" + why_no_tls() + ")");
 }
 tls_context::~tls_context() = default;

@@ -1,7 +1,9 @@
 // Ciphertext on its way: buffers that OpenSSL and our records share, and a socket of a session's own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -17,6 +19,11 @@ struct carrier {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::vector<std::byte> out;
+
+  // ---- what OpenSSL may take of it, and where it puts its own
+  std::size_t offered = SIZE_MAX;  // at most so much of what waits
+  bool held_back = false;          // `held` is what it writes to: the thread that owns `out` may be another one
+  std::vector<std::byte> held;
 
   [[nodiscard]] std::span<std::byte> waiting() noexcept { return {in.data() + begin, end - begin}; }
   [[nodiscard]] std::span<std::byte> room(std::size_t least) {
@@ -62,6 +69,19 @@ struct stream {
       done += static_cast<std::size_t>(sent);
     }
     size = 0;
+    return true;
+  }
+
+  /// Bytes that need not stay together. False: the connection broke.
+  [[nodiscard]] bool append(std::span<const std::byte> bytes) {
+    if (size == 0) begin();
+    while (!bytes.empty()) {
+      const std::size_t now = std::min(bytes.size(), out.size() - size);
+      std::memcpy(out.data() + size, bytes.data(), now);
+      size += now;
+      bytes = bytes.subspan(now);
+      if (size == out.size() && !send()) return false;
+    }
     return true;
   }
 

@@ -17,9 +17,9 @@ std::string openssl_failure() {
 
 std::string why_no_tls() { return {}; }
 
-std::string tls_libraries() {
+std::string tls_libraries(tls_records records) {
   const std::string handshake = std::string("OpenSSL ") + OpenSSL_version(OPENSSL_VERSION_STRING);
-  const auto cipher = make_cipher();
+  const auto cipher = records == tls_records::ham ? make_cipher() : nullptr;
   if (cipher == nullptr || cipher->made_by().empty()) return handshake;
   return handshake + ", encrypted by " + cipher->made_by();
 }
@@ -30,11 +30,12 @@ std::string why_log_refused(unsigned long openssl_version, const char* file) {
   return "OpenSSL might write their keys to " + std::string(file) + ", as SSLKEYLOGFILE asks";
 }
 
-tls_context::tls_context(tls_role role, const secret_key& key, const char* identity)
+tls_context::tls_context(tls_role role, const secret_key& key, const char* identity, tls_records records)
     : parts_(std::make_unique<parts>()) {
   parts_->key = key;
   parts_->identity = identity;
   parts_->role = role;
+  parts_->records = records;
   if (const std::string why =
           why_log_refused(OpenSSL_version_num(), base::foreign_variable_unless_privileged("SSLKEYLOGFILE"));
       !why.empty()) {
@@ -46,7 +47,8 @@ tls_context::tls_context(tls_role role, const secret_key& key, const char* ident
                       SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) == 1 &&
                       SSL_CTX_set_ciphersuites(context, only_cipher) == 1 &&
                       SSL_CTX_set1_groups_list(context, "X25519:P-256") == 1 &&
-                      SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_max_early_data(context, 0) == 1;
+                      SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_max_early_data(context, 0) == 1 &&
+                      SSL_CTX_set_block_padding(context, 0) == 1;  // HAM's records refuse padded ones
   if (!usable)
     throw config_error("OpenSSL refuses TLS 1.3 with " + std::string(only_cipher) + " (" + openssl_failure() +
                        "); check the installation and its policy");

@@ -21,6 +21,7 @@ struct tls_context::parts {
   secret_key key;
   std::string identity;
   tls_role role = tls_role::client;
+  tls_records records = tls_records::ham;
 
   ~parts() { SSL_CTX_free(context); }
 

@@ -27,23 +27,35 @@ bool hkdf_expand(const hash_secret& from, std::string_view info, std::span<unsig
   return made;
 }
 
-bool hkdf_expand_label(const hash_secret& from, std::string_view label, std::span<unsigned char> to,
-                       std::span<const unsigned char> context) {
+std::string_view hkdf_label(std::size_t result_bytes, std::string_view label, std::span<const unsigned char> context,
+                            std::span<char, 100> to) {
   constexpr std::string_view prefix = "tls13 ";
-  std::array<char, 100> info{};
   std::size_t size = 0;
-  assert(label.size() <= 32 && context.size() <= from.size());
-  info[size++] = 0;
-  info[size++] = static_cast<char>(to.size());
-  info[size++] = static_cast<char>(prefix.size() + label.size());
+  assert(result_bytes <= sizeof(hash_secret) && label.size() <= 32 && context.size() <= sizeof(hash_secret));
+  to[size++] = 0;
+  to[size++] = static_cast<char>(result_bytes);
+  to[size++] = static_cast<char>(prefix.size() + label.size());
   for (const std::string_view part : {prefix, label}) {
-    std::copy(part.begin(), part.end(), info.begin() + static_cast<std::ptrdiff_t>(size));
+    std::copy(part.begin(), part.end(), to.begin() + static_cast<std::ptrdiff_t>(size));
     size += part.size();
   }
-  info[size++] = static_cast<char>(context.size());
-  std::copy(context.begin(), context.end(), info.begin() + static_cast<std::ptrdiff_t>(size));
-  size += context.size();
-  return hkdf_expand(from, {info.data(), size}, to);
+  to[size++] = static_cast<char>(context.size());
+  std::copy(context.begin(), context.end(), to.begin() + static_cast<std::ptrdiff_t>(size));
+  return {to.data(), size + context.size()};
+}
+
+bool hkdf_expand_label(const hash_secret& from, std::string_view label, std::span<unsigned char> to,
+                       std::span<const unsigned char> context) {
+  std::array<char, 100> info{};
+  return hkdf_expand(from, hkdf_label(to.size(), label, context, info), to);
+}
+
+bool next_traffic_secret(hash_secret& secret) {
+  hash_secret next{};
+  const bool made = hkdf_expand_label(secret, "traffic upd", next);
+  if (made) secret = next;
+  OPENSSL_cleanse(next.data(), next.size());
+  return made;
 }
 
 job_id derive_job_id(const secret_key& key) {

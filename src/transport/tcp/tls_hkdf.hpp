@@ -18,9 +18,15 @@ using hash_secret = std::array<unsigned char, 48>;
                                 hash_secret& to);
 /// HKDF-Expand for results of one block. False: OpenSSL cannot.
 [[nodiscard]] bool hkdf_expand(const hash_secret& from, std::string_view info, std::span<unsigned char> to);
+/// What HKDF-Expand-Label has HKDF-Expand mix in: HkdfLabel, at the begin of `to`.
+[[nodiscard]] std::string_view hkdf_label(std::size_t result_bytes, std::string_view label,
+                                          std::span<const unsigned char> context, std::span<char, 100> to);
 /// HKDF-Expand-Label for results of one block. False: OpenSSL cannot.
 [[nodiscard]] bool hkdf_expand_label(const hash_secret& from, std::string_view label, std::span<unsigned char> to,
                                      std::span<const unsigned char> context = {});
+
+/// The traffic secret that follows (section 7.2). False: OpenSSL cannot; then nothing has changed.
+[[nodiscard]] bool next_traffic_secret(hash_secret& secret);
 
 /// The job that a key stands for: says nothing about the key to who cannot guess it. Throws ham::config_error where
 /// there is no OpenSSL.

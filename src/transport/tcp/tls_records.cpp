@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 
 #include <cstring>
+#include <utility>
 
 namespace ham::transport::tcp {
 namespace {
@@ -31,53 +32,65 @@ record_head read_record_head(std::span<const std::byte> bytes) noexcept {
   return {bytes.size() < all ? incomplete : whole, all};
 }
 
-record_keys::~record_keys() {
-  OPENSSL_cleanse(secret_.data(), secret_.size());
-  OPENSSL_cleanse(iv_.data(), iv_.size());
-}
+// ---- one key
 
-bool record_keys::begin(const secret& first) {
-  secret_ = first;
-  cipher_ = make_cipher();
-  return cipher_ != nullptr && use_secret();
-}
+record_protection::~record_protection() { OPENSSL_cleanse(iv_.data(), iv_.size()); }
 
-bool record_keys::update() {
-  secret next{};
-  if (!hkdf_expand_label(secret_, "traffic upd", next)) return false;
-  secret_ = next;
-  OPENSSL_cleanse(next.data(), next.size());
-  return use_secret();
-}
-
-bool record_keys::use_secret() {
+void record_protection::begin(std::unique_ptr<tls_cipher> cipher, const cipher_nonce& iv) {
+  cipher_ = std::move(cipher);
+  iv_ = iv;
   count_ = 0;
-  cipher_key key{};
-  const bool good =
-      hkdf_expand_label(secret_, "key", key) && hkdf_expand_label(secret_, "iv", iv_) && cipher_->use(key);
-  OPENSSL_cleanse(key.data(), key.size());
-  return good;
 }
 
-cipher_nonce record_keys::next_nonce() noexcept {
+bool record_protection::go_on(const cipher_key& key, const cipher_nonce& iv) {
+  iv_ = iv;
+  count_ = 0;
+  return cipher_->use(key);
+}
+
+cipher_nonce record_protection::next_nonce() noexcept {
   cipher_nonce nonce = iv_;
   for (std::size_t i = 0; i < 8; ++i) nonce[11 - i] ^= static_cast<unsigned char>(count_ >> 8 * i);
   ++count_;
   return nonce;
 }
 
-bool record_keys::seal(std::span<const std::byte> content, content_type type, std::byte* to) {
+bool record_protection::seal(std::span<const std::byte> content, content_type type, std::byte* to) {
   store_record_head(to, content.size() + record_tail_bytes);
   return cipher_->seal(next_nonce(), {to, record_head_bytes}, content, static_cast<std::byte>(type),
                        to + record_head_bytes);
 }
 
-bool record_keys::open(std::span<std::byte> record, std::byte* to, content_type& type) {
+bool record_protection::open(std::span<std::byte> record, std::byte* to, content_type& type) {
   std::byte last{};
   const bool good =
       cipher_->open(next_nonce(), record.first(record_head_bytes), record.subspan(record_head_bytes), to, last);
   if (!good && to != nullptr) std::memset(to, 0, record.size() - record_overhead);
   type = static_cast<content_type>(last);
+  return good;
+}
+
+// ---- one key after the other
+
+record_keys::~record_keys() { OPENSSL_cleanse(secret_.data(), secret_.size()); }
+
+bool record_keys::begin(const secret& first) {
+  secret_ = first;
+  auto cipher = make_cipher();
+  if (cipher == nullptr) return false;
+  records_.begin(std::move(cipher), {});
+  return use_secret();
+}
+
+bool record_keys::update() { return next_traffic_secret(secret_) && use_secret(); }
+
+bool record_keys::use_secret() {
+  cipher_key key{};
+  cipher_nonce iv{};
+  const bool good =
+      hkdf_expand_label(secret_, "key", key) && hkdf_expand_label(secret_, "iv", iv) && records_.go_on(key, iv);
+  OPENSSL_cleanse(key.data(), key.size());
+  OPENSSL_cleanse(iv.data(), iv.size());
   return good;
 }
 

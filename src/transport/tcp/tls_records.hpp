@@ -22,6 +22,33 @@ inline constexpr std::size_t record_overhead = record_head_bytes + record_tail_b
 
 enum class content_type : std::uint8_t { alert = 21, handshake = 22, data = 23 };
 
+/// Records under one key, in their order (section 5.2). Wiped when it goes.
+class record_protection {
+ public:
+  record_protection() = default;
+  ~record_protection();
+  record_protection(const record_protection&) = delete;
+  record_protection& operator=(const record_protection&) = delete;
+
+  /// From record 0 on, with a cipher that has its key.
+  void begin(std::unique_ptr<tls_cipher> cipher, const cipher_nonce& iv);
+  /// From record 0 on, with another key. False: the cipher's library cannot.
+  [[nodiscard]] bool go_on(const cipher_key& key, const cipher_nonce& iv);
+  /// Records so far.
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+  // As the functions of record_keys of these names.
+  [[nodiscard]] bool seal(std::span<const std::byte> content, content_type type, std::byte* to);
+  [[nodiscard]] bool open(std::span<std::byte> record, std::byte* to, content_type& type);
+
+ private:
+  [[nodiscard]] cipher_nonce next_nonce() noexcept;
+
+  std::unique_ptr<tls_cipher> cipher_;
+  cipher_nonce iv_{};
+  std::uint64_t count_ = 0;
+};
+
 /// Keys of one direction of a session, and how many records they have protected. Wiped when it goes.
 class record_keys {
  public:
@@ -37,25 +64,26 @@ class record_keys {
   /// Goes on with the secret that follows, from record 0 (section 7.2).
   [[nodiscard]] bool update();
   /// The next record is one too many for these keys (section 5.5).
-  [[nodiscard]] bool worn() const noexcept { return count_ >= limit_; }
+  [[nodiscard]] bool worn() const noexcept { return records_.count() >= limit_; }
   /// A peer that keeps to the limit has announced new keys by now, with the record behind its last one.
-  [[nodiscard]] bool overdue() const noexcept { return count_ > limit_; }
+  [[nodiscard]] bool overdue() const noexcept { return records_.count() > limit_; }
 
   /// A record of `content` at `to`, record_overhead bytes longer. False: OpenSSL cannot.
-  [[nodiscard]] bool seal(std::span<const std::byte> content, content_type type, std::byte* to);
+  [[nodiscard]] bool seal(std::span<const std::byte> content, content_type type, std::byte* to) {
+    return records_.seal(content, type, to);
+  }
   /// Opens a whole record at `record`. Its content goes to `to`, or stays where it is behind the head (nullptr). False:
   /// it is not the record that was to come; then nothing of it is at `to`.
-  [[nodiscard]] bool open(std::span<std::byte> record, std::byte* to, content_type& type);
+  [[nodiscard]] bool open(std::span<std::byte> record, std::byte* to, content_type& type) {
+    return records_.open(record, to, type);
+  }
 
  private:
   [[nodiscard]] bool use_secret();
-  [[nodiscard]] cipher_nonce next_nonce() noexcept;
 
-  std::unique_ptr<tls_cipher> cipher_;
+  record_protection records_;
   secret secret_{};
-  cipher_nonce iv_{};
   std::uint64_t limit_;
-  std::uint64_t count_ = 0;
 };
 
 /// Where a record begins.

@@ -85,17 +85,29 @@ void handshake_secrets::learn(std::string_view line) noexcept {
   known_[which] = true;
 }
 
-void handshake_secrets::wipe_in(ssl_st* ssl, const secret_key& key) const noexcept {
-  wipe_in_memory(memory_of(ssl), key);
+void handshake_secrets::advance(which one) noexcept {
+  if (known_[one]) known_[one] = next_traffic_secret(all_[one]);
 }
 
-void handshake_secrets::wipe_in_memory(memory where, const secret_key& key) const noexcept {
+void handshake_secrets::wipe_key_in(ssl_st* ssl, const secret_key& key) noexcept {
+  wipe_key_in_memory(memory_of(ssl), key);
+  constexpr unsigned char nothing[sizeof key] = {};
+  SSL_SESSION* const session = SSL_get_session(ssl);
+  if (session != nullptr) static_cast<void>(SSL_SESSION_set1_master_key(session, nothing, sizeof nothing));
+}
+
+void handshake_secrets::wipe_in(ssl_st* ssl) const noexcept { wipe_in_memory(memory_of(ssl)); }
+
+void handshake_secrets::wipe_key_in_memory(memory where, const secret_key& key) noexcept {
   if (where.empty()) return;
   hash_secret early{};
   if (hkdf_extract(hash_secret{}, {reinterpret_cast<const unsigned char*>(key.data()), key.size()}, early)) {
     wipe_all(where, early);
   }
   OPENSSL_cleanse(early.data(), early.size());
+}
+
+void handshake_secrets::wipe_in_memory(memory where) const noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     if (!known_[i]) continue;
     const std::size_t at = wipe_all(where, all_[i]);

@@ -23,15 +23,20 @@ class handshake_secrets {
 
   /// Takes the secret out of a line "LABEL RANDOM SECRET", as OpenSSL tells it to whoever asks for a log of keys.
   void learn(std::string_view line) noexcept;
+  /// The one that follows it after a key update takes its place.
+  void advance(which one) noexcept;
   [[nodiscard]] bool knows(which one) const noexcept { return known_[one]; }
   [[nodiscard]] const hash_secret& operator[](which one) const noexcept { return all_[one]; }
 
-  /// Before SSL_free, which wipes nothing: overwrites in the memory of `ssl` what was learned, and the secrets from
-  /// which it can be derived, the ones of the handshake with this pre-shared key. Does nothing if somebody has replaced
-  /// OpenSSL's allocator.
-  void wipe_in(ssl_st* ssl, const secret_key& key) const noexcept;
+  /// Overwrites in the memory of `ssl` the pre-shared key and the secret that is made of it alone. The handshake is
+  /// over: OpenSSL needs neither. Does nothing if somebody has replaced OpenSSL's allocator.
+  static void wipe_key_in(ssl_st* ssl, const secret_key& key) noexcept;
+  /// Before SSL_free, which wipes nothing: overwrites there what was learned, and the secrets from which it can be
+  /// derived. Likewise.
+  void wipe_in(ssl_st* ssl) const noexcept;
   /// The same in any memory.
-  void wipe_in_memory(std::span<unsigned char> where, const secret_key& key) const noexcept;
+  static void wipe_key_in_memory(std::span<unsigned char> where, const secret_key& key) noexcept;
+  void wipe_in_memory(std::span<unsigned char> where) const noexcept;
   void wipe() noexcept;
 
  private:

@@ -22,7 +22,7 @@ inline constexpr const char* job_identity = "ham-job-1";
 /// Why sessions cannot be made; empty: they can.
 [[nodiscard]] std::string why_no_tls();
 /// What makes them, with its version; empty: nothing can.
-[[nodiscard]] std::string tls_libraries();
+[[nodiscard]] std::string tls_libraries(tls_records records);
 
 /// Why no context is made with this version of OpenSSL while SSLKEYLOGFILE says `file`; empty: it does no harm.
 [[nodiscard]] std::string why_log_refused(unsigned long openssl_version, const char* file);
@@ -30,8 +30,8 @@ inline constexpr const char* job_identity = "ham-job-1";
 /// What the sessions of one key have in common. Thread-safe.
 class tls_context {
  public:
-  /// Throws ham::config_error.
-  tls_context(tls_role role, const secret_key& key, const char* identity);
+  /// `records`: of whom, behind the handshake. Throws ham::config_error.
+  tls_context(tls_role role, const secret_key& key, const char* identity, tls_records records = tls_records::ham);
   ~tls_context();
   tls_context(const tls_context&) = delete;
   tls_context& operator=(const tls_context&) = delete;

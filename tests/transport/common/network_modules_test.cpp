@@ -12,7 +12,7 @@ class played_module final : public network_module {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "played"; }
   [[nodiscard]] std::string why_insecure() const override { return {}; }
-  [[nodiscard]] std::string secured_by() const override { return {}; }
+  [[nodiscard]] std::string secured_by(tls_records) const override { return {}; }
   [[nodiscard]] std::unique_ptr<network> open(const network_options&, base::heap*, observer&) override {
     return nullptr;
   }

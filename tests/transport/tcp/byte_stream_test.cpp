@@ -37,7 +37,7 @@ class byte_streams : public testing::TestWithParam<kind> {
 
   [[nodiscard]] static std::shared_ptr<const tls_context> context(tls_role role) {
     if (GetParam() == kind::plain) return nullptr;
-    return std::make_shared<const tls_context>(role, key_of(3), job_identity);
+    return std::make_shared<const tls_context>(role, key_of(3), job_identity, tested_records());
   }
 
   /// As much of `data` as goes: how much.
@@ -173,10 +173,12 @@ TEST(encrypted_stream, tells_of_damage) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
   const int wire = ends[0];
-  const auto here = make_stream(base::unique_fd(ends[0]),
-                                std::make_shared<const tls_context>(tls_role::client, key_of(3), job_identity));
-  const auto there = make_stream(base::unique_fd(ends[1]),
-                                 std::make_shared<const tls_context>(tls_role::server, key_of(3), job_identity));
+  const auto here =
+      make_stream(base::unique_fd(ends[0]),
+                  std::make_shared<const tls_context>(tls_role::client, key_of(3), job_identity, tested_records()));
+  const auto there =
+      make_stream(base::unique_fd(ends[1]),
+                  std::make_shared<const tls_context>(tls_role::server, key_of(3), job_identity, tested_records()));
   for (bool here_done = false, there_done = false; !(here_done && there_done);) {
     here_done = here->establish().what == status::moved;
     there_done = there->establish().what == status::moved;

@@ -94,8 +94,8 @@ class handshakes : public testing::TestWithParam<bool> {
   void SetUp() override {
     if (!GetParam()) return;
     if (!why_no_tls().empty()) GTEST_SKIP() << why_no_tls();
-    client_ = std::make_shared<tls_context>(tls_role::client, key_of(1), job_identity);
-    server_ = std::make_shared<tls_context>(tls_role::server, key_of(1), job_identity);
+    client_ = std::make_shared<tls_context>(tls_role::client, key_of(1), job_identity, tested_records());
+    server_ = std::make_shared<tls_context>(tls_role::server, key_of(1), job_identity, tested_records());
   }
 
   [[nodiscard]] outcome connect(damage there, damage back) const {

@@ -299,7 +299,9 @@ TEST_P(tcp_memory, a_large_transfer_on_several_lanes) {
   const std::size_t size = bulk_client::spread_bytes + 12345;
   const auto there = one.node(1).memory.allocate(size);
   const auto address = reinterpret_cast<std::uint64_t>(there.address);
-  const auto key = how.secure ? std::make_shared<tls_context>(tls_role::client, key_of(42), job_identity) : nullptr;
+  const auto key = how.secure
+                       ? std::make_shared<tls_context>(tls_role::client, key_of(42), job_identity, tested_records())
+                       : nullptr;
   std::string why;
   const auto to = resolve(parse_address(one.node(1).at->address()), false, why).front();
   std::atomic<int> opened{0};

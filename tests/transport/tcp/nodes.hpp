@@ -7,6 +7,7 @@
 
 #include <future>
 
+#include "base/settings.hpp"
 #include "conformance/subject.hpp"
 #include "transport/tcp/listener.hpp"
 #include "transport/tcp/network.hpp"
@@ -19,6 +20,11 @@ using conformance::bytes;
 using conformance::recorder;
 
 inline bool tls_built() { return why_no_tls().empty(); }
+
+/// Whose records the tests are about: HAM_TCP_RECORDS. CTest runs them with both.
+inline tls_records tested_records() {
+  return base::number_of(base::setting::tcp_records) == 1 ? tls_records::openssl : tls_records::ham;
+}
 
 inline secret_key key_of(int number) {
   secret_key key{};
@@ -108,6 +114,7 @@ inline listen_options listening(const job_options& how) {
   result.address = how.listen;
   if (how.secure) result.key = key_of(7);
   result.timeout = how.timeout;
+  result.records = tested_records();
   return result;
 }
 
@@ -117,6 +124,7 @@ inline network_options host_options(const job_options& how) {
   result.secure = how.secure;
   result.job_key = key_of(42);
   result.timeout = how.timeout;
+  result.records = tested_records();
   return result;
 }
 

@@ -24,7 +24,7 @@ TEST(tls_context, failures_are_told_once_and_in_words) {
 
 TEST(tls_context, is_made_by_a_library_with_a_version) {
   EXPECT_EQ(why_no_tls(), "");
-  const std::string libraries = tls_libraries();
+  const std::string libraries = tls_libraries(tls_records::ham);
   EXPECT_EQ(libraries.substr(0, 8), "OpenSSL ");
   EXPECT_NE(libraries.find_first_of("0123456789"), std::string::npos) << libraries;
 }
@@ -42,7 +42,7 @@ TEST(tls_context, the_cipher_is_said_by_name_and_by_number_alike) {
 }
 
 TEST(tls_context, serves_many_sessions_and_outlives_its_maker) {
-  auto context = std::make_shared<tls_context>(tls_role::client, key_of(1), job_identity);
+  auto context = std::make_shared<tls_context>(tls_role::client, key_of(1), job_identity, tested_records());
   tls_session first(context);
   tls_session second(context);
   const std::weak_ptr<tls_context> watched = context;

@@ -83,7 +83,7 @@ TEST(tcp_secrets, are_wiped_behind_a_handshake_and_at_the_end) {
   ::close(told[1]);
   const base::unique_fd socket(sockets[0]);
   const base::unique_fd secrets(told[0]);
-  const auto context = std::make_shared<tls_context>(tls_role::server, key_of(1), job_identity);
+  const auto context = std::make_shared<tls_context>(tls_role::server, key_of(1), job_identity, tested_records());
   {
     tls_session session(context);
     bytes heard(16);
@@ -144,7 +144,7 @@ TEST(tcp_secrets, in_the_memory_of_openssl_are_found_by_their_values) {
   for (int i = 0; i < 48; ++i) line += "31";
   secrets.learn(line);
   ASSERT_TRUE(secrets.knows(handshake_secrets::client_traffic));
-  secrets.wipe_in_memory(object, key_of(1));
+  secrets.wipe_in_memory(object);
   const auto holds = [&](const hash_secret& what) {
     return std::search(object.begin(), object.end(), what.begin(), what.end()) != object.end();
   };
@@ -152,6 +152,39 @@ TEST(tcp_secrets, in_the_memory_of_openssl_are_found_by_their_values) {
   EXPECT_FALSE(holds(master));
   EXPECT_FALSE(holds(traffic));
   EXPECT_TRUE(holds(unrelated)) << "what is not known is left alone";
+}
+
+/// Whoever knows it could show the key's knowledge to others.
+TEST(tcp_secrets, what_is_made_of_the_key_alone_is_found_likewise) {
+  if (!tls_built()) GTEST_SKIP() << why_no_tls();
+  const secret_key key = key_of(1);
+  hash_secret early{};
+  ASSERT_TRUE(hkdf_extract(hash_secret{}, {reinterpret_cast<const unsigned char*>(key.data()), key.size()}, early));
+  std::vector<unsigned char> object(500, 0x55);
+  std::ranges::copy(early, object.begin() + 100);
+  handshake_secrets::wipe_key_in_memory(object, key_of(2));
+  EXPECT_TRUE(std::equal(early.begin(), early.end(), object.begin() + 100)) << "of another key";
+  handshake_secrets::wipe_key_in_memory(object, key);
+  EXPECT_TRUE(std::all_of(object.begin() + 100, object.begin() + 148, [](unsigned char one) { return one == 0; }));
+  EXPECT_EQ(object[99], 0x55);
+  EXPECT_EQ(object[148], 0x55);
+}
+
+TEST(tcp_secrets, follow_key_updates) {
+  if (!tls_built()) GTEST_SKIP() << why_no_tls();
+  handshake_secrets secrets;
+  secrets.advance(handshake_secrets::client_traffic);
+  EXPECT_FALSE(secrets.knows(handshake_secrets::client_traffic));
+  std::string line = "CLIENT_TRAFFIC_SECRET_0 00 ";
+  for (int i = 0; i < 48; ++i) line += "31";
+  secrets.learn(line);
+  hash_secret expected{};
+  expected.fill(0x31);
+  for (int i = 0; i < 3; ++i) {
+    secrets.advance(handshake_secrets::client_traffic);
+    ASSERT_TRUE(next_traffic_secret(expected));
+    EXPECT_EQ(secrets[handshake_secrets::client_traffic], expected);
+  }
 }
 
 }  // namespace

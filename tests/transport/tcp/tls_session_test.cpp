@@ -16,7 +16,7 @@ class tls : public testing::Test {
 };
 
 std::shared_ptr<tls_context> context(tls_role role, int key, const char* identity = job_identity) {
-  return std::make_shared<tls_context>(role, key_of(key), identity);
+  return std::make_shared<tls_context>(role, key_of(key), identity, tested_records());
 }
 
 /// Everything that one has said goes to the other.

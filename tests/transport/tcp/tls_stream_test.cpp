@@ -25,8 +25,9 @@ class tls_sockets : public testing::Test {
     server_ = base::unique_fd(ends[1]);
   }
   [[nodiscard]] std::unique_ptr<tls_stream> stream(tls_role role, int key = 1) {
-    return std::make_unique<tls_stream>(std::move(role == tls_role::client ? client_ : server_),
-                                        std::make_shared<const tls_context>(role, key_of(key), job_identity));
+    return std::make_unique<tls_stream>(
+        std::move(role == tls_role::client ? client_ : server_),
+        std::make_shared<const tls_context>(role, key_of(key), job_identity, tested_records()));
   }
   /// How far both come.
   static std::pair<byte_stream::outcome, byte_stream::outcome> establish(tls_stream& client, tls_stream& server) {
