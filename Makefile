@@ -58,6 +58,7 @@ demo: configure
 	@$(BUILD)/bin/applications/conjugate_gradient $(if $(MATRIX),--file $(MATRIX)) $(DEMO_ARGS)
 
 test-deps:
+	@scripts/install-deps.sh tls
 ifeq ($(PRESET),release)
 	@scripts/install-deps.sh mpi
 	@scripts/install-deps.sh plots

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|peers|evaluate|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|peers|evaluate|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -22,7 +22,13 @@ fi
 # What HAM is compared with (benchmarks/peers): Debian's packages here, Python's in a folder of their own.
 if [ "$purpose" = peers ]; then
   scripts/install-deps.sh peers-packages
-  exec benchmarks/peers/python-packages.sh
+  exec scripts/python-packages.sh build/peers-python peers mpi4py iceoryx2 ray
+fi
+
+# Another implementation of TLS 1.3, for tests of ours (tests/transport/tcp/interop).
+if [ "$purpose" = tls ]; then
+  scripts/install-deps.sh tls-packages
+  exec scripts/python-packages.sh build/tls-python "tests with another TLS" "tlslite-ng~=0.8.2"
 fi
 
 # Commands that must be there, each with its package.
@@ -42,6 +48,7 @@ case $purpose in
       libnng-dev libboost-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libcapnp-dev capnproto
       clang libomp-dev python3-venv"
     ;;
+  tls-packages) optional_libraries="$optional_libraries python3-venv" ;;
   plots) optional_libraries="$optional_libraries python3-matplotlib" ;;
   evaluate)  # what is measured beside HAM, what plots it, and what shows the page to its test
     optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev libopenblas-dev python3-matplotlib clang libomp-dev"

@@ -3,6 +3,7 @@
 // link: ham::ham
 // timeout: 400
 // serial: no
+// also: HAM_TCP_RECORDS=openssl
 #include <arpa/inet.h>
 
 #include <atomic>
