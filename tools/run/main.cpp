@@ -102,7 +102,7 @@ std::vector<std::string> program_of(std::vector<std::string> words) {
 
 /// What the transport must be told alike at both ends of a connection.
 void take_along(run_options& options) {
-  for (const char* const name : {"HAM_TCP_SECURITY", "HAM_POOL_THREADS"}) {
+  for (const char* const name : {"HAM_TCP_SECURITY", "HAM_TCP_RECORDS", "HAM_POOL_THREADS"}) {
     const char* const value = std::getenv(name);
     const bool given = std::ranges::find(options.environment, name, &std::pair<std::string, std::string>::first) !=
                        options.environment.end();

@@ -12,8 +12,6 @@
 namespace ham::transport::tcp {
 namespace {
 
-constexpr unsigned char key_update = SSL3_MT_KEY_UPDATE;
-
 int in_int(std::size_t bytes) { return static_cast<int>(std::min<std::size_t>(bytes, INT_MAX)); }
 
 }  // namespace
@@ -36,7 +34,7 @@ void tls_openssl_records::on_message(int written, int, int type, const void* mes
   auto& layer = *static_cast<tls_openssl_records*>(self);
   if (type != SSL3_RT_HANDSHAKE || size == 0) return;
   using enum handshake_secrets::which;
-  if (*static_cast<const unsigned char*>(message) != key_update) {
+  if (*static_cast<const unsigned char*>(message) != SSL3_MT_KEY_UPDATE) {
     layer.foreign_message_ |= written == 0;
     return;
   }
