@@ -14,7 +14,7 @@ def _bench(name, *arguments, needs=(), **rest):
 
 def _mpi(name, mpi, program, *arguments, ranks=2, needs=(), environment=(), **rest):
     """A program under the launcher of one MPI, each rank bound to a core."""
-    bind = ("--bind-to", "core") if mpi == "openmpi" else ("-bind-to", "core")
+    bind = ("--bind-to", "core:overload-allowed") if mpi == "openmpi" else ("-bind-to", "core")
     return Measurement(f"{name}-{mpi}", (f"mpirun.{mpi}", "-n", str(ranks), *bind, f"{{bin}}/{program}-{mpi}", *arguments),
                        (f"program:{program}-{mpi}", f"command:mpirun.{mpi}", *needs), environment=environment, **rest)
 
