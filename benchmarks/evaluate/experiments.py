@@ -157,10 +157,10 @@ FIG6 = Experiment(
     "put and get over shared memory and over MPI, beside MPI_Send and MPI_Recv of the same sizes, and beside target update of OpenMP.",
     ("bandwidth-shm", "openmp", "bandwidth-mpi-openmpi", "bandwidth-mpi-mpich"),
     (Plot("Transfers beside OpenMP target update", "GiB/s", (
-        _transfer("openmp", "put", "HAM put", table="^transfers"), _transfer("openmp", "get", "HAM get", table="^transfers"),
-        _transfer("openmp", "target update to", "OpenMP target update to", "peer", "^transfers"),
-        _transfer("openmp", "target update from", "OpenMP target update from", "peer", "^transfers"),
-        _transfer("openmp", "memcpy (floor)", "memcpy", "floor", "^transfers")), x_label=SIZE),
+        *(_transfer("openmp", verb, f"HAM {verb}", table=f"^transfers {way} the device") for verb, way in (("put", "to"), ("get", "from"))),
+        *(_transfer("openmp", f"target update {way}", f"OpenMP target update {way}", "peer", f"^transfers {way} the device")
+          for way in ("to", "from")),
+        _transfer("openmp", "memcpy (floor)", "memcpy", "floor", "^transfers to the device")), x_label=SIZE),
      *(Plot(f"Transfers over {name}", "GiB/s", (
         _transfer(source, "put", "put"), _transfer(source, "get", "get"),
         _transfer(source, "MPI_Send (floor)", "", "floor", "", "put floor us"),

@@ -118,12 +118,19 @@ void compare_transfers(const settings& how, const target_regions& regions, sessi
   copy_floor floor(sizes.back());
   constexpr std::array<const char*, 4> names{"OpenMP target update to", "OpenMP target update from", "HAM put",
                                              "HAM get"};
-  table times{"transfers (paper 3, Fig. 6); floor: memcpy between two shared mappings", {"size", "bytes"}, {}};
-  for (const char* name : names) {
-    add_median_columns(times.columns, name, "us");
-    times.columns.insert(times.columns.end(), {std::string(name) + " GiB/s", std::string(name) + " ratio"});
+  std::array<table, 2> times;  // to the device, from the device
+  for (std::size_t way = 0; way < times.size(); ++way) {
+    times[way] = {std::string("transfers ") + (way == 0 ? "to" : "from") +
+                      " the device (paper 3, Fig. 6); floor: memcpy between two shared mappings",
+                  {"size", "bytes"},
+                  {}};
+    for (std::size_t which = way; which < names.size(); which += times.size()) {
+      add_median_columns(times[way].columns, names[which], "us");
+      times[way].columns.insert(times[way].columns.end(),
+                                {std::string(names[which]) + " GiB/s", std::string(names[which]) + " ratio"});
+    }
+    times[way].columns.emplace_back("memcpy us");
   }
-  times.columns.emplace_back("memcpy us");
   for (const std::size_t bytes : sizes) {
     block_plan plan = how.plan();
     plan.warm_up_ns = bytes > (std::size_t{1} << 20) ? 0 : plan.warm_up_ns;
@@ -148,16 +155,18 @@ void compare_transfers(const settings& how, const target_regions& regions, sessi
             [&] { return time_block([&] { transfer(which); }, plan); });
       }
     }
-    auto& row = times.rows.emplace_back(std::vector<cell>{size_text(bytes), count(bytes)});
-    for (const paired_rounds& one : rounds) {
-      const comparison found = one.compared();
-      add_median(row, found, 1e3, 3);
-      row.emplace_back(static_cast<double>(bytes) / found.measured * 1e9 / (1 << 30), 5);
-      row.emplace_back(found.median_of_ratios, 2);
+    for (std::size_t way = 0; way < times.size(); ++way) {
+      auto& row = times[way].rows.emplace_back(std::vector<cell>{size_text(bytes), count(bytes)});
+      for (std::size_t which = way; which < names.size(); which += times.size()) {
+        const comparison found = rounds[which].compared();
+        add_median(row, found, 1e3, 3);
+        row.emplace_back(static_cast<double>(bytes) / found.measured * 1e9 / (1 << 30), 5);
+        row.emplace_back(found.median_of_ratios, 2);
+      }
+      row.emplace_back(rounds[way].compared().floor / 1e3, 3);
     }
-    row.emplace_back(rounds[0].compared().floor / 1e3, 3);
   }
-  into.tables.push_back(std::move(times));
+  for (table& one : times) into.tables.push_back(std::move(one));
 }
 
 }  // namespace

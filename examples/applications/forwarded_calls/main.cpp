@@ -81,9 +81,12 @@ app::outcome run(const options& chosen) {
   report.tables.push_back(std::move(table));
   report.bars.push_back({"files and reads with other bytes than were written", static_cast<double>(wrong),
                          bench::bar::direction::at_most, 0.0, ""});
-  report.remarks = {"pwrite and pread at the beginning of a file in /tmp, measured where the program asks for them",
-                    paths.size() > 2 ? "VHcall: a kernel of libveo's helper calls a function in the host's process"
-                                     : "without VHcall: this program was built without libveo"};
+  report.remarks = {
+      "pwrite and pread at the beginning of a file in /tmp, measured where the program asks for them",
+      paths.size() > 2
+          ? "VHcall: a kernel of libveo's helper calls a function in the host's process, where a thread of "
+            "its own is woken for each call; HAM's calls run in the thread that waits"
+          : "without VHcall: this program was built without libveo"};
   result.correct = wrong == 0;
   return result;
 }
