@@ -174,7 +174,7 @@ GEMM = Experiment(
     ("gemm",),
     tuple(Plot(f"{name}MM over targets", "Gflop/s", (
         Series(f"{name}MM", "gemm", "^performance", "targets", "", "^lower quartile", "^upper quartile", where=(("product", f"^{name}"),)),
-        Series("measured peak (floor)", "gemm", "^measured peak", "targets", role="floor", where=(("product", f"^{name}"),))),
+        Series("measured peak (limit)", "gemm", "^measured peak", "targets", role="floor", where=(("product", f"^{name}"),))),
                x_label="targets", log_x=False, log_y=False) for name in ("SGE", "DGE")),
     ("4/fig4",), "Targets are processes of this machine, one per core.")
 
@@ -298,9 +298,11 @@ def _peers(title, y_label, column, quartiles="", log_y=True):
 PEERS = Experiment(
     "peers", "Peers: empty call, 1 KiB call, calls under way, 64 MiB, idleness, death of the server",
     "Each peer as its documentation recommends for low latency, all in turns with the floor.", ("peers",),
-    (_peers("Empty call", "microseconds", "^empty call: us", "^quartiles: us"), _peers("Call with 1 KiB", "microseconds", "^1 KiB call"),
-     _peers("1000 calls under way", "million calls per second", "^1000 under way"),
-     _peers("64 MiB", "GB/s", "^64 MiB", log_y=False), _peers("Idle server", "% of a core", "^idle server", log_y=False)))
+    (_peers("Empty call", "microseconds", "^empty call: us", "^empty call: quartiles"),
+     _peers("Call with 1 KiB", "microseconds", "^1 KiB call: us", "^1 KiB call: quartiles"),
+     _peers("1000 calls under way", "million calls per second", "^1000 under way: M/s", "^1000 under way: quartiles"),
+     _peers("64 MiB", "GB/s", "^64 MiB: GB/s", "^64 MiB: quartiles", log_y=False),
+     _peers("Idle server", "% of a core", "^idle server", log_y=False)))
 
 FLOORS = Experiment(
     "floors", "Floors of calls with arguments and results",

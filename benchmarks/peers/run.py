@@ -110,8 +110,8 @@ class peer:
         for key, column in MEASURES.items():
             low, middle, high = report.quartiles(self.samples[key]) if self.samples[key] else (None,) * 3
             row[column] = middle
+            row[f"{column.split(':')[0]}: quartiles"] = None if low is None else f"{low:.3g}..{high:.3g}"
             if key == "empty_us":
-                row["quartiles: us"] = None if low is None else f"{low:.3g}..{high:.3g}"
                 row[RATIO] = report.quartiles(self.ratios)[1] if self.ratios else None
         row[IDLE] = self.idle
         row[DEATH] = self.death or "-"
@@ -197,12 +197,13 @@ def make_report(peers, remarks, places):
     for one in peers:
         if one.problem:
             remarks.append(f"{one.title}: {one.problem}")
-    remarks += [f"{report.today()}, {report.machine()}", "medians over the rounds; idle and death are measured once"]
+    where = f"{report.today()}, {report.machine()}"
+    remarks += [where, "medians over the rounds; idle and death are measured once"]
     return {"name": "peers",
             "tables": [{"title": "Calls to another process on this machine, both pinned to cores of their own",
                         "rows": [one.row() for one in peers]},
                        {"title": "How each peer is run", "rows": [one.how_row(places) for one in peers]}],
-            "bars": bars, "remarks": remarks}
+            "bars": bars, "remarks": remarks, "when and where": where}
 
 
 def number(value, digits=2):
@@ -211,22 +212,30 @@ def number(value, digits=2):
     return f"{value:.0f}" if value >= 10 ** digits else f"{value:.{digits}g}"
 
 
-def print_markdown(peers):
+def read(path):
+    """A report that --json has printed, or that make evaluate has stored."""
+    document = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    return document.get("result", document)
+
+
+def print_markdown(result):
     """The table of README.md."""
+    rows, hows = (table["rows"] for table in result["tables"])
+    versions = {row["peer"]: row["version"] for row in hows}
     print("| | empty call / floor | empty call | 1 KiB call | 1000 under way | 64 MiB | idle server | server is killed in mid-call |")
     print("|---|---|---|---|---|---|---|---|")
-    for one in peers:
-        if not one.samples["empty_us"]:
+    for row in rows:
+        if row["empty call: us"] is None:
             continue
-        row = one.row()
+        title, version = row["peer"], versions.get(row["peer"], "-")
         idle = "" if row[IDLE] is None else f"{number(row[IDLE])} % of a core"
-        cells = [f"{one.title} {one.version}" if one.version not in ("-", "") else one.title, number(row[RATIO]),
+        cells = [f"{title} {version}" if version not in ("-", "") else title, number(row[RATIO]),
                  f"{number(row['empty call: us'])} µs", f"{number(row['1 KiB call: us'])} µs",
                  f"{number(row['1000 under way: M/s'])} M/s", f"{number(row['64 MiB: GB/s'])} GB/s", idle, row[DEATH]]
         print("| " + " | ".join(cells) + " |")
-    rounds = max((len(one.samples["empty_us"]) for one in peers), default=0)
-    print(f"\nMedians of {rounds} round{'' if rounds == 1 else 's'}, {report.today()}, {report.machine()} (`benchmarks/peers/run.py --markdown`).")
-    absent = [f"{one.title} ({one.problem})" for one in peers if one.problem]
+    rounds = max((row["rounds"] for row in rows), default=0)
+    print(f"\nMedians of {rounds} round{'' if rounds == 1 else 's'}, {result['when and where']} (`benchmarks/peers/run.py --markdown`).")
+    absent = [f"{row['peer']} ({row['remark']})" for row in rows if row["remark"]]
     if absent:
         print("Not measured: " + "; ".join(absent) + ".")
 
@@ -235,6 +244,8 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one object of JSON")
     parser.add_argument("--markdown", action="store_true", help="the table of README.md")
+    parser.add_argument("--from", dest="source", metavar="FILE",
+                        help="measure nothing: what --json has printed, or make evaluate has stored (build/evaluation/data/peers.json)")
     parser.add_argument("--only", default="", help="names, separated by commas; floor is always run")
     parser.add_argument("--repetitions", type=int, default=5, help="rounds (default: 5)")
     parser.add_argument("--budget", type=float, default=220, help="seconds after which no further round begins")
@@ -251,6 +262,13 @@ def parse():
 
 def main():
     parser, given = parse()
+    if given.source:
+        result = read(given.source)
+        if given.markdown:
+            print_markdown(result)
+        else:
+            report.print_report(result, given.json)
+        return 0
     catalogue = json.loads(pathlib.Path(given.catalogue).read_text(encoding="utf-8"))
     only = [name for name in given.only.split(",") if name]
     unknown = [name for name in only if name not in catalogue]
@@ -264,10 +282,11 @@ def main():
         peers = [peer(name, entry, places) for name, entry in catalogue.items()
                  if not only or name in only or name == "floor"]
         remarks = measure(peers, given, places)
+        result = make_report(peers, remarks, places)
         if given.markdown:
-            print_markdown(peers)
+            print_markdown(result)
         else:
-            report.print_report(make_report(peers, remarks, places), given.json)
+            report.print_report(result, given.json)
     return 0 if any(one.samples["empty_us"] for one in peers) else 1
 
 

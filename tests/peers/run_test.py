@@ -41,7 +41,8 @@ class run_test(unittest.TestCase):
         result = self.json_of({"floor": fake("good"), "ham": fake("good")}, "--repetitions", "3")
         row = result["tables"][0]["rows"][1]
         self.assertEqual(row["empty call: us"], 3.0)
-        self.assertEqual(row["quartiles: us"], "3..3")
+        self.assertEqual(row["empty call: quartiles"], "3..3")
+        self.assertEqual(row["64 MiB: quartiles"], "6..6")
         self.assertEqual(row["empty call / floor"], 1.5)
         self.assertEqual(row["64 MiB: GB/s"], 6.0)
         self.assertEqual(row["idle server: % of a core"], 7.0)
@@ -105,6 +106,19 @@ class run_test(unittest.TestCase):
         self.assertIn("| fake good 1.2 | 1.5 | 3 µs |", ended.stdout)
         self.assertIn("Not measured: fake fails", ended.stdout)
         self.assertIn("core", ended.stdout)
+
+    def test_a_stored_report_makes_the_same_table(self):
+        catalogue = {"floor": fake("good"), "one": fake("fails")}
+        with tempfile.TemporaryDirectory() as folder:
+            measured = json.loads(started(folder, catalogue, "--json", "--repetitions", "1").stdout)
+            for document in (measured, {"status": "measured", "result": measured}):
+                path = pathlib.Path(folder, "stored.json")
+                path.write_text(json.dumps(document), encoding="utf-8")
+                ended = started(folder, catalogue, "--from", str(path), "--markdown")
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertIn("| fake good 1.2 | 1.5 | 3 µs |", ended.stdout)
+                self.assertIn("Not measured: fake fails", ended.stdout)
+                self.assertIn(measured["when and where"], ended.stdout)
 
     def test_the_budget_ends_the_rounds(self):
         result = self.json_of({"one": fake("good")}, "--budget", "0", "--repetitions", "9")
