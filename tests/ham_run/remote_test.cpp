@@ -100,6 +100,8 @@ TEST_F(ham_run_remote, hands_on_variables_folder_and_arguments) {
   EXPECT_TRUE(contains(inherited.out, "node 1 variable=from here ")) << inherited.out << inherited.err;
   const result not_given = run_on("127.0.0.2", {application, "describe", "HAM_TEST_VARIABLE"}, {"HAM_TEST_VARIABLE=x"});
   EXPECT_TRUE(contains(not_given.out, "node 1 variable=- ")) << not_given.out;
+  const result records = run_on("127.0.0.2", {application, "describe", "HAM_TCP_RECORDS"}, {"HAM_TCP_RECORDS=openssl"});
+  EXPECT_TRUE(contains(records.out, "node 1 variable=openssl ")) << records.out << records.err;
 }
 
 TEST_F(ham_run_remote, begins_lines_with_the_number_of_the_node) {
