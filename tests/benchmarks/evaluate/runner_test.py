@@ -20,7 +20,7 @@ from model import Measurement
 GOOD = "echo '" + json.dumps(canned.METHODS).replace("<script>alert(\"x\")</script>", "x") + "'"
 
 
-def hear_interrupts():
+def take_interrupts():
     """What a shell starts in the background ignores them, and so would what that starts."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -86,7 +86,7 @@ class Execution(unittest.TestCase):
             code = (f"import sys; sys.path.insert(0, {os.path.dirname(execution.__file__)!r}); import execution; "
                     f"execution.run(['/bin/sh', '-c', 'echo $$ > {file}.new; mv {file}.new {file}; sleep 1000'], 1000)")
             process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL, start_new_session=True,
-                                       preexec_fn=hear_interrupts)
+                                       preexec_fn=take_interrupts)
             deadline = time.monotonic() + 60
             while not file.exists() and time.monotonic() < deadline:
                 time.sleep(0.02)
@@ -258,7 +258,7 @@ class CommandLine(unittest.TestCase):
             program.chmod(0o755)
             process = subprocess.Popen([sys.executable, os.path.dirname(runner.__file__), "--out", folder, "--build", f"{folder}/build",
                                         "fig5 veo-tests"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       start_new_session=True, preexec_fn=hear_interrupts)
+                                       start_new_session=True, preexec_fn=take_interrupts)
             deadline = time.monotonic() + 100
             while not os.path.exists(f"{folder}/runs") and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
