@@ -5,14 +5,9 @@
 
 #include "base/backoff.hpp"
 #include "base/heavy_fence.hpp"
+#include "base/thread_identity.hpp"
 
 namespace ham::base {
-
-/// Identity of the calling thread, never null.
-[[nodiscard]] inline const void* thread_identity() noexcept {
-  static thread_local char identity;
-  return &identity;
-}
 
 /// Mutual exclusion for very short sections. The first thread that takes it owns the bias: no atomic
 /// read-modify-write on its path. The first other thread revokes the bias for good with one membarrier.

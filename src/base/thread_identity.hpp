@@ -1,0 +1,12 @@
+// Which thread this is.
+#pragma once
+
+namespace ham::base {
+
+/// Identity of the calling thread, never null.
+[[nodiscard]] inline const void* thread_identity() noexcept {
+  static thread_local char identity;
+  return &identity;
+}
+
+}  // namespace ham::base
