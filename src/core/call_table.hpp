@@ -65,9 +65,11 @@ class call_table {
   /// The call that a reply is for; nullptr: nobody waits for it any more. Throws ham::protocol_error if no reply
   /// from `from` is due.
   [[nodiscard]] call_slot* take_reply(std::uint32_t call, node_t from) {
-    call_slot* const slot = slots_.find(call);
+    call_slot* const slot = slots_.at_index_of(call);
+    // The generation after the flag: while no reply is due the slot may become another call's.
     if (slot == nullptr || !slot->reply_due.load(std::memory_order_acquire) ||
-        slot->node.load(std::memory_order_relaxed) != from) [[unlikely]]
+        slot->id.load(std::memory_order_relaxed) != call || slot->node.load(std::memory_order_relaxed) != from)
+        [[unlikely]]
       throw_no_call();
     if (slot->orphan || slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]] {
       drop_reply(*slot);

@@ -55,11 +55,14 @@ class slot_table {
 
   /// The slot of an id from a peer, or nullptr.
   [[nodiscard]] call_slot* find(std::uint32_t id) const noexcept {
+    call_slot* const slot = at_index_of(id);
+    return slot != nullptr && slot->id.load(std::memory_order_relaxed) == id ? slot : nullptr;
+  }
+  /// The slot at the index of an id from a peer, whatever its generation; or nullptr.
+  [[nodiscard]] call_slot* at_index_of(std::uint32_t id) const noexcept {
     const std::uint32_t index = id & index_mask;
     chunk* const part = chunks_[index / chunk_slots].load(std::memory_order_acquire);
-    if (part == nullptr) return nullptr;
-    call_slot& slot = part->slots[index % chunk_slots];
-    return slot.id.load(std::memory_order_relaxed) == id ? &slot : nullptr;
+    return part == nullptr ? nullptr : &part->slots[index % chunk_slots];
   }
 
   /// Calls visit(slot) for every slot that ever was in use.
