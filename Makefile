@@ -19,13 +19,14 @@ EVALUATE ?=
 EVALUATE_ARGS ?=
 FUZZ_RUNS ?= 100000
 FUZZ ?=
+PROVE ?=
 
 BUILD := build/$(PRESET)
 # Ninja is what the presets name; Make serves where it is not installed.
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench evaluate fuzz install check tidy format clean test-deps evaluate-parts evaluate-deps cross
+.PHONY: help deps configure build demo test bench evaluate fuzz install check prove tidy format clean test-deps evaluate-parts evaluate-deps cross
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
@@ -37,6 +38,7 @@ help:
 	@echo "make cross ISA=...  cross build of everything for aarch64, riscv64, ppc64le or s390x; installs what it takes"
 	@echo "make install        install below PREFIX=$(PREFIX)"
 	@echo "make check          tests, layer check, which units have tests, words, format check"
+	@echo "make prove          explore the models of the lock-free parts and of the protocols, and their mutants (PROVE=\"ring lock\" for some)"
 	@echo "make tidy           clang-tidy over the sources"
 	@echo "make format         format all sources in place"
 	@echo "make clean          remove build/"
@@ -118,6 +120,11 @@ check: test
 	@scripts/check-tests.py
 	@scripts/check-words.py
 	@scripts/check-format.sh
+
+# Under 10 minutes on 2 cores; docs/testing.md says what it covers.
+prove:
+	@scripts/install-deps.sh prove
+	@scripts/prove.py --jobs $(JOBS) $(PROVE)
 
 tidy: build
 	@scripts/install-deps.sh tidy

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|peers|evaluate|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|peers|evaluate|prove|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -54,6 +54,7 @@ case $purpose in
     optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev libopenblas-dev python3-matplotlib clang libomp-dev"
     optional_commands="$optional_commands chromium:chromium"
     ;;
+  prove) optional_commands="$optional_commands spin:spin" ;;
   tidy) optional_commands="$optional_commands clang-tidy:clang-tidy" ;;
   isa)  # cross compilers for the instruction sets in HAM_TEST_ISAS, and what their tests need
     optional_libraries="$optional_libraries googletest"

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Proves the models of tests/models (docs/testing.md): prove.py [--list] [--jobs N] [NAME...]
+
+A model is a program that runs production code in all ways that schedule and memory model allow (tests/models/NAME_model.cpp),
+or a protocol for Spin (tests/models/protocols/NAME.pml). Every model must hold, and must reject each of its mutants: the
+production code with one change (NAME.mutants), or the protocol with one MUTANT_... defined. Prints one line each and ends
+with 1 if a model fails, a mutant survives, or something was not explored completely.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODELS = ROOT / "tests/models"
+BUILD = ROOT / "build/prove"
+CXX = os.environ.get("CXX", "c++")
+CC = os.environ.get("CC", "cc")
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", f"-I{MODELS}"]
+MODEL_SECONDS = 240  # a scenario; more, and it is reported as not complete
+MUTANT_SECONDS = 120
+MAX_PROTOCOL_DEPTH = 1_000_000
+
+
+class problem(Exception):
+    """What a line reports as wrong."""
+
+
+def run(command, seconds=600, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds, check=False,
+                          **options)
+
+
+def must_run(command, **options):
+    done = run(command, **options)
+    if done.returncode != 0:
+        raise problem(f"{' '.join(map(str, command))}\n{done.stdout}")
+    return done.stdout
+
+
+def build_explorer():
+    """The object files that all models share."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    objects = []
+    for source in sorted((MODELS / "explorer").glob("*.cpp")):
+        if source.stem == "litmus":
+            continue
+        target = BUILD / f"{source.stem}.o"
+        must_run([CXX, *FLAGS, "-O2", "-g", "-c", source, "-o", target])
+        objects.append(target)
+    return objects
+
+
+def build_model(source, program, objects, instead=None):
+    """Compiles a model; headers and sources are taken from `instead` before src/."""
+    first = [f"-I{instead}"] if instead else []
+    must_run([CXX, *FLAGS, "-O1", "-g", "-DHAM_MODEL", *first, f"-I{MODELS / 'shadow'}", f"-I{ROOT / 'src'}",
+              f"-I{ROOT / 'include'}", source, *objects, "-o", program])
+
+
+def read_mutants(path):
+    """(title, file, old text, new text, options of the model) of each mutant; "in NAME": of one scenario."""
+    found = []
+    for block in re.split(r"^== ", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
+        title, file, *changes = block.rstrip("\n").split("\n")
+        only = [f"--scenario={line.removeprefix('in ')}" for line in changes if line.startswith("in ")]
+        old = "\n".join(line[1:] for line in changes if line.startswith("-"))
+        new = "\n".join(line[1:] for line in changes if line.startswith("+"))
+        found.append((title, file, old, new, only))
+    return found
+
+
+def mutate(folder, file, old, new):
+    """Writes the changed file to a folder that is searched before src/."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    if text.count(old) != 1:
+        raise problem(f"{file} has the text of the mutant {text.count(old)} times, not once:\n{old}")
+    target = folder / pathlib.Path(*pathlib.Path(file).parts[1:])
+    shutil.rmtree(folder, ignore_errors=True)
+    target.parent.mkdir(parents=True)
+    target.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def explore(program, seconds, *options):
+    """Exit status (0: holds, 3: rejected) and output of a model."""
+    done = run([program, f"--seconds={seconds}", *options], seconds=1200)
+    return done.returncode, done.stdout
+
+
+def prove_model(name, source, objects):
+    program = BUILD / f"{name}_model"
+    build_model(source, program, objects)
+    status, output = explore(program, MODEL_SECONDS)
+    (BUILD / f"{name}.log").write_text(output)
+    if status != 0:
+        raise problem(f"see {program}\n{output}")
+    states = sum(int(number) for number in re.findall(r" (\d+) states", output))
+    return f"{len(output.splitlines())} scenarios, {states} states"
+
+
+def prove_mutant(name, source, objects, number, mutant):
+    _, file, old, new, only = mutant
+    folder = BUILD / f"{name}-{number}"
+    mutate(folder, file, old, new)
+    program = BUILD / f"{name}_mutant_{number}"
+    build_model(source, program, objects, folder)
+    status, output = explore(program, MUTANT_SECONDS, "--stop", *only)
+    if status != 3:
+        raise problem(f"survives (status {status})\n{output}")
+    reason = [line for line in output.splitlines() if ": " in line and not line.startswith("to see it")]
+    return "rejected: " + (reason[-1] if reason else "")
+
+
+def prove_protocol(name, source, mutant=None):
+    """Spin's whole search; with a mutant defined it must find an error."""
+    folder = BUILD / (f"{name}-{mutant}" if mutant else name)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shutil.copy(source, folder)
+    must_run(["spin", *([f"-D{mutant}"] if mutant else []), "-a", source.name], cwd=folder)
+    must_run([CC, "-O2", "-w", "-DSAFETY", "-DMEMLIM=4096", "-DVECTORSZ=4096", "-o", "pan", "pan.c"], cwd=folder)
+    output = run(["./pan", f"-m{MAX_PROTOCOL_DEPTH}"], cwd=folder).stdout
+    errors = re.search(r"errors: (\d+)", output)
+    if errors is None or (errors.group(1) == "0" and re.search(r"max search depth too small|out of memory|not completed", output)):
+        raise problem(f"the search is not complete\n{output}")
+    found = re.search(r"pan:\d+: (.*?) \(at depth", output)
+    states = re.search(r"(\d+) states, stored", output).group(1)
+    if mutant is None:
+        if errors.group(1) != "0":
+            raise problem(f"{found.group(1) if found else 'fails'}: spin -t -p -g {source.name} in {folder} shows the run\n{output}")
+        return f"{states} states"
+    if errors.group(1) == "0":
+        raise problem(f"survives: {states} states without an error")
+    return f"rejected: {found.group(1) if found else 'error'}"
+
+
+def mutants_of(source):
+    return sorted(set(re.findall(r"\bMUTANT_\w+", source.read_text(encoding="utf-8"))))
+
+
+def tasks(names):
+    """(title, function without arguments) of everything that is to be proved."""
+    models = {path.name.removesuffix("_model.cpp"): path for path in sorted(MODELS.glob("*_model.cpp"))}
+    models["litmus"] = MODELS / "explorer/litmus.cpp"
+    protocols = {path.stem: path for path in sorted((MODELS / "protocols").glob("*.pml"))}
+    unknown = set(names) - models.keys() - protocols.keys()
+    if unknown:
+        sys.exit(f"prove: no model is called {', '.join(sorted(unknown))}; there are: {', '.join([*models, *protocols])}")
+    wanted = lambda name: not names or name in names
+    for name, source in protocols.items():
+        if wanted(name):
+            yield f"{name} (Spin)", lambda objects, name=name, source=source: prove_protocol(name, source)
+            for mutant in mutants_of(source):
+                yield (f"{name} (Spin), {mutant}",
+                       lambda objects, name=name, source=source, mutant=mutant: prove_protocol(name, source, mutant))
+    for name, source in models.items():
+        if not wanted(name):
+            continue
+        yield name, lambda objects, name=name, source=source: prove_model(name, source, objects)
+        list_of_mutants = source.with_name(f"{name}.mutants")
+        for number, mutant in enumerate(read_mutants(list_of_mutants) if list_of_mutants.is_file() else [], start=1):
+            yield (f"{name}, mutant {number}: {mutant[0]}",
+                   lambda objects, name=name, source=source, number=number, mutant=mutant:
+                   prove_mutant(name, source, objects, number, mutant))
+
+
+def prove(title, work, objects):
+    begin = time.monotonic()
+    try:
+        text, good = work(objects), True
+    except (problem, subprocess.TimeoutExpired, OSError) as wrong:
+        text, good = f"FAILS: {wrong}", False
+    print(f"{title}: {text} ({time.monotonic() - begin:.1f} s)", flush=True)
+    return good
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--list", action="store_true", help="name everything, run nothing")
+    options.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    options.add_argument("names", nargs="*")
+    wish = options.parse_args()
+    todo = list(tasks(wish.names))
+    if wish.list:
+        print("\n".join(title for title, _ in todo))
+        return 0
+    if any("(Spin)" in title for title, _ in todo) and shutil.which("spin") is None:
+        print("prove: the protocols are not proved: spin is not installed (Debian: spin)")
+        todo = [one for one in todo if "(Spin)" not in one[0]]
+    begin = time.monotonic()
+    objects = build_explorer()
+    with concurrent.futures.ThreadPoolExecutor(wish.jobs) as pool:
+        results = list(pool.map(lambda one: prove(one[0], one[1], objects), todo))
+    print(f"prove: {len(results)} checks, {results.count(False)} failures, {time.monotonic() - begin:.0f} s")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+/* A node is replaced by one that has its place: remove_node and add_node today; respawn, which is planned, will do the
+ * same (docs/decisions/0011, src/core/peer_table.hpp; src/transport/common/ring_layout.hpp: the epoch of a connection).
+ *
+ * A place has a record of the node that is there. The place's memory and lock stay when the record is exchanged. The
+ * control thread starts a new life (epoch) of the node when the old one was lost. A user's thread holds handles of the
+ * life that it met and calls through them; a frame carries the epoch of its connection. What an old life has sent, or was
+ * sent, may still arrive when the next one is there.
+ *
+ * It holds: a call runs at most once and only in the life that it was meant for; every call settles exactly once; a record
+ * is not freed while it is used.
+ * Planned and in here: a caller may repeat what is said not to have run, in the next life (RETRY).
+ */
+#define LIVES 3
+#define NONE 255
+
+mtype = { call, reply };
+
+chan line = [3] of { mtype, byte, byte };  /* to the node: what, epoch of the connection, the call's life */
+chan back = [3] of { mtype, byte, byte };
+
+byte life = 1;           /* of the process that runs now */
+byte record = 1;         /* whose record has the place */
+byte known_dead;         /* the last life that is known to have ended */
+bool freed[LIVES + 1];
+byte holders;
+byte ran, settled;
+bool pending;
+byte meant_for;
+bool over;
+
+inline settle() {
+  pending = false;
+  settled++;
+  assert(settled == 1)
+}
+
+/* The process, in all its lives. */
+proctype node() {
+  mtype what;
+  byte epoch, target;
+end:
+  do
+  :: atomic { line?what(epoch, target) ->
+       if
+#ifdef MUTANT_NO_EPOCH
+       :: true ->
+#else
+       :: epoch == life ->
+#endif
+          assert(target == life);
+          ran++;
+          assert(ran == 1);
+          if
+          :: nfull(back) -> back!reply(life, target)
+          :: full(back)
+          fi
+       :: else   /* it does not fit this connection: nothing runs */
+       fi }
+  od
+}
+
+/* Kills and starts lives; the host's control thread. */
+proctype control() {
+  do
+  :: atomic { life < LIVES && record == life ->
+       life++ }                                 /* dies, and the next life is started */
+  :: atomic { record < life ->
+       /* The receiving lock and the sending lock of the place are held. */
+#ifndef MUTANT_LOSS_FORGOTTEN
+       if
+       :: pending && meant_for == record -> settle()
+       :: else
+       fi;
+#endif
+       known_dead = record;
+       record++ }
+  :: atomic { known_dead != 0 && !freed[known_dead] &&
+#ifndef MUTANT_FREED_WHILE_HELD
+              holders == 0 &&
+#endif
+              known_dead < record -> freed[known_dead] = true }
+  :: over && record == life -> break
+  od
+}
+
+proctype user() {
+  byte mine, epoch, answer;
+  mtype what;
+#ifdef MUTANT_READS_BEFORE_IT_COUNTS
+  mine = record;
+  holders++;
+#else
+  holders++;          /* peer_hold: counts, then reads */
+  mine = record;
+#endif
+  assert(!freed[mine]);
+  atomic {   /* under the place's sending lock */
+    if
+    :: record == mine -> pending = true; meant_for = mine; line!call(mine, mine)
+#ifdef MUTANT_SENDS_BY_PLACE
+    :: record != mine -> pending = true; meant_for = mine; line!call(record, mine)
+#else
+    :: record != mine -> settle()   /* the node that the handle names is gone */
+#endif
+    fi
+  };
+  assert(!freed[mine]);
+  do
+  :: atomic { back?what(epoch, answer) ->
+       if
+#ifdef MUTANT_OLD_REPLY_COUNTS
+       :: true -> settle()
+#else
+       :: epoch == record && pending -> settle()
+       :: else   /* of a connection that has ended */
+#endif
+       fi }
+  :: settled > 0 -> break
+  od;
+  assert(!freed[mine]);
+  holders--;
+  over = true
+}
+
+init {
+  atomic { run node(); run control(); run user() }
+  (_nr_pr == 2);
+  assert(settled == 1)
+}

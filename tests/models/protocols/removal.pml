@@ -1,0 +1,141 @@
+/* A node that is removed, or dies, while a call is on its way (src/core/connections.cpp, call_table.hpp; docs/
+ * failure-semantics.md).
+ *
+ * The caller sends a call through its ring. The target takes it, which the ring's counter shows (consumed()), runs it and
+ * replies. At any moment the process may die. The caller hears of it, takes the replies that are still in the ring, reads
+ * the counter, and fails what is left: "not run" if the target is dead and had not taken the call, else "may have run".
+ * Against that: the caller's sending thread, which may be about to send, and the deadline of the call.
+ *
+ * It holds: the future settles exactly once, nobody waits for ever, and what is said not to have run has not.
+ * Not in it: a connection that breaks while the process lives, where "may have run" is always said.
+ */
+#define CALLS 2
+
+chan ring = [2] of { byte };
+chan replies = [2] of { byte };
+
+bool alive = true, lost;
+byte sent, consumed;
+byte ran[CALLS], settled[CALLS];
+bool said_not_run[CALLS], said_run[CALLS];
+bool pending[CALLS];
+bool receiving;   /* the lock under which calls settle */
+
+inline settle(which) {
+  pending[which] = false;
+  settled[which]++;
+  assert(settled[which] == 1)
+}
+
+proctype target() {
+  byte which;
+  do
+  :: atomic { alive && nempty(ring) -> ring?which;
+#ifndef MUTANT_CONSUMED_LATE
+       consumed++
+#endif
+     };
+     if
+     :: atomic { alive -> ran[which]++; assert(ran[which] == 1) }
+     :: !alive -> break
+     fi;
+#ifdef MUTANT_CONSUMED_LATE
+     if
+     :: alive -> consumed++
+     :: !alive -> break
+     fi;
+#endif
+     if
+     :: atomic { alive && nfull(replies) -> replies!which }
+     :: !alive -> break
+     fi
+  :: !alive -> break
+  od
+}
+
+proctype death() {
+  alive = false
+}
+
+proctype sender() {
+  byte which;
+  for (which : 0 .. CALLS - 1) {
+    /* Under the sending lock: the endpoint is exchanged under it, too. */
+    atomic {
+      if
+#ifndef MUTANT_SENT_AFTER_LOSS
+      :: lost -> settle(which); said_not_run[which] = true   /* refused at once */
+      :: else ->
+#else
+      :: true ->
+#endif
+         pending[which] = true;
+         if
+         :: nfull(ring) -> ring!which; sent++
+         fi
+      fi
+    }
+  }
+}
+
+/* The thread that makes progress. */
+proctype receiver() {
+  byte which, taken;
+  do
+  :: atomic { nempty(replies) -> replies?which;
+       if
+       :: pending[which] -> settle(which); said_run[which] = true
+       :: else -> skip   /* its deadline has passed */
+       fi }
+  :: atomic { pending[0] && settled[0] == 0 -> settle(0) }   /* the deadline */
+  :: !alive && !lost ->
+#ifndef MUTANT_ANSWERS_DROPPED
+     do   /* what it has answered before still counts */
+     :: atomic { nempty(replies) -> replies?which;
+          if
+          :: pending[which] -> settle(which); said_run[which] = true
+          :: else
+          fi }
+     :: empty(replies) -> break
+     od;
+#endif
+#ifdef MUTANT_COUNTER_READ_BEFORE_DEATH
+     skip;
+#else
+     taken = consumed;
+#endif
+     atomic {
+       lost = true;
+       for (which : 0 .. CALLS - 1) {
+         if
+         :: pending[which] ->
+            settle(which);
+#ifdef MUTANT_ALWAYS_NOT_RUN
+            said_not_run[which] = true
+#else
+            said_not_run[which] = (which >= taken)
+#endif
+         :: else
+         fi
+       }
+     };
+     break
+#ifdef MUTANT_NOBODY_TELLS
+  :: !alive -> break
+#endif
+  od
+}
+
+init {
+  byte which;
+  atomic { run target(); run death(); run sender(); run receiver() }
+  (_nr_pr == 1);
+  for (which : 0 .. CALLS - 1) {
+    assert(settled[which] == 1);
+    assert(!(said_not_run[which] && ran[which] > 0));
+#ifdef MUTANT_ANSWERS_DROPPED
+    assert(len(replies) == 0);
+#endif
+    assert(!(said_run[which] && ran[which] == 0))
+  }
+}

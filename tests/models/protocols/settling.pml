@@ -1,0 +1,146 @@
+/* A call that is given up, against its reply (src/core/call_table.*, call_sender.cpp; decision 0005).
+ *
+ * What exists today: the deadline of a call passes, or its future is detached, while the call or its reply is on its way.
+ * The future settles at once; its slot is kept until the late reply has come. Cancellation is planned: a frame that
+ * follows the call, which the target obeys if the call has not begun; it always answers the call itself, so nothing more
+ * can go wrong at the caller. It is modelled here as planned (CANCELS), together with what exists.
+ *
+ * Two calls, one after the other, which may use the same slot. It holds: each future settles exactly once, with the result
+ * of its own call or with an error; a call runs at most once, and not when it is settled as "did not run"; a reply always
+ * finds a slot that waits for it; in the end the slots are free.
+ * Not in it: the loss of the target (see removal.pml), batches.
+ */
+#define CALLS 2
+#define SLOTS 2
+#define NONE 255
+
+mtype = { call, cancel, reply, refused };
+
+chan to_target = [4] of { mtype, byte, byte };  /* what, slot, number of the call */
+chan to_caller = [4] of { mtype, byte, byte };
+
+/* Of a slot: what the table of pending calls has. */
+bool used[SLOTS], reply_due[SLOTS], orphan[SLOTS], pending[SLOTS];
+byte whose[SLOTS];
+/* Of a call. */
+byte settled[CALLS], ran[CALLS];
+bool not_run[CALLS], held[CALLS], cancelled[CALLS];
+
+inline settle(slot) {
+  pending[slot] = false;
+  settled[whose[slot]]++;
+  assert(settled[whose[slot]] == 1)
+}
+
+inline free_slot(slot) {
+  assert(used[slot]);
+  used[slot] = false;
+  orphan[slot] = false;
+  reply_due[slot] = false
+}
+
+/* The future is read or destroyed: call_table::release, or abandon. */
+inline give_back(slot) {
+  held[whose[slot]] = false;
+  if
+#ifdef MUTANT_SLOT_REUSED
+  :: !pending[slot] -> free_slot(slot)
+#else
+  :: !pending[slot] && !reply_due[slot] -> free_slot(slot)
+  :: !pending[slot] && reply_due[slot] -> orphan[slot] = true
+#endif
+#ifdef MUTANT_ABANDON_FREES
+  :: pending[slot] -> settled[whose[slot]]++; pending[slot] = false; free_slot(slot)
+#else
+  :: pending[slot] -> orphan[slot] = true; settled[whose[slot]]++; pending[slot] = false
+#endif
+  fi
+}
+
+proctype caller() {
+  byte next, slot, i;
+  mtype what;
+  byte number;
+  do
+  :: atomic { next < CALLS && nfull(to_target) ->
+       slot = 0;
+       do
+       :: slot < SLOTS && used[slot] -> slot++
+       :: else -> break
+       od;
+       if
+       :: slot < SLOTS ->
+          used[slot] = true; pending[slot] = true; reply_due[slot] = true; whose[slot] = next; held[next] = true;
+          to_target!call(slot, next);
+          next++
+       :: else
+       fi }
+  /* the deadline passes */
+  :: atomic { used[0] && pending[0] -> settle(0)
+#ifdef MUTANT_EXPIRED_FORGETS
+       ; reply_due[0] = false
+#endif
+     }
+  :: atomic { used[1] && pending[1] -> settle(1) }
+  /* the user gives its future back, settled or not */
+  :: atomic { used[0] && held[whose[0]] -> give_back(0) }
+  :: atomic { used[1] && held[whose[1]] -> give_back(1) }
+  /* the user cancels */
+  :: atomic { used[0] && pending[0] && !cancelled[whose[0]] && nfull(to_target) ->
+       cancelled[whose[0]] = true; to_target!cancel(0, whose[0])
+#ifdef MUTANT_CANCEL_SETTLES
+       ; not_run[whose[0]] = true; settle(0)
+#endif
+     }
+  :: atomic { to_caller?what(slot, number) ->
+       assert(used[slot] && reply_due[slot]);   /* else: a reply to no call */
+       assert(whose[slot] == number);           /* else: another call's result */
+       reply_due[slot] = false;
+       if
+       :: orphan[slot] -> free_slot(slot)
+       :: !orphan[slot] && pending[slot] -> not_run[number] = (what == refused); settle(slot)
+       :: else   /* its deadline has passed; its holder gives the slot back */
+#ifdef MUTANT_LATE_REPLY_SETTLES
+          -> settle(slot)
+#endif
+       fi }
+  :: atomic { next == CALLS && !used[0] && !used[1] && empty(to_target) -> break }
+  od;
+  for (i : 0 .. CALLS - 1) {
+    assert(settled[i] == 1);
+    assert(!(not_run[i] && ran[i] > 0))
+  }
+}
+
+proctype target() {
+  mtype what;
+  byte slot, number, other, waiting_slot;
+  byte waiting = NONE;   /* a call that has not begun */
+end:
+  do
+  :: atomic { waiting == NONE && nempty(to_target) -> to_target?what(slot, number);
+       if
+       :: what == call -> waiting = number; waiting_slot = slot
+       :: else   /* the call has been answered */
+#ifdef MUTANT_CANCEL_ANSWERS
+          -> to_caller!refused(slot, number)
+#endif
+       fi }
+  :: atomic { waiting != NONE && to_target?[cancel, eval(waiting_slot), eval(waiting)] && nfull(to_caller) ->
+       to_target?cancel(slot, number);
+#ifdef MUTANT_CANCELLED_RUNS
+       ran[waiting]++;
+#endif
+       to_caller!refused(waiting_slot, waiting);
+       waiting = NONE }
+  :: atomic { waiting != NONE && nfull(to_caller) ->
+       ran[waiting]++;
+       assert(ran[waiting] == 1);
+       to_caller!reply(waiting_slot, waiting);
+       waiting = NONE }
+  od
+}
+
+init {
+  atomic { run target(); run caller() }
+}

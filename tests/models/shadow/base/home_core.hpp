@@ -1,0 +1,10 @@
+// Stands for src/base/home_core.hpp in the models: there are no cores.
+#pragma once
+
+namespace ham::base {
+
+struct home_core {
+  static void go_home() noexcept {}
+};
+
+}  // namespace ham::base

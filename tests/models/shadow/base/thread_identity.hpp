@@ -1,0 +1,13 @@
+// Stands for src/base/thread_identity.hpp in the models: their threads are one thread of the system.
+#pragma once
+
+#include "explorer/engine.hpp"
+
+namespace ham::base {
+
+[[nodiscard]] inline const void* thread_identity() noexcept {
+  static const char identities[model::max_threads + 1]{};
+  return &identities[model::this_thread()];
+}
+
+}  // namespace ham::base
