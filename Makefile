@@ -20,13 +20,14 @@ EVALUATE_ARGS ?=
 FUZZ_RUNS ?= 100000
 FUZZ ?=
 PROVE ?=
+SEEDS ?= 10000
 
 BUILD := build/$(PRESET)
 # Ninja is what the presets name; Make serves where it is not installed.
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench evaluate fuzz install check prove tidy format clean test-deps evaluate-parts evaluate-deps cross
+.PHONY: help deps configure build demo test bench evaluate fuzz simulate install check prove tidy format clean test-deps evaluate-parts evaluate-deps cross
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
@@ -35,6 +36,7 @@ help:
 	@echo "make bench          measure (BENCH=\"latency rate\" for some, BENCH_ARGS=... for options)"
 	@echo "make evaluate       repeat the papers' evaluations beside today's peers: build/evaluation/report.html (EVALUATE=\"fig9 peers\" for parts)"
 	@echo "make fuzz           FUZZ_RUNS=$(FUZZ_RUNS) executions of every fuzzer, or of some (FUZZ=\"engine codecs\")"
+	@echo "make simulate       simulated jobs, SEEDS=$(SEEDS) of them; a failure is made small and can be replayed"
 	@echo "make cross ISA=...  cross build of everything for aarch64, riscv64, ppc64le or s390x; installs what it takes"
 	@echo "make install        install below PREFIX=$(PREFIX)"
 	@echo "make check          tests, layer check, which units have tests, words, format check"
@@ -100,6 +102,11 @@ fuzz:
 	else \
 	  echo "fuzz: SKIPPED: clang++ cannot link a fuzzer here (Debian: clang libclang-rt-dev)"; \
 	fi
+
+# Where the tests of the simulation are built: GCC on x86-64 or AArch64.
+simulate: test-deps configure
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target ham_sim
+	@$(BUILD)/tests/sim/ham_sim --seeds $(SEEDS) --jobs $(JOBS)
 
 # Compiler, emulator and libraries of that instruction set come from Debian's packages, then all is built.
 cross:

@@ -19,9 +19,27 @@
 #include "runtime/objects.hpp"
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
-#include "transport/starting.hpp"
 
 namespace ham::detail {
+
+target_boot boot_of(std::shared_ptr<transport::target_side> side, transport::company reaches) {
+  target_boot boot;
+  boot.self = side->self();
+  boot.starter = side->host();
+  if (boot.starter != 0) boot.begin = [](engine&) {};  // it meets the host, which waits for that
+  boot.nodes = side->nodes();
+  boot.memory = side->take_memory();
+  boot.open = [side, reaches](engine& target, node_directory& directory) {
+    auto made = side->open(target.events);
+    if (reaches == transport::company::nobody)
+      directory.use_only(*made);
+    else
+      directory.use_local(*made, reaches == transport::company::targets);
+    return made;
+  };
+  boot.join = [side = std::move(side)] { side->join(); };
+  return boot;
+}
 
 running_target::running_target(target_boot boot)
     : boot_(std::move(boot)),
@@ -104,25 +122,6 @@ target_of_main run_target(target_boot boot) {
 namespace {
 
 using transport::company;
-
-target_boot boot_of(std::shared_ptr<transport::target_side> side, company reaches) {
-  target_boot boot;
-  boot.self = side->self();
-  boot.starter = side->host();
-  if (boot.starter != 0) boot.begin = [](engine&) {};  // it meets the host, which waits for that
-  boot.nodes = side->nodes();
-  boot.memory = side->take_memory();
-  boot.open = [side, reaches](engine& target, node_directory& directory) {
-    auto made = side->open(target.events);
-    if (reaches == company::nobody)
-      directory.use_only(*made);
-    else
-      directory.use_local(*made, reaches == company::targets);
-    return made;
-  };
-  boot.join = [side = std::move(side)] { side->join(); };
-  return boot;
-}
 
 struct described_side {
   std::unique_ptr<transport::target_side> side;

@@ -11,6 +11,7 @@
 #include "job/started_targets.hpp"
 #include "runtime/engine.hpp"
 #include "transport/process_group.hpp"
+#include "transport/starting.hpp"
 
 namespace ham::detail {
 
@@ -31,6 +32,9 @@ struct target_boot {
   std::function<void()> ended = [] {};       ///< when the host has ended, before the connections are left
   std::function<void()> left = [] {};        ///< and when they have been
 };
+
+/// Of a target that its host has started.
+[[nodiscard]] target_boot boot_of(std::shared_ptr<transport::target_side> side, transport::company reaches);
 
 /// A target from its start to its end. Its engine is the process's one meanwhile. One thread at a time.
 class running_target {

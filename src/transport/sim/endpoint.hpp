@@ -1,0 +1,65 @@
+// One simulated node's connection to another.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "transport/common/owned_endpoint.hpp"
+#include "transport/sim/network.hpp"
+
+namespace ham::transport::sim {
+
+/// Another node's heap: checked and copied at once.
+class sim_memory final : public remote_memory {
+ public:
+  sim_memory(network& among, node_t owner) : network_(among), owner_(owner) {}
+  access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) override {
+    return network_.access(owner_, address, tag, size, from, nullptr);
+  }
+  access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) override {
+    return network_.access(owner_, address, tag, size, nullptr, to);
+  }
+
+ private:
+  network& network_;
+  node_t owner_;
+};
+
+/// Positions in the stream are numbers of frames.
+class sim_endpoint final : public owned_endpoint {
+ public:
+  sim_endpoint(network& among, node_t self, node_t peer) : owned_endpoint(peer), network_(among), self_(self) {}
+
+  [[nodiscard]] std::size_t max_payload() const noexcept override { return network_.directing().max_payload(); }
+  [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
+    if (state() != endpoint_state::open || !network_.has_room(self_, peer())) return nullptr;
+    next_ = {};
+    next_.payload.resize(std::max(size, readable_payload));
+    next_.size = size;
+    return next_.payload.data();
+  }
+  void cancel() noexcept override { next_ = {}; }
+  void commit(const frame_head& head) noexcept override {
+    next_.head = head;
+    ++sent_;
+    network_.send(self_, peer(), std::exchange(next_, {}));
+  }
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return network_.consumed(self_, peer()); }
+
+  [[nodiscard]] bool poll(frame& out) noexcept override {
+    const packet* const first = state() == endpoint_state::open ? network_.arrived(peer(), self_) : nullptr;
+    if (first == nullptr) return false;
+    out = {first->head, {first->payload.data(), first->size}};
+    return true;
+  }
+  void release() noexcept override { network_.take(peer(), self_); }
+
+ private:
+  network& network_;
+  node_t self_;
+  packet next_;
+};
+
+}  // namespace ham::transport::sim

@@ -1,0 +1,136 @@
+// Links, and who is there.
+#include "transport/sim/network.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "transport/common/heap_access.hpp"
+#include "transport/sim/transport.hpp"
+
+namespace ham::transport::sim {
+namespace {
+constinit network* the_network = nullptr;
+}  // namespace
+
+network* current_network() noexcept { return the_network; }
+void set_current_network(network* to) noexcept { the_network = to; }
+
+void network::join(node_t node, node_transport& here, base::heap* memory) {
+  std::lock_guard guard(mutex_);
+  seats_[node] = {&here, memory, false};
+}
+
+void network::leave(node_t node) {
+  std::lock_guard guard(mutex_);
+  seat& mine = seats_[node];
+  if (mine.here == nullptr) return;
+  mine.here = nullptr;
+  mine.memory = nullptr;
+  for (auto& [nodes, met] : introduced_) {
+    if (!met || (nodes.first != node && nodes.second != node)) continue;
+    met = false;
+    const seat& other = seats_[nodes.first == node ? nodes.second : nodes.first];
+    if (other.here != nullptr) other.here->on_news({news::kind::lost, node, "it has left"});
+  }
+}
+
+bool network::introduce(node_t from, node_t to) {
+  std::lock_guard guard(mutex_);
+  const seat& one = seats_[from];
+  const seat& other = seats_[to];
+  if (one.here == nullptr || other.here == nullptr || other.dead) return false;
+  const auto nodes = both(from, to);
+  if (introduced_.contains(nodes)) return introduced_[nodes];
+  introduced_[nodes] = true;
+  one.here->on_news({news::kind::connected, to, {}});
+  other.here->on_news({news::kind::connected, from, {}});
+  return true;
+}
+
+bool network::has_room(node_t from, node_t to) {
+  std::lock_guard guard(mutex_);
+  const link& on = connections_[{from, to}];
+  return on.cut || on.under_way.size() < by_.capacity(from, to);
+}
+
+void network::send(node_t from, node_t to, packet what) {
+  std::lock_guard guard(mutex_);
+  link& on = connections_[{from, to}];
+  if (on.cut) return;
+  what.arrives_ns = std::max(on.last_arrival_ns, base::now_ns() + by_.delay_ns(from, to));
+  on.last_arrival_ns = what.arrives_ns;
+  on.under_way.push_back(std::move(what));
+  if (node_transport* const there = seats_[to].here) there->look_again();
+}
+
+const packet* network::arrived(node_t from, node_t to) {
+  std::lock_guard guard(mutex_);
+  const link& on = connections_[{from, to}];
+  if (on.under_way.empty()) return nullptr;
+  const packet& first = on.under_way.front();
+  return seats_[from].dead || first.arrives_ns <= base::now_ns() ? &first : nullptr;
+}
+
+void network::take(node_t from, node_t to) {
+  std::lock_guard guard(mutex_);
+  link& on = connections_[{from, to}];
+  on.under_way.pop_front();
+  ++on.consumed;
+}
+
+std::uint64_t network::consumed(node_t from, node_t to) {
+  std::lock_guard guard(mutex_);
+  return connections_[{from, to}].consumed;
+}
+
+std::int64_t network::arrival_ns(node_t from, node_t to) {
+  std::lock_guard guard(mutex_);
+  const link& on = connections_[{from, to}];
+  if (on.under_way.empty()) return base::never_ns;
+  return seats_[from].dead ? 0 : on.under_way.front().arrives_ns;
+}
+
+access_result network::access(node_t owner, std::uint64_t address, std::uint64_t tag, std::size_t size,
+                              const std::byte* from, std::byte* to) {
+  std::lock_guard guard(mutex_);
+  const seat& there = seats_[owner];
+  if (there.memory == nullptr || there.dead) return access_result::lost;
+  const base::heap_check why = there.memory->check(address, tag, size);
+  if (why == base::heap_check::valid) {
+    auto* const at = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+    std::memcpy(to == nullptr ? at : to, to == nullptr ? from : at, size);
+  }
+  return to_access_result(why);
+}
+
+void network::cut(node_t first, node_t second) {
+  std::lock_guard guard(mutex_);
+  for (const auto& nodes : {std::pair(first, second), std::pair(second, first)}) {
+    connections_[nodes].cut = true;
+    const seat& one = seats_[nodes.first];
+    if (introduced_[both(first, second)] && one.here != nullptr && !one.dead)
+      one.here->on_news({news::kind::lost, nodes.second, "the link is cut"});
+  }
+  introduced_[both(first, second)] = false;
+}
+
+void network::died(node_t node) {
+  std::lock_guard guard(mutex_);
+  seat& gone = seats_[node];
+  gone.dead = true;
+  gone.here = nullptr;  // its heap stays: nobody touches it any more
+  for (auto& [nodes, met] : introduced_) {
+    if (!met || (nodes.first != node && nodes.second != node)) continue;
+    met = false;
+    const seat& other = seats_[nodes.first == node ? nodes.second : nodes.first];
+    if (other.here != nullptr && !other.dead) other.here->on_news({news::kind::died, node, "it was killed"});
+  }
+}
+
+bool network::is_there(node_t node) {
+  std::lock_guard guard(mutex_);
+  return seats_[node].here != nullptr && !seats_[node].dead;
+}
+
+}  // namespace ham::transport::sim

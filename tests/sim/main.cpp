@@ -1,0 +1,219 @@
+// ham_sim: simulates a job for each of many seeds; a failure is made small, shown, and can be replayed.
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "sim/runs.hpp"
+
+#ifdef HAM_SIM_PLANTED
+#include "planted_names.hpp"
+/// The bug that is switched on in the library (planted_bugs.py), from 1; 0: none.
+extern "C" int ham_planted_bug;
+int ham_planted_bug = 0;
+#endif
+
+namespace {
+
+using namespace ham::sim;
+
+constexpr const char* again = "HAM_SIM_ADDRESSES";  // set: this process has the addresses that all have
+
+/// Addresses decide about order in places: they must be the same in all processes.
+void fix_addresses(char** argv) {
+  const int before = ::personality(0xffffffff);
+  if (before == -1 || (before & ADDR_NO_RANDOMIZE) != 0 || std::getenv(again) != nullptr) return;
+  if (::personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) == -1) return;
+  ::setenv(again, "1", 1);
+  ::execv("/proc/self/exe", argv);
+}
+
+/// The threads of a run take turns, which is quickest on one core.
+void stay_on_core(unsigned number) {
+  cpu_set_t all;
+  if (::sched_getaffinity(0, sizeof all, &all) != 0) return;
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &all)) cores.push_back(core);
+  }
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cores[number % cores.size()], &one);
+  ::sched_setaffinity(0, sizeof one, &one);
+}
+
+/// What the processes that work through the seeds share.
+struct board {
+  std::uint64_t next;
+  std::uint64_t failed_seed;  ///< the first that was found
+  std::uint64_t failures;
+  std::uint64_t hash;  ///< of all, whatever their order
+  std::uint64_t hand_overs;
+  std::uint64_t calls;
+  std::uint64_t differing;  ///< seeds of which two runs were not the same
+};
+
+int show(const plan& what) {
+  plan loud = what;
+  loud.verbose = true;
+  const run shown = run_once(loud);
+  std::fputs(shown.said.c_str(), stdout);
+  if (shown.failed) return 1;
+  std::printf(
+      "seed %llu: ok, trace %016llx, %llu hand-overs, %llu calls of which %llu ran and %llu failed as they had to\n",
+      static_cast<unsigned long long>(what.seed), static_cast<unsigned long long>(shown.result.hash),
+      static_cast<unsigned long long>(shown.result.hand_overs), static_cast<unsigned long long>(shown.result.calls),
+      static_cast<unsigned long long>(shown.result.executed), static_cast<unsigned long long>(shown.result.failed));
+  return 0;
+}
+
+/// What is done with every seed.
+struct task {
+  std::uint64_t end = 0;
+  bool until_failure = false;
+  bool twice = false;
+};
+
+void work(board& shared, plan what, const task& how) {
+  for (;;) {
+    what.seed = __atomic_fetch_add(&shared.next, 1, __ATOMIC_SEQ_CST);
+    if (what.seed >= how.end) return;
+    if (how.until_failure && __atomic_load_n(&shared.failures, __ATOMIC_SEQ_CST) != 0) return;
+    const run one = run_once(what);
+    if (one.failed) {
+      if (__atomic_fetch_add(&shared.failures, 1, __ATOMIC_SEQ_CST) == 0)
+        __atomic_store_n(&shared.failed_seed, what.seed, __ATOMIC_SEQ_CST);
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(what.seed), one.kind().c_str());
+      std::fflush(stdout);
+      continue;
+    }
+    if (how.twice && run_once(what).result.hash != one.result.hash) {
+      __atomic_fetch_add(&shared.differing, 1, __ATOMIC_SEQ_CST);
+      std::printf("seed %llu: two runs are not the same\n", static_cast<unsigned long long>(what.seed));
+      std::fflush(stdout);
+    }
+    __atomic_fetch_add(&shared.hash, one.result.hash * (2 * what.seed + 1), __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&shared.hand_overs, one.result.hand_overs, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&shared.calls, one.result.calls, __ATOMIC_SEQ_CST);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  fix_addresses(argv);
+  CLI::App app(
+      "Simulates jobs of HAM: one for each seed, whose threads run one at a time in an order that the seed decides.");
+  plan what;
+  std::uint64_t first = 0;
+  std::uint64_t seeds = 1000;
+  std::uint64_t one_seed = 0;
+  unsigned jobs = 2;
+  task how;
+  bool no_shrinking = false;
+  bool expect_failure = false;
+  std::vector<std::string> without;
+  std::string over = "any";
+  CLI::Option* const single = app.add_option("--seed", one_seed, "simulate this one, and print every step");
+  app.add_option("--first", first, "the first seed")->capture_default_str();
+  app.add_option("--seeds", seeds, "how many seeds")->capture_default_str();
+  app.add_option("--jobs", jobs, "processes that work through them")->capture_default_str()->check(CLI::Range(1, 256));
+  app.add_option("--steps", what.steps, "steps of the host's threads together")->capture_default_str();
+  app.add_option("--nodes", what.nodes, "nodes of each job, host included; 0: 2 to 8, as the seed decides");
+  app.add_option("--medium", over, "what connects the nodes: sim, islands, loopback; any: as the seed decides");
+  app.add_option("--schedule", what.schedule, "another order of events for the same steps");
+  app.add_option("--without", without, "kinds of steps that do not happen")->delimiter(',');
+  app.add_flag("--until-failure", how.until_failure, "stop at the first failure");
+  app.add_flag("--twice", how.twice, "run every seed twice: both must have the same trace of events");
+  app.add_flag("--expect-failure", expect_failure, "end well if a seed fails, and badly if none does");
+  app.add_flag("--no-shrinking", no_shrinking, "show the first failure as it is");
+#ifdef HAM_SIM_PLANTED
+  std::string planted;
+  app.add_option("--plant", planted, "the planted bug that is switched on; none: there is none");
+#endif
+  CLI11_PARSE(app, argc, argv);
+  for (const std::string& name : without) {
+    unsigned kind = 0;
+    while (kind < steps_there_are && name_of(static_cast<step>(kind)) != name) ++kind;
+    if (kind == steps_there_are) {
+      std::fprintf(stderr, "ham_sim: --without: there is no kind of step \"%s\"; there are:", name.c_str());
+      for (unsigned i = 0; i < steps_there_are; ++i) {
+        const std::string_view known = name_of(static_cast<step>(i));
+        std::fprintf(stderr, " %.*s", static_cast<int>(known.size()), known.data());
+      }
+      std::fprintf(stderr, "\n");
+      return 2;
+    }
+    what.without |= 1U << kind;
+  }
+  unsigned number_of_medium = 0;
+  while (number_of_medium < media_there_are && name_of(static_cast<medium>(number_of_medium)) != over)
+    ++number_of_medium;
+  if (number_of_medium == media_there_are) {
+    std::fprintf(stderr, "ham_sim: --medium: there is no \"%s\"; there are: any sim islands loopback\n", over.c_str());
+    return 2;
+  }
+  what.over = static_cast<medium>(number_of_medium);
+#ifdef HAM_SIM_PLANTED
+  const auto* const bug = std::find(std::begin(planted_names), std::end(planted_names), planted);
+  if (!planted.empty() && planted != "none" && bug == std::end(planted_names)) {
+    std::fprintf(stderr, "ham_sim: --plant: there is no bug \"%s\"; planted_bugs.py --list shows them\n",
+                 planted.c_str());
+    return 2;
+  }
+#endif
+  prepare_runs();
+#ifdef HAM_SIM_PLANTED
+  if (bug != std::end(planted_names)) ham_planted_bug = static_cast<int>(bug - planted_names) + 1;
+#endif
+  if (*single) {
+    stay_on_core(0);
+    what.seed = one_seed;
+    return show(what);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  auto& shared =
+      *static_cast<board*>(::mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  shared.next = first;
+  how.end = first + seeds;
+  std::vector<pid_t> workers;
+  for (unsigned i = 0; i < jobs; ++i) {
+    workers.push_back(::fork());
+    if (workers.back() != 0) continue;
+    stay_on_core(i);
+    work(shared, what, how);
+    std::fflush(stdout);
+    ::_exit(0);
+  }
+  for (const pid_t worker : workers) ::waitpid(worker, nullptr, 0);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("%llu seeds, %llu calls, %llu hand-overs, %.1f s, traces %016llx: %llu failed\n",
+              static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(shared.calls),
+              static_cast<unsigned long long>(shared.hand_overs), seconds, static_cast<unsigned long long>(shared.hash),
+              static_cast<unsigned long long>(shared.failures));
+  std::fflush(stdout);
+  if (expect_failure) return shared.failures != 0 ? 0 : 1;
+  if (shared.failures == 0) return shared.differing == 0 ? 0 : 1;
+  plan smallest = what;
+  smallest.seed = shared.failed_seed;
+  stay_on_core(0);
+  if (!no_shrinking) {
+    const run failed = run_once(smallest);
+    if (smallest.nodes == 0) smallest.nodes = nodes_of(smallest.seed);
+    smallest = shrink(smallest, failed.kind());
+  }
+  std::printf("replay with: ham_sim %s\n", options_of(smallest).c_str());
+  static_cast<void>(show(smallest));
+  return 1;
+}

@@ -1,0 +1,72 @@
+// Checks.
+#include "sim/oracle.hpp"
+
+#include "sim/scheduler.hpp"
+
+namespace ham::sim {
+
+std::string oracle::describe(std::uint32_t call) const {
+  const call_record& one = calls_[call];
+  return "call " + std::to_string(call) + " to node " + std::to_string(one.target);
+}
+
+std::uint32_t oracle::issue(node_t target, std::uint32_t stream) {
+  const auto number = static_cast<std::uint32_t>(calls_.size());
+  calls_.push_back({target, stream, stream == 0 ? 0 : ++next_in_[stream]});
+  running->note_progress();
+  return number;
+}
+
+void oracle::begin(std::uint32_t call, node_t node) {
+  if (call >= calls_.size()) running->fail("a call runs that nobody has made: number " + std::to_string(call));
+  call_record& one = calls_[call];
+  if (node != one.target) running->fail(describe(call) + " runs on node " + std::to_string(node));
+  if (++one.runs != 1) running->fail(describe(call) + " runs twice");
+  if (one.never_runs) running->fail(describe(call) + " runs after its sender was told that it never will");
+  if (one.stream != 0) {
+    std::uint32_t& last = begun_in_[one.stream];
+    if (one.position <= last) running->fail(describe(call) + " begins after a later one of the same sender");
+    last = one.position;
+  }
+  ++executed_;
+  running->note(0x100000000U + call);
+  running->note_progress();
+}
+
+void oracle::settle(std::uint32_t call) {
+  call_record& one = calls_[call];
+  if (one.settled) running->fail(describe(call) + " settles twice");
+  one.settled = true;
+  running->note(0x200000000U + call);
+  running->note_progress();
+}
+
+void oracle::settle(std::uint32_t call, std::int64_t value, std::int64_t expected) {
+  settle(call);
+  if (calls_[call].runs != 1) running->fail(describe(call) + " has a result, and has not run");
+  if (value != expected) {
+    running->fail(describe(call) + " gives " + std::to_string(value) + " instead of " + std::to_string(expected));
+  }
+}
+
+void oracle::fail(std::uint32_t call, call_outcome outcome, const std::string& why) {
+  settle(call);
+  ++failed_;
+  call_record& one = calls_[call];
+  if (outcome == call_outcome::not_run) {
+    if (one.runs != 0) running->fail(describe(call) + " is said never to run, and has run: " + why);
+    one.never_runs = true;
+  }
+  if (outcome == call_outcome::ran && one.runs == 0)
+    running->fail(describe(call) + " is said to have run, and has not: " + why);
+}
+
+void oracle::expect_all_ran(std::uint32_t stream) {
+  for (std::uint32_t call = 0; call < calls_.size(); ++call) {
+    const call_record& one = calls_[call];
+    if (one.stream == stream && one.runs == 0 && !one.settled && !one.may_be_late)
+      running->fail(describe(call) + " has not run");
+  }
+}
+
+}  // namespace ham::sim

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Copies the library's sources with bugs planted in them, each of which one number switches on at run time.
+
+The simulation must find every one of them (tests/sim/CMakeLists.txt): this is how we know that it would find others.
+Usage: planted_bugs.py SOURCE_TREE COPY          writes COPY/src, COPY/include and COPY/planted_names.hpp
+       planted_bugs.py --list                    number, name and meaning of each
+"""
+import os
+import sys
+
+# name, what is wrong, file, the text there, what stands for it ({bug}: this bug is switched on), a plan that finds it
+BUGS = [
+    ("lost-wake-up", "a node that goes to sleep does not look again at the rings that it polled",
+     "src/transport/common/ring_transport.cpp",
+     "  for (ring_endpoint* one : hot_) quiet = quiet && one->reader().empty();\n",
+     "  for (ring_endpoint* one : hot_) quiet = quiet && ({bug} || one->reader().empty());\n"),
+    ("no-fence-in-arm", "a node goes to sleep without forcing its senders' stores out",
+     "src/transport/common/ring_transport.cpp",
+     "  if (base::heavy_fence() || !orders_senders_) return true;\n",
+     "  if ({bug} || base::heavy_fence() || !orders_senders_) return true;\n"),
+    ("slot-without-generation", "a slot is used again under the same number while a late reply to its first call is due",
+     "src/core/slot_table.hpp",
+     "    slot.id.store(slot.id.load(std::memory_order_relaxed) + (1U << index_bits), std::memory_order_relaxed);\n",
+     "    if (!{bug})\n"
+     "      slot.id.store(slot.id.load(std::memory_order_relaxed) + (1U << index_bits), std::memory_order_relaxed);\n",
+     "src/core/call_table.cpp",
+     "  if (slot.reply_due)\n    slot.orphan = true;\n",
+     "  if (slot.reply_due && !{bug})\n    slot.orphan = true;\n"),
+    ("late-reply-forgotten", "a slot is given back while a late reply to its call is due",
+     "src/core/call_table.cpp",
+     "  if (!slot.reply_due.load(std::memory_order_acquire)) [[likely]] {\n",
+     "  if ({bug} || !slot.reply_due.load(std::memory_order_acquire)) [[likely]] {\n"),
+    ("call-overtakes", "a call begins while earlier ones of its peer wait",
+     "src/core/dispatcher.cpp",
+     "must_wait(from) || has_waiting(from) ||",
+     "must_wait(from) || (!{bug} && has_waiting(from)) ||"),
+    ("not-run-of-the-living", "what a node has not taken is said never to run though its process lives",
+     "src/core/connections.cpp",
+     "  if (how == peer_end::process_died && gone != nullptr) {\n",
+     "  if (({bug} || how == peer_end::process_died) && gone != nullptr) {\n"),
+    ("not-run-off-by-one", "the last call that a dead node took is said never to have run",
+     "src/core/connections.cpp",
+     "taken <= slot.position ?",
+     "taken <= slot.position + ({bug} ? 1 : 0) ?"),
+    ("lock-owner-ignored", "a biased lock is taken while its former owner is still inside",
+     "src/base/biased_lock.hpp",
+     "    if (busy_.load(std::memory_order_acquire) != 0) {  // the owner",
+     "    if (!{bug} && busy_.load(std::memory_order_acquire) != 0) {  // the owner"),
+    ("lock-without-fence", "the bias of a lock is revoked without forcing its owner's stores out",
+     "src/base/biased_lock.hpp",
+     "        heavy_fence_private();\n",
+     "        if (!{bug}) heavy_fence_private();\n"),
+    ("context-not-woken", "the thread of a context is not woken for a call",
+     "src/runtime/contexts.cpp",
+     "  to.wake.notify_one();\n  return true;\n",
+     "  if (!{bug}) to.wake.notify_one();\n  return true;\n"),
+    ("settled-twice", "a deadline settles a call that has settled",
+     "src/core/call_table.hpp",
+     "    if (slot.state.load() != slot_state::pending) return;\n    // Detached",
+     "    if (!{bug} && slot.state.load() != slot_state::pending) return;\n    // Detached"),
+    ("continuation-lost", "a continuation is attached without the lock under which calls settle",
+     "src/core/call_table.cpp",
+     "  {\n    std::lock_guard guard(waiter_);\n    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next",
+     "  {\n    std::unique_lock guard(waiter_, std::defer_lock);\n    if (!{bug}) guard.lock();\n"
+     "    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next"),
+]
+
+SWITCH = 'extern "C" int ham_planted_bug;\n'
+
+
+def plant(tree, copy):
+    texts = {}
+    for number, bug in enumerate(BUGS, 1):
+        for file, old, new in zip(bug[2::3], bug[3::3], bug[4::3]):
+            text = texts.get(file) or open(os.path.join(tree, file), encoding="utf-8").read()
+            if text.count(old) != 1:
+                sys.exit(f"{file}: the place of the planted bug {bug[0]} is there {text.count(old)} times; "
+                         f"adapt tests/sim/planted_bugs.py to the change, so that the bug stays what it is")
+            texts[file] = text.replace(old, new.replace("{bug}", f"(ham_planted_bug == {number})"))
+    for folder in ("src", "include"):
+        for where, folders, files in os.walk(os.path.join(tree, folder)):
+            to = os.path.join(copy, os.path.relpath(where, tree))
+            os.makedirs(to, exist_ok=True)
+            for name in files:
+                file = os.path.relpath(os.path.join(where, name), tree)
+                text = texts.get(file)
+                if text is None:
+                    text = open(os.path.join(tree, file), encoding="utf-8").read()
+                elif "#pragma once\n" in text:
+                    text = text.replace("#pragma once\n", "#pragma once\n" + SWITCH, 1)
+                else:
+                    text = SWITCH + text
+                there = os.path.join(copy, file)
+                if not os.path.exists(there) or open(there, encoding="utf-8").read() != text:
+                    open(there, "w", encoding="utf-8").write(text)
+
+
+    names = ", ".join(f'"{bug[0]}"' for bug in BUGS)
+    header = os.path.join(copy, "planted_names.hpp")
+    text = f"// Made by planted_bugs.py.\nconstexpr const char* planted_names[] = {{{names}}};\n"
+    if not os.path.exists(header) or open(header, encoding="utf-8").read() != text:
+        open(header, "w", encoding="utf-8").write(text)
+
+
+def main():
+    if sys.argv[1:] == ["--list"]:
+        for number, bug in enumerate(BUGS, 1):
+            print(number, bug[0], bug[1], sep="\t")
+    elif len(sys.argv) == 3:
+        plant(sys.argv[1], sys.argv[2])
+    else:
+        sys.exit(__doc__)
+
+
+main()

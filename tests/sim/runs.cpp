@@ -1,0 +1,133 @@
+// One process per run.
+#include "sim/runs.hpp"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace ham::sim {
+namespace {
+
+constexpr unsigned real_seconds = 120;  // a run that takes longer hangs
+
+/// The whole of a file.
+std::string text_of(int file) {
+  std::string text;
+  std::array<char, 4096> part{};
+  ::lseek(file, 0, SEEK_SET);
+  for (ssize_t got = 0; (got = ::read(file, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<std::size_t>(got));
+  return text;
+}
+
+[[noreturn]] void be_the_run(const plan& what, int words, int numbers) {
+  ::dup2(words, STDERR_FILENO);
+  ::alarm(real_seconds);
+  const outcome result = simulate(what);
+  static_cast<void>(!::write(numbers, &result, sizeof result));
+  ::_exit(0);
+}
+
+}  // namespace
+
+std::string run::kind() const {
+  const std::size_t begin = said.find("FAILED after ");
+  if (begin == std::string::npos) return said.substr(0, said.find('\n'));
+  const std::size_t colon = said.find(": ", begin);
+  std::string line = said.substr(colon + 2, said.find('\n', colon) - colon - 2);
+  std::erase_if(line, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return line;
+}
+
+void prepare_runs() {
+  plan first;
+  first.nodes = 2;
+  first.over = medium::sim;
+  first.steps = 20;
+  first.without = 1U << static_cast<unsigned>(step::kill) | 1U << static_cast<unsigned>(step::cut) |
+                  1U << static_cast<unsigned>(step::kill_host);
+  static_cast<void>(simulate(first));
+}
+
+run run_once(const plan& what) {
+  run result;
+  const int words = ::memfd_create("words", MFD_CLOEXEC);
+  const int numbers = ::memfd_create("numbers", MFD_CLOEXEC);
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) be_the_run(what, words, numbers);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  result.said = text_of(words);
+  const std::string outcome_bytes = text_of(numbers);
+  result.failed = status != 0 || outcome_bytes.size() != sizeof result.result;
+  if (!result.failed) std::memcpy(&result.result, outcome_bytes.data(), sizeof result.result);
+  if (WIFSIGNALED(status)) {
+    const std::string why =
+        WTERMSIG(status) == SIGALRM ? "it hangs" : std::string("it crashes: ") + ::strsignal(WTERMSIG(status));
+    result.said = "FAILED after a while: " + why + "\n" + result.said;
+  }
+  ::close(words);
+  ::close(numbers);
+  return result;
+}
+
+plan shrink(const plan& what, const std::string& kind) {
+  constexpr std::uint64_t schedules = 8;
+  constexpr int max_runs = 400;
+  plan best = what;
+  int runs = 0;
+  const auto fails = [&](plan candidate) {
+    for (std::uint64_t i = 0; i < schedules && runs < max_runs; ++i, ++runs) {
+      candidate.schedule = best.schedule + i;
+      const run tried = run_once(candidate);
+      if (!tried.failed || tried.kind() != kind) continue;
+      best = candidate;
+      return true;
+    }
+    return false;
+  };
+  for (bool smaller = true; smaller && runs < max_runs;) {
+    smaller = false;
+    for (int nodes = 2; nodes < best.nodes; ++nodes) {
+      plan fewer = best;
+      fewer.nodes = nodes;
+      if (!fails(fewer)) continue;
+      smaller = true;
+      break;
+    }
+    for (const int part : {4, 2, 1}) {  // of quarters that stay
+      plan shorter = best;
+      shorter.steps = part == 1 ? best.steps * 3 / 4 : best.steps / part;
+      if (shorter.steps < best.steps && shorter.steps > 0 && fails(shorter)) smaller = true;
+    }
+    for (unsigned kind_of_step = 0; kind_of_step < steps_there_are; ++kind_of_step) {
+      plan plainer = best;
+      plainer.without |= 1U << kind_of_step;
+      if (plainer.without != best.without && fails(plainer)) smaller = true;
+    }
+  }
+  return best;
+}
+
+std::string options_of(const plan& what) {
+  std::string text = "--seed " + std::to_string(what.seed);
+  if (what.over != medium::as_the_seed_says) text += " --medium " + std::string(name_of(what.over));
+  if (what.schedule != 0) text += " --schedule " + std::to_string(what.schedule);
+  text += " --nodes " + std::to_string(what.nodes) + " --steps " + std::to_string(what.steps);
+  std::string without;
+  for (unsigned i = 0; i < steps_there_are; ++i) {
+    if ((what.without >> i & 1U) == 0) continue;
+    without += without.empty() ? " --without " : ",";
+    without += name_of(static_cast<step>(i));
+  }
+  return text + without;
+}
+
+}  // namespace ham::sim

@@ -1,0 +1,437 @@
+// Hand-over of control between threads, virtual time, and faults.
+#include "sim/scheduler.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace ham::sim {
+
+scheduler* running = nullptr;
+constinit thread_local thread_record* me = nullptr;
+
+namespace {
+
+/// Not the C library's, which is interposed.
+long system_call(long number, const void* a, long b, long c) noexcept {
+#if defined(__x86_64__)
+  long result = number;
+  register long r10 __asm__("r10") = 0;
+  __asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = reinterpret_cast<long>(a);
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = 0;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+#else
+#error "the simulation runs on x86-64 and AArch64"
+#endif
+}
+
+void give_turn(thread_record& to) noexcept {
+  __atomic_store_n(&to.go, 1U, __ATOMIC_SEQ_CST);
+  system_call(SYS_futex, &to.go, FUTEX_WAKE_PRIVATE, 1);
+}
+
+std::string name_of(void* address) {
+  Dl_info info{};
+  if (::dladdr(address, &info) == 0 || info.dli_sname == nullptr) return {};
+  int status = 1;
+  char* const plain = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
+  std::string name = status == 0 ? plain : info.dli_sname;
+  std::free(plain);
+  return name;
+}
+
+/// The functions of HAM that the calling thread is in, the innermost first.
+void print_stack() noexcept {
+  constexpr int max_frames = 64;
+  constexpr int shown = 12;
+  void* frames[max_frames];
+  const int count = ::backtrace(frames, max_frames);
+  int lines = 0;
+  for (int i = 1; i < count && lines < shown; ++i) {
+    std::string name = name_of(frames[i]);
+    if (name.find("ham::") == std::string::npos || name.find("ham::sim::scheduler") != std::string::npos ||
+        name.starts_with("std::"))
+      continue;
+    if (name.size() > 150) name.resize(150);
+    std::fprintf(stderr, "      %s\n", name.c_str());
+    ++lines;
+  }
+}
+
+void await_signal(thread_record& self) noexcept {
+  while (__atomic_load_n(&self.go, __ATOMIC_SEQ_CST) == 0) system_call(SYS_futex, &self.go, FUTEX_WAIT_PRIVATE, 0);
+  __atomic_store_n(&self.go, 0U, __ATOMIC_SEQ_CST);
+}
+
+/// Of the calling thread.
+void find_stack(thread_record& self) noexcept {
+  pthread_attr_t attributes;
+  void* begin = nullptr;
+  std::size_t size = 0;
+  ::pthread_getattr_np(::pthread_self(), &attributes);
+  ::pthread_attr_getstack(&attributes, &begin, &size);
+  ::pthread_attr_destroy(&attributes);
+  self.stack_begin = static_cast<const char*>(begin);
+  self.stack_end = self.stack_begin + size;
+}
+
+const char* name_of(seam kind) noexcept {
+  switch (kind) {
+    case seam::atomic: return "an atomic operation";
+    case seam::lock: return "before a lock";
+    case seam::unlock: return "after a lock";
+    case seam::wait: return "a wait";
+    case seam::wake: return "a wake-up";
+    case seam::clock: return "the clock";
+    case seam::yield: return "yield";
+    case seam::thread: return "a start of a thread";
+    case seam::io: return "a write";
+    case seam::step: return "a step of the workload";
+  }
+  return "";
+}
+
+}  // namespace
+
+// ---- store buffers
+
+void store_buffer::write_first() noexcept {
+  const entry first = entries_[0];
+  std::copy(entries_.begin() + 1, entries_.begin() + count_, entries_.begin());
+  --count_;
+  switch (first.size) {
+    case 1:
+      __atomic_store_n(static_cast<std::uint8_t*>(first.at), static_cast<std::uint8_t>(first.value), __ATOMIC_SEQ_CST);
+      break;
+    case 2:
+      __atomic_store_n(static_cast<std::uint16_t*>(first.at), static_cast<std::uint16_t>(first.value),
+                       __ATOMIC_SEQ_CST);
+      break;
+    case 4:
+      __atomic_store_n(static_cast<std::uint32_t*>(first.at), static_cast<std::uint32_t>(first.value),
+                       __ATOMIC_SEQ_CST);
+      break;
+    default: __atomic_store_n(static_cast<std::uint64_t*>(first.at), first.value, __ATOMIC_SEQ_CST); break;
+  }
+}
+
+const store_buffer::entry* store_buffer::find(const void* at, unsigned size) const noexcept {
+  for (unsigned i = count_; i-- != 0;) {
+    if (entries_[i].at == at && entries_[i].size == size) return &entries_[i];
+  }
+  return nullptr;
+}
+
+bool store_buffer::touches(const void* at, std::size_t size) const noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+  for (unsigned i = 0; i < count_; ++i) {
+    const auto stored = reinterpret_cast<std::uintptr_t>(entries_[i].at);
+    if (stored < begin + size && begin < stored + entries_[i].size) return true;
+  }
+  return false;
+}
+
+// ---- control
+
+scheduler::scheduler(const schedule& how, failure_handler on_failure)
+    : how_(how), on_failure_(std::move(on_failure)), random_(how.seed) {
+  threads_.reserve(256);
+}
+
+scheduler::~scheduler() {
+  for (thread_record* const one : threads_) delete one;
+}
+
+void scheduler::begin() {
+  auto* const first = new thread_record;
+  first->node = no_node;
+  first->handle = ::pthread_self();
+  find_stack(*first);
+  threads_.push_back(first);
+  current_ = first;
+  me = first;
+  progress_ns_ = now_ns_;
+  begin_run();
+  running = this;
+}
+
+void scheduler::end() {
+  flush_all_stores();
+  running = nullptr;
+  me = nullptr;
+}
+
+void scheduler::begin_run() noexcept { run_left_ = 1 + static_cast<std::int64_t>(random_.below(2 * how_.mean_run)); }
+
+bool scheduler::may_run(const thread_record& one) const noexcept {
+  if (one.now != thread_record::state::runnable && (one.now != thread_record::state::blocked || one.until_ns > now_ns_))
+    return false;
+  return std::none_of(stopped_.begin(), stopped_.end(),
+                      [&](const auto& pause) { return pause.first == one.node && pause.second > now_ns_; });
+}
+
+thread_record& scheduler::choose() noexcept {
+  for (;;) {
+    std::size_t able = 0;
+    thread_record* best = nullptr;
+    if (how_.by_priority && random_.once_in(16)) threads_[random_.below(threads_.size())]->priority = random_.next();
+    for (thread_record* const one : threads_) {
+      if (!may_run(*one)) continue;
+      ++able;
+      if (how_.by_priority ? best == nullptr || one->priority > best->priority : random_.once_in(able)) best = one;
+    }
+    if (best != nullptr) {
+      best->timed_out = best->now == thread_record::state::blocked;
+      best->now = thread_record::state::runnable;
+      return *best;
+    }
+    std::int64_t next = never;
+    for (const thread_record* const one : threads_) {
+      if (one->now == thread_record::state::runnable) next = std::min(next, now_ns_);
+      if (one->now == thread_record::state::blocked) next = std::min(next, one->until_ns);
+    }
+    if (next == now_ns_ || !stopped_.empty()) {  // perhaps of a node that is stopped
+      for (const auto& [node, until] : stopped_) {
+        if (until > now_ns_) next = next <= now_ns_ ? until : std::min(next, until);
+      }
+    }
+    std::erase_if(stopped_, [&](const auto& pause) { return pause.second <= next; });
+    if (next == never) fail("deadlock: all threads wait, and nothing will ever wake them");
+    now_ns_ = std::max(now_ns_ + 1, next);
+    if (now_ns_ - progress_ns_ > timeout_ns) fail("nothing comes on: something waits for ever");
+  }
+}
+
+void scheduler::carry_out_kills() noexcept {
+  std::erase_if(to_kill_later_, [this](const later& one) {
+    if (one.at > hand_overs_) return false;
+    to_kill_.push_back(one.node);
+    return true;
+  });
+  std::erase_if(to_kill_, [this](int node) {
+    for (const thread_record* const one : threads_) {
+      if (one->node != node) continue;
+      for (const void* const mutex : one->held) {
+        if (std::find(protected_.begin(), protected_.end(), mutex) != protected_.end()) return false;
+      }
+    }
+    for (thread_record* const one : threads_) {
+      if (one->node != node || one->now == thread_record::state::done) continue;
+      one->stores.write_all();
+      one->now = thread_record::state::killed;
+      wake_all(one);
+    }
+    killed_.push_back(node);
+    wake_all(&killed_channel_);
+    return true;
+  });
+}
+
+void scheduler::hand_on(seam kind) noexcept {
+  if (failing_) return;
+  if (++hand_overs_ > max_hand_overs) fail("more hand-overs than a run may take: something goes on for ever");
+  if (now_ns_ - progress_ns_ > timeout_ns) fail("nothing comes on: something goes on for ever");
+  now_ns_ += static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(how_.mean_tick_ns)));
+  if (!to_kill_.empty() || !to_kill_later_.empty()) carry_out_kills();
+  // Stores leave the buffers of some threads.
+  for (unsigned i = 0; i < 2; ++i) {
+    store_buffer& some = threads_[random_.below(threads_.size())]->stores;
+    if (!some.empty()) some.write_first();
+  }
+  if (current_->now == thread_record::state::runnable) current_->waits_for = name_of(kind);
+  thread_record& next = choose();
+  begin_run();
+  note((static_cast<std::uint64_t>(next.number) << 8U | static_cast<std::uint64_t>(kind)) ^
+       static_cast<std::uint64_t>(now_ns_) << 20U);
+  if (&next != current_) switch_to(next);
+}
+
+void scheduler::switch_to(thread_record& next) noexcept {
+  thread_record& self = *current_;
+  const bool gone = self.now == thread_record::state::done;
+  current_ = &next;
+  give_turn(next);
+  if (!gone) await_turn(self);
+}
+
+void scheduler::await_turn(thread_record& self) noexcept {
+  for (;;) {
+    await_signal(self);
+    if (!self.shows_itself) return;
+    self.shows_itself = false;
+    print_stack();
+    give_turn(*current_);  // the one that fails
+  }
+}
+
+void scheduler::yield(seam kind) noexcept {
+  current_->priority = random_.below(1U << 20U);
+  now_ns_ += 4 * how_.mean_tick_ns;  // it has nothing to do
+  hand_on(kind);
+}
+
+bool scheduler::block(const void* channel, std::int64_t until_ns, const char* what) noexcept {
+  flush_stores();
+  thread_record& self = *current_;
+  self.channel = channel;
+  self.until_ns = until_ns;
+  self.waits_for = what;
+  self.now = thread_record::state::blocked;
+  hand_on(seam::wait);
+  self.channel = nullptr;
+  self.until_ns = never;
+  return !self.timed_out;
+}
+
+void scheduler::wake_all(const void* channel) noexcept {
+  for (thread_record* const one : threads_) {
+    if (one->now != thread_record::state::blocked || one->channel != channel) continue;
+    one->now = thread_record::state::runnable;
+    one->timed_out = false;
+  }
+}
+
+void scheduler::wake_one(const void* channel) noexcept {
+  thread_record* chosen = nullptr;
+  std::size_t waiting = 0;
+  for (thread_record* const one : threads_) {
+    if (one->now != thread_record::state::blocked || one->channel != channel) continue;
+    if (random_.once_in(++waiting)) chosen = one;
+  }
+  if (chosen == nullptr) return;
+  chosen->now = thread_record::state::runnable;
+  chosen->timed_out = false;
+}
+
+std::int64_t scheduler::clock_ns() noexcept {
+  now_ns_ += 1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(2 * how_.mean_tick_ns)));
+  return now_ns_;
+}
+
+void scheduler::flush_all_stores() noexcept {
+  for (thread_record* const one : threads_) one->stores.write_all();
+}
+
+void scheduler::give(const void* mutex) noexcept {
+  auto& held = current_->held;
+  for (std::size_t i = held.size(); i-- != 0;) {
+    if (held[i] != mutex) continue;
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
+  }
+}
+
+// ---- threads
+
+thread_record& scheduler::add_thread(void* (*work)(void*), void* argument) {
+  auto* const made = new thread_record;
+  made->number = static_cast<int>(threads_.size());
+  made->node = current_->node;
+  made->priority = random_.next();
+  made->work = work;
+  made->argument = argument;
+  threads_.push_back(made);
+  return *made;
+}
+
+void scheduler::enter(thread_record& self) noexcept {
+  await_turn(self);
+  find_stack(self);
+  me = &self;
+}
+
+void scheduler::leave() noexcept {
+  flush_stores();
+  thread_record& self = *current_;
+  self.now = thread_record::state::done;
+  wake_all(&self);
+  me = nullptr;
+  hand_on(seam::thread);
+}
+
+thread_record* scheduler::find(pthread_t handle) noexcept {
+  for (std::size_t i = threads_.size(); i-- != 0;) {  // handles are used again
+    if (::pthread_equal(threads_[i]->handle, handle) != 0) return threads_[i];
+  }
+  return nullptr;
+}
+
+int scheduler::start_for(int node) noexcept { return std::exchange(current_->node, node); }
+
+std::size_t scheduler::living_threads(int node) const noexcept {
+  return static_cast<std::size_t>(std::count_if(threads_.begin(), threads_.end(), [&](const thread_record* one) {
+    return one->node == node && one->now != thread_record::state::done && one->now != thread_record::state::killed;
+  }));
+}
+
+// ---- faults
+
+void scheduler::kill(int node) noexcept {
+  to_kill_.push_back(node);
+  hand_on(seam::step);
+}
+
+void scheduler::kill_after(int node, std::uint64_t hand_overs) noexcept {
+  to_kill_later_.push_back({node, hand_overs_ + hand_overs});
+}
+
+bool scheduler::is_killed(int node) const noexcept {
+  return std::find(killed_.begin(), killed_.end(), node) != killed_.end();
+}
+
+void scheduler::stop(int node, std::int64_t duration_ns) { stopped_.emplace_back(node, now_ns_ + duration_ns); }
+
+int scheduler::await_killed() noexcept {
+  while (killed_reported_ == killed_.size()) static_cast<void>(block(&killed_channel_, never, "the death of a node"));
+  return killed_[killed_reported_++];
+}
+
+// ---- failures
+
+void scheduler::show_threads() noexcept {
+  static constexpr const char* states[] = {"can run", "waits", "has ended", "was killed"};
+  for (thread_record* const one : threads_) {
+    if (one->now == thread_record::state::done) continue;
+    std::fprintf(stderr, "  thread %d of node %d: %s (%s)", one->number, one->node,
+                 states[static_cast<unsigned>(one->now)], one->waits_for);
+    if (one->now == thread_record::state::blocked && one->until_ns != never)
+      std::fprintf(stderr, ", for %.3f ms more", static_cast<double>(one->until_ns - now_ns_) / 1e6);
+    std::fprintf(stderr, "\n");
+    if (one == current_) {
+      print_stack();
+    } else if (one->now != thread_record::state::killed && one->handle != pthread_t{}) {
+      one->shows_itself = true;
+      give_turn(*one);
+      await_signal(*current_);
+    }
+  }
+}
+
+void scheduler::fail(const std::string& what) noexcept {
+  if (!failing_) {
+    failing_ = true;
+    std::fprintf(stderr, "FAILED after %.6f s of simulated time and %llu hand-overs: %s\n",
+                 static_cast<double>(now_ns_ - 1'000'000'000) / 1e9, static_cast<unsigned long long>(hand_overs_),
+                 what.c_str());
+    show_threads();
+    on_failure_(what);
+  }
+  ::_exit(1);
+}
+
+}  // namespace ham::sim

@@ -1,0 +1,208 @@
+// Runs the threads of a simulated job one at a time. A thread is handed on at seams: atomic operations, locks, waits,
+// wake-ups, the clock and input or output. Which thread runs next, and what time it is, follow from a seed.
+//
+// The code under test is the library's own, unchanged: atomics.cpp and interposed.cpp are called where it uses atomic
+// variables and the C library. Nothing here uses either.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ham::sim {
+
+/// Reproducible random numbers (SplitMix64).
+class random_source {
+ public:
+  explicit random_source(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() noexcept {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
+  /// Below `end`, which is not 0.
+  std::uint64_t below(std::uint64_t end) noexcept { return next() % end; }
+  bool once_in(std::uint64_t times) noexcept { return below(times) == 0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Where a thread may be handed on.
+enum class seam : std::uint8_t { atomic, lock, unlock, wait, wake, clock, yield, thread, io, step };
+
+inline constexpr std::int64_t never = INT64_MAX;
+inline constexpr int no_node = -1;
+
+/// Stores that other threads do not see yet, as in a processor's store buffer: they become visible in order.
+class store_buffer {
+ public:
+  static constexpr unsigned room = 8;
+  struct entry {
+    void* at;
+    std::uint64_t value;
+    unsigned size;
+  };
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] bool full() const noexcept { return count_ == room; }
+  void push(entry one) noexcept { entries_[count_++] = one; }
+  void write_first() noexcept;
+  void write_all() noexcept {
+    while (count_ != 0) write_first();
+  }
+  /// The latest store to exactly this place, or nullptr.
+  [[nodiscard]] const entry* find(const void* at, unsigned size) const noexcept;
+  /// Whether any overlaps.
+  [[nodiscard]] bool touches(const void* at, std::size_t size) const noexcept;
+
+ private:
+  std::array<entry, room> entries_{};
+  unsigned count_ = 0;
+};
+
+struct thread_record {
+  enum class state : std::uint8_t { runnable, blocked, done, killed };
+
+  int number = 0;
+  int node = 0;
+  state now = state::runnable;
+  const char* waits_for = "";
+  const void* channel = nullptr;
+  std::int64_t until_ns = never;
+  bool timed_out = false;
+  std::uint64_t priority = 0;
+  std::uint32_t go = 0;
+  bool shows_itself = false;  ///< it is handed on to only to print where it is
+  const char* stack_begin = nullptr;
+  const char* stack_end = nullptr;
+  pthread_t handle{};
+  void* (*work)(void*) = nullptr;
+  void* argument = nullptr;
+  std::vector<const void*> held;  ///< mutexes
+  store_buffer stores;
+};
+
+struct schedule {
+  std::uint64_t seed = 0;
+  std::uint64_t mean_run = 50;      ///< seams between two hand-overs
+  std::int64_t mean_tick_ns = 500;  ///< by which a look at the clock advances it
+  bool by_priority = false;         ///< the thread of the highest priority runs; priorities change now and then
+  bool buffers_stores = true;
+};
+
+/// Ends the process: what failed, and where all threads are.
+using failure_handler = std::function<void(const std::string& what)>;
+
+class scheduler {
+ public:
+  scheduler(const schedule& how, failure_handler on_failure);
+  ~scheduler();
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  /// The calling thread is number 0, of no node; from here on the simulation has control.
+  void begin();
+  /// It has not any more. All other threads must have ended, or were killed.
+  void end();
+
+  // ---- seams; of the running thread
+  void pass(seam kind) noexcept {
+    if (--run_left_ <= 0) hand_on(kind);
+  }
+  void yield(seam kind) noexcept;
+  /// Until somebody wakes the channel, or the time has come: false.
+  bool block(const void* channel, std::int64_t until_ns, const char* what) noexcept;
+  void wake_all(const void* channel) noexcept;
+  void wake_one(const void* channel) noexcept;
+  [[nodiscard]] std::int64_t clock_ns() noexcept;
+  void flush_stores() noexcept { current_->stores.write_all(); }
+  void flush_all_stores() noexcept;
+  [[nodiscard]] bool buffers_stores() const noexcept { return how_.buffers_stores; }
+  void hold(const void* mutex) { current_->held.push_back(mutex); }
+  void give(const void* mutex) noexcept;
+
+  // ---- threads
+  thread_record& add_thread(void* (*work)(void*), void* argument);
+  /// First thing in it: waits for its turn.
+  void enter(thread_record& me) noexcept;
+  /// Last thing in it: another one runs.
+  void leave() noexcept;
+  [[nodiscard]] thread_record* find(pthread_t handle) noexcept;
+  [[nodiscard]] thread_record& current() noexcept { return *current_; }
+  /// Threads that the calling one starts belong to `node`; gives the node before.
+  int start_for(int node) noexcept;
+
+  // ---- faults
+  /// A process must not be killed while it holds this mutex, which others use, too.
+  void protect(const void* mutex) { protected_.push_back(mutex); }
+  /// None of the node's threads runs any more, from the next seam at which that can be on.
+  void kill(int node) noexcept;
+  void kill_after(int node, std::uint64_t seams) noexcept;
+  [[nodiscard]] bool is_killed(int node) const noexcept;
+  /// The node's threads do not run for so long.
+  void stop(int node, std::int64_t duration_ns);
+  /// Nodes that were killed since the last call; blocks until there is one.
+  [[nodiscard]] int await_killed() noexcept;
+
+  // ---- watching
+  /// The workload has come on.
+  void note_progress() noexcept { progress_ns_ = now_ns_; }
+  void note(std::uint64_t event) noexcept { hash_ = (hash_ ^ event) * 0x100000001b3U; }
+  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  [[nodiscard]] std::uint64_t hand_overs() const noexcept { return hand_overs_; }
+  [[nodiscard]] std::int64_t now_ns() const noexcept { return now_ns_; }
+  [[nodiscard]] random_source& random() noexcept { return random_; }
+  [[nodiscard]] bool may_run(const thread_record& one) const noexcept;
+  [[noreturn]] void fail(const std::string& what) noexcept;
+  /// Threads of a node that have not ended.
+  [[nodiscard]] std::size_t living_threads(int node) const noexcept;
+
+  static constexpr std::int64_t timeout_ns = 100'000'000'000;  ///< without progress
+  static constexpr std::uint64_t max_hand_overs = 20'000'000;
+
+ private:
+  void hand_on(seam kind) noexcept;
+  void switch_to(thread_record& next) noexcept;
+  void await_turn(thread_record& self) noexcept;
+  thread_record& choose() noexcept;
+  void begin_run() noexcept;
+  void carry_out_kills() noexcept;
+  void show_threads() noexcept;
+
+  const schedule how_;
+  const failure_handler on_failure_;
+  random_source random_;
+  std::vector<thread_record*> threads_;
+  thread_record* current_ = nullptr;
+  std::int64_t run_left_ = 0;
+  std::int64_t now_ns_ = 1'000'000'000;
+  std::int64_t progress_ns_ = 0;
+  std::uint64_t hand_overs_ = 0;
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+  std::vector<const void*> protected_;
+  std::vector<int> to_kill_;
+  std::vector<int> killed_;
+  std::size_t killed_reported_ = 0;
+  struct later {
+    int node;
+    std::uint64_t at;  // hand-over
+  };
+  std::vector<later> to_kill_later_;
+  std::vector<std::pair<int, std::int64_t>> stopped_;  // until when
+  bool failing_ = false;
+  char killed_channel_ = 0;
+};
+
+/// The one that has control; nullptr: threads run as they like.
+extern scheduler* running;
+/// The calling thread's record, if the simulation has it.
+extern constinit thread_local thread_record* me;
+
+}  // namespace ham::sim

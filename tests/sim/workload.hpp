@@ -1,0 +1,75 @@
+// What a simulated job does, drawn from a seed, and what must hold of it whatever happens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ham::sim {
+
+/// Kinds of steps, which may be left out one by one.
+enum class step : std::uint8_t {
+  sync,
+  async,
+  ping,
+  batch,
+  context,
+  nested,
+  long_message,
+  throwing,
+  deadline,
+  then,
+  abandon,
+  transfer,
+  object,
+  add_node,
+  remove_node,
+  stop,
+  cut,
+  kill,
+  kill_host,
+};
+inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::kill_host) + 1;
+[[nodiscard]] std::string_view name_of(step kind) noexcept;
+
+/// What connects the nodes.
+enum class medium : std::uint8_t {
+  as_the_seed_says,
+  sim,       ///< the simulated network, which delays, fills up, and is cut; nodes die
+  islands,   ///< the same, but targets reach each other through the host only
+  loopback,  ///< the rings and bells of shared memory
+};
+inline constexpr unsigned media_there_are = 4;
+[[nodiscard]] std::string_view name_of(medium over) noexcept;
+
+struct plan {
+  std::uint64_t seed = 1;      ///< of everything
+  std::uint64_t schedule = 0;  ///< another order of events for the same steps
+  int nodes = 0;               ///< host included; 0: as the seed says, 2 to 8
+  int steps = 200;
+  medium over = medium::as_the_seed_says;
+  std::uint32_t without = 0;  ///< bits: kinds of steps that do not happen
+  bool verbose = false;       ///< print every step
+
+  [[nodiscard]] bool has(step kind) const noexcept { return (without >> static_cast<unsigned>(kind) & 1U) == 0; }
+};
+
+/// How many nodes a job has whose plan does not say it.
+[[nodiscard]] int nodes_of(std::uint64_t seed) noexcept;
+/// What connects them.
+[[nodiscard]] medium medium_of(std::uint64_t seed) noexcept;
+
+struct outcome {
+  std::uint64_t hash = 0;  ///< of the trace of events
+  std::uint64_t hand_overs = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t executed = 0;
+  std::uint64_t failed = 0;
+};
+
+/// Simulates one job in this process, which must have but one thread. Ends the process if something is wrong.
+[[nodiscard]] outcome simulate(const plan& what);
+
+}  // namespace ham::sim
