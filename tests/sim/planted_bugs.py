@@ -3,7 +3,7 @@
 
 The simulation must find every one of them (tests/sim/CMakeLists.txt): this is how we know that it would find others.
 Usage: planted_bugs.py SOURCE_TREE COPY          writes COPY/src, COPY/include and COPY/planted_names.hpp
-       planted_bugs.py --list                    number, name and meaning of each
+       planted_bugs.py --list                    number, name and meaning of each, and options that bring it out
 """
 import os
 import sys
@@ -54,6 +54,11 @@ BUGS = [
      "src/runtime/contexts.cpp",
      "  to.wake.notify_one();\n  return true;\n",
      "  if (!{bug}) to.wake.notify_one();\n  return true;\n"),
+    ("context-unordered", "a context begins the latest of its calls first",
+     "src/runtime/contexts.cpp",
+     "    stored_message message = std::move(self.queue.front());\n    self.queue.pop_front();\n",
+     "    stored_message message = std::move({bug} ? self.queue.back() : self.queue.front());\n"
+     "    {bug} ? self.queue.pop_back() : self.queue.pop_front();\n"),
     ("settled-twice", "a deadline settles a call that has settled",
      "src/core/call_table.hpp",
      "    if (slot.state.load() != slot_state::pending) return;\n    // Detached",
@@ -64,6 +69,17 @@ BUGS = [
      "  {\n    std::unique_lock guard(waiter_, std::defer_lock);\n    if (!{bug}) guard.lock();\n"
      "    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next"),
 ]
+
+# Options of ham_sim that bring out a bug which is seldom found otherwise.
+FOCUS = {
+    "lost-wake-up": "--medium loopback",
+    "no-fence-in-arm": "--medium loopback",
+    "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,transfer,object,"
+                         "add-node,remove-node,stop,cut,kill,kill-host",
+}
+
+# Found, but by so few seeds that `make test` does not look for them.
+SLOW = ("settled-twice",)
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'
 
@@ -105,7 +121,7 @@ def plant(tree, copy):
 def main():
     if sys.argv[1:] == ["--list"]:
         for number, bug in enumerate(BUGS, 1):
-            print(number, bug[0], bug[1], sep="\t")
+            print(number, bug[0], bug[1], FOCUS.get(bug[0], "") + ("slow" if bug[0] in SLOW else ""), sep="\t")
     elif len(sys.argv) == 3:
         plant(sys.argv[1], sys.argv[2])
     else:

@@ -1,4 +1,5 @@
-// The network of simulated nodes: connections with delays and little room, that can be cut, between processes that can die.
+// The network of simulated nodes: connections with delays and little room, that can be cut, between processes that can
+// die.
 #pragma once
 
 #include <algorithm>
