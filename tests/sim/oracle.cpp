@@ -1,6 +1,8 @@
 // Checks.
 #include "sim/oracle.hpp"
 
+#include <cstdio>
+
 #include "sim/scheduler.hpp"
 
 namespace ham::sim {
@@ -59,6 +61,17 @@ void oracle::fail(std::uint32_t call, call_outcome outcome, const std::string& w
   }
   if (outcome == call_outcome::ran && one.runs == 0)
     running->fail(describe(call) + " is said to have run, and has not: " + why);
+}
+
+void oracle::print_unanswered() const {
+  constexpr int max_lines = 20;
+  int lines = 0;
+  for (std::uint32_t call = 0; call < calls_.size() && lines < max_lines; ++call) {
+    if (calls_[call].settled) continue;
+    std::fprintf(stderr, "  %s has %s\n", describe(call).c_str(),
+                 calls_[call].runs == 0 ? "not begun" : "begun, and not settled");
+    ++lines;
+  }
 }
 
 void oracle::expect_all_ran(std::uint32_t stream) {

@@ -40,6 +40,8 @@ class oracle {
   std::uint32_t new_stream() { return ++streams_; }
   /// All calls of the stream so far must have run.
   void expect_all_ran(std::uint32_t stream);
+  /// On stderr: calls that have not settled.
+  void print_unanswered() const;
   [[nodiscard]] std::uint64_t issued() const noexcept { return calls_.size(); }
   [[nodiscard]] std::uint64_t executed() const noexcept { return executed_; }
   [[nodiscard]] std::uint64_t failed() const noexcept { return failed_; }

@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 #include "ham/offload.hpp"
+#include "runtime/engine.hpp"
 #include "sim/oracle.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
@@ -85,6 +86,29 @@ class counter {
  private:
   std::int64_t value_;
 };
+
+/// What a node that nobody uses any more still has of calls: pending ones, messages that wait to leave or to begin,
+/// room that is not given back.
+std::string left_over() {
+  detail::engine& here = detail::current();
+  std::size_t pending = 0;
+  here.locked([&] {
+    here.calls.fail_pending([&](const detail::call_slot&) {
+      ++pending;
+      return nullptr;
+    });
+  });
+  std::string text;
+  if (pending != 0) text += std::to_string(pending) + " pending calls, ";
+  if (here.calls_in.has_deferred()) text += "calls that have not begun, ";
+  if (const auto full = here.peers.filled_outboxes().load(); full != 0)
+    text += std::to_string(full) + " outboxes that are not empty, ";
+  if (here.flow.take(here.flow.max_bytes()))
+    here.flow.drop(here.flow.max_bytes());
+  else
+    text += "room of calls that is not given back, ";
+  return text;
+}
 
 // ---- who calls
 
@@ -568,6 +592,19 @@ void actor::fault(step kind, random_source& random) {
 
 // ---- the host
 
+/// Late replies to calls that were given up, and what targets told each other, may still be on the way.
+void expect_nothing_left(node_t node) {
+  constexpr std::int64_t timeout_ns = 3'000'000'000;
+  const std::int64_t until = base::now_ns() + timeout_ns;
+  for (;;) {
+    const std::string left = node == offload::this_node() ? left_over() : offload::sync(node, fn<&left_over>);
+    if (left.empty()) return;
+    if (base::now_ns() > until) running->fail("node " + std::to_string(node) + " has left over: " + left);
+    base::sleep_ns(1'000'000);
+    detail::current().poll_once();
+  }
+}
+
 void host_main(const plan& what, int nodes, int threads, world& in) {
   const medium over = what.over == medium::as_the_seed_says ? medium_of(what.seed) : what.over;
   runtime job(runtime_options{.nodes = std::string(name_of(over)) + ":" + std::to_string(nodes - 1)});
@@ -582,6 +619,10 @@ void host_main(const plan& what, int nodes, int threads, world& in) {
   for (int i = 1; i < threads; ++i) others.emplace_back([&act, i] { act(i); });
   act(0);
   for (std::thread& one : others) one.join();
+  const auto here = job.use();
+  for (const node_t node : known) {
+    if (!made.may_be_lost.contains(node)) expect_nothing_left(node);
+  }
 }
 
 }  // namespace
@@ -621,7 +662,7 @@ outcome simulate(const plan& what) {
 
   oracle judge;
   the_oracle = &judge;
-  scheduler control(how, [](const std::string&) {});
+  scheduler control(how, [&judge](const std::string&) { judge.print_unanswered(); });
   control.begin();
   outcome result;
   {
