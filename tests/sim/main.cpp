@@ -56,6 +56,7 @@ void stay_on_core(unsigned number) {
 /// What the processes that work through the seeds share.
 struct board {
   std::uint64_t next;
+  std::uint64_t simulated;    ///< seeds
   std::uint64_t failed_seed;  ///< the first that was found
   std::uint64_t failures;
   std::uint64_t hash;  ///< of all, whatever their order
@@ -91,6 +92,7 @@ void work(board& shared, plan what, const task& how) {
     if (what.seed >= how.end) return;
     if (how.until_failure && __atomic_load_n(&shared.failures, __ATOMIC_SEQ_CST) != 0) return;
     const run one = run_once(what);
+    __atomic_fetch_add(&shared.simulated, 1, __ATOMIC_SEQ_CST);
     if (one.failed) {
       if (__atomic_fetch_add(&shared.failures, 1, __ATOMIC_SEQ_CST) == 0)
         __atomic_store_n(&shared.failed_seed, what.seed, __ATOMIC_SEQ_CST);
@@ -124,6 +126,7 @@ int main(int argc, char** argv) {
   bool no_shrinking = false;
   bool expect_failure = false;
   std::vector<std::string> without;
+  std::vector<std::string> only;
   std::string over = "any";
   CLI::Option* const single = app.add_option("--seed", one_seed, "simulate this one, and print every step");
   app.add_option("--first", first, "the first seed")->capture_default_str();
@@ -134,6 +137,7 @@ int main(int argc, char** argv) {
   app.add_option("--medium", over, "what connects the nodes: sim, islands, loopback; any: as the seed decides");
   app.add_option("--schedule", what.schedule, "another order of events for the same steps");
   app.add_option("--without", without, "kinds of steps that do not happen")->delimiter(',');
+  app.add_option("--only", only, "steps that happen, as THREAD.STEP; all others do not")->delimiter(',');
   app.add_flag("--until-failure", how.until_failure, "stop at the first failure");
   app.add_flag("--twice", how.twice, "run every seed twice: both must have the same trace of events");
   app.add_flag("--expect-failure", expect_failure, "end well if a seed fails, and badly if none does");
@@ -156,6 +160,15 @@ int main(int argc, char** argv) {
       return 2;
     }
     what.without |= 1U << kind;
+  }
+  for (const std::string& text : only) {
+    int thread = 0;
+    int number = 0;
+    if (std::sscanf(text.c_str(), "%d.%d", &thread, &number) != 2) {
+      std::fprintf(stderr, "ham_sim: --only: \"%s\" is not THREAD.STEP\n", text.c_str());
+      return 2;
+    }
+    what.only.insert({thread, number});
   }
   unsigned number_of_medium = 0;
   while (number_of_medium < media_there_are && name_of(static_cast<medium>(number_of_medium)) != over)
@@ -199,7 +212,7 @@ int main(int argc, char** argv) {
   for (const pid_t worker : workers) ::waitpid(worker, nullptr, 0);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%llu seeds, %llu calls, %llu hand-overs, %.1f s, traces %016llx: %llu failed\n",
-              static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(shared.calls),
+              static_cast<unsigned long long>(shared.simulated), static_cast<unsigned long long>(shared.calls),
               static_cast<unsigned long long>(shared.hand_overs), seconds, static_cast<unsigned long long>(shared.hash),
               static_cast<unsigned long long>(shared.failures));
   std::fflush(stdout);

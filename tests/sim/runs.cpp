@@ -5,11 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 #include <utility>
+#include <vector>
 
 namespace ham::sim {
 namespace {
@@ -78,9 +81,22 @@ run run_once(const plan& what) {
   return result;
 }
 
+/// Those that a run with its steps printed has taken.
+[[nodiscard]] static std::vector<step_place> steps_of(plan what) {
+  what.verbose = true;
+  std::vector<step_place> taken;
+  std::istringstream lines(run_once(what).said);
+  for (std::string line; std::getline(lines, line);) {
+    int thread = 0;
+    int number = 0;
+    if (std::sscanf(line.c_str(), "%*f thread %d, step %d:", &thread, &number) == 2) taken.emplace_back(thread, number);
+  }
+  return taken;
+}
+
 plan shrink(const plan& what, const std::string& kind) {
   constexpr std::uint64_t schedules = 8;
-  constexpr int max_runs = 400;
+  constexpr int max_runs = 1500;
   plan best = what;
   int runs = 0;
   const auto fails = [&](plan candidate) {
@@ -113,6 +129,21 @@ plan shrink(const plan& what, const std::string& kind) {
       if (plainer.without != best.without && fails(plainer)) smaller = true;
     }
   }
+  // Steps one by one: ever smaller parts of them are left out.
+  std::vector<step_place> steps = steps_of(best);
+  for (std::size_t part = (steps.size() + 1) / 2; part != 0 && !steps.empty(); part = part == 1 ? 0 : (part + 1) / 2) {
+    for (std::size_t begin = 0; begin < steps.size();) {
+      plan fewer = best;
+      const std::size_t end = std::min(steps.size(), begin + part);
+      fewer.only = {steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(begin)};
+      fewer.only.insert(steps.begin() + static_cast<std::ptrdiff_t>(end), steps.end());
+      if (!fewer.only.empty() && fails(fewer))
+        steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(begin),
+                    steps.begin() + static_cast<std::ptrdiff_t>(end));
+      else
+        begin = end;
+    }
+  }
   return best;
 }
 
@@ -127,7 +158,12 @@ std::string options_of(const plan& what) {
     without += without.empty() ? " --without " : ",";
     without += name_of(static_cast<step>(i));
   }
-  return text + without;
+  std::string only;
+  for (const auto& [thread, number] : what.only) {
+    only += only.empty() ? " --only " : ",";
+    only += std::to_string(thread) + "." + std::to_string(number);
+  }
+  return text + without + only;
 }
 
 }  // namespace ham::sim

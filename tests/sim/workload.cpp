@@ -136,7 +136,7 @@ class actor {
     for (int i = 0; i < steps_; ++i) {
       const auto kind = static_cast<step>(random_.below(steps_there_are));
       const std::uint64_t seed = random_.next();  // a step that is left out changes nothing in the others
-      if (!plan_.has(kind)) continue;
+      if (!plan_.has(kind) || (!plan_.only.empty() && !plan_.only.contains({number_, i}))) continue;
       take(kind, i, random_source(seed));
     }
     for (pending& one : pending_) settle(one);

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ham::sim {
@@ -44,6 +46,9 @@ enum class medium : std::uint8_t {
 inline constexpr unsigned media_there_are = 4;
 [[nodiscard]] std::string_view name_of(medium over) noexcept;
 
+/// A step of one of the host's threads: the thread, and the how manieth.
+using step_place = std::pair<int, int>;
+
 struct plan {
   std::uint64_t seed = 1;      ///< of everything
   std::uint64_t schedule = 0;  ///< another order of events for the same steps
@@ -51,6 +56,7 @@ struct plan {
   int steps = 200;
   medium over = medium::as_the_seed_says;
   std::uint32_t without = 0;  ///< bits: kinds of steps that do not happen
+  std::set<step_place> only;  ///< steps that happen; empty: all
   bool verbose = false;       ///< print every step
 
   [[nodiscard]] bool has(step kind) const noexcept { return (without >> static_cast<unsigned>(kind) & 1U) == 0; }
