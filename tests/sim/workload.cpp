@@ -650,8 +650,8 @@ outcome simulate(const plan& what) {
   random_source random(what.seed);
   schedule how;
   how.seed = random.next() ^ what.schedule * 0x9e3779b97f4a7c15U;
-  how.mean_run = std::array<std::uint64_t, 4>{8, 40, 200, 1000}[random.below(4)];
-  how.mean_tick_ns = std::array<std::int64_t, 3>{1'000, 5'000, 20'000}[random.below(3)];
+  how.mean_run = std::array<std::uint64_t, 4>{12, 60, 250, 1000}[random.below(4)];
+  how.mean_tick_ns = std::array<std::int64_t, 3>{4'000, 15'000, 50'000}[random.below(3)];
   how.by_priority = random.once_in(3);
   how.buffers_stores = !random.once_in(4);
   network_conditions conditions;
