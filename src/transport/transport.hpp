@@ -118,7 +118,7 @@ class endpoint {
   // ---- receiving: under the transport's receiving lock
   /// The next frame of this endpoint alone; used to drain what a lost peer had sent.
   [[nodiscard]] virtual bool poll(frame& out) noexcept = 0;
-  /// Gives the polled frame back.
+  /// Gives the polled frame back. Harmless if it was given back before.
   virtual void release() noexcept = 0;
 
   /// Whether the peer slept when it was last sent something, and was woken: its answer will take longer. Told once; any

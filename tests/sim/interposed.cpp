@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -294,6 +295,11 @@ ssize_t write(int fd, const void* from, size_t size) {
   return result;
 }
 
+int munmap(void* at, size_t size) noexcept {
+  if (simulated()) running->flush_stores();
+  return HAM_REAL(munmap)(at, size);
+}
+
 ssize_t getrandom(void* to, size_t size, unsigned flags) {
   if (!simulated()) return HAM_REAL(getrandom)(to, size, flags);
   auto* const bytes = static_cast<unsigned char*>(to);
@@ -330,7 +336,14 @@ void operator delete(void* at) noexcept {
   std::free(at);
 }
 void operator delete(void* at, std::size_t) noexcept { ::operator delete(at); }
+void operator delete(void* at, std::align_val_t) noexcept { ::operator delete(at); }
+void operator delete(void* at, std::size_t, std::align_val_t) noexcept { ::operator delete(at); }
 void* operator new(std::size_t size) {
   if (void* const made = std::malloc(size != 0 ? size : 1)) return made;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  const auto unit = static_cast<std::size_t>(alignment);
+  if (void* const made = std::aligned_alloc(unit, (size + unit) / unit * unit)) return made;
   throw std::bad_alloc();
 }

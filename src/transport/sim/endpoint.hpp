@@ -51,15 +51,19 @@ class sim_endpoint final : public owned_endpoint {
   [[nodiscard]] bool poll(frame& out) noexcept override {
     const packet* const first = state() == endpoint_state::open ? network_.arrived(peer(), self_) : nullptr;
     if (first == nullptr) return false;
+    polled_ = true;
     out = {first->head, {first->payload.data(), first->size}};
     return true;
   }
-  void release() noexcept override { network_.take(peer(), self_); }
+  void release() noexcept override {
+    if (std::exchange(polled_, false)) network_.take(peer(), self_);
+  }
 
  private:
   network& network_;
   node_t self_;
   packet next_;
+  bool polled_ = false;  ///< and not released
 };
 
 }  // namespace ham::transport::sim
