@@ -90,6 +90,7 @@ void connections::fail(peer& who, const std::string& why) noexcept {
 void connections::receive_last_answers(peer& who) noexcept {
   constexpr int max_frames = 100'000;
   if (who.to == nullptr || who.to->state() != transport::endpoint_state::open) return;
+  if (!who.hello_seen) return;  // it has answered nothing, and what follows its greeting makes no sense without that
   transport::frame frame;
   for (int i = 0; i < max_frames && who.to->poll(frame); ++i) {
     if (message_receiver::outlives_sender(frame))

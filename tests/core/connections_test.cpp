@@ -230,6 +230,16 @@ TEST_F(connections, what_it_answered_before_it_went_still_counts_and_its_calls_d
   EXPECT_EQ(to_.released, 2);
 }
 
+/// It was lost before this node had read its greeting, which is skipped then: what follows must not be held against it.
+TEST_F(connections, what_follows_an_unread_greeting_is_not_read_either) {
+  connect(to_);
+  const bytes payload(transport::readable_payload);
+  to_.arriving.push_back({frame_header::reply(12345).encode(), payload});
+  end(peer_end::connection_lost);
+  EXPECT_TRUE(node_.failures.empty());
+  EXPECT_EQ(who().state, peer_state::lost);
+}
+
 TEST_F(connections, the_node_is_told_of_each_loss_once) {
   connect(to_);
   end(peer_end::connection_lost);

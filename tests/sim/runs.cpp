@@ -76,6 +76,13 @@ run run_once(const plan& what) {
         WTERMSIG(status) == SIGALRM ? "it hangs" : std::string("it crashes: ") + ::strsignal(WTERMSIG(status));
     result.said = "FAILED after a while: " + why + "\n" + result.said;
   }
+  // All nodes obey the rules: none may find that another has broken them.
+  constexpr const char* accusation = "the connection was closed because it sent";
+  if (const std::size_t at = result.said.find(accusation); !result.failed && at != std::string::npos) {
+    result.failed = true;
+    result.said = "FAILED after a while: a node finds that another breaks the rules: " +
+                  result.said.substr(at, result.said.find('\n', at) - at) + "\n" + result.said;
+  }
   ::close(words);
   ::close(numbers);
   return result;
