@@ -46,6 +46,9 @@ namespace ham::bench {
 /// rows.
 [[nodiscard]] report run_blocks(const settings& how);
 
+/// Calls between two targets that only the host connects, beside both hops made by hand.
+[[nodiscard]] report run_relay(const settings& how);
+
 /// Calls whose arguments or results are 64 KiB to 32 MiB of numbers, one at a time and eight under way, beside the same
 /// bytes written by one process into shared memory and copied out by another.
 [[nodiscard]] report run_values(const settings& how);
