@@ -126,10 +126,10 @@ void link_floor::exchange_once() {
   }
 }
 
-block_times link_floor::exchange(const block_plan& plan) {
+block_times link_floor::exchange(const block_plan& plan, phases& when) {
   page_->awake.store(1);
   page_->awake.notify_all();
-  block_times result = time_block([this] { exchange_once(); }, plan);
+  block_times result = when.time([this] { exchange_once(); }, plan);
   page_->awake.store(0);
   return result;
 }

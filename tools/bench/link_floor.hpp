@@ -3,6 +3,7 @@
 
 #include "affinity.hpp"
 #include "copy_floor.hpp"
+#include "phases.hpp"
 #include "timing.hpp"
 
 #include <atomic>
@@ -38,8 +39,8 @@ class link_floor {
   link_floor(const link_floor&) = delete;
   link_floor& operator=(const link_floor&) = delete;
 
-  /// One operation is a message there and one back.
-  [[nodiscard]] block_times exchange(const block_plan& plan);
+  /// One operation is a message there and one back, begun at moments that `when` chooses.
+  [[nodiscard]] block_times exchange(const block_plan& plan, phases& when);
   /// One operation is a read of one word, which is what a round trip over the link takes.
   [[nodiscard]] block_times round_trip(const block_plan& plan) const;
 

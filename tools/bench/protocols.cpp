@@ -2,6 +2,7 @@
 #include "benchmarks.hpp"
 #include "link_floor.hpp"
 #include "paper_link.hpp"
+#include "phases.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,9 @@ link_cost measure(const settings& how, const link_model& link, int rounds) {
   over.transport = "emulated";
   over.link = link.settings();
   block_plan plan = how.plan();
-  plan.group = link.read_ns > 20'000 ? 4 : 64;
+  const bool slow = link.read_ns > 20'000;
+  plan.group = slow ? 4 : 64;
+  phases when(slow ? 0 : link.read_ns);
   link_cost result;
   session with(over);
   link_floor floor(link, how.cores);
@@ -37,9 +40,9 @@ link_cost measure(const settings& how, const link_model& link, int rounds) {
         result.rounds, round,
         [&] {
           with.let_targets_sleep();
-          return floor.exchange(plan);
+          return floor.exchange(plan, when);
         },
-        [&] { return time_block([] { offload::sync(1, fn<&nothing>); }, plan); });
+        [&] { return when.time([] { offload::sync(1, fn<&nothing>); }, plan); });
   }
   result.round_trip_ns = floor.round_trip(plan).typical_ns;
   return result;

@@ -58,7 +58,8 @@ report run_relay(const settings& how) {
       {}};
   add_median_columns(calls.columns, "relayed", "us");
   calls.columns.insert(calls.columns.end(), {"two hops us", "relayed / two hops", "quartiles"});
-  for (const link_model& link : {link_model{false, true, 0, 0, 0}, link_model{}, link_model{false, true, 10'000, 5'000, 0}}) {
+  for (const link_model& link :
+       {link_model{false, true, 0, 0, 0}, link_model{}, link_model{false, true, 10'000, 5'000, 0}}) {
     const comparison cost = measure(how, link).compared();
     auto& row = calls.rows.emplace_back(std::vector<cell>{{static_cast<double>(link.read_ns) / 1000, 1}});
     add_median(row, cost, 1000, 2);
