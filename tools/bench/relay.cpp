@@ -32,7 +32,7 @@ found_times time_by_hand(block_plan plan) {
 
 block_times times_of(found_times of) { return {of.first, std::move(of.second)}; }
 
-/// Calls over links of one kind, and their two hops.
+/// Calls over such a link, and their two hops.
 paired_rounds measure(const settings& how, const link_model& link) {
   settings over = how;
   over.transport = "emulated";
