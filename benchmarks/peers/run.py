@@ -209,7 +209,14 @@ def make_report(peers, remarks, places):
 def number(value, digits=2):
     if value is None:
         return ""
-    return f"{value:.0f}" if value >= 10 ** digits else f"{value:.{digits}g}"
+    return f"{value:.0f}" if round(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+
+
+def labelled(title, version):
+    """A version that names its program does so once."""
+    if version in ("-", ""):
+        return title
+    return version if version.startswith(title) else f"{title} {version}"
 
 
 def read(path):
@@ -229,7 +236,7 @@ def print_markdown(result):
             continue
         title, version = row["peer"], versions.get(row["peer"], "-")
         idle = "" if row[IDLE] is None else f"{number(row[IDLE])} % of a core"
-        cells = [f"{title} {version}" if version not in ("-", "") else title, number(row[RATIO]),
+        cells = [labelled(title, version), number(row[RATIO]),
                  f"{number(row['empty call: us'])} µs", f"{number(row['1 KiB call: us'])} µs",
                  f"{number(row['1000 under way: M/s'])} M/s", f"{number(row['64 MiB: GB/s'])} GB/s", idle, row[DEATH]]
         print("| " + " | ".join(cells) + " |")
