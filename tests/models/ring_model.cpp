@@ -30,11 +30,13 @@ struct ring {
 
 constexpr std::size_t size_of(unsigned in_lines) { return in_lines == 1 ? 4 : first_line_payload + 8; }
 
-/// The first word of each line of a frame. Those behind the first are where stamps are in other frames.
-void fill(std::byte* payload, unsigned in_lines, std::uint64_t position, std::uint32_t value) {
-  model::plain_store(payload, value, model::place::current());
-  if (in_lines == 2)
-    model::plain_store(payload + first_line_payload, stamp_of(position + 1, lines_log2), model::place::current());
+/// The first word of each line of a frame. The second line holds what the reader will wait for there: in the next lap,
+/// or, if the frame is given back, in this one.
+void fill(std::byte* payload, const action& what, std::uint64_t position, std::uint32_t value) {
+  model::plain_store(payload, what.given_back ? 0xbad : value, model::place::current());
+  if (what.lines == 1) return;
+  const std::uint64_t looks_like = position + 1 + (what.given_back ? 0 : lines);
+  model::plain_store(payload + first_line_payload, stamp_of(looks_like, lines_log2), model::place::current());
 }
 
 void write(ring& own, const std::vector<action>& actions) {
@@ -42,7 +44,7 @@ void write(ring& own, const std::vector<action>& actions) {
   for (const action& next : actions) {
     std::byte* payload = nullptr;
     while ((payload = own.writer.reserve(size_of(next.lines))) == nullptr) model::pause();
-    fill(payload, next.lines, own.writer.sent(), next.given_back ? 0xbad : number);
+    fill(payload, next, own.writer.sent(), number);
     if (next.given_back) {
       own.writer.cancel();
       continue;
