@@ -35,8 +35,8 @@ constexpr std::size_t size_of(unsigned in_lines) { return in_lines == 1 ? 4 : fi
 void fill(std::byte* payload, const action& what, std::uint64_t position, std::uint32_t value) {
   model::plain_store(payload, what.given_back ? 0xbad : value, model::place::current());
   if (what.lines == 1) return;
-  const std::uint64_t looks_like = position + 1 + (what.given_back ? 0 : lines);
-  model::plain_store(payload + first_line_payload, stamp_of(looks_like, lines_log2), model::place::current());
+  const std::uint64_t resembles = position + 1 + (what.given_back ? 0 : lines);
+  model::plain_store(payload + first_line_payload, stamp_of(resembles, lines_log2), model::place::current());
 }
 
 void write(ring& own, const std::vector<action>& actions) {
