@@ -51,6 +51,10 @@ measure_mpi() {
     bind=--bind-to
     [ "$mpi" = openmpi ] || bind=-bind-to
     measured "mpi ($mpi)" "mpirun.$mpi" -n 2 $bind core "$bin/ham-bench-mpi-$mpi" $repetitions $check $json
+    for map in 1 0; do
+      measured "transfers over mpi ($mpi, HAM_MPI_MAP=$map)" env HAM_MPI_MAP=$map "mpirun.$mpi" -n 2 $bind none \
+        "$bin/ham-bench-mpi-$mpi" transfers $repetitions $check $json
+    done
   done
 }
 

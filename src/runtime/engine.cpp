@@ -92,6 +92,7 @@ engine::~engine() {
   }
   thread_contexts.stop();
   while (calls_in.runs_elsewhere()) base::sleep_ns(100'000);
+  memory.started().stop();
   transports_.shutdown();
   memory.transfers().stop();
   settle_the_rest();
@@ -193,7 +194,9 @@ void engine::leave() {
 /// that it cannot wait for them.
 void engine::end_transfers() noexcept {
   constexpr std::int64_t max_wait_ns = 2'000'000'000;
-  memory.transfers().finish(base::now_ns() + max_wait_ns);
+  const std::int64_t until = base::now_ns() + max_wait_ns;
+  memory.started().finish(until);
+  memory.transfers().finish(until);
   waits.lock();
   handle_events();
   waits.unlock();
@@ -222,6 +225,7 @@ bool engine::progress(const call_slot* awaited) {
 }
 
 void engine::poll_once() {
+  memory.move_started_on();
   if (progress()) return;
   if (calls.next_deadline_ns() == base::never_ns) return;
   const std::int64_t now = base::now_ns();
@@ -242,6 +246,7 @@ bool engine::await_greeting(peer& who, std::int64_t until_ns) {
 bool engine::wait(call_slot& slot, std::int64_t until_ns) {
   if (memory.transfers().busy()) [[unlikely]]
     memory.transfers().help(slot, until_ns);
+  memory.move_started_on();
   if (msg::pool_of_this_thread != nullptr) [[unlikely]]
     return wait_in_pool(slot, until_ns);
   return await_settled(slot, until_ns);
@@ -272,20 +277,22 @@ void engine::fail_access(peer& who) {
     await_loss(who, until);
   else
     wait_until([&who] { return who.state.load(std::memory_order_acquire) == peer_state::lost; }, until);
-  throw_lost(who, nullptr, call_outcome::may_have_run);
+  throw_loss(who);
 }
 
 /// On a thread that must not run calls and continuations.
 void engine::await_loss(peer& who, std::int64_t until_ns) {
   base::backoff<base::backoff_schedule{.spins = 100, .yields = 100, .sleep_ns = 50'000}> pause;
-  while (who.state.load(std::memory_order_acquire) != peer_state::lost && base::now_ns() < until_ns) {
-    if (events.pending() && waits.try_lock()) {
-      handle_events();
-      waits.unlock();
-      if (continuations.due()) waits.wake();  // who sleeps next runs it first
-    }
-    pause.wait();
+  while (!notice_loss(who) && base::now_ns() < until_ns) pause.wait();
+}
+
+bool engine::notice_loss(peer& who) noexcept {
+  if (events.pending() && waits.try_lock()) {
+    handle_events();
+    waits.unlock();
+    if (continuations.due()) waits.wake();  // who sleeps next runs it first
   }
+  return who.state.load(std::memory_order_acquire) == peer_state::lost;
 }
 
 }  // namespace ham::detail

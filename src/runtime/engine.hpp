@@ -121,6 +121,10 @@ class engine final : public called_node,
   /// A one-sided access found no peer any more: throws the ham::node_failure of the node, which may have got some of
   /// the bytes.
   [[noreturn]] void fail_access(peer& who);
+  /// The same of a loss that has been noted, or has been waited for in vain.
+  [[noreturn]] void throw_loss(peer& who) { throw_lost(who, nullptr, call_outcome::may_have_run); }
+  /// Takes note of losses unless another thread does; whether that of `who` has been noted. Runs nothing that waits.
+  [[nodiscard]] bool notice_loss(peer& who) noexcept;
   /// Takes note of peers that transports have reported as lost, unless another thread does.
   void take_notice() override;
 

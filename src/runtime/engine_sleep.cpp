@@ -8,12 +8,14 @@ namespace ham::detail {
 namespace {
 
 constexpr std::int64_t limit_pause_ns = 10'000'000;    // between polls of a thread whose calls are nested too deep
+constexpr std::int64_t started_pause_ns = 50'000;      // between polls of accesses that go on only by that
 constexpr std::int64_t full_queue_pause_ns = 500'000;  // nobody says when a full queue has room again
 
 }  // namespace
 
 std::int64_t engine::check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) {
   if (now >= calls.next_deadline_ns()) expire_deadlines(now);
+  memory.move_started_on();
   if (now >= long_messages.due_ns()) [[unlikely]]
     trim_long_memory(now);
   if (this_thread.depth < thread_state::max_depth) [[likely]]
@@ -48,6 +50,7 @@ bool engine::arm() { return !events.pending() && self_endpoint_.empty() && !stop
 std::int64_t engine::next_wakeup_ns() const noexcept {
   std::int64_t wake_at = std::min(calls.next_deadline_ns(), long_messages.due_ns());
   if (peers.filled_outboxes().load() != 0) wake_at = std::min(wake_at, base::now_ns() + full_queue_pause_ns);
+  if (memory.has_started()) wake_at = std::min(wake_at, base::now_ns() + started_pause_ns);
   if (const std::int64_t longest = transports_.max_sleep_ns(); longest != base::never_ns)
     wake_at = std::min(wake_at, base::now_ns() + longest);
   return wake_at;

@@ -91,6 +91,7 @@ void engine::detach_after_fork() noexcept {
     one->state.store(peer_state::lost);
   }
   memory.transfers().detach_after_fork();
+  memory.started().detach_after_fork();
   settled.detach_after_fork();
   calls.detach_after_fork(std::make_exception_ptr(error("no result comes here (" + why_forked_away() + ")")));
 }

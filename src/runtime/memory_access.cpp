@@ -9,12 +9,18 @@
 #include <utility>
 
 #include "base/thread.hpp"
+#include "core/started_transfers.hpp"
 #include "core/transfer_queue.hpp"
+#include "runtime/started_rows.hpp"
 
 namespace ham::offload::detail {
 namespace {
 
+using transport::access_result;
+
 constexpr std::size_t part_bytes = std::size_t{1} << 20;
+/// What is started takes no core from anybody; of fewer bytes, messages back and forth are most of the time.
+constexpr std::size_t min_started_bytes = std::size_t{256} << 10;
 
 /// An access while its caller goes on.
 class background_transfer final : public ham::detail::transfer {
@@ -44,14 +50,7 @@ class background_transfer final : public ham::detail::transfer {
     }
   }
   void finish(transport::access_result how) noexcept override {
-    slot_state outcome = slot_state::value;
-    try {
-      check(how);
-    } catch (...) {
-      ::new (static_cast<void*>(slot_.storage)) std::exception_ptr(std::current_exception());
-      outcome = slot_state::failed;
-    }
-    ham::detail::settle_background(at_, slot_, outcome);
+    settle_access(at_, slot_, [&] { check(how); });
   }
 
   /// All of it on the calling thread, at once.
@@ -75,6 +74,20 @@ class background_transfer final : public ham::detail::transfer {
   std::mutex mutex_;
   std::exception_ptr problem_;  // of the transport itself, such as no memory
 };
+
+/// Where it cannot be started, for want of memory or of a thread, the caller does it.
+future<void> start_access(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory,
+                          const one_sided& what) {
+  auto fresh = std::make_unique<started_rows>(at, ham::detail::peer_hold(*who), memory, what);
+  call_slot& slot = fresh->slot();
+  std::unique_ptr<ham::detail::started_transfer> job = std::move(fresh);
+  if (at.memory.started().begin(job, memory.open_to_all())) return future<void>(&slot);
+  fulfil<void>(slot, [&] {
+    const transport::access_result allowed = what.rows.row_bytes == 0 ? access_result::done : what.allowed(memory);
+    what.check(at, *who, allowed != access_result::done ? allowed : what.move(memory, 0, what.bytes));
+  });
+  return future<void>(&slot);
+}
 
 future<void> access_now(engine& at, ham::detail::peer& who, transport::remote_memory& memory, const one_sided& what) {
   const transport::access_result how = what.move(memory, 0, what.bytes);
@@ -112,6 +125,12 @@ transport::access_result one_sided::move_run(transport::remote_memory& memory, s
                                  : memory.get(there.address + to, there.tag, local + from, count);
 }
 
+std::unique_ptr<transport::started_access> one_sided::start_run(transport::remote_memory& memory, std::size_t from,
+                                                                std::size_t to, std::size_t count) const {
+  return which == direction::put ? memory.start_put(there.address + to, there.tag, local + from, count)
+                                 : memory.start_get(there.address + to, there.tag, local + from, count);
+}
+
 transport::access_result one_sided::move(transport::remote_memory& memory, std::size_t from, std::size_t count) const {
   auto result = transport::access_result::done;
   rows.for_each_run(from, count, [&](std::size_t here, std::size_t far, std::size_t run) {
@@ -135,12 +154,13 @@ void one_sided::check(engine& at, ham::detail::peer& who, transport::access_resu
 
 future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what) {
   using background_access = transport::remote_memory::background_access;
-  using transport::access_result;
   const background_access how = memory.background();
-  const bool now =
-      what.whom == moved_by::caller || how == background_access::none || !at.memory.transfers().pays(what.bytes);
+  const bool pays =
+      how == background_access::started ? what.bytes >= min_started_bytes : at.memory.transfers().pays(what.bytes);
+  const bool now = what.whom == moved_by::caller || !pays;
   const bool in_rows = what.rows.row_bytes != 0;
   if (now && !in_rows) return access_now(at, *who, memory, what);
+  if (how == background_access::started && !now) return start_access(at, std::move(who), memory, what);
   // Each part, or row, is checked by itself. The caller does not wait for a node to check the block.
   const bool check_here = now || how == background_access::parts;
   if (check_here) {

@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
 #include <string>
 
 #include "ham/offload/memory.hpp"
@@ -24,6 +27,19 @@ template <class Action>
   return future<void>(slot);
 }
 
+/// Settles the future of an access that ran beside its caller: with what `check` throws, if it does.
+template <class Check>
+void settle_access(engine& at, call_slot& slot, Check check) noexcept {
+  slot_state outcome = slot_state::value;
+  try {
+    check();
+  } catch (...) {
+    ::new (static_cast<void*>(slot.storage)) std::exception_ptr(std::current_exception());
+    outcome = slot_state::failed;
+  }
+  ham::detail::settle_background(at, slot, outcome);
+}
+
 /// put or get; what is one row is checked by move() before any byte moves.
 struct one_sided {
   enum class direction : std::uint8_t { put, get } which;
@@ -41,6 +57,9 @@ struct one_sided {
                                               std::size_t count) const;
   /// What an access would answer that is checked as one, before any byte moves.
   [[nodiscard]] transport::access_result allowed(transport::remote_memory& memory) const;
+  /// Begins to move `count` bytes that follow each other, of memory whose accesses are started.
+  [[nodiscard]] std::unique_ptr<transport::started_access> start_run(transport::remote_memory& memory, std::size_t from,
+                                                                     std::size_t to, std::size_t count) const;
   /// Throws unless it was done: ham::node_failure, ham::buffer_error.
   void check(engine& at, ham::detail::peer& who, transport::access_result how) const;
 

@@ -9,6 +9,7 @@
 
 #include "base/heap.hpp"
 #include "core/peer.hpp"
+#include "core/started_transfers.hpp"
 #include "core/transfer_queue.hpp"
 
 namespace ham::detail {
@@ -17,7 +18,8 @@ namespace ham::detail {
 class node_memory {
  public:
   /// `owner`: what the thread of transfers works for.
-  node_memory(engine* owner, std::unique_ptr<base::heap> own) : own_(std::move(own)), transfers_(owner) {}
+  node_memory(engine* owner, std::unique_ptr<base::heap> own)
+      : own_(std::move(own)), transfers_(owner), started_(owner) {}
 
   /// What other nodes may name by address and tag.
   [[nodiscard]] base::heap& own() noexcept { return *own_; }
@@ -29,6 +31,13 @@ class node_memory {
   }
   /// Accesses to the memory of other nodes that go on beside their callers.
   [[nodiscard]] transfer_queue& transfers() noexcept { return transfers_; }
+  /// The same of memory whose transport moves them by itself.
+  [[nodiscard]] started_transfers& started() noexcept { return started_; }
+  [[nodiscard]] bool has_started() const noexcept { return started_.busy(); }
+  void move_started_on() noexcept {
+    if (has_started()) [[unlikely]]
+      started_.poll();
+  }
 
   void count_put(std::size_t bytes) noexcept { bytes_put_.fetch_add(bytes, std::memory_order_relaxed); }
   void count_got(std::size_t bytes) noexcept { bytes_got_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -38,6 +47,7 @@ class node_memory {
  private:
   const std::unique_ptr<base::heap> own_;
   transfer_queue transfers_;
+  started_transfers started_;
   bool one_sided_ = true;
   std::atomic<std::uint64_t> bytes_put_{0}, bytes_got_{0};
 };

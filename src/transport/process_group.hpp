@@ -52,7 +52,7 @@ class group_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t group_interface = 3;
+inline constexpr std::uint32_t group_interface = 4;
 
 /// The function that a module exports under the name "ham_group_module". nullptr: another interface than asked for.
 using group_module_entry = group_module* (*)(std::uint32_t interface_version);

@@ -39,6 +39,16 @@ enum class endpoint_state : std::uint8_t { open, closed, broken };
 /// Result of a one-sided access. lost: the peer went meanwhile; observer::on_lost tells more.
 enum class access_result : std::uint8_t { done, unsupported, stale, out_of_range, lost };
 
+/// An access that goes on as long as somebody tests it.
+class started_access {
+ public:
+  /// Gives it up if it is not over: nothing is said of its bytes then.
+  virtual ~started_access() = default;
+  /// Moves it on; true: it is over, and `how` says how. Does not wait, but may move some of the bytes. Threads to which
+  /// the memory is open, one at a time.
+  [[nodiscard]] virtual bool test(access_result& how) noexcept = 0;
+};
+
 /// Memory of the peer that this process may read and write by itself.
 class remote_memory {
  public:
@@ -51,13 +61,24 @@ class remote_memory {
   virtual void abandon() noexcept {}
   /// How an access can go on while its caller computes.
   enum class background_access : std::uint8_t {
-    none,       ///< only some threads may access it: see open_to_me()
     undivided,  ///< on another thread, as one block
     parts,      ///< several threads may move parts of it; a part costs nothing of its own
+    started,    ///< begun by start_put and start_get, several at once, and moved on by whoever tests it
   };
   [[nodiscard]] virtual background_access background() const noexcept { return background_access::undivided; }
-  /// Whether the calling thread may use it.
+  /// Whether the calling thread, and whether any thread, may use it.
   [[nodiscard]] virtual bool open_to_me() const noexcept { return true; }
+  [[nodiscard]] virtual bool open_to_all() const noexcept { return true; }
+  /// With background_access::started: begin what put and get do, and do not wait for the peer. The local bytes are in
+  /// use until it is over. Throw std::bad_alloc.
+  [[nodiscard]] virtual std::unique_ptr<started_access> start_put(std::uint64_t /*address*/, std::uint64_t /*tag*/,
+                                                                  const std::byte* /*from*/, std::size_t /*size*/) {
+    return nullptr;
+  }
+  [[nodiscard]] virtual std::unique_ptr<started_access> start_get(std::uint64_t /*address*/, std::uint64_t /*tag*/,
+                                                                  std::byte* /*to*/, std::size_t /*size*/) {
+    return nullptr;
+  }
 };
 
 /// Memory of a connection in which messages that are longer than a frame are built where the peer reads them. As

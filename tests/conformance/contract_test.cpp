@@ -278,6 +278,84 @@ TEST_P(contract, memory_is_checked_before_any_byte_moves) {
   EXPECT_EQ(ask(order::free, pack(address, tag)), 0U);
 }
 
+/// Tests all until they are over; gives the results.
+std::vector<access_result> results_of(std::vector<std::unique_ptr<started_access>>& all) {
+  std::vector<access_result> results(all.size(), access_result::lost);
+  for (bool over = false; !over; std::this_thread::yield()) {
+    over = true;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i] == nullptr) continue;
+      if (all[i]->test(results[i]))
+        all[i] = nullptr;
+      else
+        over = false;
+    }
+  }
+  return results;
+}
+
+TEST_P(contract, started_accesses_go_on_at_once_and_beside_frames) {
+  const auto there = to_->memory();
+  if (there == nullptr || there->background() != remote_memory::background_access::started)
+    GTEST_SKIP() << "accesses of this medium are not started";
+  const std::uint64_t size = 2'000'000;
+  const std::uint64_t parts = 6;
+  const std::uint64_t address = ask(order::allocate, pack(parts * size));
+  const std::uint64_t tag = word<std::uint64_t>(last_, 1);
+  bytes sent(parts * size);
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < sent.size(); ++i) {
+    sent[i] = static_cast<std::byte>(i * 37);
+    sum += static_cast<std::uint64_t>(sent[i]);
+  }
+  const std::vector<access_result> good(parts, access_result::done);
+  std::vector<std::unique_ptr<started_access>> all;
+  for (std::uint64_t i = 0; i < parts; ++i)
+    all.push_back(there->start_put(address + i * size, tag, sent.data() + i * size, size));
+  for (std::uint32_t i = 0; i < 20; ++i) send(order::echo, pack(i), i);
+  EXPECT_EQ(results_of(all), good);
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const auto got = receive();
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->head.call, i);
+  }
+  EXPECT_EQ(ask(order::sum, pack(address, parts * size)), sum) << "a frame after a put finds the bytes there";
+  bytes got(sent.size());
+  all.clear();
+  for (std::uint64_t i = parts; i-- != 0;)
+    all.push_back(there->start_get(address + i * size, tag, got.data() + i * size, size));
+  EXPECT_EQ(results_of(all), good);
+  EXPECT_EQ(got, sent);
+
+  all.clear();
+  all.push_back(there->start_put(address + 1, tag, sent.data(), parts * size));
+  all.push_back(there->start_get(address, tag + 1, got.data(), size));
+  all.push_back(there->start_put(address + parts * size, tag, sent.data(), 0));
+  EXPECT_EQ(results_of(all), (std::vector{access_result::out_of_range, access_result::stale, access_result::done}));
+  EXPECT_EQ(got, sent) << "nothing was read";
+  EXPECT_EQ(ask(order::free, pack(address, tag)), 1U);
+}
+
+TEST_P(contract, a_started_access_ends_with_the_connection) {
+  const auto there = to_->memory();
+  if (there == nullptr || there->background() != remote_memory::background_access::started)
+    GTEST_SKIP() << "accesses of this medium are not started";
+  const std::uint64_t size = 10'000'000;
+  const std::uint64_t address = ask(order::allocate, pack(size));
+  const std::uint64_t tag = word<std::uint64_t>(last_, 1);
+  bytes here(size);
+  bytes more(size);
+  std::vector<std::unique_ptr<started_access>> all;
+  send(order::stop_for, pack(std::uint32_t{300}));
+  all.push_back(there->start_put(address, tag, here.data(), size));
+  static_cast<void>(there->start_get(address, tag, more.data(), size));  // which nobody waits for
+  to_->close("because the test says so");
+  EXPECT_EQ(results_of(all), std::vector{access_result::lost});
+  all.push_back(there->start_get(address, tag, here.data(), size));
+  EXPECT_EQ(results_of(all).back(), access_result::lost);
+  EXPECT_EQ(there->get(address, tag, here.data(), 1), access_result::lost);
+}
+
 // ---- ends
 
 TEST_P(contract, closing) {

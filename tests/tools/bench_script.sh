@@ -12,7 +12,7 @@ stand_in() {
   cat >"$folder/bin/$1" <<'EOF'
 #!/bin/sh
 [ "$*" != --help ] || { echo "  veo  libveo"; exit 0; }
-echo "${0##*/} $*" | sed "s, [^ ]*/, ,g; s, *$,,"
+echo "${HAM_MPI_MAP:+map $HAM_MPI_MAP }${0##*/} $*" | sed "s, [^ ]*/, ,g; s, *$,,"
 case "$*" in *latency*--largest*) exit 3 ;; esac
 EOF
   chmod +x "$folder/bin/$1"
@@ -36,24 +36,28 @@ expect() {
   fi
 }
 
-mpi='mpirun.openmpi -n 2 --bind-to core ham-bench-mpi-openmpi'
-mpich='mpirun.mpich -n 2 -bind-to core ham-bench-mpi-mpich'
+# mpi WORD...: what is run for the measure mpi, with these words at the end of each.
+mpi() {
+  for name in openmpi mpich; do
+    bind=--bind-to
+    [ $name = openmpi ] || bind=-bind-to
+    echo "mpirun.$name -n 2 $bind core ham-bench-mpi-$name${1:+ $*}"
+    for map in 1 0; do echo "map $map mpirun.$name -n 2 $bind none ham-bench-mpi-$name transfers${1:+ $*}"; done
+  done
+}
+unset HAM_MPI_MAP
 expect 0 "ham-bench latency
-$mpi
-$mpich
+$(mpi)
 ham-bench kernels" "latency mpi kernels"
 expect 0 "ham-bench rate -r 15 --block-ms 5 --check
 ham-bench veo -r 15 --block-ms 5 --check
-$mpi 15 --check
-$mpich 15 --check
+$(mpi 15 --check)
 ham-bench kernels --repetitions 15 --check" "rate veo mpi kernels" -r 15 --block-ms 5 --check
 for spelling in -r7 --repetitions=7; do
-  expect 0 "$mpi 7
-$mpich 7
+  expect 0 "$(mpi 7)
 ham-bench kernels --repetitions 7" "mpi kernels" $spelling
 done
-expect 0 "$mpi 3 --json
-$mpich 3 --json
+expect 0 "$(mpi 3 --json)
 ham-bench kernels --repetitions 3 --json" "mpi kernels" --json --repetitions 3
 expect 1 "ham-bench latency --largest 1
 ham-bench rate --largest 1" "latency rate" --largest 1

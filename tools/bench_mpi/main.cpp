@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "../bench/overlapped_transfers.hpp"
 #include "../bench/report.hpp"
 #include "../bench/sizes.hpp"
 #include "../bench/timing.hpp"
@@ -34,7 +35,7 @@ constexpr int blocks = 4;
 struct options {
   int rounds = 9;
   std::size_t largest_bytes = std::size_t{256} << 20;
-  bool bandwidth = false;
+  enum class measure { mpi, bandwidth, transfers } what = measure::mpi;
   bool check = false;
   bool json = false;
 };
@@ -213,6 +214,24 @@ report measure_bandwidth(const options& how) {
   return {"bandwidth", {std::move(times)}, {}, {mpi_version()}};
 }
 
+int usable_cores() {
+  cpu_set_t cores;
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+}
+
+/// Ranks have memory mapped, or not, as between machines.
+report measure_transfers(int rounds) {
+  report found = measure_overlapped_transfers(rounds);
+  const char* const map = std::getenv("HAM_MPI_MAP");
+  const bool mapped = map == nullptr || std::string_view(map) != "0";
+  found.tables.front().title +=
+      mapped ? "; through mapped memory" : "; through MPI, as between machines (HAM_MPI_MAP=0)";
+  found.remarks.push_back(mpi_version());
+  if (::sysconf(_SC_NPROCESSORS_ONLN) > 1 && usable_cores() < 2)
+    found.remarks.emplace_back("this rank may use one core only, so that nothing can overlap: mpirun --bind-to none");
+  return found;
+}
+
 report measure(int rounds) {
   std::vector<std::byte> local(block_bytes, std::byte{2});
   const offload::buffer<std::byte> there(1, block_bytes);
@@ -248,8 +267,10 @@ report measure(int rounds) {
 }
 
 int usage() {
-  std::cerr << "mpirun -n 2 ham-bench-mpi-... [bandwidth] [ROUNDS | -r ROUNDS] [--largest MIB] [--check] [--json]\n"
-               "An empty call, and put and get of 64 MiB; with the word bandwidth, put and get of 1 B to 256 MiB.\n";
+  std::cerr << "mpirun -n 2 ham-bench-mpi-... [bandwidth | transfers] [ROUNDS | -r ROUNDS] [--largest MIB] [--check] "
+               "[--json]\n"
+               "An empty call, and put and get of 64 MiB; with the word bandwidth, put and get of 1 B to 256 MiB;\n"
+               "with the word transfers, put and get of 64 MiB while the host computes (mpirun --bind-to none).\n";
   return 2;
 }
 
@@ -259,7 +280,9 @@ bool read(int argc, char** argv, options& how) {
     const bool valued = word == "-r" || word == "--repetitions" || word == "--largest";
     if (valued && i + 1 == argc) return false;
     if (word == "bandwidth")
-      how.bandwidth = true;
+      how.what = options::measure::bandwidth;
+    else if (word == "transfers")
+      how.what = options::measure::transfers;
     else if (word == "--check")
       how.check = true;
     else if (word == "--json")
@@ -283,7 +306,9 @@ conditions conditions_of(const options& how) {
 }
 
 int run(const options& how) {
-  const report found = how.bandwidth ? measure_bandwidth(how) : measure(how.rounds);
+  const report found = how.what == options::measure::bandwidth   ? measure_bandwidth(how)
+                       : how.what == options::measure::transfers ? measure_transfers(how.rounds)
+                                                                 : measure(how.rounds);
   const conditions where = conditions_of(how);
   if (how.json) {
     print_json(std::cout, where, {found});

@@ -104,11 +104,13 @@ void free(node_number, buffer_ptr<Element> ptr) {
 /// ordered with calls that still run on the node, nor with other transfers, nor with free: wait for them first. Over
 /// shared memory, tcp and the emulated link, on the side that initiates, the caller moves small blocks itself, and the
 /// future is ready on return; larger ones (from some 100 KiB to a few MiB on, as measured while the node runs) move on
-/// a thread of the library's while the caller goes on, and who waits for the future takes part. Over MPI between
-/// machines the caller moves all. The future fails with ham::buffer_error for stale, freed, foreign or too short
-/// memory, and with ham::node_failure if the node is lost; what is at `dst` is undefined then: any part of the bytes
-/// may have been written. Numbers are converted for a node of another byte order; elements of which the bytes would
-/// mean something else there are refused with ham::buffer_error at once.
+/// a thread of the library's while the caller goes on, and who waits for the future takes part. Over MPI without mapped
+/// memory, as between machines, MPI moves those from 256 KiB on: where MPI may be called by any thread (it gave
+/// MPI_THREAD_SERIALIZED or more) while the caller goes on, else whenever the thread that initialised MPI calls HAM.
+/// The future fails with ham::buffer_error for stale, freed, foreign or too short memory, and with ham::node_failure if
+/// the node is lost; what is at `dst` is undefined then: any part of the bytes may have been written. Numbers are
+/// converted for a node of another byte order; elements of which the bytes would mean something else there are refused
+/// with ham::buffer_error at once.
 template <detail::transferable Element>
 future<void> put(const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
   return detail::put_bytes(detail::current(), src, dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),

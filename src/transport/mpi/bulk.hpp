@@ -5,75 +5,52 @@
 
 #include <atomic>
 #include <cstdint>
-#include <list>
+#include <memory>
 #include <mutex>
 #include <span>
-#include <vector>
 
 #include "base/heap.hpp"
+#include "transport/mpi/bulk_client.hpp"
+#include "transport/mpi/bulk_server.hpp"
 #include "transport/mpi/gate.hpp"
 #include "transport/transport.hpp"
 
 namespace ham::transport::mpi {
 
-/// Both sides of all transfers of this rank.
+/// Both sides of all transfers of this rank. Threads that may call MPI.
 class bulk {
  public:
   /// `memory`: what others may access, or nullptr.
-  bulk(MPI_Comm among, gate& calls, base::heap* memory);
-  ~bulk();
-  bulk(const bulk&) = delete;
-  bulk& operator=(const bulk&) = delete;
+  bulk(MPI_Comm among, gate& calls, base::heap* memory) : gate_(calls), server_(among, memory), client_(among) {}
 
-  /// Whether the calling thread may call MPI.
-  [[nodiscard]] bool open_to_me() const noexcept { return gate_.open_to_me(); }
-  /// Works on what others ask for. A thread that may call MPI; several may call it. True if something is under way.
+  [[nodiscard]] const gate& calls() const noexcept { return gate_; }
+  /// Works on what others ask for and on what this rank has asked for, unless another thread does. True if something is
+  /// under way.
   bool serve() noexcept;
+  /// Whether bytes seem to be moving by what serve() does, so that it had better be called again at once.
+  [[nodiscard]] bool moves() const noexcept;
 
-  enum class direction : std::uint32_t { put = 1, get };
-  /// Asks the owner; serves others meanwhile. `lost` says that the rank is gone.
-  access_result transfer(int rank, direction what, std::uint64_t address, std::uint64_t tag, std::span<std::byte> local,
-                         const std::atomic<bool>& lost);
+  /// A rank sends no more. Any thread.
+  void forget(int rank) noexcept { server_.forget(rank); }
+
+  /// This rank ends: nobody waits for what it has asked for. serve() goes on until receives() says no; before that no
+  /// rank may unmap memory.
+  void end() noexcept;
+  [[nodiscard]] bool receives() noexcept;
+
+  /// Begins one, which serve() moves on. Does not wait. Throws std::bad_alloc.
+  [[nodiscard]] std::shared_ptr<bulk_access> start(bulk_verb verb, const bulk_access::target& where,
+                                                   std::span<std::byte> local);
+  /// The same to its end.
+  access_result transfer(bulk_verb verb, const bulk_access::target& where, std::span<std::byte> local);
 
  private:
-  struct request;
-  struct answer;
-  struct served;
-
-  void begin(const request& asked, int rank);
-  void send_control(int rank, std::uint32_t id, access_result result) noexcept;
-  template <class Done>
-  bool wait(Done done, const std::atomic<bool>& lost);
-
-  MPI_Comm among_;
   gate& gate_;
-  base::heap* memory_;
-  std::atomic<std::uint32_t> next_id_{0};
-
-  std::mutex mutex_;  // what follows
-  std::vector<std::byte> asked_;
-  MPI_Request asking_ = MPI_REQUEST_NULL;
-  std::list<served> under_way_;
+  std::mutex mutex_;  // the next two
+  bulk_server server_;
+  bulk_client client_;
   std::atomic<bool> busy_{false};
-};
-
-/// The memory of a rank on another machine.
-class distant_memory final : public remote_memory {
- public:
-  distant_memory(bulk& by, int rank, const std::atomic<bool>& lost) : bulk_(by), rank_(rank), lost_(lost) {}
-  access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) override {
-    return bulk_.transfer(rank_, bulk::direction::put, address, tag, {const_cast<std::byte*>(from), size}, lost_);
-  }
-  access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) override {
-    return bulk_.transfer(rank_, bulk::direction::get, address, tag, {to, size}, lost_);
-  }
-  [[nodiscard]] background_access background() const noexcept override { return background_access::none; }
-  [[nodiscard]] bool open_to_me() const noexcept override { return bulk_.open_to_me(); }
-
- private:
-  bulk& bulk_;
-  int rank_;
-  const std::atomic<bool>& lost_;
+  std::atomic<std::int64_t> moved_at_ns_{0};
 };
 
 }  // namespace ham::transport::mpi

@@ -14,8 +14,9 @@ namespace ham::transport::mpi {
 inline constexpr int frame_tag = 1;
 inline constexpr int credit_tag = 2;  ///< a control::credit, for a sender that finds no room
 inline constexpr int bulk_request_tag = 3;
-/// Each transfer takes two of those that follow: one for the bytes, one for answers.
+/// Each transfer takes three of those that follow (bulk_format.hpp). MPI promises tags up to 32767.
 inline constexpr int first_bulk_tag = 16;
+inline constexpr int tags_per_transfer = 3;
 inline constexpr std::uint32_t bulk_tags = 8192;
 
 /// Kinds from here on are the transport's own.

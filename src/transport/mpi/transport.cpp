@@ -2,6 +2,7 @@
 #include "transport/mpi/transport.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "ham/error.hpp"
 #include "transport/mpi/failures.hpp"
@@ -85,6 +86,7 @@ void mpi_transport::fail_some(int error) {
     const auto at = static_cast<std::size_t>(rank);
     if (rank == self_ || ended_[at]) continue;
     ended_[at] = true;
+    if (bulk_) bulk_->forget(rank);
     observer_.on_lost(node_of(rank), "MPI lost its rank (" + text_of(error) + ")");
   }
 }
@@ -124,16 +126,11 @@ bool mpi_transport::receive_credit(mpi_endpoint& of) noexcept {
 }
 
 void mpi_transport::send_control(int rank, int tag, control what, std::uint32_t position) noexcept {
+  std::array<std::byte, sizeof(frame_format)> text{};
+  store_head(text.data(), {0, 0, static_cast<std::uint8_t>(what)}, position);
   std::lock_guard guard(controls_mutex_);
   const auto passing = gate_.pass();
-  while (!controls_.empty()) {
-    int done = 0;
-    if (MPI_Test(&controls_.front().request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) break;
-    controls_.pop_front();
-  }
-  control_message& fresh = controls_.emplace_back();
-  store_head(fresh.bytes.data(), {0, 0, static_cast<std::uint8_t>(what)}, position);
-  MPI_Isend(fresh.bytes.data(), static_cast<int>(fresh.bytes.size()), MPI_BYTE, rank, tag, own_, &fresh.request);
+  controls_.send(text, rank, tag, own_);
 }
 
 // ---- receiving
@@ -200,6 +197,7 @@ void mpi_transport::on_control(mpi_endpoint& from, control what) {
     case control::credit: break;  // those have a tag of their own
     case control::ended:
       ended_[static_cast<std::size_t>(from.rank())] = true;
+      if (bulk_) bulk_->forget(from.rank());
       observer_.on_lost(from.peer(), "its runtime has ended");
       return;
   }
@@ -263,7 +261,10 @@ bool mpi_transport::arm() {
     const auto passing = gate_.pass();
     if (ring_->look()) return false;
   }
-  if (bulk_ && gate_.open_to_me() && bulk_->serve()) return false;
+  if (bulk_ && gate_.open_to_me() && bulk_->serve()) {
+    if (bulk_->moves()) return false;
+    timer_.reset();  // not for long
+  }
   neighbours_.set_awake(false);
   timer_.start();
   return true;

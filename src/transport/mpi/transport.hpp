@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -13,12 +12,13 @@
 #include <vector>
 
 #include "base/heap.hpp"
-#include "transport/mpi/bulk.hpp"
+#include "transport/mpi/distant_memory.hpp"
 #include "transport/mpi/endpoint.hpp"
 #include "transport/mpi/neighbours.hpp"
 #include "transport/mpi/pause_timer.hpp"
 #include "transport/mpi/receive_ring.hpp"
 #include "transport/mpi/session.hpp"
+#include "transport/mpi/short_messages.hpp"
 
 namespace ham::transport::mpi {
 
@@ -52,10 +52,6 @@ class mpi_transport final : public transport, private endpoint_owner {
     std::vector<std::byte> bytes;
     std::size_t size;
   };
-  struct control_message {
-    MPI_Request request = MPI_REQUEST_NULL;
-    std::array<std::byte, sizeof(frame_format)> bytes{};
-  };
 
   // ---- endpoint_owner
   void send(mpi_endpoint& on) noexcept override;
@@ -78,6 +74,7 @@ class mpi_transport final : public transport, private endpoint_owner {
   void flush() noexcept;
   void drain() noexcept;
   void await_all() noexcept;
+  void abort_if_late(std::int64_t since_ns) noexcept;
 
   gate& gate_;
   MPI_Comm own_;
@@ -104,7 +101,7 @@ class mpi_transport final : public transport, private endpoint_owner {
   std::vector<bool> ended_;         // ranks that will send no more
 
   std::mutex controls_mutex_;
-  std::deque<control_message> controls_;
+  short_messages controls_;
 };
 
 }  // namespace ham::transport::mpi

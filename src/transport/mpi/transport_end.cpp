@@ -17,6 +17,7 @@ using round_pause =
 void mpi_transport::shutdown() noexcept {
   if (!ring_ || !gate_.open_to_me()) return;
   push_all();
+  if (bulk_) bulk_->end();
   for (int rank = 0; rank < size_; ++rank) {
     const bool met = endpoints_[static_cast<std::size_t>(rank)].load() != nullptr;
     if (rank != self_ && (met || self_ == 0)) send_control(rank, frame_tag, control::ended, 0);
@@ -39,11 +40,7 @@ void mpi_transport::shutdown() noexcept {
 bool mpi_transport::told() noexcept {
   std::lock_guard guard(controls_mutex_);
   const auto passing = gate_.pass();
-  for (control_message& one : controls_) {
-    int done = 0;
-    if (MPI_Test(&one.request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) return false;
-  }
-  return true;
+  return controls_.all_sent();
 }
 
 /// Takes what still arrives: others wait until it has gone.
@@ -56,11 +53,21 @@ void mpi_transport::drain() noexcept {
   if (bulk_) bulk_->serve();
 }
 
+/// Rank 0 gives up in the end: MPI would wait for ever.
+void mpi_transport::abort_if_late(std::int64_t since_ns) noexcept {
+  if (self_ != 0 || how_.end_timeout_ns == 0 || base::now_ns() - since_ns < how_.end_timeout_ns) return;
+  std::fprintf(stderr, "ham: mpi: some rank has not ended %.0f s after the host (HAM_MPI_END_TIMEOUT): aborting\n",
+               static_cast<double>(how_.end_timeout_ns) / 1e9);
+  MPI_Abort(own_, 1);
+}
+
 void mpi_transport::flush() noexcept {
+  const std::int64_t since = base::now_ns();
   round_pause until_sent;
   for (bool all = false; !all; until_sent.wait()) {
     drain();
-    all = told();
+    abort_if_late(since);
+    all = told() && !(bulk_ && bulk_->receives());
     const auto passing = gate_.pass();
     for (const auto& one : endpoints_) {
       mpi_endpoint* const to = one.load(std::memory_order_acquire);
@@ -70,7 +77,7 @@ void mpi_transport::flush() noexcept {
   }
 }
 
-/// Until then a rank may send to any other one. Rank 0 gives up in the end: MPI would wait for ever.
+/// Until then a rank may send to any other one.
 void mpi_transport::await_all() noexcept {
   MPI_Request barrier = MPI_REQUEST_NULL;
   {
@@ -85,10 +92,7 @@ void mpi_transport::await_all() noexcept {
       const auto passing = gate_.pass();
       if (MPI_Test(&barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0) return;
     }
-    if (self_ != 0 || how_.end_timeout_ns == 0 || base::now_ns() - since < how_.end_timeout_ns) continue;
-    std::fprintf(stderr, "ham: mpi: some rank has not ended %.0f s after the host (HAM_MPI_END_TIMEOUT): aborting\n",
-                 static_cast<double>(how_.end_timeout_ns) / 1e9);
-    MPI_Abort(own_, 1);
+    abort_if_late(since);
   }
 }
 
