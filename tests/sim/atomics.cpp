@@ -9,8 +9,6 @@
 namespace ham::sim {
 namespace {
 
-[[nodiscard]] inline bool simulated() noexcept { return running != nullptr && me != nullptr; }
-
 /// Memory that the calling thread is about to touch in another way.
 inline void touch(const void* at, std::size_t size) noexcept {
   if (simulated() && !me->stores.empty() && me->stores.touches(at, size)) [[unlikely]]

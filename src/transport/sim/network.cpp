@@ -58,6 +58,7 @@ void network::send(node_t from, node_t to, packet what) {
   std::lock_guard guard(mutex_);
   link& on = connections_[{from, to}];
   if (on.cut) return;
+  by_.on_sent(from, to, what);
   what.arrives_ns = std::max(on.last_arrival_ns, base::now_ns() + by_.delay_ns(from, to));
   on.last_arrival_ns = what.arrives_ns;
   on.under_way.push_back(std::move(what));
@@ -75,6 +76,7 @@ const packet* network::arrived(node_t from, node_t to) {
 void network::take(node_t from, node_t to) {
   std::lock_guard guard(mutex_);
   link& on = connections_[{from, to}];
+  by_.on_taken(from, to, on.under_way.front());
   on.under_way.pop_front();
   ++on.consumed;
 }

@@ -20,6 +20,8 @@
 
 namespace ham::transport::sim {
 
+struct packet;
+
 /// Who decides what happens on the network, and runs its nodes: the simulation.
 class director {
  public:
@@ -38,6 +40,10 @@ class director {
   virtual void start(std::unique_ptr<target_side> target, company others) = 0;
   /// The process of a node is ended if it has not done so within `timeout`. Does not wait.
   virtual void end(node_t node, std::chrono::milliseconds timeout) = 0;
+  /// Is told of every frame when it leaves, and may change it, and when its receiver has taken it; with the network's
+  /// lock.
+  virtual void on_sent(node_t, node_t, packet&) {}
+  virtual void on_taken(node_t, node_t, const packet&) {}
 };
 
 /// A frame on its way.
