@@ -88,6 +88,8 @@ void store_buffer::write_first() noexcept {
   const entry first = at(0);
   first_ = (first_ + 1) % room;
   --count_;
+  words_ = 0;
+  for (unsigned i = 0; i < count_; ++i) words_ |= words_of(at(i).at, at(i).size);
   switch (first.size) {
     case 1:
       __atomic_store_n(static_cast<std::uint8_t*>(first.at), static_cast<std::uint8_t>(first.value), __ATOMIC_SEQ_CST);
@@ -152,7 +154,10 @@ void scheduler::end() {
   me = nullptr;
 }
 
-void scheduler::begin_run() noexcept { run_left_ = 1 + static_cast<std::int64_t>(random_.below(2 * how_.mean_run)); }
+void scheduler::begin_run() noexcept {
+  loads_left_ = max_loads;
+  run_left_ = 1 + static_cast<std::int64_t>(random_.below(2 * how_.mean_run));
+}
 
 bool scheduler::is_stopped(int node) const noexcept {
   return std::any_of(stopped_.begin(), stopped_.end(),

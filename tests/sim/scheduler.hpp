@@ -59,20 +59,40 @@ class store_buffer {
   };
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] bool full() const noexcept { return count_ == room; }
-  void push(entry one) noexcept { entries_[(first_ + count_++) % room] = one; }
+  void push(entry one) noexcept {
+    entries_[(first_ + count_++) % room] = one;
+    words_ |= words_of(one.at, one.size);
+  }
   void write_first() noexcept;
   void write_all() noexcept {
     while (count_ != 0) write_first();
   }
   /// The latest store to exactly this place, or nullptr.
   [[nodiscard]] const entry* find(const void* place, unsigned size) const noexcept;
+  /// Whether any may overlap; false: none does.
+  [[nodiscard]] bool may_touch(const void* place, std::size_t size) const noexcept {
+    return (words_ & words_of(place, size)) != 0;
+  }
+  /// The same for what lies within a word.
+  [[nodiscard]] bool may_touch_word(const void* place) const noexcept {
+    return (words_ >> reinterpret_cast<std::uintptr_t>(place) / 8 % 64 & 1U) != 0;
+  }
   /// Whether any overlaps.
   [[nodiscard]] bool touches(const void* place, std::size_t size) const noexcept;
 
  private:
   [[nodiscard]] const entry& at(unsigned number) const noexcept { return entries_[(first_ + number) % room]; }
 
+  /// A bit for each word of memory, which it shares with others.
+  [[nodiscard]] static std::uint64_t words_of(const void* place, std::size_t size) noexcept {
+    const auto first = reinterpret_cast<std::uintptr_t>(place) / 8;
+    const auto last = (reinterpret_cast<std::uintptr_t>(place) + size - 1) / 8;
+    if (last - first > 1) return ~std::uint64_t{0};
+    return std::uint64_t{1} << first % 64 | std::uint64_t{1} << last % 64;
+  }
+
   std::array<entry, room> entries_{};
+  std::uint64_t words_ = 0;  ///< of all entries
   unsigned first_ = 0;
   unsigned count_ = 0;
 };
@@ -128,6 +148,15 @@ class scheduler {
   void pass(seam kind) noexcept {
     if (--run_left_ <= 0) hand_on(kind);
   }
+  /// Before a load. Who does nothing but load waits for others: they run.
+  void pass_load() noexcept {
+    if (--loads_left_ <= 0)
+      yield(seam::atomic);
+    else
+      pass(seam::atomic);
+  }
+  /// The running thread changes something.
+  void note_change() noexcept { loads_left_ = max_loads; }
   void yield(seam kind) noexcept;
   /// Until somebody wakes the channel, or the time has come: false.
   bool block(const void* channel, std::int64_t until_ns, const char* what) noexcept;
@@ -187,6 +216,7 @@ class scheduler {
   static constexpr std::uint64_t max_hand_overs = 20'000'000;
 
  private:
+  static constexpr int max_loads = 48;  ///< without a change
   static constexpr std::size_t channel_places = 256;
   [[nodiscard]] static std::size_t place_of(const void* channel) noexcept {
     return (reinterpret_cast<std::uintptr_t>(channel) >> 3U) % channel_places;
@@ -220,6 +250,7 @@ class scheduler {
   std::int64_t first_timeout_ns_ = never;                   // of these, or before
   thread_record* current_ = nullptr;
   std::int64_t run_left_ = 0;
+  int loads_left_ = max_loads;
   std::int64_t now_ns_ = 1'000'000'000;
   std::int64_t progress_ns_ = 0;
   std::uint64_t hand_overs_ = 0;
