@@ -404,10 +404,6 @@ void scheduler::kill_after(int node, std::uint64_t hand_overs) noexcept {
   to_kill_later_.push_back({node, hand_overs_ + hand_overs});
 }
 
-bool scheduler::is_killed(int node) const noexcept {
-  return std::find(killed_.begin(), killed_.end(), node) != killed_.end();
-}
-
 void scheduler::stop(int node, std::int64_t duration_ns) { stopped_.emplace_back(node, now_ns_ + duration_ns); }
 
 int scheduler::await_killed(std::size_t& seen) noexcept {

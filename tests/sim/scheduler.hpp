@@ -193,7 +193,7 @@ class scheduler {
   /// None of the node's threads runs any more, from the next seam at which that can be on.
   void kill(int node) noexcept;
   void kill_after(int node, std::uint64_t seams) noexcept;
-  [[nodiscard]] bool is_killed(int node) const noexcept;
+  [[nodiscard]] bool any_killed() const noexcept { return !killed_.empty(); }
   /// The node's threads do not run for so long.
   void stop(int node, std::int64_t duration_ns);
   /// The next node that was killed, behind the first `seen`, which counts it; blocks until there is one.

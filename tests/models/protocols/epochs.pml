@@ -10,6 +10,7 @@
  * is not freed while it is used.
  * Planned and in here: a caller may repeat what is said not to have run, in the next life (RETRY).
  */
+#define OBSERVERS 3
 #include "trace.h"
 #define LIVES 3
 

@@ -10,6 +10,7 @@
  * Not in it: networks in which only one side can reach the other, timeouts, TLS. Of real runs the greetings and manifests
  * are compared with it, not who asked.
  */
+#define OBSERVERS 4
 #include "trace.h"
 #define NONE 255
 

@@ -31,10 +31,10 @@ static void read_recorded(void) {
   fclose(file);
 }
 
-static int is_next(int who, int used_up, int what) {
-  read_recorded();
-  return used_up < recorded_count[who] && recorded[who][used_up] == what;
-}
+/* What the model observes is the next event of its observer. */
+#define IS_NEXT                                               \
+  (now.used_up[now.observer] < recorded_count[now.observer] && \
+   recorded[now.observer][now.used_up[now.observer]] == now.observed)
 
 static void end_of_model(const unsigned char* used_up) {
   int who;

@@ -9,6 +9,7 @@
  * It holds: the future settles exactly once, nobody waits for ever, and what is said not to have run has not.
  * Not in it: a connection that breaks while the process lives, where "may have run" is always said.
  */
+#define OBSERVERS 5
 #include "trace.h"
 #define CALLS 2
 

@@ -10,6 +10,7 @@
  * finds a slot that waits for it; in the end the slots are free.
  * Not in it: the loss of the target (see removal.pml), batches.
  */
+#define OBSERVERS 5
 #include "trace.h"
 #define CALLS 2
 #define SLOTS 2

@@ -14,7 +14,8 @@ byte used_up[OBSERVERS];
 inline event(who, what) {
   observer = who;
   observed = what;
-  c_expr { is_next(now.observer, now.used_up[now.observer], now.observed) };
+  c_code { read_recorded(); };
+  c_expr { IS_NEXT };
   used_up[observer]++;
   observer = 0;
   observed = 0
