@@ -125,7 +125,7 @@ def prove_protocol(name, source, mutant=None):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copy(source, folder)
-    shutil.copy(source.with_name("trace.h"), folder)
+    shutil.copy(source.with_name("trace.promela"), folder)
     must_run(["spin", *([f"-D{mutant}"] if mutant else []), "-a", source.name], cwd=folder)
     must_run([CC, "-O2", "-w", "-DSAFETY", "-DMEMLIM=4096", "-DVECTORSZ=4096", "-o", "pan", "pan.c"], cwd=folder)
     output = run(["./pan", f"-m{MAX_PROTOCOL_DEPTH}"], cwd=folder).stdout
@@ -148,7 +148,7 @@ def compare_protocol(name, source, simulation):
     folder = BUILD / f"{name}-recorded"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for file in (source, source.with_name("trace.h"), source.with_name("recorded.h")):
+    for file in (source, source.with_name("trace.promela"), source.with_name("recorded.h")):
         shutil.copy(file, folder)
     observers = re.search(r"#define OBSERVERS (\d+)", source.read_text(encoding="utf-8")).group(1)
     must_run(["spin", "-DTRACE", "-a", source.name], cwd=folder)

@@ -1,7 +1,7 @@
 """Compares models of protocols with runs of the library, for prove.py.
 
 `ham_sim --record NAME` simulates a scenario of the protocol and prints what is observed: a line is an event, with the number of
-the observer and what it saw (tests/models/protocols/trace.h). Spin's verifier of the model, built with TRACE, takes only steps
+the observer and what it saw (tests/models/protocols/trace.promela). Spin's verifier of the model, built with TRACE, takes only steps
 that were observed, and says whether it can take all of them. Events that are changed must not be a run of the model: else the
 comparison would say nothing.
 """
@@ -146,7 +146,7 @@ def record(simulation, name, seed):
 def is_run_of_model(folder, events):
     file = folder / "recorded.txt"
     file.write_text("".join(f"{who} {what}\n" for who, what in events), encoding="utf-8")
-    done = subprocess.run(["./pan", "-A", "-E", "-m1000000"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run(["./pan", "-A", "-E", "-m20000", "-w18"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=60, check=False, env={**os.environ, "RECORDED": file.name})
     if done.returncode != ACCEPTED and "State-vector" not in done.stdout:
         raise difference(f"the verifier in {folder} says: {done.stdout}")
@@ -164,7 +164,7 @@ def compare(name, folder, simulation):
         different.add(tuple(events))
         if not is_run_of_model(folder, events):
             raise difference(f"the run of seed {seed} is none of the model: {simulation} --record {name} --seed {seed}; "
-                             f"RECORDED=recorded.txt ./pan -A -E in {folder}")
+                             f"RECORDED=recorded.txt ./pan -A -E -m20000 in {folder}")
         for how in SPOILED[name]:
             wrong = how(events)
             if not wrong:

@@ -199,5 +199,4 @@ class actor {
   std::vector<remote_queue> contexts_;
 };
 
-
 }  // namespace ham::sim

@@ -100,8 +100,7 @@ void actor::block(random_source& random) {
   const std::size_t pitch = width + random.below(4);  // of the matrix here
   const auto for_each = [&](auto what) {
     for (std::size_t row = 0; row < height; ++row) {
-      for (std::size_t column = 0; column < width; ++column)
-        what(row * pitch + column, begin + row * columns + column);
+      for (std::size_t column = 0; column < width; ++column) what(row * pitch + column, begin + row * columns + column);
     }
   };
   const bool there = use(node, [&] {
@@ -184,8 +183,9 @@ bool actor::add(remote_counter& to, random_source& random) {
   const bool done = attempt(call, false, [&] {
     std::int64_t value = 0;
     try {
-      value = may_be_late_ ? offload::sync(offload::within(node, limit), fn<&counter::add>, to.at, call, std::int64_t{2})
-                           : to.at.call<&counter::add>(call, std::int64_t{2});
+      value = may_be_late_
+                  ? offload::sync(offload::within(node, limit), fn<&counter::add>, to.at, call, std::int64_t{2})
+                  : to.at.call<&counter::add>(call, std::int64_t{2});
     } catch (const deadline_exceeded&) {
       lost = false;
       throw;

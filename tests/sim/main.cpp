@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
   app.add_flag("--expect-failure", expect_failure, "end well if a seed fails, and badly if none does");
   std::string recorded;
   app.add_option("--record", recorded,
-                 "print what is observed of a protocol, as tests/models/protocols/trace.h has it, for --seed");
+                 "print what is observed of a protocol, as tests/models/protocols/trace.promela has it, for --seed");
   app.add_flag("--no-shrinking", no_shrinking, "show the first failure as it is");
 #ifdef HAM_SIM_PLANTED
   std::string planted;

@@ -43,17 +43,17 @@ void note_event(int who, int what) {
 class observed_world final : public world {
  public:
   using observer = std::function<void(node_t from, node_t to, packet& what)>;
-  observed_world(const network_conditions& conditions, observer sent, observer taken)
-      : world(conditions, 0), sent_(std::move(sent)), taken_(std::move(taken)) {}
+  observed_world(const network_conditions& conditions, observer sent, observer consumed)
+      : world(conditions, 0), sent_(std::move(sent)), consumed_(std::move(consumed)) {}
   void on_sent(node_t from, node_t to, packet& what) override { sent_(from, to, what); }
-  void on_taken(node_t from, node_t to, const packet& what) override {
+  void on_consumed(node_t from, node_t to, const packet& what) override {
     packet seen = what;
-    taken_(from, to, seen);
+    consumed_(from, to, seen);
   }
 
  private:
   observer sent_;
-  observer taken_;
+  observer consumed_;
 };
 
 network_conditions conditions_for(random_source& random, std::size_t max_payload) {
@@ -199,10 +199,12 @@ void record_removal(random_source& random) {
     for (int number = 0; number < calls; ++number) {
       sleep_some(random, 20'000);
       const bool limited = number == 0 && random.once_in(2);
-      const offload::destination to =
-          limited ? offload::within(1, std::chrono::nanoseconds(1'000 + random.below(100'000))) : offload::destination(1);
+      const offload::destination to = limited
+                                          ? offload::within(1, std::chrono::nanoseconds(1'000 + random.below(100'000)))
+                                          : offload::destination(1);
       try {
-        results[static_cast<std::size_t>(number)] = offload::async(to, fn<&traced>, number, std::int64_t{0});
+        results[static_cast<std::size_t>(number)] =
+            offload::async(to, fn<&traced>, number, static_cast<std::int64_t>(random.below(40'000)));
       } catch (const node_failure&) {
         note_event(0, 20 + number);
         note_event(3 + number, 'n');
@@ -228,7 +230,7 @@ void record_removal(random_source& random) {
 
 // ---- greeting
 
-std::int64_t meet(node_t other) {
+std::int64_t call_other(node_t other) {
   offload::sync(other, fn<&nothing>);
   return 0;
 }
@@ -264,9 +266,9 @@ void record_greeting(random_source& random) {
   job.run_host([&] {
     runtime here(runtime_options{.nodes = "sim:2"});
     const bool both = random.once_in(2);
-    auto first = offload::async(1, fn<&meet>, 2);
+    auto first = offload::async(1, fn<&call_other>, 2);
     sleep_some(random, 20'000);
-    auto second = both ? offload::async(2, fn<&meet>, 1) : offload::async(1, fn<&meet>, 2);
+    auto second = both ? offload::async(2, fn<&call_other>, 1) : offload::async(1, fn<&call_other>, 2);
     first.get();
     second.get();
   });
@@ -275,8 +277,8 @@ void record_greeting(random_source& random) {
 
 // ---- credit
 
-constexpr int pings = 60;                    // FRAMES
-constexpr std::size_t ping_bytes = 58'900;   // 17 of them are in the window, 5 are acknowledged together
+constexpr int pings = 60;                   // FRAMES
+constexpr std::size_t ping_bytes = 58'900;  // 17 of them are in the window, 5 are acknowledged together
 
 void swallow_ping(const std::vector<char>&) {}
 

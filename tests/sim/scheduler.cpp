@@ -371,7 +371,7 @@ thread_record& scheduler::add_thread(void* (*first)(void*), void* (*work)(void*)
 void scheduler::leave() noexcept {
   flush_stores();
   thread_record& self = *current_;
-  if (!self.from->stack_is_whole()) fail("a thread needs a larger stack than the simulation gives it");
+  if (!self.from->stack_sufficed()) fail("a thread needs a larger stack than the simulation gives it");
   change(self, thread_record::state::done);
   wake_all(&self);
   hand_on(seam::thread);

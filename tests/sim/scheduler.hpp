@@ -108,8 +108,8 @@ struct thread_record {
   std::int64_t until_ns = never;
   bool timed_out = false;
   std::uint64_t priority = 0;
-  std::size_t place = 0;  ///< in the list of those that can run, or of those that wait
-  context at;             ///< where it goes on
+  std::size_t place = 0;      ///< in the list of those that can run, or of those that wait
+  context at;                 ///< where it goes on
   bool shows_itself = false;  ///< it is handed on to only to print where it is
   const char* stack_begin = nullptr;
   const char* stack_end = nullptr;
@@ -244,7 +244,7 @@ class scheduler {
   const failure_handler on_failure_;
   random_source random_;
   std::vector<thread_record*> threads_;
-  std::vector<thread_record*> able_;     // to run, if their nodes are not stopped
+  std::vector<thread_record*> able_;  // to run, if their nodes are not stopped
   std::vector<thread_record*> blocked_;
   std::array<std::uint32_t, channel_places> waiting_on_{};  // how many of these, by channel
   std::int64_t first_timeout_ns_ = never;                   // of these, or before

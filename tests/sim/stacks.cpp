@@ -10,7 +10,8 @@
 #include <vector>
 
 extern "C" {
-/// Saves the registers that functions preserve, and what follows from the arguments. `fast`: as the processor allows it.
+/// Saves the registers that functions preserve, and what follows from the arguments. `fast`: as the processor allows
+/// it.
 void ham_sim_switch(void** saved_stack, void* stack, void* thread_pointer, unsigned long fast) noexcept;
 /// The same, but that the kernel's thread sleeps for ever.
 void ham_sim_park(void** saved_stack) noexcept;
@@ -199,7 +200,7 @@ void switch_context(context& from, const context& to) noexcept {
   ham_sim_switch(&from.stack_pointer, to.stack_pointer, to.thread_pointer, fast);
 }
 
-bool idle_thread::stack_is_whole() const noexcept {
+bool idle_thread::stack_sufficed() const noexcept {
   return *reinterpret_cast<const std::uint64_t*>(stack_begin) == lowest_word;
 }
 

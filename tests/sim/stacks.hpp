@@ -1,7 +1,8 @@
-// Threads of the C library that take turns on one thread of the kernel: a switch costs some instructions, no system call.
+// Threads of the C library that take turns on one thread of the kernel: a switch costs some instructions, no system
+// call.
 //
-// Each has what the C library gives a thread: a stack, thread-local variables, a handle. Its own kernel thread sleeps from
-// the start and never again runs, so that another one can run on the stack and with the thread-local variables.
+// Each has what the C library gives a thread: a stack, thread-local variables, a handle. Its own kernel thread sleeps
+// from the start and never again runs, so that another one can run on the stack and with the thread-local variables.
 #pragma once
 
 #include <pthread.h>
@@ -30,7 +31,7 @@ struct idle_thread {
   void* argument = nullptr;
 
   /// False: it has used more of the stack than there is.
-  [[nodiscard]] bool stack_is_whole() const noexcept;
+  [[nodiscard]] bool stack_sufficed() const noexcept;
 };
 
 /// Makes so many in advance. They are there in processes forked later, too, for which their kernel threads are not.

@@ -11,7 +11,8 @@
 
 namespace ham::sim {
 
-/// Kinds of steps, which may be left out one by one. A restart is none: the host may end, and start a second job.
+/// Kinds of steps, which may be left out one by one. `restart` is taken by no thread: without it there is no second
+/// job.
 enum class step : std::uint8_t {
   sync,
   async,

@@ -86,7 +86,7 @@ const packet* network::arrived(const link& on) {
 
 void network::take(link& on) {
   std::lock_guard guard(mutex_);
-  by_.on_taken(on.from, on.to, on.under_way.front());
+  by_.on_consumed(on.from, on.to, on.under_way.front());
   on.under_way.pop_front();
   on.frames.store(on.under_way.size());
   ++on.consumed;

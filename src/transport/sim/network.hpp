@@ -44,7 +44,7 @@ class director {
   /// Is told of every frame when it leaves, and may change it, and when its receiver has taken it; with the network's
   /// lock.
   virtual void on_sent(node_t, node_t, packet&) {}
-  virtual void on_taken(node_t, node_t, const packet&) {}
+  virtual void on_consumed(node_t, node_t, const packet&) {}
 };
 
 /// A frame on its way.

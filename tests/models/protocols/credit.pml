@@ -10,7 +10,7 @@
  * Not in it: frames of different cost, ends of connections, more than two targets.
  */
 #define OBSERVERS 5
-#include "trace.h"
+#include "trace.promela"
 #ifdef TRACE  /* 59 000 bytes of each ping in a window of 1 MiB */
 #define FRAMES 60
 #define WINDOW 17

@@ -11,7 +11,7 @@
  * Planned and in here: a caller may repeat what is said not to have run, in the next life (RETRY).
  */
 #define OBSERVERS 3
-#include "trace.h"
+#include "trace.promela"
 #define LIVES 3
 
 /* Who observes what of the real table of peers: the user's thread, the control thread, what is held and freed. */

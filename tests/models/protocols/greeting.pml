@@ -11,7 +11,7 @@
  * are compared with it, not who asked.
  */
 #define OBSERVERS 4
-#include "trace.h"
+#include "trace.promela"
 #define NONE 255
 
 mtype = { ask, crossed, not_now, accepted, hello, manifest };

@@ -1,6 +1,6 @@
-/* Compiled into Spin's verifier of a model: the run that it is compared with, from the file that $RECORDED names. A line
- * is an event: the number of the observer, and what it saw (trace.h). Ends the verifier with status 7 if the model knows
- * the run.
+/* Compiled into Spin's verifier of a model: the run that it is compared with, from the file that $RECORDED names. A
+ * line is an event: the number of the observer, and what it saw (trace.promela). Ends the verifier with status 7 if the
+ * model knows the run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void read_recorded(void) {
 }
 
 /* What the model observes is the next event of its observer. */
-#define IS_NEXT                                               \
+#define IS_NEXT                                                \
   (now.used_up[now.observer] < recorded_count[now.observer] && \
    recorded[now.observer][now.used_up[now.observer]] == now.observed)
 

@@ -10,7 +10,7 @@
  * Not in it: a connection that breaks while the process lives, where "may have run" is always said.
  */
 #define OBSERVERS 5
-#include "trace.h"
+#include "trace.promela"
 #define CALLS 2
 
 /* Who observes what of a real run: the sending thread, the target, its death, the outcome of each call. */

@@ -11,7 +11,7 @@
  * Not in it: the loss of the target (see removal.pml), batches.
  */
 #define OBSERVERS 5
-#include "trace.h"
+#include "trace.promela"
 #define CALLS 2
 #define SLOTS 2
 #define NONE 255
