@@ -18,6 +18,7 @@
 
 #include "sim/recording.hpp"
 #include "sim/runs.hpp"
+#include "sim/stacks.hpp"
 
 #ifdef HAM_SIM_PLANTED
 #include "planted_names.hpp"
@@ -97,6 +98,13 @@ struct task {
   bool twice = false;
 };
 
+run run_by_system_calls(const plan& what) {
+  switch_by_system_calls(true);
+  run one = run_once(what);
+  switch_by_system_calls(false);
+  return one;
+}
+
 void work(board& shared, plan what, const task& how) {
   for (;;) {
     what.seed = __atomic_fetch_add(&shared.next, 1, __ATOMIC_SEQ_CST);
@@ -111,7 +119,7 @@ void work(board& shared, plan what, const task& how) {
       std::fflush(stdout);
       continue;
     }
-    if (how.twice && run_once(what).result.hash != one.result.hash) {
+    if (how.twice && run_by_system_calls(what).result.hash != one.result.hash) {
       __atomic_fetch_add(&shared.differing, 1, __ATOMIC_SEQ_CST);
       std::printf("seed %llu: two runs are not the same\n", static_cast<unsigned long long>(what.seed));
       std::fflush(stdout);
@@ -152,7 +160,8 @@ int main(int argc, char** argv) {
   app.add_option("--without", without, "kinds of steps that do not happen")->delimiter(',');
   app.add_option("--only", only, "steps that happen, as THREAD.STEP; all others do not")->delimiter(',');
   app.add_flag("--until-failure", how.until_failure, "stop at the first failure");
-  app.add_flag("--twice", how.twice, "run every seed twice: both must have the same trace of events");
+  app.add_flag("--twice", how.twice,
+               "run every seed twice, the second time with switches by system calls: both must have the same trace");
   app.add_flag("--expect-failure", expect_failure, "end well if a seed fails, and badly if none does");
   std::string recorded;
   app.add_option("--record", recorded,

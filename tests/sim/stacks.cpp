@@ -194,8 +194,13 @@ char* map_stacks(std::size_t bytes) noexcept {
 
 }  // namespace
 
+namespace {
+unsigned long fast = can_switch_fast();
+}  // namespace
+
+void switch_by_system_calls(bool so) noexcept { fast = so ? 0 : can_switch_fast(); }
+
 void switch_context(context& from, const context& to) noexcept {
-  static const unsigned long fast = can_switch_fast();
   from.thread_pointer = __builtin_thread_pointer();
   ham_sim_switch(&from.stack_pointer, to.stack_pointer, to.thread_pointer, fast);
 }

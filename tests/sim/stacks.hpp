@@ -19,6 +19,9 @@ struct context {
 
 /// Stops the caller in `from`, and goes on where `to` stopped. Returns when somebody switches to `from`.
 void switch_context(context& from, const context& to) noexcept;
+/// Whether switches make a system call each, as they must where the processor does not let programs change the thread
+/// pointer. Nothing else depends on it.
+void switch_by_system_calls(bool so) noexcept;
 
 /// A thread that waits for work.
 struct idle_thread {
