@@ -152,7 +152,7 @@ def compare_protocol(name, source, simulation):
         shutil.copy(file, folder)
     observers = re.search(r"#define OBSERVERS (\d+)", source.read_text(encoding="utf-8")).group(1)
     must_run(["spin", "-DTRACE", "-a", source.name], cwd=folder)
-    must_run([CC, "-O2", "-w", "-DSAFETY", f"-DOBSERVERS={observers}", "-DMEMLIM=2048", "-DVECTORSZ=4096", "-o", "pan", "pan.c"],
+    must_run([CC, "-O2", "-w", "-DSAFETY", "-DNOREDUCE", f"-DOBSERVERS={observers}", "-DMEMLIM=2048", "-DVECTORSZ=4096", "-o", "pan", "pan.c"],
              cwd=folder)
     try:
         return recorded_runs.compare(name, folder, simulation)

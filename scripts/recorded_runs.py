@@ -147,7 +147,7 @@ def is_run_of_model(folder, events):
     file = folder / "recorded.txt"
     file.write_text("".join(f"{who} {what}\n" for who, what in events), encoding="utf-8")
     done = subprocess.run(["./pan", "-A", "-E", "-m20000", "-w18"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=60, check=False, env={**os.environ, "RECORDED": file.name})
+                          text=True, timeout=600, check=False, env={**os.environ, "RECORDED": file.name})
     if done.returncode != ACCEPTED and "State-vector" not in done.stdout:
         raise difference(f"the verifier in {folder} says: {done.stdout}")
     return done.returncode == ACCEPTED

@@ -43,7 +43,7 @@ inline settle() {
 }
 
 /* The process, in all its lives. */
-proctype node() {
+proctype node() OBSERVED {
   mtype what;
   byte epoch, target;
 end:
@@ -74,7 +74,7 @@ end:
 #endif
 
 /* Kills and starts lives; the host's control thread. */
-proctype control() {
+proctype control() OBSERVED {
   do
   :: atomic { life < LIVES && record == life ->
        life++ }                                 /* dies, and the next life is started */
@@ -97,7 +97,7 @@ proctype control() {
   od
 }
 
-proctype user() {
+proctype user() OBSERVED {
   byte mine, epoch, answer;
   mtype what;
 #ifdef MUTANT_READS_BEFORE_IT_COUNTS

@@ -66,7 +66,7 @@ inline arrive(who, kind, differs) {
   fi
 }
 
-proctype node(byte me) {
+proctype node(byte me) OBSERVED {
   byte which;
   mtype what;
   bit other;

@@ -31,10 +31,15 @@ static void read_recorded(void) {
   fclose(file);
 }
 
-/* What the model observes is the next event of its observer. */
-#define IS_NEXT                                                \
-  (now.used_up[now.observer] < recorded_count[now.observer] && \
-   recorded[now.observer][now.used_up[now.observer]] == now.observed)
+/* What the model does is the next event of its observer, or differs from the run. */
+static int take_event(int who, int what, unsigned char* used_up) {
+  read_recorded();
+  if (used_up[who] < recorded_count[who] && recorded[who][used_up[who]] == what) {
+    ++used_up[who];
+    return 1;
+  }
+  return 0;
+}
 
 static void end_of_model(const unsigned char* used_up) {
   int who;

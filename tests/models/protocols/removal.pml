@@ -35,7 +35,7 @@ inline settle(which) {
   assert(settled[which] == 1)
 }
 
-proctype target() {
+proctype target() OBSERVED {
   byte which;
   do
   :: atomic { alive && nempty(ring) -> ring?which; EVENT(TARGET, 10 + which);
@@ -61,11 +61,11 @@ proctype target() {
   od
 }
 
-proctype death() {
+proctype death() OBSERVED {
   atomic { EVENT(DEATH, 0); alive = false }
 }
 
-proctype sender() {
+proctype sender() OBSERVED {
   byte which;
   for (which : 0 .. CALLS - 1) {
     /* Under the sending lock: the endpoint is exchanged under it, too. */
@@ -89,7 +89,7 @@ proctype sender() {
 }
 
 /* The thread that makes progress. */
-proctype receiver() {
+proctype receiver() OBSERVED {
   byte which, taken;
   do
   :: atomic { nempty(replies) -> replies?which;

@@ -67,7 +67,7 @@ inline give_back(slot) {
   fi
 }
 
-proctype caller() {
+proctype caller() OBSERVED {
   byte next, slot, i;
   mtype what;
   byte number;
@@ -128,7 +128,7 @@ proctype caller() {
   TRACE_ENDS
 }
 
-proctype target() {
+proctype target() OBSERVED {
   mtype what;
   byte slot, number, other, waiting_slot;
   byte waiting = NONE;   /* a call that has not begun */
