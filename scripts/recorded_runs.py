@@ -140,7 +140,19 @@ def record(simulation, name, seed):
                           text=True, timeout=60, check=False)
     if done.returncode != 0:
         raise difference(f"{simulation} --record {name} --seed {seed}: {done.stdout}")
-    return [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    events = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    return arrived_only(events) if name == "credit" else events
+
+
+def arrived_only(events):
+    """Recording ends when the last frame has arrived: without the acknowledgements that are still on their way."""
+    for sender in (0, 1):
+        got = sum(who == 3 - sender and what >= 100 for who, what in events)
+        for is_credit in (lambda who, what: who == sender and what >= 100, lambda who, what: (who, what) == (4, 2 * sender + 1)):
+            places = [at for at, event in enumerate(events) if is_credit(*event)]
+            late = set(places[got:])
+            events = [event for at, event in enumerate(events) if at not in late]
+    return events
 
 
 def is_run_of_model(folder, events):
