@@ -129,9 +129,10 @@ check: test
 	@scripts/check-format.sh
 
 # Under 10 minutes on 2 cores; docs/testing.md says what it covers.
-prove:
+prove: test-deps configure
 	@scripts/install-deps.sh prove
-	@scripts/prove.py --jobs $(JOBS) $(PROVE)
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target ham_sim
+	@scripts/prove.py --jobs $(JOBS) --simulation $(BUILD)/tests/sim/ham_sim $(PROVE)
 
 tidy: build
 	@scripts/install-deps.sh tidy

@@ -3,8 +3,9 @@
 
 A model is a program that runs production code in all ways that schedule and memory model allow (tests/models/NAME_model.cpp),
 or a protocol for Spin (tests/models/protocols/NAME.pml). Every model must hold, and must reject each of its mutants: the
-production code with one change (NAME.mutants), or the protocol with one MUTANT_... defined. Prints one line each and ends
-with 1 if a model fails, a mutant survives, or something was not explored completely.
+production code with one change (NAME.mutants), or the protocol with one MUTANT_... defined. Protocols are also compared with
+runs of the library that a simulation has recorded (scripts/recorded_runs.py). Prints one line each and ends with 1 if a model
+fails, a mutant survives, something was not explored completely, or a model and the library differ.
 """
 import argparse
 import concurrent.futures
@@ -15,6 +16,8 @@ import shutil
 import subprocess
 import sys
 import time
+
+import recorded_runs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = ROOT / "tests/models"
@@ -122,6 +125,7 @@ def prove_protocol(name, source, mutant=None):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copy(source, folder)
+    shutil.copy(source.with_name("trace.promela"), folder)
     must_run(["spin", *([f"-D{mutant}"] if mutant else []), "-a", source.name], cwd=folder)
     must_run([CC, "-O2", "-w", "-DSAFETY", "-DMEMLIM=4096", "-DVECTORSZ=4096", "-o", "pan", "pan.c"], cwd=folder)
     output = run(["./pan", f"-m{MAX_PROTOCOL_DEPTH}"], cwd=folder).stdout
@@ -139,11 +143,28 @@ def prove_protocol(name, source, mutant=None):
     return f"rejected: {found.group(1) if found else 'error'}"
 
 
+def compare_protocol(name, source, simulation):
+    """Recorded runs are runs of the model, and runs that were changed are not."""
+    folder = BUILD / f"{name}-recorded"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for file in (source, source.with_name("trace.promela"), source.with_name("recorded.h")):
+        shutil.copy(file, folder)
+    observers = re.search(r"#define OBSERVERS (\d+)", source.read_text(encoding="utf-8")).group(1)
+    must_run(["spin", "-DTRACE", "-a", source.name], cwd=folder)
+    must_run([CC, "-O2", "-w", "-DSAFETY", "-DNOREDUCE", f"-DOBSERVERS={observers}", "-DMEMLIM=2048", "-DVECTORSZ=4096", "-o", "pan", "pan.c"],
+             cwd=folder)
+    try:
+        return recorded_runs.compare(name, folder, simulation)
+    except recorded_runs.difference as wrong:
+        raise problem(str(wrong)) from wrong
+
+
 def mutants_of(source):
     return sorted(set(re.findall(r"\bMUTANT_\w+", source.read_text(encoding="utf-8"))))
 
 
-def tasks(names):
+def tasks(names, simulation):
     """(title, function without arguments) of everything that is to be proved."""
     models = {path.name.removesuffix("_model.cpp"): path for path in sorted(MODELS.glob("*_model.cpp"))}
     models["litmus"] = MODELS / "explorer/litmus.cpp"
@@ -155,6 +176,9 @@ def tasks(names):
     for name, source in protocols.items():
         if wanted(name):
             yield f"{name} (Spin)", lambda objects, name=name, source=source: prove_protocol(name, source)
+            if simulation is not None:
+                yield (f"{name} (Spin), recorded runs",
+                       lambda objects, name=name, source=source: compare_protocol(name, source, simulation))
             for mutant in mutants_of(source):
                 yield (f"{name} (Spin), {mutant}",
                        lambda objects, name=name, source=source, mutant=mutant: prove_protocol(name, source, mutant))
@@ -183,9 +207,13 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--list", action="store_true", help="name everything, run nothing")
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    options.add_argument("--simulation", type=pathlib.Path, help="ham_sim, which records runs of the library; without it models "
+                         "of protocols are not compared with the library")
     options.add_argument("names", nargs="*")
     wish = options.parse_args()
-    todo = list(tasks(wish.names))
+    if wish.simulation is None:
+        print("prove: the protocols are not compared with the library: no --simulation")
+    todo = list(tasks(wish.names, wish.simulation and wish.simulation.resolve()))
     if wish.list:
         print("\n".join(title for title, _ in todo))
         return 0

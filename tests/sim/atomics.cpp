@@ -9,11 +9,15 @@
 namespace ham::sim {
 namespace {
 
-[[nodiscard]] inline bool simulated() noexcept { return running != nullptr && me != nullptr; }
-
 /// Memory that the calling thread is about to touch in another way.
 inline void touch(const void* at, std::size_t size) noexcept {
-  if (simulated() && !me->stores.empty() && me->stores.touches(at, size)) [[unlikely]]
+  if (simulated() && me->stores.may_touch(at, size) && me->stores.touches(at, size)) [[unlikely]]
+    me->stores.write_all();
+}
+
+/// The same within a word.
+inline void touch_word(const void* at, std::size_t size) noexcept {
+  if (simulated() && me->stores.may_touch_word(at) && me->stores.touches(at, size)) [[unlikely]]
     me->stores.write_all();
 }
 
@@ -26,9 +30,9 @@ template <class T>
 T load(const volatile void* at, int) noexcept {
   const auto* const place = const_cast<const T*>(static_cast<const volatile T*>(at));
   if (simulated()) {
-    running->pass(seam::atomic);
+    running->pass_load();
     if constexpr (sizeof(T) <= 8) {
-      if (!me->stores.empty()) {
+      if (me->stores.may_touch_word(place)) {
         if (const auto* const mine = me->stores.find(place, sizeof(T))) return static_cast<T>(mine->value);
         touch(place, sizeof(T));
       }
@@ -41,6 +45,7 @@ template <class T>
 void store(volatile void* at, T value, int order) noexcept {
   auto* const place = const_cast<T*>(static_cast<volatile T*>(at));
   if (simulated()) {
+    running->note_change();
     running->pass(seam::atomic);
     if (sizeof(T) <= 8 && order != __ATOMIC_SEQ_CST && running->buffers_stores() && !on_own_stack(place)) {
       if (me->stores.full()) me->stores.write_first();
@@ -55,6 +60,7 @@ void store(volatile void* at, T value, int order) noexcept {
 /// Before a read-modify-write, which writes the store buffer out.
 inline void before_exchange() noexcept {
   if (!simulated()) return;
+  running->note_change();
   running->pass(seam::atomic);
   me->stores.write_all();
 }
@@ -107,11 +113,11 @@ inline void before_exchange() noexcept {
     return c;                                                                                                   \
   }
 
-#define HAM_SIM_PLAIN(bytes)                                                  \
-  void __tsan_read##bytes(void* at) { ham::sim::touch(at, bytes); }           \
-  void __tsan_write##bytes(void* at) { ham::sim::touch(at, bytes); }          \
-  void __tsan_volatile_read##bytes(void* at) { ham::sim::touch(at, bytes); }  \
-  void __tsan_volatile_write##bytes(void* at) { ham::sim::touch(at, bytes); } \
+#define HAM_SIM_PLAIN(bytes, how)                                             \
+  void __tsan_read##bytes(void* at) { ham::sim::how(at, bytes); }             \
+  void __tsan_write##bytes(void* at) { ham::sim::how(at, bytes); }            \
+  void __tsan_volatile_read##bytes(void* at) { ham::sim::how(at, bytes); }    \
+  void __tsan_volatile_write##bytes(void* at) { ham::sim::how(at, bytes); }   \
   void __tsan_unaligned_read##bytes(void* at) { ham::sim::touch(at, bytes); } \
   void __tsan_unaligned_write##bytes(void* at) { ham::sim::touch(at, bytes); }
 
@@ -120,11 +126,11 @@ HAM_SIM_ATOMICS(8, std::uint8_t)
 HAM_SIM_ATOMICS(16, std::uint16_t)
 HAM_SIM_ATOMICS(32, std::uint32_t)
 HAM_SIM_ATOMICS(64, std::uint64_t)
-HAM_SIM_PLAIN(1)
-HAM_SIM_PLAIN(2)
-HAM_SIM_PLAIN(4)
-HAM_SIM_PLAIN(8)
-HAM_SIM_PLAIN(16)
+HAM_SIM_PLAIN(1, touch_word)
+HAM_SIM_PLAIN(2, touch_word)
+HAM_SIM_PLAIN(4, touch_word)
+HAM_SIM_PLAIN(8, touch_word)
+HAM_SIM_PLAIN(16, touch)
 
 void __tsan_atomic_thread_fence(int order) {
   if (!ham::sim::simulated()) return;

@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -19,12 +21,11 @@
 #include <cstdlib>
 #include <new>
 
+#include "sim/recording.hpp"
 #include "sim/scheduler.hpp"
 
 namespace ham::sim {
 namespace {
-
-[[nodiscard]] inline bool simulated() noexcept { return running != nullptr && me != nullptr; }
 
 /// The C library's own.
 template <class Function>
@@ -220,10 +221,7 @@ int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*
     ::pthread_key_create(&last_key, &end_thread);
     has_last_key = true;
   }
-  thread_record& made = running->add_thread(work, argument);
-  const int result = HAM_REAL(pthread_create)(&made.handle, attributes, &begin_thread, &made);
-  if (result != 0) running->fail("the simulation cannot start a thread");
-  *handle = made.handle;
+  *handle = running->add_thread(&begin_thread, work, argument).handle;
   running->pass(seam::thread);
   return 0;
 }
@@ -233,9 +231,29 @@ int pthread_join(pthread_t handle, void** result) {
   thread_record* const other = running->find(handle);
   while (other->now != thread_record::state::done)
     static_cast<void>(running->block(other, never, "the end of a thread"));
-  other->handle = {};
-  return HAM_REAL(pthread_join)(handle, result);
+  if (result != nullptr) *result = nullptr;
+  return 0;
 }
+
+int pthread_detach(pthread_t handle) noexcept { return simulated() ? 0 : HAM_REAL(pthread_detach)(handle); }
+
+int pthread_sigmask(int how, const sigset_t* to, sigset_t* before) noexcept {
+  if (!simulated()) return HAM_REAL(pthread_sigmask)(how, to, before);
+  if (before != nullptr) ::sigemptyset(before);
+  return 0;
+}
+
+int prctl(int option, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, option);
+  unsigned long a[4];
+  for (unsigned long& one : a) one = va_arg(arguments, unsigned long);
+  va_end(arguments);
+  if (simulated() && option == PR_SET_NAME) return 0;
+  return HAM_REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+}
+
+int sched_getcpu() noexcept { return simulated() ? 0 : HAM_REAL(sched_getcpu)(); }
 
 // ---- time
 
@@ -332,6 +350,7 @@ long syscall(long number, ...) noexcept {
 // ---- memory: what is given back must not be written to by a store that is late
 
 void operator delete(void* at) noexcept {
+  if (on_delete != nullptr) on_delete(at);
   if (simulated() && !me->stores.empty()) me->stores.write_all();
   std::free(at);
 }

@@ -1,4 +1,5 @@
 // ham_sim: simulates a job for each of many seeds; a failure is made small, shown, and can be replayed.
+#include <malloc.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -15,7 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/recording.hpp"
 #include "sim/runs.hpp"
+#include "sim/stacks.hpp"
 
 #ifdef HAM_SIM_PLANTED
 #include "planted_names.hpp"
@@ -39,7 +42,16 @@ void fix_addresses(char** argv) {
   ::execv("/proc/self/exe", argv);
 }
 
-/// The threads of a run take turns, which is quickest on one core.
+/// The C library's memory comes from one place, whichever thread asks for it, and stays with the process.
+void use_one_heap() {
+  constexpr int bytes = 1 << 28;
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_MMAP_THRESHOLD, bytes);
+  ::mallopt(M_TRIM_THRESHOLD, bytes);
+  ::mallopt(M_TOP_PAD, 1 << 22);
+}
+
+/// Its next runs find their memory in the core's cache.
 void stay_on_core(unsigned number) {
   cpu_set_t all;
   if (::sched_getaffinity(0, sizeof all, &all) != 0) return;
@@ -86,6 +98,13 @@ struct task {
   bool twice = false;
 };
 
+run run_by_system_calls(const plan& what) {
+  switch_by_system_calls(true);
+  run one = run_once(what);
+  switch_by_system_calls(false);
+  return one;
+}
+
 void work(board& shared, plan what, const task& how) {
   for (;;) {
     what.seed = __atomic_fetch_add(&shared.next, 1, __ATOMIC_SEQ_CST);
@@ -100,7 +119,7 @@ void work(board& shared, plan what, const task& how) {
       std::fflush(stdout);
       continue;
     }
-    if (how.twice && run_once(what).result.hash != one.result.hash) {
+    if (how.twice && run_by_system_calls(what).result.hash != one.result.hash) {
       __atomic_fetch_add(&shared.differing, 1, __ATOMIC_SEQ_CST);
       std::printf("seed %llu: two runs are not the same\n", static_cast<unsigned long long>(what.seed));
       std::fflush(stdout);
@@ -115,6 +134,8 @@ void work(board& shared, plan what, const task& how) {
 
 int main(int argc, char** argv) {
   fix_addresses(argv);
+  use_one_heap();
+  ::setenv("HAM_POOL_THREADS", "2", 1);  // whatever the machine has
   CLI::App app(
       "Simulates jobs of HAM: one for each seed, whose threads run one at a time in an order that the seed decides.");
   plan what;
@@ -139,8 +160,12 @@ int main(int argc, char** argv) {
   app.add_option("--without", without, "kinds of steps that do not happen")->delimiter(',');
   app.add_option("--only", only, "steps that happen, as THREAD.STEP; all others do not")->delimiter(',');
   app.add_flag("--until-failure", how.until_failure, "stop at the first failure");
-  app.add_flag("--twice", how.twice, "run every seed twice: both must have the same trace of events");
+  app.add_flag("--twice", how.twice,
+               "run every seed twice, the second time with switches by system calls: both must have the same trace");
   app.add_flag("--expect-failure", expect_failure, "end well if a seed fails, and badly if none does");
+  std::string recorded;
+  app.add_option("--record", recorded,
+                 "print what is observed of a protocol, as tests/models/protocols/trace.promela has it, for --seed");
   app.add_flag("--no-shrinking", no_shrinking, "show the first failure as it is");
 #ifdef HAM_SIM_PLANTED
   std::string planted;
@@ -186,10 +211,19 @@ int main(int argc, char** argv) {
     return 2;
   }
 #endif
+  if (!recorded.empty() && !can_record(recorded)) {
+    std::fprintf(stderr, "ham_sim: --record: no protocol \"%s\" is recorded\n", recorded.c_str());
+    return 2;
+  }
   prepare_runs();
 #ifdef HAM_SIM_PLANTED
   if (bug != std::end(planted_names)) ham_planted_bug = static_cast<int>(bug - planted_names) + 1;
 #endif
+  if (!recorded.empty()) {
+    for (const auto& [who, seen] : record(recorded, one_seed)) std::printf("%d %d\n", who, seen);
+    std::fflush(stdout);
+    ::_exit(0);  // not all threads have ended
+  }
   if (*single) {
     stay_on_core(0);
     what.seed = one_seed;

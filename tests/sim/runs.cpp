@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdio>
 #include <cstring>
@@ -14,26 +13,58 @@
 #include <utility>
 #include <vector>
 
+#include "sim/stacks.hpp"
+
 namespace ham::sim {
 namespace {
 
 constexpr unsigned real_seconds = 120;  // a run that takes longer hangs
 
-/// The whole of a file.
-std::string text_of(int file) {
-  std::string text;
-  std::array<char, 4096> part{};
-  ::lseek(file, 0, SEEK_SET);
-  for (ssize_t got = 0; (got = ::read(file, part.data(), part.size())) > 0;)
-    text.append(part.data(), static_cast<std::size_t>(got));
-  return text;
-}
+constexpr std::size_t idle_threads = 96;  // most runs need fewer
 
-[[noreturn]] void be_the_run(const plan& what, int words, int numbers) {
-  ::dup2(words, STDERR_FILENO);
+/// What a run leaves behind, for the process that has started it.
+class leavings {
+ public:
+  leavings()
+      : words_(::memfd_create("words", MFD_CLOEXEC)),
+        shared_(::mmap(nullptr, sizeof(results), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
+  ~leavings() {
+    ::munmap(shared_, sizeof(results));
+    ::close(words_);
+  }
+  leavings(const leavings&) = delete;
+  leavings& operator=(const leavings&) = delete;
+
+  struct results {
+    bool complete = false;
+    outcome result;
+  };
+  [[nodiscard]] results& numbers() const noexcept { return *static_cast<results*>(shared_); }
+  [[nodiscard]] int words() const noexcept { return words_; }
+  /// What was written on stderr.
+  [[nodiscard]] std::string text() const {
+    std::string text(static_cast<std::size_t>(::lseek(words_, 0, SEEK_END)), '\0');
+    const ssize_t got = ::pread(words_, text.data(), text.size(), 0);
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+  }
+  /// Before the next run.
+  void clear() const {
+    numbers() = {};
+    static_cast<void>(!::ftruncate(words_, 0));
+    ::lseek(words_, 0, SEEK_SET);
+  }
+
+ private:
+  int words_;
+  void* shared_;
+};
+
+[[noreturn]] void be_the_run(const plan& what, const leavings& to) {
+  ::dup2(to.words(), STDERR_FILENO);
   ::alarm(real_seconds);
-  const outcome result = simulate(what);
-  static_cast<void>(!::write(numbers, &result, sizeof result));
+  to.numbers().result = simulate(what);
+  to.numbers().complete = true;
   ::_exit(0);
 }
 
@@ -56,21 +87,21 @@ void prepare_runs() {
   first.without = 1U << static_cast<unsigned>(step::kill) | 1U << static_cast<unsigned>(step::cut) |
                   1U << static_cast<unsigned>(step::kill_host);
   static_cast<void>(simulate(first));
+  make_idle_threads(idle_threads);
 }
 
 run run_once(const plan& what) {
   run result;
-  const int words = ::memfd_create("words", MFD_CLOEXEC);
-  const int numbers = ::memfd_create("numbers", MFD_CLOEXEC);
+  static const leavings left;
+  left.clear();
   std::fflush(nullptr);
   const pid_t child = ::fork();
-  if (child == 0) be_the_run(what, words, numbers);
+  if (child == 0) be_the_run(what, left);
   int status = 0;
   ::waitpid(child, &status, 0);
-  result.said = text_of(words);
-  const std::string outcome_bytes = text_of(numbers);
-  result.failed = status != 0 || outcome_bytes.size() != sizeof result.result;
-  if (!result.failed) std::memcpy(&result.result, outcome_bytes.data(), sizeof result.result);
+  result.said = left.text();
+  result.failed = status != 0 || !left.numbers().complete;
+  if (!result.failed) result.result = left.numbers().result;
   if (WIFSIGNALED(status)) {
     const std::string why =
         WTERMSIG(status) == SIGALRM ? "it hangs" : std::string("it crashes: ") + ::strsignal(WTERMSIG(status));
@@ -83,8 +114,6 @@ run run_once(const plan& what) {
     result.said = "FAILED after a while: a node finds that another breaks the rules: " +
                   result.said.substr(at, result.said.find('\n', at) - at) + "\n" + result.said;
   }
-  ::close(words);
-  ::close(numbers);
   return result;
 }
 

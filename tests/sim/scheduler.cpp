@@ -4,8 +4,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,37 +12,17 @@
 #include <cstdlib>
 #include <cstring>
 
+extern "C" {
+extern char __data_start;
+extern char _end;
+}
+
 namespace ham::sim {
 
 scheduler* running = nullptr;
-constinit thread_local thread_record* me = nullptr;
+thread_record* me = nullptr;
 
 namespace {
-
-/// Not the C library's, which is interposed.
-long system_call(long number, const void* a, long b, long c) noexcept {
-#if defined(__x86_64__)
-  long result = number;
-  register long r10 __asm__("r10") = 0;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
-  return result;
-#elif defined(__aarch64__)
-  register long x8 __asm__("x8") = number;
-  register long x0 __asm__("x0") = reinterpret_cast<long>(a);
-  register long x1 __asm__("x1") = b;
-  register long x2 __asm__("x2") = c;
-  register long x3 __asm__("x3") = 0;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-  return x0;
-#else
-#error "the simulation runs on x86-64 and AArch64"
-#endif
-}
-
-void give_turn(thread_record& to) noexcept {
-  __atomic_store_n(&to.go, 1U, __ATOMIC_SEQ_CST);
-  system_call(SYS_futex, &to.go, FUTEX_WAKE_PRIVATE, 1);
-}
 
 std::string name_of(void* address) {
   Dl_info info{};
@@ -71,11 +50,6 @@ void print_stack() noexcept {
     std::fprintf(stderr, "      %s\n", name.c_str());
     ++lines;
   }
-}
-
-void await_signal(thread_record& self) noexcept {
-  while (__atomic_load_n(&self.go, __ATOMIC_SEQ_CST) == 0) system_call(SYS_futex, &self.go, FUTEX_WAIT_PRIVATE, 0);
-  __atomic_store_n(&self.go, 0U, __ATOMIC_SEQ_CST);
 }
 
 /// Of the calling thread.
@@ -111,9 +85,11 @@ const char* name_of(seam kind) noexcept {
 // ---- store buffers
 
 void store_buffer::write_first() noexcept {
-  const entry first = entries_[0];
-  std::copy(entries_.begin() + 1, entries_.begin() + count_, entries_.begin());
+  const entry first = at(0);
+  first_ = (first_ + 1) % room;
   --count_;
+  words_ = 0;
+  for (unsigned i = 0; i < count_; ++i) words_ |= words_of(at(i).at, at(i).size);
   switch (first.size) {
     case 1:
       __atomic_store_n(static_cast<std::uint8_t*>(first.at), static_cast<std::uint8_t>(first.value), __ATOMIC_SEQ_CST);
@@ -130,18 +106,18 @@ void store_buffer::write_first() noexcept {
   }
 }
 
-const store_buffer::entry* store_buffer::find(const void* at, unsigned size) const noexcept {
+const store_buffer::entry* store_buffer::find(const void* place, unsigned size) const noexcept {
   for (unsigned i = count_; i-- != 0;) {
-    if (entries_[i].at == at && entries_[i].size == size) return &entries_[i];
+    if (this->at(i).at == place && this->at(i).size == size) return &this->at(i);
   }
   return nullptr;
 }
 
-bool store_buffer::touches(const void* at, std::size_t size) const noexcept {
-  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+bool store_buffer::touches(const void* place, std::size_t size) const noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(place);
   for (unsigned i = 0; i < count_; ++i) {
-    const auto stored = reinterpret_cast<std::uintptr_t>(entries_[i].at);
-    if (stored < begin + size && begin < stored + entries_[i].size) return true;
+    const auto stored = reinterpret_cast<std::uintptr_t>(at(i).at);
+    if (stored < begin + size && begin < stored + at(i).size) return true;
   }
   return false;
 }
@@ -158,16 +134,18 @@ scheduler::~scheduler() {
 }
 
 void scheduler::begin() {
+  __libc_single_threaded = 0;  // as the C library would say if it had started the threads
   auto* const first = new thread_record;
   first->node = no_node;
   first->handle = ::pthread_self();
   find_stack(*first);
   threads_.push_back(first);
+  able_.push_back(first);
   current_ = first;
-  me = first;
   progress_ns_ = now_ns_;
   begin_run();
   running = this;
+  me = first;
 }
 
 void scheduler::end() {
@@ -176,44 +154,79 @@ void scheduler::end() {
   me = nullptr;
 }
 
-void scheduler::begin_run() noexcept { run_left_ = 1 + static_cast<std::int64_t>(random_.below(2 * how_.mean_run)); }
+void scheduler::begin_run() noexcept {
+  loads_left_ = max_loads;
+  run_left_ = 1 + static_cast<std::int64_t>(random_.below(2 * how_.mean_run));
+}
 
-bool scheduler::may_run(const thread_record& one) const noexcept {
-  if (one.now != thread_record::state::runnable && (one.now != thread_record::state::blocked || one.until_ns > now_ns_))
-    return false;
-  return std::none_of(stopped_.begin(), stopped_.end(),
-                      [&](const auto& pause) { return pause.first == one.node && pause.second > now_ns_; });
+bool scheduler::is_stopped(int node) const noexcept {
+  return std::any_of(stopped_.begin(), stopped_.end(),
+                     [&](const auto& pause) { return pause.first == node && pause.second > now_ns_; });
+}
+
+void scheduler::change(thread_record& one, thread_record::state to) noexcept {
+  using state = thread_record::state;
+  const auto list_of = [this](state now) {
+    return now == state::runnable ? &able_ : now == state::blocked ? &blocked_ : nullptr;
+  };
+  if (auto* const from = list_of(one.now)) {
+    thread_record* const last = from->back();
+    (*from)[one.place] = last;
+    last->place = one.place;
+    from->pop_back();
+    if (one.now == state::blocked) --waiting_on_[place_of(one.channel)];
+  }
+  one.now = to;
+  if (auto* const there = list_of(to)) {
+    one.place = there->size();
+    there->push_back(&one);
+    if (to == state::blocked) ++waiting_on_[place_of(one.channel)];
+  }
+}
+
+/// The threads whose time has come can run.
+void scheduler::end_waits() noexcept {
+  first_timeout_ns_ = never;
+  for (std::size_t i = 0; i < blocked_.size();) {
+    if (blocked_[i]->until_ns <= now_ns_) {
+      wake(*blocked_[i], true);  // another one is in its place now
+      continue;
+    }
+    first_timeout_ns_ = std::min(first_timeout_ns_, blocked_[i]->until_ns);
+    ++i;
+  }
+}
+
+thread_record* scheduler::choose_now() noexcept {
+  if (now_ns_ >= first_timeout_ns_) end_waits();
+  if (how_.by_priority && random_.once_in(16)) threads_[random_.below(threads_.size())]->priority = random_.next();
+  if (!how_.by_priority && stopped_.empty()) return able_.empty() ? nullptr : able_[random_.below(able_.size())];
+  std::size_t able = 0;
+  thread_record* best = nullptr;
+  for (thread_record* const one : able_) {
+    if (!stopped_.empty() && is_stopped(one->node)) continue;
+    ++able;
+    if (how_.by_priority ? best == nullptr || one->priority > best->priority : random_.once_in(able)) best = one;
+  }
+  return best;
+}
+
+void scheduler::let_time_pass() noexcept {
+  std::int64_t next = able_.empty() ? never : now_ns_;  // those that could run are of nodes that are stopped
+  for (const thread_record* const one : blocked_) next = std::min(next, one->until_ns);
+  for (const auto& [node, until] : stopped_) {
+    if (until > now_ns_) next = next <= now_ns_ ? until : std::min(next, until);
+  }
+  std::erase_if(stopped_, [&](const auto& pause) { return pause.second <= next; });
+  if (next == never) fail("deadlock: all threads wait, and nothing will ever wake them");
+  now_ns_ = std::max(now_ns_ + 1, next);
+  if (now_ns_ - progress_ns_ > timeout_ns) fail("nothing comes on: something waits for ever");
 }
 
 thread_record& scheduler::choose() noexcept {
   for (;;) {
-    std::size_t able = 0;
-    thread_record* best = nullptr;
-    if (how_.by_priority && random_.once_in(16)) threads_[random_.below(threads_.size())]->priority = random_.next();
-    for (thread_record* const one : threads_) {
-      if (!may_run(*one)) continue;
-      ++able;
-      if (how_.by_priority ? best == nullptr || one->priority > best->priority : random_.once_in(able)) best = one;
-    }
-    if (best != nullptr) {
-      best->timed_out = best->now == thread_record::state::blocked;
-      best->now = thread_record::state::runnable;
-      return *best;
-    }
-    std::int64_t next = never;
-    for (const thread_record* const one : threads_) {
-      if (one->now == thread_record::state::runnable) next = std::min(next, now_ns_);
-      if (one->now == thread_record::state::blocked) next = std::min(next, one->until_ns);
-    }
-    if (next == now_ns_ || !stopped_.empty()) {  // perhaps of a node that is stopped
-      for (const auto& [node, until] : stopped_) {
-        if (until > now_ns_) next = next <= now_ns_ ? until : std::min(next, until);
-      }
-    }
-    std::erase_if(stopped_, [&](const auto& pause) { return pause.second <= next; });
-    if (next == never) fail("deadlock: all threads wait, and nothing will ever wake them");
-    now_ns_ = std::max(now_ns_ + 1, next);
-    if (now_ns_ - progress_ns_ > timeout_ns) fail("nothing comes on: something waits for ever");
+    if (thread_record* const one = choose_now()) return *one;
+    let_time_pass();
   }
 }
 
@@ -226,14 +239,12 @@ void scheduler::carry_out_kills() noexcept {
   std::erase_if(to_kill_, [this](int node) {
     for (const thread_record* const one : threads_) {
       if (one->node != node) continue;
-      for (const void* const mutex : one->held) {
-        if (std::find(protected_.begin(), protected_.end(), mutex) != protected_.end()) return false;
-      }
+      if (!one->held.empty()) return false;
     }
     for (thread_record* const one : threads_) {
       if (one->node != node || one->now == thread_record::state::done) continue;
       one->stores.write_all();
-      one->now = thread_record::state::killed;
+      change(*one, thread_record::state::killed);
       wake_all(one);
     }
     killed_.push_back(node);
@@ -263,19 +274,17 @@ void scheduler::hand_on(seam kind) noexcept {
 
 void scheduler::switch_to(thread_record& next) noexcept {
   thread_record& self = *current_;
-  const bool gone = self.now == thread_record::state::done;
   current_ = &next;
-  give_turn(next);
-  if (!gone) await_turn(self);
+  me = &next;
+  switch_context(self.at, next.at);
+  show_if_asked(self);
 }
 
-void scheduler::await_turn(thread_record& self) noexcept {
-  for (;;) {
-    await_signal(self);
-    if (!self.shows_itself) return;
+void scheduler::show_if_asked(thread_record& self) noexcept {
+  while (self.shows_itself) {
     self.shows_itself = false;
     print_stack();
-    give_turn(*current_);  // the one that fails
+    switch_context(self.at, current_->at);  // the one that fails
   }
 }
 
@@ -291,31 +300,36 @@ bool scheduler::block(const void* channel, std::int64_t until_ns, const char* wh
   self.channel = channel;
   self.until_ns = until_ns;
   self.waits_for = what;
-  self.now = thread_record::state::blocked;
+  change(self, thread_record::state::blocked);
+  first_timeout_ns_ = std::min(first_timeout_ns_, until_ns);
   hand_on(seam::wait);
   self.channel = nullptr;
   self.until_ns = never;
   return !self.timed_out;
 }
 
-void scheduler::wake_all(const void* channel) noexcept {
-  for (thread_record* const one : threads_) {
-    if (one->now != thread_record::state::blocked || one->channel != channel) continue;
-    one->now = thread_record::state::runnable;
-    one->timed_out = false;
+void scheduler::wake(thread_record& one, bool timed_out) noexcept {
+  one.timed_out = timed_out;
+  change(one, thread_record::state::runnable);
+}
+
+void scheduler::wake_all_of(const void* channel) noexcept {
+  for (std::size_t i = 0; i < blocked_.size();) {
+    if (blocked_[i]->channel == channel)
+      wake(*blocked_[i], false);  // another one is in its place now
+    else
+      ++i;
   }
 }
 
 void scheduler::wake_one(const void* channel) noexcept {
+  if (waiting_on_[place_of(channel)] == 0) return;
   thread_record* chosen = nullptr;
   std::size_t waiting = 0;
-  for (thread_record* const one : threads_) {
-    if (one->now != thread_record::state::blocked || one->channel != channel) continue;
-    if (random_.once_in(++waiting)) chosen = one;
+  for (thread_record* const one : blocked_) {
+    if (one->channel == channel && random_.once_in(++waiting)) chosen = one;
   }
-  if (chosen == nullptr) return;
-  chosen->now = thread_record::state::runnable;
-  chosen->timed_out = false;
+  if (chosen != nullptr) wake(*chosen, false);
 }
 
 std::int64_t scheduler::clock_ns() noexcept {
@@ -327,41 +341,41 @@ void scheduler::flush_all_stores() noexcept {
   for (thread_record* const one : threads_) one->stores.write_all();
 }
 
-void scheduler::give(const void* mutex) noexcept {
-  auto& held = current_->held;
-  for (std::size_t i = held.size(); i-- != 0;) {
-    if (held[i] != mutex) continue;
-    held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
-    return;
-  }
-}
-
 // ---- threads
 
-thread_record& scheduler::add_thread(void* (*work)(void*), void* argument) {
+thread_record& scheduler::add_thread(void* (*first)(void*), void* (*work)(void*), void* argument) {
+  idle_thread* const from = [] {
+    const outside of_the_simulation;
+    return take_idle_thread();
+  }();
+  if (from == nullptr) fail("the simulation cannot start a thread");
   auto* const made = new thread_record;
   made->number = static_cast<int>(threads_.size());
   made->node = current_->node;
   made->priority = random_.next();
   made->work = work;
   made->argument = argument;
+  made->from = from;
+  made->at = from->at;
+  made->handle = from->handle;
+  made->stack_begin = from->stack_begin;
+  made->stack_end = from->stack_end;
+  from->work = first;
+  from->argument = made;
   threads_.push_back(made);
+  made->place = able_.size();
+  able_.push_back(made);
   return *made;
-}
-
-void scheduler::enter(thread_record& self) noexcept {
-  await_turn(self);
-  find_stack(self);
-  me = &self;
 }
 
 void scheduler::leave() noexcept {
   flush_stores();
   thread_record& self = *current_;
-  self.now = thread_record::state::done;
+  if (!self.from->stack_sufficed()) fail("a thread needs a larger stack than the simulation gives it");
+  change(self, thread_record::state::done);
   wake_all(&self);
-  me = nullptr;
   hand_on(seam::thread);
+  __builtin_unreachable();
 }
 
 thread_record* scheduler::find(pthread_t handle) noexcept {
@@ -390,15 +404,16 @@ void scheduler::kill_after(int node, std::uint64_t hand_overs) noexcept {
   to_kill_later_.push_back({node, hand_overs_ + hand_overs});
 }
 
-bool scheduler::is_killed(int node) const noexcept {
-  return std::find(killed_.begin(), killed_.end(), node) != killed_.end();
-}
-
 void scheduler::stop(int node, std::int64_t duration_ns) { stopped_.emplace_back(node, now_ns_ + duration_ns); }
 
-int scheduler::await_killed() noexcept {
-  while (killed_reported_ == killed_.size()) static_cast<void>(block(&killed_channel_, never, "the death of a node"));
-  return killed_[killed_reported_++];
+int scheduler::await_killed(std::size_t& seen) noexcept {
+  while (seen == killed_.size()) static_cast<void>(block(&killed_channel_, never, "the death of a node"));
+  return killed_[seen++];
+}
+
+bool scheduler::is_global(const void* what) noexcept {
+  const auto* const at = static_cast<const char*>(what);
+  return at >= &__data_start && at < &_end;
 }
 
 // ---- failures
@@ -414,10 +429,9 @@ void scheduler::show_threads() noexcept {
     std::fprintf(stderr, "\n");
     if (one == current_) {
       print_stack();
-    } else if (one->now != thread_record::state::killed && one->handle != pthread_t{}) {
+    } else if (one->now != thread_record::state::killed) {
       one->shows_itself = true;
-      give_turn(*one);
-      await_signal(*current_);
+      switch_context(current_->at, one->at);
     }
   }
 }

@@ -2,11 +2,12 @@
 // wake-ups, the clock and input or output. Which thread runs next, and what time it is, follow from a seed.
 //
 // The code under test is the library's own, unchanged: atomics.cpp and interposed.cpp are called where it uses atomic
-// variables and the C library. Nothing here uses either.
+// variables and the C library. Nothing here uses either. All threads run on one thread of the kernel (stacks.hpp).
 #pragma once
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "sim/stacks.hpp"
+
 namespace ham::sim {
+
+__extension__ using wide_number = unsigned __int128;
 
 /// Reproducible random numbers (SplitMix64).
 class random_source {
@@ -28,7 +33,9 @@ class random_source {
     return z ^ (z >> 31U);
   }
   /// Below `end`, which is not 0.
-  std::uint64_t below(std::uint64_t end) noexcept { return next() % end; }
+  std::uint64_t below(std::uint64_t end) noexcept {
+    return static_cast<std::uint64_t>(static_cast<wide_number>(next()) * end >> 64U);
+  }
   bool once_in(std::uint64_t times) noexcept { return below(times) == 0; }
 
  private:
@@ -52,18 +59,41 @@ class store_buffer {
   };
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] bool full() const noexcept { return count_ == room; }
-  void push(entry one) noexcept { entries_[count_++] = one; }
+  void push(entry one) noexcept {
+    entries_[(first_ + count_++) % room] = one;
+    words_ |= words_of(one.at, one.size);
+  }
   void write_first() noexcept;
   void write_all() noexcept {
     while (count_ != 0) write_first();
   }
   /// The latest store to exactly this place, or nullptr.
-  [[nodiscard]] const entry* find(const void* at, unsigned size) const noexcept;
+  [[nodiscard]] const entry* find(const void* place, unsigned size) const noexcept;
+  /// Whether any may overlap; false: none does.
+  [[nodiscard]] bool may_touch(const void* place, std::size_t size) const noexcept {
+    return (words_ & words_of(place, size)) != 0;
+  }
+  /// The same for what lies within a word.
+  [[nodiscard]] bool may_touch_word(const void* place) const noexcept {
+    return (words_ >> reinterpret_cast<std::uintptr_t>(place) / 8 % 64 & 1U) != 0;
+  }
   /// Whether any overlaps.
-  [[nodiscard]] bool touches(const void* at, std::size_t size) const noexcept;
+  [[nodiscard]] bool touches(const void* place, std::size_t size) const noexcept;
 
  private:
+  [[nodiscard]] const entry& at(unsigned number) const noexcept { return entries_[(first_ + number) % room]; }
+
+  /// A bit for each word of memory, which it shares with others.
+  [[nodiscard]] static std::uint64_t words_of(const void* place, std::size_t size) noexcept {
+    const auto first = reinterpret_cast<std::uintptr_t>(place) / 8;
+    const auto last = (reinterpret_cast<std::uintptr_t>(place) + size - 1) / 8;
+    if (last - first > 1) return ~std::uint64_t{0};
+    return std::uint64_t{1} << first % 64 | std::uint64_t{1} << last % 64;
+  }
+
   std::array<entry, room> entries_{};
+  std::uint64_t words_ = 0;  ///< of all entries
+  unsigned first_ = 0;
   unsigned count_ = 0;
 };
 
@@ -78,14 +108,16 @@ struct thread_record {
   std::int64_t until_ns = never;
   bool timed_out = false;
   std::uint64_t priority = 0;
-  std::uint32_t go = 0;
+  std::size_t place = 0;      ///< in the list of those that can run, or of those that wait
+  context at;                 ///< where it goes on
   bool shows_itself = false;  ///< it is handed on to only to print where it is
   const char* stack_begin = nullptr;
   const char* stack_end = nullptr;
+  const idle_thread* from = nullptr;  ///< which it was
   pthread_t handle{};
   void* (*work)(void*) = nullptr;
   void* argument = nullptr;
-  std::vector<const void*> held;  ///< mutexes
+  std::vector<const void*> held;  ///< protected mutexes
   store_buffer stores;
 };
 
@@ -116,40 +148,56 @@ class scheduler {
   void pass(seam kind) noexcept {
     if (--run_left_ <= 0) hand_on(kind);
   }
+  /// Before a load. Who does nothing but load waits for others: they run.
+  void pass_load() noexcept {
+    if (--loads_left_ <= 0)
+      yield(seam::atomic);
+    else
+      pass(seam::atomic);
+  }
+  /// The running thread changes something.
+  void note_change() noexcept { loads_left_ = max_loads; }
   void yield(seam kind) noexcept;
   /// Until somebody wakes the channel, or the time has come: false.
   bool block(const void* channel, std::int64_t until_ns, const char* what) noexcept;
-  void wake_all(const void* channel) noexcept;
+  void wake_all(const void* channel) noexcept {
+    if (waiting_on_[place_of(channel)] != 0) wake_all_of(channel);
+  }
   void wake_one(const void* channel) noexcept;
   [[nodiscard]] std::int64_t clock_ns() noexcept;
   void flush_stores() noexcept { current_->stores.write_all(); }
   void flush_all_stores() noexcept;
   [[nodiscard]] bool buffers_stores() const noexcept { return how_.buffers_stores; }
-  void hold(const void* mutex) { current_->held.push_back(mutex); }
-  void give(const void* mutex) noexcept;
+  void hold(const void* mutex) {
+    if (is_protected(mutex)) current_->held.push_back(mutex);
+  }
+  void give(const void* mutex) noexcept {
+    if (is_protected(mutex)) std::erase(current_->held, mutex);
+  }
 
   // ---- threads
-  thread_record& add_thread(void* (*work)(void*), void* argument);
-  /// First thing in it: waits for its turn.
-  void enter(thread_record& me) noexcept;
+  /// It begins with `first`, which is given the record.
+  thread_record& add_thread(void* (*first)(void*), void* (*work)(void*), void* argument);
+  /// First thing in it.
+  void enter(thread_record& self) noexcept { show_if_asked(self); }
   /// Last thing in it: another one runs.
-  void leave() noexcept;
+  [[noreturn]] void leave() noexcept;
   [[nodiscard]] thread_record* find(pthread_t handle) noexcept;
   [[nodiscard]] thread_record& current() noexcept { return *current_; }
   /// Threads that the calling one starts belong to `node`; gives the node before.
   int start_for(int node) noexcept;
 
   // ---- faults
-  /// A process must not be killed while it holds this mutex, which others use, too.
+  /// A process must not be killed while it holds this mutex, which others use, too. So it is with global ones.
   void protect(const void* mutex) { protected_.push_back(mutex); }
   /// None of the node's threads runs any more, from the next seam at which that can be on.
   void kill(int node) noexcept;
   void kill_after(int node, std::uint64_t seams) noexcept;
-  [[nodiscard]] bool is_killed(int node) const noexcept;
+  [[nodiscard]] bool any_killed() const noexcept { return !killed_.empty(); }
   /// The node's threads do not run for so long.
   void stop(int node, std::int64_t duration_ns);
-  /// Nodes that were killed since the last call; blocks until there is one.
-  [[nodiscard]] int await_killed() noexcept;
+  /// The next node that was killed, behind the first `seen`, which counts it; blocks until there is one.
+  [[nodiscard]] int await_killed(std::size_t& seen) noexcept;
 
   // ---- watching
   /// The workload has come on.
@@ -159,7 +207,7 @@ class scheduler {
   [[nodiscard]] std::uint64_t hand_overs() const noexcept { return hand_overs_; }
   [[nodiscard]] std::int64_t now_ns() const noexcept { return now_ns_; }
   [[nodiscard]] random_source& random() noexcept { return random_; }
-  [[nodiscard]] bool may_run(const thread_record& one) const noexcept;
+  [[nodiscard]] bool is_stopped(int node) const noexcept;
   [[noreturn]] void fail(const std::string& what) noexcept;
   /// Threads of a node that have not ended.
   [[nodiscard]] std::size_t living_threads(int node) const noexcept;
@@ -168,11 +216,27 @@ class scheduler {
   static constexpr std::uint64_t max_hand_overs = 20'000'000;
 
  private:
+  static constexpr int max_loads = 48;  ///< without a change
+  static constexpr std::size_t channel_places = 256;
+  [[nodiscard]] static std::size_t place_of(const void* channel) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(channel) >> 3U) % channel_places;
+  }
+  [[nodiscard]] bool is_protected(const void* mutex) const noexcept {
+    return is_global(mutex) || std::find(protected_.begin(), protected_.end(), mutex) != protected_.end();
+  }
+  /// It is a variable of the program, of which each process would have its own.
+  [[nodiscard]] static bool is_global(const void* what) noexcept;
   void hand_on(seam kind) noexcept;
   void switch_to(thread_record& next) noexcept;
-  void await_turn(thread_record& self) noexcept;
+  void show_if_asked(thread_record& self) noexcept;
   thread_record& choose() noexcept;
+  [[nodiscard]] thread_record* choose_now() noexcept;
+  void let_time_pass() noexcept;
   void begin_run() noexcept;
+  void change(thread_record& one, thread_record::state to) noexcept;
+  void wake_all_of(const void* channel) noexcept;
+  void wake(thread_record& one, bool timed_out) noexcept;
+  void end_waits() noexcept;
   void carry_out_kills() noexcept;
   void show_threads() noexcept;
 
@@ -180,8 +244,13 @@ class scheduler {
   const failure_handler on_failure_;
   random_source random_;
   std::vector<thread_record*> threads_;
+  std::vector<thread_record*> able_;  // to run, if their nodes are not stopped
+  std::vector<thread_record*> blocked_;
+  std::array<std::uint32_t, channel_places> waiting_on_{};  // how many of these, by channel
+  std::int64_t first_timeout_ns_ = never;                   // of these, or before
   thread_record* current_ = nullptr;
   std::int64_t run_left_ = 0;
+  int loads_left_ = max_loads;
   std::int64_t now_ns_ = 1'000'000'000;
   std::int64_t progress_ns_ = 0;
   std::uint64_t hand_overs_ = 0;
@@ -189,7 +258,6 @@ class scheduler {
   std::vector<const void*> protected_;
   std::vector<int> to_kill_;
   std::vector<int> killed_;
-  std::size_t killed_reported_ = 0;
   struct later {
     int node;
     std::uint64_t at;  // hand-over
@@ -202,7 +270,19 @@ class scheduler {
 
 /// The one that has control; nullptr: threads run as they like.
 extern scheduler* running;
-/// The calling thread's record, if the simulation has it.
-extern constinit thread_local thread_record* me;
+/// The calling thread's record, if the simulation has control; else nullptr.
+extern thread_record* me;
+[[nodiscard]] inline bool simulated() noexcept { return me != nullptr; }
+/// While it lives, the calling thread does not belong to the simulation.
+class outside {
+ public:
+  outside() noexcept : before_(std::exchange(me, nullptr)) {}
+  ~outside() { me = before_; }
+  outside(const outside&) = delete;
+  outside& operator=(const outside&) = delete;
+
+ private:
+  thread_record* before_;
+};
 
 }  // namespace ham::sim

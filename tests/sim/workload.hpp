@@ -11,7 +11,8 @@
 
 namespace ham::sim {
 
-/// Kinds of steps, which may be left out one by one.
+/// Kinds of steps, which may be left out one by one. `restart` is taken by no thread: without it there is no second
+/// job.
 enum class step : std::uint8_t {
   sync,
   async,
@@ -24,8 +25,15 @@ enum class step : std::uint8_t {
   deadline,
   then,
   abandon,
+  try_call,
+  join,
+  stream,
+  ask,
+  pooled,
   transfer,
+  block,
   object,
+  restart,
   add_node,
   remove_node,
   stop,
@@ -45,6 +53,9 @@ enum class medium : std::uint8_t {
 };
 inline constexpr unsigned media_there_are = 4;
 [[nodiscard]] std::string_view name_of(medium over) noexcept;
+
+/// Threads of a host are numbered from 0, those of the second job's from here on.
+inline constexpr int max_threads = 10;
 
 /// A step of one of the host's threads: the thread, and the how manieth.
 using step_place = std::pair<int, int>;

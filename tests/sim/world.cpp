@@ -14,19 +14,24 @@ namespace {
 
 /// A thread of a process, or of none, that nobody joins.
 template <class Work>
-void start_in(int node, Work work) {
-  const int before = running->start_for(node);
+void start_in(int process, Work work) {
+  const int before = running->start_for(process);
   base::start_thread(std::move(work)).detach();
   running->start_for(before);
 }
 
 }  // namespace
 
-world::world(const network_conditions& conditions) : conditions_(conditions), network_(*this) {
+world::world(const network_conditions& conditions, int first_process)
+    : conditions_(conditions), first_process_(first_process), network_(*this) {
   transport::sim::set_current_network(&network_);
   running->protect(&network_.mutex());
-  start_in(no_node, [this] {
-    for (;;) network_.died(running->await_killed());
+  start_in(no_node, [this, seen = std::size_t{0}]() mutable {
+    constexpr int most = 100;  // processes of a job
+    for (;;) {
+      const int node = running->await_killed(seen) - first_process_;
+      if (node >= 0 && node < most) network_.died(node);
+    }
   });
 }
 
@@ -41,7 +46,7 @@ std::int64_t world::delay_ns(node_t, node_t) {
 void world::start(std::unique_ptr<transport::target_side> target, transport::company others) {
   const node_t node = target->self();
   targets_.insert(node);
-  start_in(node, [others, side = std::shared_ptr<transport::target_side>(std::move(target))] {
+  start_in(process_of(node), [others, side = std::shared_ptr<transport::target_side>(std::move(target))] {
     try {
       static_cast<void>(detail::run_target(detail::boot_of(side, others)));
     } catch (const error& problem) {
@@ -52,16 +57,17 @@ void world::start(std::unique_ptr<transport::target_side> target, transport::com
 
 void world::end(node_t node, std::chrono::milliseconds timeout) {
   if (!targets_.contains(node)) return;
-  start_in(no_node, [node, until = base::now_ns() + std::chrono::nanoseconds(timeout).count()] {
-    while (running->living_threads(node) != 0 && base::now_ns() < until) base::sleep_ns(1'000'000);
-    if (running->living_threads(node) != 0) running->kill(node);
+  const int process = process_of(node);
+  start_in(no_node, [process, until = base::now_ns() + std::chrono::nanoseconds(timeout).count()] {
+    while (running->living_threads(process) != 0 && base::now_ns() < until) base::sleep_ns(1'000'000);
+    if (running->living_threads(process) != 0) running->kill(process);
   });
 }
 
 void world::await_end(node_t node) {
   constexpr std::int64_t timeout_ns = 30'000'000'000;
   const std::int64_t until = base::now_ns() + timeout_ns;
-  while (running->living_threads(node) != 0) {
+  while (running->living_threads(process_of(node)) != 0) {
     if (base::now_ns() > until)
       running->fail("node " + std::to_string(node) + " has not ended " + std::to_string(timeout_ns / 1'000'000'000) +
                     " s after main");
@@ -70,8 +76,11 @@ void world::await_end(node_t node) {
 }
 
 void world::run_host(const std::function<void()>& main) {
-  start_in(0, main);
-  while (running->living_threads(0) != 0) base::sleep_ns(100'000);
+  start_in(process_of(0), main);
+  while (running->living_threads(process_of(0)) != 0) base::sleep_ns(100'000);
+}
+
+void world::await_targets() {
   for (const node_t node : targets_) await_end(node);
 }
 

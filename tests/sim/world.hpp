@@ -13,23 +13,28 @@ namespace ham::sim {
 struct network_conditions {
   std::int64_t mean_delay_ns = 2'000;
   std::size_t frames = 16;  ///< that a link holds
+  std::size_t max_payload = 512;
 };
 
-class world final : public transport::sim::director {
+class world : public transport::sim::director {
  public:
-  explicit world(const network_conditions& conditions);
+  /// Its processes are numbered from `first_process` on, the host's first.
+  world(const network_conditions& conditions, int first_process);
   ~world() override;
 
   [[nodiscard]] transport::sim::network& net() noexcept { return network_; }
-  /// Runs main on the host, and returns when it has ended or was killed, and all targets have ended.
+  /// Runs main on the host, and returns when that has ended or was killed.
   void run_host(const std::function<void()>& main);
+  /// Returns when all targets have ended, which they must when their host has.
+  void await_targets();
+  /// Of a node, for the scheduler.
+  [[nodiscard]] int process_of(node_t node) const noexcept { return first_process_ + node; }
   /// Targets that were ever started.
   [[nodiscard]] const std::set<node_t>& targets() const noexcept { return targets_; }
 
   [[nodiscard]] std::int64_t delay_ns(node_t from, node_t to) override;
   [[nodiscard]] std::size_t capacity(node_t, node_t) override { return conditions_.frames; }
-  /// Small, so that much is cut into pieces.
-  [[nodiscard]] std::size_t max_payload() const override { return 512; }
+  [[nodiscard]] std::size_t max_payload() const override { return conditions_.max_payload; }
   void start(std::unique_ptr<transport::target_side> target, transport::company others) override;
   void end(node_t node, std::chrono::milliseconds timeout) override;
 
@@ -37,6 +42,7 @@ class world final : public transport::sim::director {
   void await_end(node_t node);
 
   network_conditions conditions_;
+  int first_process_;
   transport::sim::network network_;
   std::set<node_t> targets_;
 };

@@ -55,7 +55,9 @@ bool cluster::introduce(node_t first, node_t second) {
   seat& other = seats_[static_cast<std::size_t>(second)];
   if (one.here == nullptr || other.here == nullptr) return false;
   if (!introduced_.insert(std::minmax(first, second)).second) return true;
-  pairs_.push_back(std::make_unique<std::byte[]>(ring_pair::bytes + line_bytes));
+  constexpr std::size_t bytes = ring_pair::bytes + line_bytes;
+  pairs_.push_back(std::unique_ptr<std::byte[]>(new std::byte[bytes]));
+  std::memset(pairs_.back().get(), 0, bytes);
   const ring_pair rings{align(pairs_.back().get()), ++epoch_};
   auto mine =
       std::make_unique<ring_endpoint>(second, first, rings, 0U, remote_bell{other.ring_me.get(), other.event.get()});

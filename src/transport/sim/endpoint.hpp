@@ -30,11 +30,12 @@ class sim_memory final : public remote_memory {
 /// Positions in the stream are numbers of frames.
 class sim_endpoint final : public owned_endpoint {
  public:
-  sim_endpoint(network& among, node_t self, node_t peer) : owned_endpoint(peer), network_(among), self_(self) {}
+  sim_endpoint(network& among, node_t self, node_t peer)
+      : owned_endpoint(peer), network_(among), out_(among.between(self, peer)), in_(among.between(peer, self)) {}
 
   [[nodiscard]] std::size_t max_payload() const noexcept override { return network_.directing().max_payload(); }
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept override {
-    if (state() != endpoint_state::open || !network_.has_room(self_, peer())) return nullptr;
+    if (state() != endpoint_state::open || !network_.has_room(out_)) return nullptr;
     next_ = {};
     next_.payload.resize(std::max(size, readable_payload));
     next_.size = size;
@@ -44,24 +45,27 @@ class sim_endpoint final : public owned_endpoint {
   void commit(const frame_head& head) noexcept override {
     next_.head = head;
     ++sent_;
-    network_.send(self_, peer(), std::exchange(next_, {}));
+    network_.send(out_, std::exchange(next_, {}));
   }
-  [[nodiscard]] std::uint64_t consumed() const noexcept override { return network_.consumed(self_, peer()); }
+  [[nodiscard]] std::uint64_t consumed() const noexcept override { return network_.consumed(out_); }
 
   [[nodiscard]] bool poll(frame& out) noexcept override {
-    const packet* const first = state() == endpoint_state::open ? network_.arrived(peer(), self_) : nullptr;
+    const packet* const first = state() == endpoint_state::open ? network_.arrived(in_) : nullptr;
     if (first == nullptr) return false;
     polled_ = true;
     out = {first->head, {first->payload.data(), first->size}};
     return true;
   }
+  /// When the next frame arrives, if one is on its way.
+  [[nodiscard]] std::int64_t next_arrival_ns() const noexcept { return network_.arrival_ns(in_); }
   void release() noexcept override {
-    if (std::exchange(polled_, false)) network_.take(peer(), self_);
+    if (std::exchange(polled_, false)) network_.take(in_);
   }
 
  private:
   network& network_;
-  node_t self_;
+  link& out_;
+  link& in_;
   packet next_;
   bool polled_ = false;  ///< and not released
 };

@@ -48,47 +48,60 @@ bool network::introduce(node_t from, node_t to) {
   return true;
 }
 
-bool network::has_room(node_t from, node_t to) {
+link& network::between(node_t from, node_t to) {
   std::lock_guard guard(mutex_);
-  const link& on = connections_[{from, to}];
-  return on.cut || on.under_way.size() < by_.capacity(from, to);
+  return between_unlocked(from, to);
 }
 
-void network::send(node_t from, node_t to, packet what) {
-  std::lock_guard guard(mutex_);
+link& network::between_unlocked(node_t from, node_t to) {
   link& on = connections_[{from, to}];
+  on.from = from;
+  on.to = to;
+  return on;
+}
+
+bool network::has_room(const link& on) {
+  std::lock_guard guard(mutex_);
+  return on.cut || on.under_way.size() < by_.capacity(on.from, on.to);
+}
+
+void network::send(link& on, packet what) {
+  std::lock_guard guard(mutex_);
   if (on.cut) return;
-  what.arrives_ns = std::max(on.last_arrival_ns, base::now_ns() + by_.delay_ns(from, to));
+  by_.on_sent(on.from, on.to, what);
+  what.arrives_ns = std::max(on.last_arrival_ns, base::now_ns() + by_.delay_ns(on.from, on.to));
   on.last_arrival_ns = what.arrives_ns;
   on.under_way.push_back(std::move(what));
-  if (node_transport* const there = seats_[to].here) there->look_again();
+  on.frames.store(on.under_way.size());
+  if (node_transport* const there = seats_[on.to].here) there->look_again();
 }
 
-const packet* network::arrived(node_t from, node_t to) {
+const packet* network::arrived(const link& on) {
+  if (on.frames.load() == 0) return nullptr;
   std::lock_guard guard(mutex_);
-  const link& on = connections_[{from, to}];
   if (on.under_way.empty()) return nullptr;
   const packet& first = on.under_way.front();
-  return seats_[from].dead || first.arrives_ns <= base::now_ns() ? &first : nullptr;
+  return seats_[on.from].dead || first.arrives_ns <= base::now_ns() ? &first : nullptr;
 }
 
-void network::take(node_t from, node_t to) {
+void network::take(link& on) {
   std::lock_guard guard(mutex_);
-  link& on = connections_[{from, to}];
+  by_.on_consumed(on.from, on.to, on.under_way.front());
   on.under_way.pop_front();
+  on.frames.store(on.under_way.size());
   ++on.consumed;
 }
 
-std::uint64_t network::consumed(node_t from, node_t to) {
+std::uint64_t network::consumed(const link& on) {
   std::lock_guard guard(mutex_);
-  return connections_[{from, to}].consumed;
+  return on.consumed;
 }
 
-std::int64_t network::arrival_ns(node_t from, node_t to) {
+std::int64_t network::arrival_ns(const link& on) {
+  if (on.frames.load() == 0) return base::never_ns;
   std::lock_guard guard(mutex_);
-  const link& on = connections_[{from, to}];
   if (on.under_way.empty()) return base::never_ns;
-  return seats_[from].dead ? 0 : on.under_way.front().arrives_ns;
+  return seats_[on.from].dead ? 0 : on.under_way.front().arrives_ns;
 }
 
 access_result network::access(node_t owner, std::uint64_t address, std::uint64_t tag, std::size_t size,
@@ -107,7 +120,7 @@ access_result network::access(node_t owner, std::uint64_t address, std::uint64_t
 void network::cut(node_t first, node_t second) {
   std::lock_guard guard(mutex_);
   for (const auto& nodes : {std::pair(first, second), std::pair(second, first)}) {
-    connections_[nodes].cut = true;
+    between_unlocked(nodes.first, nodes.second).cut = true;
     const seat& one = seats_[nodes.first];
     if (introduced_[both(first, second)] && one.here != nullptr && !one.dead)
       one.here->on_news({news::kind::lost, nodes.second, "the link is cut"});

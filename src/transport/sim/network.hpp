@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,8 @@
 #include "transport/transport.hpp"
 
 namespace ham::transport::sim {
+
+struct packet;
 
 /// Who decides what happens on the network, and runs its nodes: the simulation.
 class director {
@@ -38,6 +41,10 @@ class director {
   virtual void start(std::unique_ptr<target_side> target, company others) = 0;
   /// The process of a node is ended if it has not done so within `timeout`. Does not wait.
   virtual void end(node_t node, std::chrono::milliseconds timeout) = 0;
+  /// Is told of every frame when it leaves, and may change it, and when its receiver has taken it; with the network's
+  /// lock.
+  virtual void on_sent(node_t, node_t, packet&) {}
+  virtual void on_consumed(node_t, node_t, const packet&) {}
 };
 
 /// A frame on its way.
@@ -50,6 +57,9 @@ struct packet {
 
 /// One direction between two nodes.
 struct link {
+  node_t from = -1;
+  node_t to = -1;
+  std::atomic<std::size_t> frames{0};  ///< under way; changes with the network's lock
   std::deque<packet> under_way;
   std::uint64_t consumed = 0;  ///< frames
   std::int64_t last_arrival_ns = 0;
@@ -79,15 +89,17 @@ class network {
   void leave(node_t node);
   /// Tells both sides of each other. False: one of them is not there.
   bool introduce(node_t from, node_t to);
+  /// Stays as long as the network.
+  [[nodiscard]] link& between(node_t from, node_t to);
   /// False: there is no room now.
-  [[nodiscard]] bool has_room(node_t from, node_t to);
-  void send(node_t from, node_t to, packet what);
+  [[nodiscard]] bool has_room(const link& on);
+  void send(link& on, packet what);
   /// The next frame that has arrived; stays until it is taken. nullptr: none, or not yet.
-  [[nodiscard]] const packet* arrived(node_t from, node_t to);
-  void take(node_t from, node_t to);
-  [[nodiscard]] std::uint64_t consumed(node_t from, node_t to);
+  [[nodiscard]] const packet* arrived(const link& on);
+  void take(link& on);
+  [[nodiscard]] std::uint64_t consumed(const link& on);
   /// When the next frame arrives, if one is on its way.
-  [[nodiscard]] std::int64_t arrival_ns(node_t from, node_t to);
+  [[nodiscard]] std::int64_t arrival_ns(const link& on);
   [[nodiscard]] access_result access(node_t owner, std::uint64_t address, std::uint64_t tag, std::size_t size,
                                      const std::byte* from, std::byte* to);
 
@@ -106,6 +118,7 @@ class network {
     bool dead = false;
   };
 
+  [[nodiscard]] link& between_unlocked(node_t from, node_t to);
   [[nodiscard]] static std::pair<node_t, node_t> both(node_t one, node_t other) { return std::minmax(one, other); }
 
   director& by_;

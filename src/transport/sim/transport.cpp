@@ -83,7 +83,7 @@ bool node_transport::arm() {
 std::int64_t node_transport::next_arrival_ns() const {
   std::int64_t next = base::never_ns;
   for (const auto& one : endpoints_) {
-    if (one->state() == endpoint_state::open) next = std::min(next, network_.arrival_ns(one->peer(), self_));
+    if (one->state() == endpoint_state::open) next = std::min(next, one->next_arrival_ns());
   }
   return next;
 }

@@ -9,6 +9,16 @@
  * and all arrives.
  * Not in it: frames of different cost, ends of connections, more than two targets.
  */
+#define OBSERVERS 5
+#include "trace.promela"
+#ifdef TRACE  /* 59 000 bytes of each ping in a window of 1 MiB */
+#define FRAMES 60
+#define WINDOW 17
+#define STEP 5
+/* Of the orders that agree with what was observed one is enough: everything arrives before more is sent. */
+#define MAY_SEND (empty(to_host[0]) && empty(to_host[1]) && empty(outbox[0]) && empty(outbox[1]))
+#else
+#define MAY_SEND true
 #define FRAMES 4
 #define WINDOW 2
 #ifdef MUTANT_LATE_CREDIT
@@ -16,50 +26,61 @@
 #else
 #define STEP 1
 #endif
+#endif
+
+/* Who observes what of a real run: what each target sends, what each receives, the host. */
+#define SENDS 0
+#define RECEIVES 2
+#define HOST 4
 
 mtype = { frame, credit };
 
-chan to_host[2] = [2] of { mtype, byte };
-chan outbox[2] = [8] of { mtype, byte };  /* of the host, to a target: without bound there, so its length is checked here */
+chan to_host[2] = [WINDOW] of { mtype, byte };
+chan outbox[2] = [4 * WINDOW] of { mtype, byte };  /* of the host, to a target: without bound there, so its length is checked here */
 
 byte given[2], consumed[2];   /* by each sender's own count */
 byte host_given[2], host_consumed[2];
-byte taken[2], acknowledged[2];
+byte arrived[2], taken[2], acknowledged[2];  /* what has arrived is taken when the node polls the connection */
 
-proctype target(byte me) {
+proctype target(byte me) OBSERVED {
   mtype what;
   byte number;
   do
 #ifdef MUTANT_NO_WINDOW
-  :: atomic { given[me] < FRAMES && nfull(to_host[me]) ->
+  :: atomic { given[me] < FRAMES && nfull(to_host[me]) && MAY_SEND ->
 #else
-  :: atomic { given[me] < FRAMES && given[me] - consumed[me] < WINDOW && nfull(to_host[me]) ->
+  :: atomic { given[me] < FRAMES && given[me] - consumed[me] < WINDOW && nfull(to_host[me]) && MAY_SEND ->
 #endif
+       EVENT(SENDS + me, 0);
        to_host[me]!frame(given[me]);
        given[me]++ }
   :: atomic { outbox[me]?what(number) ->
        if
        :: what == frame ->
-          assert(number == taken[me]);  /* in order, once */
-          taken[me]++
+          EVENT(RECEIVES + me, 0);
+          assert(number == arrived[me]);  /* in order, once */
+          arrived[me]++
        :: else ->
+          EVENT(RECEIVES + me, 100 + number);
           assert(number <= given[me] && number >= consumed[me]);
           consumed[me] = number
        fi }
+  :: atomic { taken[me] < arrived[me] && taken[me] - acknowledged[me] < STEP -> taken[me]++ }
 #ifdef MUTANT_CREDIT_BEFORE_TAKING
-  :: atomic { taken[me] < FRAMES && acknowledged[me] <= taken[me] && nfull(to_host[me]) ->
+  :: atomic { taken[me] < FRAMES && acknowledged[me] <= taken[me] && nfull(to_host[me]) && MAY_SEND ->
        acknowledged[me] = taken[me] + 1;
        to_host[me]!credit(acknowledged[me]) }
 #else
-  :: atomic { taken[me] - acknowledged[me] >= STEP && nfull(to_host[me]) ->
+  :: atomic { taken[me] - acknowledged[me] >= STEP && nfull(to_host[me]) && MAY_SEND ->
        acknowledged[me] = taken[me];
+       EVENT(SENDS + me, 100 + taken[me]);
        to_host[me]!credit(acknowledged[me]) }
 #endif
   :: given[me] == FRAMES && taken[me] == FRAMES && consumed[me] + STEP > FRAMES && acknowledged[me] + STEP > FRAMES -> break
   od
 }
 
-proctype host() {
+proctype host() OBSERVED {
   byte from;
   mtype what;
   byte number;
@@ -72,11 +93,13 @@ end:
        fi;
        if
        :: what == frame ->
+          EVENT(HOST, 2 * from);
 #ifndef MUTANT_UNCOUNTED
           host_given[from]++;
 #endif
           assert(host_given[from] - host_consumed[from] <= WINDOW)
        :: else ->
+          EVENT(HOST, 2 * from + 1);
           assert(number <= host_given[1 - from] && number > host_consumed[1 - from]);
           host_consumed[1 - from] = number
        fi;
@@ -90,5 +113,9 @@ end:
 }
 
 init {
-  atomic { run host(); run target(0); run target(1) }
+  atomic { run host(); run target(0); run target(1) };
+#ifdef TRACE
+  (given[0] == FRAMES && given[1] == FRAMES && arrived[0] == FRAMES && arrived[1] == FRAMES);
+#endif
+  TRACE_ENDS
 }

@@ -10,7 +10,14 @@
  * is not freed while it is used.
  * Planned and in here: a caller may repeat what is said not to have run, in the next life (RETRY).
  */
+#define OBSERVERS 3
+#include "trace.promela"
 #define LIVES 3
+
+/* Who observes what of the real table of peers: the user's thread, the control thread, what is held and freed. */
+#define USER 0
+#define CONTROL 1
+#define MEMORY 2
 #define NONE 255
 
 mtype = { call, reply };
@@ -21,6 +28,7 @@ chan back = [3] of { mtype, byte, byte };
 byte life = 1;           /* of the process that runs now */
 byte record = 1;         /* whose record has the place */
 byte known_dead;         /* the last life that is known to have ended */
+bool unused[LIVES + 1];  /* found so */
 bool freed[LIVES + 1];
 byte holders;
 byte ran, settled;
@@ -35,7 +43,7 @@ inline settle() {
 }
 
 /* The process, in all its lives. */
-proctype node() {
+proctype node() OBSERVED {
   mtype what;
   byte epoch, target;
 end:
@@ -59,8 +67,14 @@ end:
   od
 }
 
+#ifdef MUTANT_FREED_WHILE_HELD
+#define NOT_HELD true
+#else
+#define NOT_HELD (holders == 0)
+#endif
+
 /* Kills and starts lives; the host's control thread. */
-proctype control() {
+proctype control() OBSERVED {
   do
   :: atomic { life < LIVES && record == life ->
        life++ }                                 /* dies, and the next life is started */
@@ -73,17 +87,17 @@ proctype control() {
        fi;
 #endif
        known_dead = record;
-       record++ }
-  :: atomic { known_dead != 0 && !freed[known_dead] &&
-#ifndef MUTANT_FREED_WHILE_HELD
-              holders == 0 &&
-#endif
-              known_dead < record -> freed[known_dead] = true }
+       record++;
+       EVENT(CONTROL, record) }
+  :: atomic { known_dead >= 1 && !unused[1] && NOT_HELD -> unused[1] = true }
+  :: atomic { known_dead >= 2 && !unused[2] && NOT_HELD -> unused[2] = true }
+  :: atomic { unused[1] && !freed[1] -> EVENT(CONTROL, 11); EVENT(MEMORY, 11); freed[1] = true }
+  :: atomic { unused[2] && !freed[2] -> EVENT(CONTROL, 12); EVENT(MEMORY, 12); freed[2] = true }
   :: over && record == life -> break
   od
 }
 
-proctype user() {
+proctype user() OBSERVED {
   byte mine, epoch, answer;
   mtype what;
 #ifdef MUTANT_READS_BEFORE_IT_COUNTS
@@ -91,16 +105,16 @@ proctype user() {
   holders++;
 #else
   holders++;          /* peer_hold: counts, then reads */
-  mine = record;
+  atomic { mine = record; EVENT(USER, 10 + mine); EVENT(MEMORY, 1) };
 #endif
   assert(!freed[mine]);
   atomic {   /* under the place's sending lock */
     if
-    :: record == mine -> pending = true; meant_for = mine; line!call(mine, mine)
+    :: record == mine -> EVENT(USER, 20 + mine); pending = true; meant_for = mine; line!call(mine, mine)
 #ifdef MUTANT_SENDS_BY_PLACE
     :: record != mine -> pending = true; meant_for = mine; line!call(record, mine)
 #else
-    :: record != mine -> settle()   /* the node that the handle names is gone */
+    :: record != mine -> EVENT(USER, 30 + mine); settle()   /* the node that the handle names is gone */
 #endif
     fi
   };
@@ -118,12 +132,13 @@ proctype user() {
   :: settled > 0 -> break
   od;
   assert(!freed[mine]);
-  holders--;
+  atomic { EVENT(MEMORY, 2); holders-- };
   over = true
 }
 
 init {
   atomic { run node(); run control(); run user() }
   (_nr_pr == 2);
-  assert(settled == 1)
+  assert(settled == 1);
+  TRACE_ENDS
 }

@@ -7,8 +7,11 @@
  * what it needs. A greeting comes once.
  *
  * It holds: both are ready in the end, over the same connection, whoever asks; none is greeted twice.
- * Not in it: networks in which only one side can reach the other, timeouts, TLS.
+ * Not in it: networks in which only one side can reach the other, timeouts, TLS. Of real runs the greetings and manifests
+ * are compared with it, not who asked.
  */
+#define OBSERVERS 4
+#include "trace.promela"
 #define NONE 255
 
 mtype = { ask, crossed, not_now, accepted, hello, manifest };
@@ -34,7 +37,8 @@ inline adopt(who, connection) {
      if
      :: connection == 0 -> line0[1 - who]!hello(differ)
      :: else -> line1[1 - who]!hello(differ)
-     fi
+     fi;
+     EVENT(who, 'h')
   :: else
   fi
 }
@@ -42,10 +46,12 @@ inline adopt(who, connection) {
 inline arrive(who, kind, differs) {
   if
   :: kind == hello ->
+     EVENT(2 + who, 'h');
      hellos[who]++;
      assert(hellos[who] == 1);
      if
      :: differs ->
+        EVENT(who, 'm');
         if
         :: record[who] == 0 -> line0[1 - who]!manifest(0)
         :: else -> line1[1 - who]!manifest(0)
@@ -53,13 +59,14 @@ inline arrive(who, kind, differs) {
      :: else -> ready[who] = true
      fi
   :: kind == manifest ->
+     EVENT(2 + who, 'm');
      assert(hellos[who] == 1);  /* behind the greeting, on the same connection */
      assert(!ready[who]);
      ready[who] = true
   fi
 }
 
-proctype node(byte me) {
+proctype node(byte me) OBSERVED {
   byte which;
   mtype what;
   bit other;
@@ -122,5 +129,6 @@ init {
     run node(1)
   }
   (_nr_pr == 1);
-  assert(record[0] == record[1])
+  assert(record[0] == record[1]);
+  TRACE_ENDS
 }

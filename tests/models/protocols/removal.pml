@@ -9,7 +9,15 @@
  * It holds: the future settles exactly once, nobody waits for ever, and what is said not to have run has not.
  * Not in it: a connection that breaks while the process lives, where "may have run" is always said.
  */
+#define OBSERVERS 5
+#include "trace.promela"
 #define CALLS 2
+
+/* Who observes what of a real run: the sending thread, the target, its death, the outcome of each call. */
+#define SENDER 0
+#define TARGET 1
+#define DEATH 2
+#define OUTCOME 3
 
 chan ring = [2] of { byte };
 chan replies = [2] of { byte };
@@ -27,16 +35,16 @@ inline settle(which) {
   assert(settled[which] == 1)
 }
 
-proctype target() {
+proctype target() OBSERVED {
   byte which;
   do
-  :: atomic { alive && nempty(ring) -> ring?which;
+  :: atomic { alive && nempty(ring) -> ring?which; EVENT(TARGET, 10 + which);
 #ifndef MUTANT_CONSUMED_LATE
        consumed++
 #endif
      };
      if
-     :: atomic { alive -> ran[which]++; assert(ran[which] == 1) }
+     :: atomic { alive -> EVENT(TARGET, 20 + which); ran[which]++; assert(ran[which] == 1) }
      :: !alive -> break
      fi;
 #ifdef MUTANT_CONSUMED_LATE
@@ -46,32 +54,34 @@ proctype target() {
      fi;
 #endif
      if
-     :: atomic { alive && nfull(replies) -> replies!which }
+     :: atomic { alive && nfull(replies) -> EVENT(TARGET, 30 + which); replies!which }
      :: !alive -> break
      fi
   :: !alive -> break
   od
 }
 
-proctype death() {
-  alive = false
+proctype death() OBSERVED {
+  atomic { EVENT(DEATH, 0); alive = false }
 }
 
-proctype sender() {
+proctype sender() OBSERVED {
   byte which;
   for (which : 0 .. CALLS - 1) {
     /* Under the sending lock: the endpoint is exchanged under it, too. */
     atomic {
       if
 #ifndef MUTANT_SENT_AFTER_LOSS
-      :: lost -> settle(which); said_not_run[which] = true   /* refused at once */
+      :: lost ->   /* refused at once */
+         EVENT(SENDER, 20 + which); EVENT(OUTCOME + which, 'n');
+         settle(which); said_not_run[which] = true
       :: else ->
 #else
       :: true ->
 #endif
          pending[which] = true;
          if
-         :: nfull(ring) -> ring!which; sent++
+         :: nfull(ring) -> EVENT(SENDER, 10 + which); ring!which; sent++
          fi
       fi
     }
@@ -79,21 +89,21 @@ proctype sender() {
 }
 
 /* The thread that makes progress. */
-proctype receiver() {
+proctype receiver() OBSERVED {
   byte which, taken;
   do
   :: atomic { nempty(replies) -> replies?which;
        if
-       :: pending[which] -> settle(which); said_run[which] = true
+       :: pending[which] -> EVENT(OUTCOME + which, 'v'); settle(which); said_run[which] = true
        :: else -> skip   /* its deadline has passed */
        fi }
-  :: atomic { pending[0] && settled[0] == 0 -> settle(0) }   /* the deadline */
+  :: atomic { pending[0] && settled[0] == 0 -> EVENT(OUTCOME, 'l'); settle(0) }   /* the deadline */
   :: !alive && !lost ->
 #ifndef MUTANT_ANSWERS_DROPPED
      do   /* what it has answered before still counts */
      :: atomic { nempty(replies) -> replies?which;
           if
-          :: pending[which] -> settle(which); said_run[which] = true
+          :: pending[which] -> EVENT(OUTCOME + which, 'v'); settle(which); said_run[which] = true
           :: else
           fi }
      :: empty(replies) -> break
@@ -113,7 +123,8 @@ proctype receiver() {
 #ifdef MUTANT_ALWAYS_NOT_RUN
             said_not_run[which] = true
 #else
-            said_not_run[which] = (which >= taken)
+            said_not_run[which] = (which >= taken);
+            EVENT(OUTCOME + which, (said_not_run[which] -> 'n' : 'm'))
 #endif
          :: else
          fi
@@ -137,5 +148,6 @@ init {
     assert(len(replies) == 0);
 #endif
     assert(!(said_run[which] && ran[which] == 0))
-  }
+  };
+  TRACE_ENDS
 }

@@ -10,9 +10,17 @@
  * finds a slot that waits for it; in the end the slots are free.
  * Not in it: the loss of the target (see removal.pml), batches.
  */
+#define OBSERVERS 5
+#include "trace.promela"
 #define CALLS 2
 #define SLOTS 2
 #define NONE 255
+
+/* Who observes what of a real run: calls that leave, replies that arrive, the outcome of each call, the target. */
+#define LEAVING 0
+#define ARRIVING 1
+#define OUTCOME 2
+#define TARGET 4
 
 mtype = { call, cancel, reply, refused };
 
@@ -52,12 +60,14 @@ inline give_back(slot) {
 #ifdef MUTANT_ABANDON_FREES
   :: pending[slot] -> settled[whose[slot]]++; pending[slot] = false; free_slot(slot)
 #else
-  :: pending[slot] -> orphan[slot] = true; settled[whose[slot]]++; pending[slot] = false
+  :: pending[slot] ->
+     EVENT(OUTCOME + whose[slot], 'g');
+     orphan[slot] = true; settled[whose[slot]]++; pending[slot] = false
 #endif
   fi
 }
 
-proctype caller() {
+proctype caller() OBSERVED {
   byte next, slot, i;
   mtype what;
   byte number;
@@ -72,33 +82,38 @@ proctype caller() {
        :: slot < SLOTS ->
           used[slot] = true; pending[slot] = true; reply_due[slot] = true; whose[slot] = next; held[next] = true;
           to_target!call(slot, next);
+          EVENT(LEAVING, next);
           next++
        :: else
        fi }
   /* the deadline passes */
-  :: atomic { used[0] && pending[0] -> settle(0)
+  :: atomic { used[0] && pending[0] -> EVENT(OUTCOME + whose[0], 'l'); settle(0)
 #ifdef MUTANT_EXPIRED_FORGETS
        ; reply_due[0] = false
 #endif
      }
-  :: atomic { used[1] && pending[1] -> settle(1) }
+  :: atomic { used[1] && pending[1] -> EVENT(OUTCOME + whose[1], 'l'); settle(1) }
   /* the user gives its future back, settled or not */
   :: atomic { used[0] && held[whose[0]] -> give_back(0) }
   :: atomic { used[1] && held[whose[1]] -> give_back(1) }
   /* the user cancels */
   :: atomic { used[0] && pending[0] && !cancelled[whose[0]] && nfull(to_target) ->
+       EVENT(LEAVING, 'c');
        cancelled[whose[0]] = true; to_target!cancel(0, whose[0])
 #ifdef MUTANT_CANCEL_SETTLES
        ; not_run[whose[0]] = true; settle(0)
 #endif
      }
   :: atomic { to_caller?what(slot, number) ->
+       EVENT(ARRIVING, number);
        assert(used[slot] && reply_due[slot]);   /* else: a reply to no call */
        assert(whose[slot] == number);           /* else: another call's result */
        reply_due[slot] = false;
        if
        :: orphan[slot] -> free_slot(slot)
-       :: !orphan[slot] && pending[slot] -> not_run[number] = (what == refused); settle(slot)
+       :: !orphan[slot] && pending[slot] ->
+          EVENT(OUTCOME + number, 'v');
+          not_run[number] = (what == refused); settle(slot)
        :: else   /* its deadline has passed; its holder gives the slot back */
 #ifdef MUTANT_LATE_REPLY_SETTLES
           -> settle(slot)
@@ -109,10 +124,11 @@ proctype caller() {
   for (i : 0 .. CALLS - 1) {
     assert(settled[i] == 1);
     assert(!(not_run[i] && ran[i] > 0))
-  }
+  };
+  TRACE_ENDS
 }
 
-proctype target() {
+proctype target() OBSERVED {
   mtype what;
   byte slot, number, other, waiting_slot;
   byte waiting = NONE;   /* a call that has not begun */
@@ -134,6 +150,8 @@ end:
        to_caller!refused(waiting_slot, waiting);
        waiting = NONE }
   :: atomic { waiting != NONE && nfull(to_caller) ->
+       EVENT(TARGET, 10 + waiting);
+       EVENT(TARGET, 20 + waiting);
        ran[waiting]++;
        assert(ran[waiting] == 1);
        to_caller!reply(waiting_slot, waiting);

@@ -62,6 +62,18 @@ TEST_F(sim_network, a_link_holds_so_many_frames_as_the_simulation_says) {
   EXPECT_EQ(to.consumed(), 1U);
 }
 
+TEST_F(sim_network, the_simulation_is_told_of_every_frame_and_may_change_it) {
+  endpoint& to = connect();
+  director_.changes = 2;
+  EXPECT_TRUE(send(to, 1));
+  EXPECT_TRUE(send(to, 2));
+  EXPECT_TRUE(eventually([&] { return receive() == 1; }));
+  EXPECT_TRUE(eventually([&] { return receive() == 102; }));
+  using sighting = plain_director::sighting;
+  EXPECT_EQ(director_.seen,
+            (std::vector<sighting>{{0, 1, 1, false}, {0, 1, 2, false}, {0, 1, 1, true}, {0, 1, 102, true}}));
+}
+
 TEST_F(sim_network, a_frame_does_not_overtake_the_one_before) {
   endpoint& to = connect();
   director_.delay = 20'000'000;

@@ -20,6 +20,24 @@ class plain_director final : public director {
   void start(std::unique_ptr<target_side> target, company) override { started.push_back(std::move(target)); }
   void end(node_t node, std::chrono::milliseconds) override { ended.push_back(node); }
 
+  void on_sent(node_t from, node_t to, packet& what) override {
+    seen.push_back({from, to, what.head.key, false});
+    if (what.head.key == changes) what.head.key += 100;
+  }
+  void on_consumed(node_t from, node_t to, const packet& what) override {
+    seen.push_back({from, to, what.head.key, true});
+  }
+
+  /// A frame, as the network has told of it.
+  struct sighting {
+    node_t from;
+    node_t to;
+    std::uint32_t key;
+    bool consumed;
+    bool operator==(const sighting&) const = default;
+  };
+  std::vector<sighting> seen;
+  std::uint32_t changes = 0;  ///< key of frames that get another one
   std::atomic<std::int64_t> delay{0};
   std::atomic<std::size_t> frames{64};
   std::vector<std::unique_ptr<target_side>> started;

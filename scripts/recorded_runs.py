@@ -1,0 +1,190 @@
+"""Compares models of protocols with runs of the library, for prove.py.
+
+`ham_sim --record NAME` simulates a scenario of the protocol and prints what is observed: a line is an event, with the number of
+the observer and what it saw (tests/models/protocols/trace.promela). Spin's verifier of the model, built with TRACE, takes only steps
+that were observed, and says whether it can take all of them. Events that are changed must not be a run of the model: else the
+comparison would say nothing.
+"""
+import os
+import subprocess
+
+RUNS = 40
+ACCEPTED = 7  # status of the verifier (recorded.h)
+
+
+class difference(Exception):
+    """What the library does and the model does not, or the other way round."""
+
+
+def without(events, unwanted):
+    return [event for event in events if event != unwanted]
+
+
+def doubled(events, which):
+    """With one more event of the kind, behind the first."""
+    at = events.index(which)
+    return [*events[: at + 1], which, *events[at + 1:]]
+
+
+def first(events, fits):
+    return next((event for event in events if fits(*event)), None)
+
+
+def changed(events, old, new):
+    return [new if event == old else event for event in events]
+
+
+def swapped(events, one, other):
+    """The two change places."""
+    return [other if event == one else one if event == other else event for event in events]
+
+
+# ---- ways to spoil a run; None: there is nothing to spoil in this one
+
+def settles_twice(events):
+    outcome = first(events, lambda who, what: who in (2, 3) and what == ord("v"))
+    return outcome and doubled(events, outcome)
+
+
+def runs_without_a_call(events):
+    return without(events, (0, 1))
+
+
+def answers_before_it_runs(events):
+    return swapped(events, (4, 10), (4, 20))
+
+
+def result_after_the_deadline(events):
+    late = first(events, lambda who, what: who in (2, 3) and what == ord("l"))
+    return late and doubled(changed(events, late, (late[0], ord("v"))), (late[0], ord("v")))
+
+
+def reply_of_nobody(events):
+    return doubled(events, (1, 0))
+
+
+def taken_and_said_not_to_run(events):
+    lost = first(events, lambda who, what: who in (3, 4) and what == ord("m"))
+    return lost and changed(events, lost, (lost[0], ord("n")))
+
+
+def not_taken_and_said_to_have_run(events):
+    lost = first(events, lambda who, what: who in (3, 4) and what == ord("n"))
+    return lost and changed(events, lost, (lost[0], ord("v")))
+
+
+def runs_twice(events):
+    ran = first(events, lambda who, what: who == 1 and 20 <= what < 30)
+    return ran and doubled(events, ran)
+
+
+def survives(events):
+    return without(events, (2, 0))
+
+
+def greets_twice(events):
+    return doubled(events, (0, ord("h")))
+
+
+def manifest_before_the_greeting(events):
+    return (0, ord("m")) in events and swapped(events, (0, ord("h")), (0, ord("m")))
+
+
+def one_manifest(events):
+    return (2, ord("m")) in events and without(without(events, (2, ord("m"))), (1, ord("m")))
+
+
+def acknowledges_twice(events):
+    credit = first(events, lambda who, what: who == 0 and what >= 100)
+    return credit and doubled(events, credit)
+
+
+def never_acknowledges(events):
+    return [event for event in events if event[1] < 100 and event not in ((4, 1), (4, 3))]
+
+
+def acknowledges_early(events):
+    credit = first(events, lambda who, what: who == 0 and what >= 100)
+    return credit and changed(events, credit, (0, credit[1] - 1))
+
+
+def sends_to_who_has_gone(events):
+    refused = first(events, lambda who, what: who == 0 and what >= 30)
+    return refused and changed(events, refused, (0, refused[1] - 10)) + [(1, 9)]
+
+
+def freed_while_held(events):
+    memory = [event for event in events if event[0] == 2]
+    at = memory.index((2, 2))
+    if at + 1 == len(memory) or memory[at - 1] != (2, 1):
+        return None
+    memory[at], memory[at + 1] = memory[at + 1], memory[at]  # who held it has it when it is freed
+    return [event for event in events if event[0] != 2] + memory
+
+
+def freed_twice(events):
+    return (1, 11) in events and doubled(doubled(events, (1, 11)), (2, 11))
+
+
+SPOILED = {
+    "settling": (settles_twice, runs_without_a_call, answers_before_it_runs, result_after_the_deadline, reply_of_nobody),
+    "removal": (taken_and_said_not_to_run, not_taken_and_said_to_have_run, runs_twice, survives),
+    "greeting": (greets_twice, manifest_before_the_greeting, one_manifest),
+    "credit": (acknowledges_twice, never_acknowledges, acknowledges_early),
+    "epochs": (sends_to_who_has_gone, freed_while_held, freed_twice),
+}
+
+
+def record(simulation, name, seed):
+    done = subprocess.run([simulation, "--record", name, "--seed", str(seed)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        raise difference(f"{simulation} --record {name} --seed {seed}: {done.stdout}")
+    events = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    return arrived_only(events) if name == "credit" else events
+
+
+def arrived_only(events):
+    """Recording ends when the last frame has arrived: without the acknowledgements that are still on their way."""
+    for sender in (0, 1):
+        got = sum(who == 3 - sender and what >= 100 for who, what in events)
+        for is_credit in (lambda who, what: who == sender and what >= 100, lambda who, what: (who, what) == (4, 2 * sender + 1)):
+            places = [at for at, event in enumerate(events) if is_credit(*event)]
+            late = set(places[got:])
+            events = [event for at, event in enumerate(events) if at not in late]
+    return events
+
+
+def is_run_of_model(folder, events):
+    file = folder / "recorded.txt"
+    file.write_text("".join(f"{who} {what}\n" for who, what in events), encoding="utf-8")
+    done = subprocess.run(["./pan", "-A", "-E", "-m20000", "-w18"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=600, check=False, env={**os.environ, "RECORDED": file.name})
+    if done.returncode != ACCEPTED and "State-vector" not in done.stdout:
+        raise difference(f"the verifier in {folder} says: {done.stdout}")
+    return done.returncode == ACCEPTED
+
+
+def compare(name, folder, simulation):
+    """What was compared; raises difference."""
+    different = set()
+    spoiled = {how.__name__: 0 for how in SPOILED[name]}
+    for seed in range(RUNS):
+        events = record(simulation, name, seed)
+        if tuple(events) in different:
+            continue
+        different.add(tuple(events))
+        if not is_run_of_model(folder, events):
+            raise difference(f"the run of seed {seed} is none of the model: {simulation} --record {name} --seed {seed}; "
+                             f"RECORDED=recorded.txt ./pan -A -E -m20000 in {folder}")
+        for how in SPOILED[name]:
+            wrong = how(events)
+            if not wrong:
+                continue
+            spoiled[how.__name__] += 1
+            if is_run_of_model(folder, wrong):
+                raise difference(f"the run of seed {seed}, spoiled by {how.__name__}, is one of the model; see recorded.txt in {folder}")
+    never = [how for how, times in spoiled.items() if times == 0]
+    if never:
+        raise difference(f"no run could be spoiled by {', '.join(never)}")
+    return f"{len(different)} different runs of {RUNS}, {sum(spoiled.values())} spoiled ones rejected"

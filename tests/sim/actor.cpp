@@ -1,0 +1,93 @@
+// Which step is taken, and what happens to nodes.
+#include "sim/actor.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+namespace ham::sim {
+
+void actor::take(step kind, int number, random_source random) {
+  if (plan_.verbose) {
+    const std::string_view name = name_of(kind);
+    std::fprintf(stderr, "%.6f thread %d, step %d: %.*s\n", static_cast<double>(running->now_ns()) / 1e9, number_,
+                 number, static_cast<int>(name.size()), name.data());
+  }
+  running->note(static_cast<std::uint64_t>(number) << 8U | static_cast<unsigned>(kind));
+  running->note_progress();
+  switch (kind) {
+    case step::sync:
+    case step::async:
+    case step::deadline:
+    case step::throwing:
+    case step::abandon: call(kind, random); break;
+    case step::ping: ping(random); break;
+    case step::batch: batch(random); break;
+    case step::context: queue(random); break;
+    case step::nested: nested(random); break;
+    case step::long_message: long_message(random); break;
+    case step::then: then(random); break;
+    case step::try_call: try_call(random); break;
+    case step::join: join(random); break;
+    case step::stream: stream(random); break;
+    case step::ask: ask(random); break;
+    case step::pooled: pooled_call(random); break;
+    case step::transfer: transfer(random); break;
+    case step::block: block(random); break;
+    case step::object: object(random); break;
+    case step::restart: break;  // the job decides
+    case step::add_node:
+    case step::remove_node: member(kind, random); break;
+    case step::stop:
+    case step::cut:
+    case step::kill:
+    case step::kill_host: fault(kind, random); break;
+  }
+  settle_some(random);
+}
+
+void actor::member(step kind, random_source& random) {
+  constexpr std::size_t max_nodes = 9;
+  if (number_ % max_threads != 0 || over_ == medium::loopback || !random.once_in(3)) return;
+  if (kind == step::add_node) {
+    faults_.any_added = true;
+    if (nodes_.size() < max_nodes) nodes_.push_back(offload::add_node(std::string(name_of(over_)) + ":1"));
+    return;
+  }
+  if (nodes_.size() < 3) return;
+  const node_t gone = any_target(random);
+  std::erase(nodes_, gone);
+  faults_.may_be_lost.insert(gone);
+  faults_.any = true;
+  offload::remove_node(gone);
+}
+
+void actor::fault(step kind, random_source& random) {
+  if (number_ % max_threads != 0 || over_ == medium::loopback || !random.once_in(kind == step::stop ? 2 : 8)) return;
+  const node_t node = any_target(random);
+  switch (kind) {
+    case step::stop: running->stop(world_.process_of(node), static_cast<std::int64_t>(random.below(5'000'000))); return;
+    case step::cut: {
+      const node_t other = any_node(random);
+      if (other == node) return;
+      faults_.any = true;
+      if (other == 0) {
+        faults_.may_be_lost.insert(node);
+        if (nodes_.size() > 2) std::erase(nodes_, node);
+      }
+      world_.net().cut(node, other);
+      return;
+    }
+    case step::kill:
+      faults_.any = true;
+      faults_.may_be_lost.insert(node);
+      running->kill_after(world_.process_of(node), random.below(400));
+      if (nodes_.size() > 2 && random.once_in(2)) std::erase(nodes_, node);
+      return;
+    default:
+      if (random.once_in(8)) running->kill_after(world_.process_of(0), random.below(2000));
+      return;
+  }
+}
+
+}  // namespace ham::sim

@@ -1,0 +1,202 @@
+// A thread of the simulated host that takes steps, and holds what comes of them against a model.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/callees.hpp"
+#include "sim/scheduler.hpp"
+#include "sim/workload.hpp"
+#include "sim/world.hpp"
+
+namespace ham::sim {
+
+/// What all threads of the host know of the faults that were made.
+struct faults {
+  std::set<node_t> may_be_lost;  ///< by the host
+  bool any = false;              ///< so that calls between targets may fail
+  bool any_added = false;
+};
+
+/// A thread of the host that takes steps.
+class actor {
+ public:
+  actor(const plan& what, int number, int steps, medium over, std::vector<node_t>& nodes, faults& made, world& in)
+      : plan_(what),
+        number_(number),
+        steps_(steps),
+        over_(over),
+        random_(what.seed * 1'000'003 + static_cast<std::uint64_t>(number)),
+        nodes_(nodes),
+        faults_(made),
+        world_(in) {}
+
+  void run() {
+    for (int i = 0; i < steps_; ++i) {
+      const auto kind = static_cast<step>(random_.below(steps_there_are));
+      const std::uint64_t seed = random_.next();  // a step that is left out changes nothing in the others
+      if (!plan_.has(kind) || (!plan_.only.empty() && !plan_.only.contains({number_, i}))) continue;
+      take(kind, i, random_source(seed));
+    }
+    for (pending& one : pending_) settle(one);
+    pending_.clear();
+    buffers_.clear();
+    objects_.clear();
+    contexts_.clear();
+  }
+
+ private:
+  struct pending {
+    offload::future<std::int64_t> result;
+    call_number call = 0;
+    std::int64_t expected = 0;
+    bool may_be_late = false;
+    bool throws = false;
+    bool passes_others = false;  ///< the failure of another node may be its own
+  };
+  struct remote_memory {
+    buffer_ptr<std::int32_t> at;
+    std::vector<std::int32_t> model;
+  };
+  /// What was added to it may not have arrived yet, or never will: its value is somewhere between these.
+  struct remote_counter {
+    offload::remote<counter> at;
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+    bool known = true;  ///< else others may still add to it
+  };
+  struct remote_queue {
+    offload::context queue;
+    std::uint32_t stream;
+  };
+
+  [[nodiscard]] node_t any_node(random_source& random) { return nodes_[random.below(nodes_.size())]; }
+  [[nodiscard]] node_t any_target(random_source& random) { return nodes_[1 + random.below(nodes_.size() - 1)]; }
+  [[nodiscard]] std::uint32_t stream_to(node_t node) {
+    std::uint32_t& stream = streams_[node];
+    if (stream == 0) stream = the_oracle->new_stream();
+    return stream;
+  }
+  [[nodiscard]] static std::int64_t some_time(random_source& random) {
+    return random.once_in(4) ? static_cast<std::int64_t>(random.below(300'000)) : 0;
+  }
+
+  /// A failure of this node must have been made.
+  void expect_lost(node_t node, const char* why) {
+    if (!faults_.may_be_lost.contains(node))
+      running->fail("node " + std::to_string(node) + " is lost without a reason: " + why);
+  }
+
+  /// Does what may fail because the call's node is lost. False: it did.
+  template <class What>
+  bool attempt(call_number call, bool passes_others, What what) {
+    const node_t node = the_oracle->target_of(call);
+    try {
+      what();
+      return true;
+    } catch (const node_failure& lost) {
+      if (passes_others) {
+        if (!faults_.any) running->fail(std::string("a node is lost without a reason: ") + lost.what());
+        the_oracle->fail(call, call_outcome::may_have_run, lost.what());  // of which of the calls is not known
+        return false;
+      }
+      expect_lost(node, lost.what());
+      the_oracle->fail(call, lost.outcome(), lost.what());
+    } catch (const deadline_exceeded& late) {
+      the_oracle->fail(call, late.outcome(), late.what());
+      if (!may_be_late_) running->fail(the_oracle->describe(call) + " has no deadline: " + late.what());
+    } catch (const call_error& refused) {
+      if (passes_others && faults_.any_added) {  // a target may hear of a new one later than of a call to it
+        the_oracle->fail(call, call_outcome::may_have_run, refused.what());
+        return false;
+      }
+      expect_lost(node, refused.what());
+      the_oracle->fail(call, call_outcome::not_run, refused.what());
+    }
+    return false;
+  }
+  /// Does with a node what is no call of the oracle's. False: the node is lost.
+  template <class What>
+  bool use(node_t node, What what) {
+    try {
+      what();
+      return true;
+    } catch (const node_failure& lost) {
+      expect_lost(node, lost.what());
+    } catch (const call_error& lost) {
+      expect_lost(node, lost.what());
+    }
+    return false;
+  }
+
+  void settle(pending& one) {
+    may_be_late_ = one.may_be_late;
+    attempt(one.call, one.passes_others, [&] {
+      try {
+        const std::int64_t value = one.result.get();
+        if (one.throws) running->fail(the_oracle->describe(one.call) + " has thrown, and gives a value");
+        the_oracle->settle(one.call, value, one.expected);
+      } catch (const std::runtime_error& thrown) {
+        if (!one.throws || dynamic_cast<const error*>(&thrown) != nullptr) throw;
+        if (thrown.what() != words_of(one.call))
+          running->fail(the_oracle->describe(one.call) + " throws \"" + thrown.what() + "\"");
+        the_oracle->settle(one.call);
+      }
+    });
+    may_be_late_ = false;
+  }
+  void settle_some(random_source& random) {
+    while (pending_.size() > 24 || (!pending_.empty() && random.once_in(3))) {
+      const auto at = pending_.begin() + static_cast<std::ptrdiff_t>(random.below(pending_.size()));
+      pending one = std::move(*at);
+      pending_.erase(at);
+      settle(one);
+    }
+  }
+
+  void take(step kind, int number, random_source random);
+  void call(step kind, random_source& random);
+  void ping(random_source& random);
+  void batch(random_source& random);
+  void queue(random_source& random);
+  void nested(random_source& random);
+  void long_message(random_source& random);
+  void then(random_source& random);
+  void try_call(random_source& random);
+  void join(random_source& random);
+  void in_turn(random_source& random);
+  void stream(random_source& random);
+  void ask(random_source& random);
+  void pooled_call(random_source& random);
+  void transfer(random_source& random);
+  bool move(remote_memory& one, random_source& random);
+  bool copy_between(remote_memory& one, remote_memory& other, std::size_t begin, std::size_t count);
+  void block(random_source& random);
+  void object(random_source& random);
+  bool add(remote_counter& to, random_source& random);
+  void add_elsewhere(remote_counter& to, random_source& random);
+  void expect_destroyed(offload::remote_ref<counter> what);
+  void member(step kind, random_source& random);
+  void fault(step kind, random_source& random);
+
+  const plan& plan_;
+  const int number_;
+  const int steps_;
+  const medium over_;
+  random_source random_;
+  std::vector<node_t>& nodes_;
+  faults& faults_;
+  world& world_;
+  bool may_be_late_ = false;
+  std::map<node_t, std::uint32_t> streams_;
+  std::vector<pending> pending_;
+  std::vector<remote_memory> buffers_;
+  std::vector<remote_counter> objects_;
+  std::vector<remote_queue> contexts_;
+};
+
+}  // namespace ham::sim

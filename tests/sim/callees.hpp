@@ -1,0 +1,59 @@
+// What the nodes of a simulated job are asked to do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ham/offload.hpp"
+#include "sim/oracle.hpp"
+
+namespace ham::sim {
+
+/// Of the simulation that runs.
+extern oracle* the_oracle;
+/// Remote objects that exist.
+extern int objects_alive;
+
+using call_number = std::uint32_t;
+
+[[nodiscard]] std::int64_t result_of(call_number call, std::int64_t value);
+std::int64_t work(call_number call, std::int64_t value, std::int64_t takes_ns);
+void note(call_number call, std::int64_t takes_ns);
+std::vector<std::int32_t> reversed(call_number call, std::vector<std::int32_t> values);
+/// Throws std::runtime_error with these words.
+std::int64_t throwing(call_number call);
+[[nodiscard]] std::string words_of(call_number call);
+/// From node to node; the last one answers. `load` makes the messages longer.
+std::int64_t along(call_number call, std::vector<node_t> route, std::vector<call_number> calls, std::vector<char> load);
+/// Gives the number of bytes.
+std::int64_t swallow(call_number call, std::vector<char> load);
+/// Sends so many bytes to another node in each of these calls, all at once; gives the number of bytes.
+std::int64_t pump(call_number call, node_t to, std::vector<call_number> calls, std::uint32_t bytes);
+
+class counter {
+ public:
+  explicit counter(std::int64_t begin) : value_(begin) { ++objects_alive; }
+  ~counter() { --objects_alive; }
+  counter(const counter&) = delete;
+  counter& operator=(const counter&) = delete;
+  /// Gives the new value.
+  std::int64_t add(call_number call, std::int64_t what);
+
+ private:
+  std::int64_t value_;
+};
+/// Adds to an object from the node that is called.
+std::int64_t add_to(call_number call, offload::remote_ref<counter> object, call_number inner, std::int64_t what);
+
+/// What a node that nobody uses any more still has of calls: pending ones, messages that wait to leave or to begin,
+/// room that is not given back.
+std::string left_over();
+
+/// An execution policy of the user's own.
+template <class Message>
+struct plain_policy {
+  static void handler(void* buffer) { msg::execution_policy_direct<Message>::handler(buffer); }
+};
+
+}  // namespace ham::sim
