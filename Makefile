@@ -21,13 +21,15 @@ FUZZ_RUNS ?= 100000
 FUZZ ?=
 PROVE ?=
 SEEDS ?= 10000
+SOAK ?= 10m
+SOAK_ARGS ?=
 
 BUILD := build/$(PRESET)
 # Ninja is what the presets name; Make serves where it is not installed.
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench evaluate fuzz simulate install check prove tidy format clean test-deps evaluate-parts evaluate-deps cross
+.PHONY: help deps configure build demo test bench evaluate fuzz simulate soak install check prove tidy format clean test-deps evaluate-parts evaluate-deps cross
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
@@ -37,6 +39,7 @@ help:
 	@echo "make evaluate       repeat the papers' evaluations beside today's peers: build/evaluation/report.html (EVALUATE=\"fig9 peers\" for parts)"
 	@echo "make fuzz           FUZZ_RUNS=$(FUZZ_RUNS) executions of every fuzzer, or of some (FUZZ=\"engine codecs\")"
 	@echo "make simulate       simulated jobs, SEEDS=$(SEEDS) of them; a failure is made small and can be replayed"
+	@echo "make soak           all verbs for SOAK=$(SOAK) (90s, 24h) over shm, tcp and mpi, while targets are killed; memory has to stay flat"
 	@echo "make cross ISA=...  cross build of everything for aarch64, riscv64, ppc64le or s390x; installs what it takes"
 	@echo "make install        install below PREFIX=$(PREFIX)"
 	@echo "make check          tests, layer check, which units have tests, words, format check"
@@ -107,6 +110,11 @@ fuzz:
 simulate: test-deps configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target ham_sim
 	@$(BUILD)/tests/sim/ham_sim --seeds $(SEEDS) --jobs $(JOBS)
+
+# What it does and what it finds: docs/testing.md. SOAK_ARGS="--json FILE", "shm" for one transport, "--count 1e9" for the fast run.
+soak: test-deps configure
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target ham_soak
+	@tests/soak/soak.py --build $(BUILD)/tests/soak/soak.json --time $(SOAK) $(SOAK_ARGS)
 
 # Compiler, emulator and libraries of that instruction set come from Debian's packages, then all is built.
 cross:

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/fault_rules.hpp"
 #include "base/numbers.hpp"
 #include "base/privileges.hpp"
 #include "ham/error.hpp"
@@ -19,7 +20,7 @@ using enum setting_kind;
 
 // clang-format off
 // In the order of `setting`, which the test holds it to; docs/configuration.md lists the same.
-constexpr std::array<setting_info, 21> table{{
+constexpr std::array<setting_info, 22> table{{
     {setting::nodes, "HAM_NODES", "nodes", "host", text, 0, 0, nullptr, "a list",
      "mpi under an MPI launcher, else shm:1", "the targets", false},
     {setting::cpu_affinity, "HAM_CPU_AFFINITY", "cpu_affinity", "host", text, 0, 0, nullptr, "auto, none or cores",
@@ -59,6 +60,8 @@ constexpr std::array<setting_info, 21> table{{
      "libveo.so.1", "the VEO library of veo and vedma targets", true},
     {setting::veo_application, "HAM_VEO_APPLICATION", "veo_application", "host", text, 0, 0, nullptr, "a library",
      "the program's name with .ve.so behind it", "the application for Vector Engines", true},
+    {setting::fault, "HAM_FAULT", "fault", "every node", faults, 0, 0, nullptr, "rules",
+     "none", "calls and connections that fail on purpose, for tests: FUNCTION:request|reply[=ACTION]:PROBABILITY[:SEED]", true},
     {setting::mpi_rank_pid, "HAM_MPI_RANK_PID", nullptr, "what a rank starts", text, 0, 0, nullptr, "set by ranks",
      "none", "the rank that a process was started by", false},
     {setting::target, "HAM_TARGET", nullptr, "targets", text, 0, 0, nullptr, "set by the host",
@@ -113,6 +116,7 @@ std::optional<std::int64_t> parse(std::string_view text, const setting_info& whi
       return parse_integer(text, static_cast<std::int64_t>(which.least), static_cast<std::int64_t>(which.most));
     case seconds: return nanoseconds_in(text, which);
     case bytes: return bytes_in(text, which);
+    case faults: return 0;  // see parse_setting
   }
   return std::nullopt;
 }
@@ -182,7 +186,8 @@ std::string option_of(const setting_info& which) {
 
 std::string values_of(const setting_info& which) {
   switch (which.kind) {
-    case setting_kind::text: return which.unit;
+    case setting_kind::text:
+    case faults: return which.unit;
     case choice: {
       std::string words = which.words;
       for (std::size_t at = 0; (at = words.find('|', at)) != std::string::npos;) words.replace(at, 1, ", ");
@@ -207,6 +212,7 @@ std::string settings_help() {
 }
 
 std::int64_t parse_setting(setting which, std::string_view text, const std::string& source) {
+  if (info_of(which).kind == faults) static_cast<void>(parse_faults(text, source));
   if (const auto value = parse(text, info_of(which))) return *value;
   throw config_error(source + "=" + std::string(text) + " " + refusal(info_of(which)));
 }

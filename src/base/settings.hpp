@@ -34,6 +34,7 @@ enum class setting : std::uint8_t {
   start_timeout,
   veo_library,
   veo_application,
+  fault,
   mpi_rank_pid,
   target
 };
@@ -44,7 +45,8 @@ enum class setting_kind : std::uint8_t {
   choice,   ///< one of some words; its place among them
   number,   ///< a whole number
   seconds,  ///< a decimal number of seconds; nanoseconds
-  bytes     ///< a whole number, K, M or G may follow; bytes
+  bytes,    ///< a whole number, K, M or G may follow; bytes
+  faults    ///< rules (fault_rules.hpp); 0
 };
 
 /// A line of the table.
@@ -59,7 +61,8 @@ struct setting_info {
   const char* unit;           ///< of a number, for people; or what a text is
   const char* usual;          ///< the default, for people
   const char* meaning;        ///< for people
-  bool trusted;               ///< names code, programs, keys or machines: no business of a privileged program's caller
+  bool trusted;               ///< names code, programs, keys or machines, or breaks things: no business of a privileged
+                              ///< program's caller
   const char* why = nullptr;  ///< what an error says instead of the list of choices
 };
 

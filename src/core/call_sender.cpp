@@ -22,6 +22,15 @@ void batch_marker() {}
 /// Stands for a whole batch where a function is asked for; does nothing.
 msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marker>>::message::entry(); }
 
+/// A call that is to suffer a fault has no key yet; this says which one until it has.
+constexpr std::uint32_t first_key_of_fault = 0xffff0000;
+std::uint32_t key_of_fault(fault_decision what) noexcept {
+  return first_key_of_fault | static_cast<std::uint32_t>(what.request) << 8U | what.reply;
+}
+fault_decision fault_of_key(std::uint32_t key) noexcept {
+  return {static_cast<std::uint8_t>(key >> 8U & max_fault_mark), static_cast<std::uint8_t>(key & max_fault_mark)};
+}
+
 }  // namespace
 
 peer& call_sender::make_ready_and_lock(node_t node, const msg::handler_entry& function) {
@@ -60,16 +69,37 @@ void call_sender::make_room(room_wait& pause) {
   help_pool(in_pool);
 }
 
-/// Room for a call of `size` bytes, and its key. nullptr: there is no room now, or it needs memory (`big`) because it
-/// is longer than what goes into the ring. The sending lock is held, and given back if this throws.
+/// The peer's key of a function. Throws fault_hit, once, if the call is to suffer a fault: `out.to` says that this has
+/// been decided.
+[[gnu::always_inline]] inline std::uint32_t call_sender::key_of(peer& who, msg::handler_entry& function,
+                                                                result_decoder decode, call_room& out) {
+  return who.key_or(function, plain_keys_, [&] { return special_key(who, function, decode, out); });
+}
+
+std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, result_decoder decode, call_room& out) {
+  const bool may_fail = of_.faults != nullptr && who.node != of_.self && &function != &batch_entry();
+  if (may_fail && out.to == nullptr) {
+    out.to = &who;
+    if (const fault_decision what = of_.faults->decide(function, decode != nullptr)) throw fault_hit{what};
+  }
+  return who.key_for(function, known_keys_, of_.self);
+}
+
+/// Room for a call of `size` bytes, and its key. nullptr: there is no room now, a fault is to strike it (the key says
+/// so), or it needs memory (`big`) because it is longer than what goes into the ring. The sending lock is held, and
+/// given back if this throws.
 [[gnu::always_inline]] inline std::byte* call_sender::reserve(peer& who, msg::handler_entry& function, std::size_t size,
-                                                              outbox_message* big, std::uint32_t& key) {
+                                                              outbox_message* big, result_decoder decode,
+                                                              call_room& out) {
   try {
-    key = who.key_for(function, known_keys_, of_.self);
+    out.key = key_of(who, function, decode, out);
     if (size > who.max_payload) [[unlikely]]
       who.check_size(
           size, &function == &batch_entry() ? "a batch" : "a call of " + of_.functions.pretty_name(function.key()));
     return who.reserve(size, big);
+  } catch (const fault_hit& hit) {
+    out.key = key_of_fault(hit.what);
+    return nullptr;
   } catch (...) {
     who.sending.unlock();
     throw;
@@ -100,9 +130,13 @@ bool call_sender::begin(const destination& to, msg::handler_entry& function, std
       continue;
     }
     who->to->expect_send();
-    room = reserve(*who, function, total, big.get(), out.key);
+    room = reserve(*who, function, total, big.get(), decode, out);
     if (room != nullptr) [[likely]]
       break;
+    if (out.key >= first_key_of_fault) [[unlikely]] {
+      who->sending.unlock();
+      return begin_faulted({to, function, size, decode, policy}, out);
+    }
     const bool is_big = total > who->max_payload;
     // A message that waits behind others for room in the connection's memory might wait for ever.
     const bool in_own_memory = policy == when_full::refuse || waits >= max_waits || !who->takes_at_once(total);
@@ -145,6 +179,44 @@ bool call_sender::begin(const destination& to, msg::handler_entry& function, std
   }
   return true;
 }
+
+// ---- faults
+
+bool call_sender::begin_faulted(const request& what, call_room& out) {
+  const fault_decision fault = fault_of_key(out.key);
+  if (fault.request != 0 && !suffer(of_.faults->rule(fault.request), what, out)) return false;
+  if (!begin(what.to, what.function, what.size, what.decode, what.policy, out)) return false;
+  if (out.slot != nullptr) out.slot->fault = fault.reply & max_fault_mark;  // not sent yet: no reply can come
+  return true;
+}
+
+/// True: the call is to be sent. False: as begin. Throws what begin may throw.
+bool call_sender::suffer(const base::fault_rule& rule, const request& what, call_room& out) {
+  const peer_hold who = of_.peers.hold(what.to.node);
+  if (!who) return true;  // it has gone, as sending will tell
+  if (rule.action == base::fault_action::fail) {
+    std::exception_ptr why = of_.faults->failure(*who, what.function, 0, call_outcome::not_run, rule);
+    if (what.decode == nullptr) std::rethrow_exception(why);
+    out.slot = &of_.calls.claim_local(of_.self);
+    fail_unsent(*out.slot, std::move(why));
+    return false;
+  }
+  if (rule.action == base::fault_action::delay) {
+    if (what.policy == when_full::refuse) return false;  // as for a full queue
+    const std::int64_t deadline = what.to.deadline_ns;
+    const std::int64_t late = base::now_ns() + rule.delay_ns;
+    const bool too_late = deadline != 0 && deadline < late;
+    const std::int64_t until = too_late ? deadline : late;
+    for (room_wait pause; base::now_ns() < until;) make_room(pause);
+    if (too_late) out.slot = missed(what.to.node, what.function, what.decode);
+    return !too_late;
+  }
+  if (!node_.break_peer(*who, rule)) return true;
+  for (room_wait pause; who->state.load(std::memory_order_acquire) != peer_state::lost;) make_room(pause);
+  return true;
+}
+
+// ---- the message is sent
 
 /// A call, or a batch, which has no slot.
 [[gnu::always_inline]] inline bool call_sender::finish(call_room& out, frame_header head) {
@@ -201,9 +273,23 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
 
 batch_slot call_sender::begin_batched(node_t node, msg::handler_entry& function, result_decoder decode,
                                       batch_owner& owner) {
+  call_room decided;
+  try {
+    return claim_batched(node, function, decode, owner, decided);
+  } catch (const fault_hit& hit) {
+    if (hit.what.request != 0)
+      suffer(of_.faults->rule(hit.what.request), {node, function, 0, nullptr, when_full::wait}, decided);
+    const batch_slot claimed = claim_batched(node, function, decode, owner, decided);
+    claimed.slot->fault = hit.what.reply & max_fault_mark;
+    return claimed;
+  }
+}
+
+batch_slot call_sender::claim_batched(node_t node, msg::handler_entry& function, result_decoder decode,
+                                      batch_owner& owner, call_room& decided) {
   peer& who = lock_ready(node, function);
   std::unique_lock sending(who.sending, std::adopt_lock);
-  const std::uint32_t key = who.key_for(function, known_keys_, of_.self);
+  const std::uint32_t key = key_of(who, function, decode, decided);
   sending.unlock();
   call_slot& slot = of_.calls.claim();
   slot.decode = decode;

@@ -8,6 +8,7 @@
 
 #include "base/backoff.hpp"
 #include "core/call_table.hpp"
+#include "core/fault_injector.hpp"
 #include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
 #include "core/ping_flow.hpp"
@@ -36,6 +37,8 @@ class sending_node {
   /// The error of a call to a peer that is lost.
   [[nodiscard]] virtual std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
                                                    call_outcome outcome) noexcept = 0;
+  /// A fault drops the connection to the peer, or kills its process. True: it will be lost without a message.
+  virtual bool break_peer(peer& who, const base::fault_rule& by) = 0;
 };
 
 /// All members may be called from any thread, which holds no lock.
@@ -50,9 +53,13 @@ class call_sender {
     call_table& calls;
     ping_flow& pings;
     peer_events& events;
+    fault_injector* faults = nullptr;
   };
   call_sender(sending_node& node, const parts& of) noexcept
-      : node_(node), of_(of), known_keys_(static_cast<std::uint32_t>(of.functions.size())) {}
+      : node_(node),
+        of_(of),
+        known_keys_(static_cast<std::uint32_t>(of.functions.size())),
+        plain_keys_(of.faults != nullptr && of.faults->for_calls() ? 0 : known_keys_) {}
 
   /// See begin_call.
   [[nodiscard]] bool begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
@@ -81,8 +88,23 @@ class call_sender {
   }
   peer& make_ready_and_lock(node_t node, const msg::handler_entry& function);
   inline std::byte* reserve(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
-                            std::uint32_t& key);
+                            result_decoder decode, call_room& out);
+  inline std::uint32_t key_of(peer& who, msg::handler_entry& function, result_decoder decode, call_room& out);
+  [[gnu::noinline]] std::uint32_t special_key(peer& who, msg::handler_entry& function, result_decoder decode,
+                                              call_room& out);
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
+  /// What begin was asked for.
+  struct request {
+    const destination& to;
+    msg::handler_entry& function;
+    std::size_t size;
+    result_decoder decode;
+    when_full policy;
+  };
+  [[gnu::noinline]] bool begin_faulted(const request& what, call_room& out);
+  bool suffer(const base::fault_rule& rule, const request& what, call_room& out);
+  batch_slot claim_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner,
+                           call_room& decided);
   void make_room(room_wait& pause);
   void admit_ping(peer& who, const destination& to, msg::handler_entry& function);
   inline bool finish(call_room& out, frame_header head);
@@ -94,6 +116,8 @@ class call_sender {
   sending_node& node_;
   const parts of_;
   const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind
+  const std::uint32_t
+      plain_keys_;  ///< of these, those about which nothing is special: none where calls may fail on purpose
 };
 
 }  // namespace ham::detail

@@ -84,6 +84,18 @@ void call_table::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept {
   fail(slot, std::move(why));
 }
 
+call_slot* call_table::find_faulty(std::uint32_t call) const noexcept {
+  call_slot* const slot = slots_.find(call);
+  const bool faulty = slot != nullptr && slot->fault != 0 && !slot->orphan && !slot->settled();
+  return faulty && slot->reply_due.load(std::memory_order_acquire) ? slot : nullptr;
+}
+
+bool call_table::awaits(std::uint32_t call, node_t node) const noexcept {
+  const call_slot* const slot = slots_.at_index_of(call);
+  return slot != nullptr && slot->reply_due.load(std::memory_order_acquire) &&
+         slot->id.load(std::memory_order_relaxed) == call && slot->node.load(std::memory_order_relaxed) == node;
+}
+
 /// A reply has come, or never will, for which nobody waits.
 void call_table::drop_reply(call_slot& slot) noexcept {
   if (slot.orphan)

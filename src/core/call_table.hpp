@@ -62,8 +62,8 @@ class call_table {
   void fail(call_slot& slot, std::exception_ptr why) noexcept;
   /// The same for a call of which nothing has left this node; if it has settled meanwhile, nothing.
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
-  /// The call that a reply is for; nullptr: nobody waits for it any more. Throws ham::protocol_error if no reply
-  /// from `from` is due.
+  /// The call that a reply is for; nullptr: nobody waits for it any more, or a fault is to strike it, which find_faulty
+  /// tells. Throws ham::protocol_error if no reply from `from` is due.
   [[nodiscard]] call_slot* take_reply(std::uint32_t call, node_t from) {
     call_slot* const slot = slots_.at_index_of(call);
     // The generation after the flag: while no reply is due the slot may become another call's.
@@ -71,13 +71,19 @@ class call_table {
         slot->id.load(std::memory_order_relaxed) != call || slot->node.load(std::memory_order_relaxed) != from)
         [[unlikely]]
       throw_no_call();
-    if (slot->orphan || slot->state.load(std::memory_order_relaxed) != slot_state::pending) [[unlikely]] {
-      drop_reply(*slot);
+    if (slot->orphan || slot->fault != 0 || slot->state.load(std::memory_order_relaxed) != slot_state::pending)
+        [[unlikely]] {
+      if (find_faulty(call) == nullptr) drop_reply(*slot);
       return nullptr;
     }
     slot->reply_due.store(false, std::memory_order_relaxed);
     return slot;
   }
+  /// The pending call whose reply has arrived and is to suffer a fault; nullptr: there is none. No such fault is left
+  /// once its `fault` is 0.
+  [[nodiscard]] call_slot* find_faulty(std::uint32_t call) const noexcept;
+  /// Whether a reply from `node` to this call may still come.
+  [[nodiscard]] bool awaits(std::uint32_t call, node_t node) const noexcept;
   /// Fails the calls to which a reply from `node` is due: `why(slot)` is the error.
   template <class Why>
   void fail_all_of(node_t node, Why why) noexcept {

@@ -49,6 +49,10 @@ void connections::connect(transport::endpoint& with) {
   peer* const claimed = of_.peers.claim(node);
   if (claimed == nullptr) return;
   peer& who = *claimed;
+  if (const base::fault_rule* const by = of_.faults == nullptr ? nullptr : of_.faults->decide_connection(node)) {
+    lose(who, fault_injector::reason(*by), peer_end::connection_lost);
+    if (node_.ends_with(node)) node_.lose_host();
+  }
   if (who.state.load() == peer_state::lost && who.to == nullptr) {  // before it was connected
     with.close(who.about.loss());
     who.to = &no_endpoint::instance();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/call_table.hpp"
+#include "core/fault_injector.hpp"
 #include "core/handshake.hpp"
 #include "core/message_receiver.hpp"
 #include "core/outbox_message.hpp"
@@ -46,6 +47,7 @@ class connections {
     message_receiver& receiver;
     reply_sender& replies;
     peer_events& events;
+    fault_injector* faults = nullptr;
   };
   connections(connected_node& node, const parts& of);
 

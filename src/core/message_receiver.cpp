@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/huge_pages.hpp"
 #include "core/batch_records.hpp"
 #include "core/remote_exception.hpp"
@@ -165,8 +166,10 @@ void message_receiver::receive_message(peer& from, frame_header head, std::span<
 
 void message_receiver::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
   call_slot* const slot = of_.pending.take_reply(call, from.node);
-  if (slot == nullptr) [[unlikely]]
+  if (slot == nullptr) [[unlikely]] {
+    if (of_.faults != nullptr && of_.faults->for_calls()) suffer_fault(from, call, failed, payload);
     return;
+  }
   if (failed) [[unlikely]] {
     const std::string function = of_.functions.pretty_name(slot->function->key());
     std::exception_ptr thrown;
@@ -190,6 +193,36 @@ void message_receiver::settle_reply(peer& from, std::uint32_t call, bool failed,
     return;
   }
   of_.pending.settle(*slot, slot_state::value);
+}
+
+void message_receiver::suffer_fault(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
+  call_slot* const slot = of_.pending.find_faulty(call);
+  if (slot == nullptr) return;
+  const base::fault_rule& rule = of_.faults->rule(slot->fault);
+  slot->fault = 0;
+  switch (rule.action) {
+    case base::fault_action::fail:
+      slot->reply_due.store(false, std::memory_order_relaxed);
+      of_.pending.fail(*slot, of_.faults->failure(from, *slot->function, call, call_outcome::may_have_run, rule));
+      return;
+    case base::fault_action::delay: {
+      const std::int64_t due_ns = base::now_ns() + rule.delay_ns;
+      of_.faults->hold({from.node, call, failed, due_ns, {payload.begin(), payload.end()}});
+      of_.pending.add_deadline(call, due_ns);
+      return;
+    }
+    case base::fault_action::drop:
+    case base::fault_action::kill: node_.break_peer(from, rule);  // which settles the call as well
+  }
+}
+
+void message_receiver::receive_held(peer& from, const held_reply& reply) noexcept {
+  if (!of_.pending.awaits(reply.call, from.node)) return;  // settled when its node was lost
+  try {
+    settle_reply(from, reply.call, reply.failed, reply.bytes);
+  } catch (const std::exception& problem) {
+    node_.fail_peer(from, problem.what());
+  }
 }
 
 void message_receiver::receive_batch_reply(peer& from, std::span<const std::byte> payload) {

@@ -10,6 +10,7 @@
 
 #include "core/call_table.hpp"
 #include "core/dispatcher.hpp"
+#include "core/fault_injector.hpp"
 #include "core/frame_header.hpp"
 #include "core/handshake.hpp"
 #include "core/peer.hpp"
@@ -31,6 +32,8 @@ class receiving_node {
   /// The error of a call to a peer, whose result cannot be had.
   [[nodiscard]] virtual std::exception_ptr loss_of(peer& who, const msg::handler_entry* function, std::uint32_t call,
                                                    call_outcome outcome) noexcept = 0;
+  /// A fault drops the connection to the peer, or kills its process. True: it is as good as lost.
+  virtual bool break_peer(peer& who, const base::fault_rule& by) = 0;
   /// Words to the job. Throws ham::protocol_error.
   virtual void receive_notice(peer& from, std::span<const std::byte> text) = 0;
   /// A frame between two other nodes, or from another one through the host. Throws ham::protocol_error.
@@ -50,6 +53,7 @@ class message_receiver {
     dispatcher& calls;
     call_table& pending;
     handshake& greetings;
+    fault_injector* faults = nullptr;
   };
   message_receiver(receiving_node& node, const parts& of) : node_(node), of_(of) { spare_buffers_.reserve(max_spare); }
 
@@ -57,6 +61,8 @@ class message_receiver {
   void receive(transport::endpoint& from, const transport::frame& frame);
   /// Whether a frame counts although its sender is lost: it is, or belongs to, an answer, or is for another node.
   [[nodiscard]] static bool outlives_sender(const transport::frame& frame);
+  /// A reply that a fault has held back; what has become of its call meanwhile does not matter.
+  void receive_held(peer& from, const held_reply& reply) noexcept;
   /// Memory of long messages, which the next one would use.
   void free_long_buffers() noexcept;
 
@@ -67,6 +73,7 @@ class message_receiver {
   void receive_message(peer& from, frame_header head, std::span<const std::byte> payload);
   void receive_batch_reply(peer& from, std::span<const std::byte> payload);
   void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
+  void suffer_fault(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
   void notice_long(const transport::endpoint& from, std::size_t size);
   [[nodiscard]] std::vector<std::byte> copy_of(std::span<const std::byte> payload);
   void keep(std::vector<std::byte> buffer) noexcept;

@@ -108,11 +108,17 @@ struct peer {
   /// The key under which the node knows a function. `known`: so many keys of this node, `self`, have it learned. Throws
   /// ham::call_error if it does not have the function. Any thread, once it is ready.
   [[nodiscard]] std::uint32_t key_for(msg::handler_entry& function, std::uint32_t known, node_t self) const {
+    return key_or(function, known, [&] { return translate_key(function, known, self); });
+  }
+  /// The same, with another way for keys that are not below `known`, or need a translation.
+  template <class Otherwise>
+  [[nodiscard]] std::uint32_t key_or(const msg::handler_entry& function, std::uint32_t known,
+                                     Otherwise otherwise) const {
     const std::uint32_t key = function.key();
     const bool as_is = translation == nullptr && key < known && !function.duplicate();
     if (as_is) [[likely]]
       return key;
-    return translate_key(function, known, self);
+    return otherwise();
   }
   /// Throws ham::call_error if the node takes no message of `size` bytes; `what` names it for people. Any thread.
   void check_size(std::size_t size, const std::string& what) const;

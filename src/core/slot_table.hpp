@@ -45,6 +45,7 @@ class slot_table {
   void release(call_slot& slot) noexcept {
     slot.state.store(slot_state::free, std::memory_order_relaxed);
     slot.orphan = false;
+    slot.fault = 0;
     slot.reply_due.store(false, std::memory_order_relaxed);
     lock_.lock();
     slot.id.store(slot.id.load(std::memory_order_relaxed) + (1U << index_bits), std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/settings.hpp"
 #include "base/thread.hpp"
 #include "core/pool_wait.hpp"
 #include "msg/pool_thread.hpp"
@@ -59,6 +60,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       events(peers, waits),
       replies(self, waits, events, calls),
       flow(peers, self_endpoint_, replies),
+      faults(self, base::parse_faults(base::text_of(base::setting::fault), "HAM_FAULT"), *table_),
       thread_contexts(*this),
       waits(*this),
       standby(this, *this, waits),
@@ -66,10 +68,11 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       continuations(this, calls.due()),
       calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
       greetings(own, replies, waits),
-      all_connections(*this, {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events}),
-      calls_out(*this, {self, *table_, peers, waits, calls, flow, events}),
+      all_connections(*this,
+                      {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),
+      calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults}),
       self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
-      receiver_(*this, {*table_, calls_in, calls, greetings}),
+      receiver_(*this, {*table_, calls_in, calls, greetings, &faults}),
       forwarder_(*this, self, ways, peers, replies),
       no_memory_(std::make_exception_ptr(std::bad_alloc())) {
   own.to = &self_endpoint_;

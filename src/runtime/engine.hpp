@@ -18,6 +18,7 @@
 #include "core/connections.hpp"
 #include "core/continuation_runner.hpp"
 #include "core/dispatcher.hpp"
+#include "core/fault_injector.hpp"
 #include "core/frame_header.hpp"
 #include "core/handshake.hpp"
 #include "core/long_memory_timer.hpp"
@@ -192,6 +193,9 @@ class engine final : public called_node,
     std::rethrow_exception(loss_of(who, function, 0, outcome));
   }
 
+  // ---- sending_node and receiving_node
+  bool break_peer(peer& who, const base::fault_rule& by) override;
+
   // ---- connected_node
   [[nodiscard]] bool ends_with(node_t node) const noexcept override {
     return self_ != 0 && (node == 0 || node == ways.starter());
@@ -245,6 +249,7 @@ class engine final : public called_node,
   peer_events events;        ///< what its transports tell
   outgoing_replies replies;  ///< what leaves a call that has been received
   ping_flow flow;            ///< of what is set aside
+  fault_injector faults;     ///< that users ask for
   contexts thread_contexts;
   waiter waits;              ///< and the receiving lock
   standby_receiver standby;  ///< stands in for the serving thread

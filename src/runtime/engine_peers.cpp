@@ -1,4 +1,6 @@
 // Nodes that are needed, and what transports report of them.
+#include <signal.h>
+
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 
@@ -103,6 +105,15 @@ bool engine::handle_events() noexcept {
   const bool any = events.handle_all([this](peer_event& one) { all_connections.handle(one); },
                                      [this] { calls.fail_unanswered(no_memory_); });
   return settled.settle_all([this](call_slot& slot, slot_state outcome) { calls.settle(slot, outcome); }) || any;
+}
+
+/// A process that this node has started itself, as the transport knows, not as the peer says. Others are only dropped.
+bool engine::break_peer(peer& who, const base::fault_rule& by) {
+  const std::int64_t process = transports_.peer_pid(who.node);
+  const bool kill = by.action == base::fault_action::kill && process > 0;
+  if (kill && ::kill(static_cast<pid_t>(process), SIGKILL) == 0) return false;
+  events.report_end(who.node, peer_end::connection_lost, fault_injector::reason(by));
+  return true;
 }
 
 void engine::part_with(node_t node, const std::string& reason) {

@@ -46,6 +46,7 @@ std::string text_in(const runtime_options& options, setting which) {
     case setting::start_timeout: return count_or(options.start_timeout, "0");
     case setting::veo_library: return options.veo_library;
     case setting::veo_application: return options.veo_application;
+    case setting::fault: return options.fault;
     default: return {};
   }
 }
@@ -74,6 +75,7 @@ void take_setting(runtime_options& options, setting which, std::string_view text
     case setting::start_timeout: options.start_timeout = std::chrono::seconds(number); break;
     case setting::veo_library: options.veo_library = text; break;
     case setting::veo_application: options.veo_application = text; break;
+    case setting::fault: options.fault = text; break;
     case setting::mpi_rank_pid:
     case setting::target: break;  // no settings of a program
   }
@@ -90,6 +92,7 @@ void use_settings(const runtime_options& options) {
   }
   base::use_program_settings(std::move(said));
   base::expect_sound_settings();
+  static_cast<void>(base::number_of(setting::fault));  // in a privileged program: refused where it is set
   // The pool may be there already.
   if (options.pool_threads == 0) return;
   msg::thread_pool& pool = msg::thread_pool::process();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class sending_node : public detail::sending_node {
   explicit sending_node(detail::peer_table& peers, test::idle_node& idle) : peers_(peers), idle_(idle) {}
   std::function<void()> on_progress = [] {};
   std::function<void(node_t)> on_make_ready = [](node_t) {};
+  std::vector<std::string> broken;
+  std::function<bool()> on_break = [] { return false; };
   int notices = 0, progresses = 0, long_messages = 0;
 
   detail::peer_hold make_ready(node_t node) override {
@@ -53,6 +56,10 @@ class sending_node : public detail::sending_node {
   void finish_progress() override { idle_.waits.unlock(); }
   bool oversubscribed() const noexcept override { return false; }
   void used_long_memory() noexcept override { ++long_messages; }
+  bool break_peer(peer&, const base::fault_rule& by) override {
+    broken.push_back(by.text);
+    return on_break();
+  }
   std::exception_ptr loss_of(peer& who, const msg::handler_entry*, std::uint32_t,
                              call_outcome outcome) noexcept override {
     node_failure::details what;
@@ -347,6 +354,112 @@ TEST_F(batch_of_two, fail_both_as_not_run_when_they_have_not_left_by_their_deadl
   EXPECT_NE(error<deadline_exceeded>().find("has not run"), std::string::npos);
   EXPECT_EQ(slots_[0]->state, slot_state::failed);
   EXPECT_TRUE(peers_[other].unsent.empty());
+}
+
+// ---- faults
+
+class faulty_sender : public call_sender {
+ protected:
+  /// From now on calls suffer what the rules say.
+  void rules(const std::string& text) {
+    faults_.emplace(self, base::parse_faults(text, "HERE"), msg::handler_table::local());
+    faulty_.emplace(node_, detail::call_sender::parts{self, msg::handler_table::local(), peers_, idle_.waits, calls_,
+                                                      room_, events_, &*faults_});
+    to_.allowed = 10;
+  }
+  bool send(const destination& to = other, when_full policy = when_full::wait) {
+    call_room out;
+    const bool room = faulty_->begin(to, function(), 8, &decode_nothing, policy, out);
+    if (out.slot != nullptr) claimed_.push_back(out.slot);
+    if (!room) return false;
+    std::fill_n(out.data, 8, std::byte{7});
+    return faulty_->finish(out);
+  }
+
+  std::optional<detail::fault_injector> faults_;
+  std::optional<detail::call_sender> faulty_;
+};
+
+TEST_F(faulty_sender, a_call_fails_before_it_is_sent) {
+  rules("*:request:1");
+  EXPECT_FALSE(send());
+  EXPECT_TRUE(to_.heads.empty());
+  EXPECT_NE(error<node_failure>().find("HAM_FAULT"), std::string::npos);
+  call_room out;
+  EXPECT_THROW(static_cast<void>(faulty_->begin(other, function(), 8, nullptr, when_full::wait, out)), node_failure)
+      << "a ping has no future";
+  EXPECT_TRUE(peers_[other].sending.try_lock()) << "nobody holds it";
+  peers_[other].sending.unlock();
+}
+
+TEST_F(faulty_sender, rules_that_do_not_strike_change_nothing) {
+  rules("*:request:0;nobody:reply:1");
+  EXPECT_TRUE(send());
+  EXPECT_EQ(sent(0).key(), test::callable_key());
+  EXPECT_EQ(last().fault, 0);
+}
+
+TEST_F(faulty_sender, a_call_decides_once_however_long_it_waits_for_room) {
+  rules("*:request:0.5:1");
+  std::vector<bool> decisions, again;
+  for (int i = 0; i < 10; ++i) decisions.push_back(send());
+  rules("*:request:0.5:1");
+  for (int i = 0; i < 10; ++i) {
+    to_.allowed = 0;
+    node_.on_progress = [this] { to_.allowed = 1; };
+    again.push_back(send());
+  }
+  EXPECT_EQ(decisions, again);
+}
+
+TEST_F(faulty_sender, a_reply_is_marked_before_it_can_come) {
+  rules("nobody:reply:1;*:reply=drop:1");
+  to_.on_commit = [this] { EXPECT_NE(calls_.find(frame_header::decode(to_.heads.back()).id())->fault, 0); };
+  EXPECT_TRUE(send());
+  EXPECT_EQ(last().fault, 2);
+  last().fault = 0;
+}
+
+TEST_F(faulty_sender, a_call_is_late_as_if_the_queue_were_full) {
+  rules("*:request=20ms:1");
+  const std::int64_t before = base::now_ns();
+  EXPECT_TRUE(send());
+  EXPECT_GE(base::now_ns() - before, 20'000'000);
+  EXPECT_GT(node_.progresses, 0) << "it executes what arrives meanwhile";
+  EXPECT_FALSE(send(other, when_full::refuse));
+  EXPECT_FALSE(send(soon(5'000'000)));
+  EXPECT_FALSE(error<deadline_exceeded>().empty());
+  EXPECT_EQ(to_.heads.size(), 1U);
+}
+
+TEST_F(faulty_sender, a_node_is_lost_and_the_call_finds_that) {
+  rules("*:request=drop:1");
+  node_.on_break = [this] {
+    peers_[other].state = peer_state::lost;
+    return true;
+  };
+  EXPECT_THROW(send(), node_failure);
+  EXPECT_EQ(node_.broken, std::vector<std::string>{"*:request=drop:1"});
+  EXPECT_TRUE(to_.heads.empty());
+}
+
+TEST_F(faulty_sender, a_call_to_a_process_that_was_killed_is_sent) {
+  rules("*:request=kill:1");
+  EXPECT_TRUE(send()) << "what becomes of it is seen when its end is noticed";
+  EXPECT_EQ(node_.broken.size(), 1U);
+}
+
+TEST_F(faulty_sender, calls_of_a_batch_suffer_one_by_one) {
+  struct nobody : detail::batch_owner {
+  } owner;
+  rules("*:request:1");
+  EXPECT_THROW(static_cast<void>(faulty_->begin_batched(other, function(), &decode_nothing, owner)), node_failure);
+  rules("*:reply:1");
+  const detail::batch_slot one = faulty_->begin_batched(other, function(), &decode_nothing, owner);
+  EXPECT_EQ(one.slot->fault, 1);
+  EXPECT_EQ(one.key, test::callable_key());
+  one.slot->in_batch = false;
+  calls_.cancel(*one.slot);
 }
 
 }  // namespace call_sender_test

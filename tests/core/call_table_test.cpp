@@ -205,5 +205,35 @@ TEST_F(call_table_test, who_settles_wakes_the_thread_that_waits) {
   waits.join();
 }
 
+TEST_F(call_table_test, leaves_a_reply_to_the_fault_that_is_to_strike_it) {
+  call_slot& slot = pending();
+  slot.fault = 3;
+  EXPECT_EQ(calls.take_reply(slot.id, peer_node), nullptr);
+  EXPECT_EQ(calls.find_faulty(slot.id), &slot);
+  EXPECT_TRUE(calls.awaits(slot.id, peer_node)) << "the reply is still due";
+  slot.fault = 0;
+  EXPECT_EQ(calls.find_faulty(slot.id), nullptr);
+  EXPECT_EQ(calls.take_reply(slot.id, peer_node), &slot);
+  EXPECT_FALSE(calls.awaits(slot.id, peer_node));
+  EXPECT_THROW(static_cast<void>(calls.take_reply(slot.id, peer_node)), protocol_error);
+  calls.settle(slot, slot_state::value);
+}
+
+TEST_F(call_table_test, drops_a_faulty_reply_that_comes_too_late) {
+  call_slot& slot = pending(100);
+  slot.fault = 3;
+  expire(100);
+  EXPECT_EQ(calls.take_reply(slot.id, peer_node), nullptr);
+  EXPECT_EQ(calls.find_faulty(slot.id), nullptr);
+  EXPECT_FALSE(slot.reply_due);
+}
+
+TEST_F(call_table_test, gives_a_slot_back_without_its_fault) {
+  call_slot& slot = calls.claim();
+  slot.fault = 3;
+  calls.cancel(slot);
+  EXPECT_EQ(slot.fault, 0);
+}
+
 }  // namespace
 }  // namespace ham::detail

@@ -50,6 +50,7 @@ class node_of_connections : public detail::connected_node, public detail::receiv
   void receive_relayed(peer&, frame_header, std::span<const std::byte>) override {}
   void receive_goodbye(peer&, std::span<const std::byte>) override {}
   void used_long_memory() noexcept override {}
+  bool break_peer(peer&, const base::fault_rule&) override { return false; }
   bool queue_for_context(std::uint32_t, detail::stored_message) override { return false; }
   void lose_ping(frame_header, std::span<const std::byte>, std::span<const std::byte>) noexcept override {}
 };
@@ -285,6 +286,20 @@ TEST_F(connections, when_the_node_ends_nothing_is_said_of_it) {
   connections_.fail(who(), "nonsense");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_TRUE(events_.pending());
+}
+
+TEST_F(connections, one_that_is_to_fail_is_closed_before_it_is_greeted) {
+  detail::fault_injector faults{self, base::parse_faults("2:connect:1;1:connect:1", "HERE"),
+                                msg::handler_table::local()};
+  detail::connections faulty{node_,
+                             {own_, msg::handler_table::local(), peers_, transports_, idle_.waits, calls_, greetings_,
+                              receiver_, replies_, events_, &faults}};
+  peer_event what{&to_, -1, peer_end::none, {}};
+  faulty.handle(what);
+  EXPECT_EQ(who().state, peer_state::lost);
+  EXPECT_NE(to_.closed_because.find("rule 1:connect:1"), std::string::npos) << to_.closed_because;
+  ASSERT_EQ(node_.lost.size(), 1U);
+  EXPECT_EQ(node_.hosts_lost, 0);
 }
 
 TEST(connections_of_a_target, the_loss_of_the_host_ends_it_unless_it_only_sent_nonsense) {

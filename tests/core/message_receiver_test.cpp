@@ -40,6 +40,8 @@ class receiving_node : public detail::receiving_node, public detail::called_node
   std::function<void()> on_events = [] {};
   std::vector<std::string> failures, notices, relayed, goodbyes;
   std::vector<node_t> welcomed;
+  std::vector<std::string> broken;
+  std::function<bool()> on_break = [] { return true; };
   int long_messages = 0;
 
   bool handle_events() noexcept override {
@@ -62,6 +64,10 @@ class receiving_node : public detail::receiving_node, public detail::called_node
   }
   void receive_goodbye(peer&, std::span<const std::byte> text) override { goodbyes.push_back(text_of(text)); }
   void used_long_memory() noexcept override { ++long_messages; }
+  bool break_peer(peer&, const base::fault_rule& by) override {
+    broken.push_back(by.text);
+    return on_break();
+  }
   bool queue_for_context(std::uint32_t, detail::stored_message) override { return false; }
   void lose_ping(frame_header, std::span<const std::byte>, std::span<const std::byte>) noexcept override {}
 
@@ -334,6 +340,80 @@ TEST_F(message_receiver, knows_what_outlives_its_sender) {
   const auto head = transport::little_endian({1, 0, 0, to_byte(wire_kind::reply)});
   std::memcpy(piece.data(), &head, sizeof head);
   EXPECT_TRUE(detail::message_receiver::outlives_sender({fragment, piece}));
+}
+
+// ---- faults
+
+class faulty_receiver : public message_receiver {
+ protected:
+  detail::fault_injector faults_{self, base::parse_faults("*:reply:1;*:reply=1s:1;*:reply=drop:1", "HERE"),
+                                 msg::handler_table::local()};
+  detail::message_receiver faulty_{node_, {msg::handler_table::local(), dispatcher_, calls_, greetings_, &faults_}};
+
+  /// The reply to a call that the rule of this place, from 1, was to strike.
+  call_slot& answered(std::uint8_t mark) {
+    call_slot& slot = pending();
+    slot.fault = mark;
+    bytes payload(transport::readable_payload);
+    payload[0] = std::byte{5};
+    faulty_.receive(from_, {frame_header::reply(slot.id).encode(), {payload.data(), 1}});
+    return slot;
+  }
+};
+
+TEST_F(faulty_receiver, a_reply_that_is_to_be_lost_fails_its_call_alone) {
+  call_slot& slot = answered(1);
+  const std::string why = error_of<node_failure>(slot);
+  EXPECT_NE(why.find("HAM_FAULT"), std::string::npos);
+  EXPECT_NE(why.find("has perhaps run"), std::string::npos) << why;
+  EXPECT_FALSE(slot.reply_due);
+  EXPECT_TRUE(node_.failures.empty());
+  EXPECT_EQ(answered(0).state, slot_state::value);
+}
+
+TEST_F(faulty_receiver, a_reply_is_held_back_and_counts_when_it_is_due) {
+  call_slot& slot = answered(2);
+  EXPECT_EQ(slot.state, slot_state::pending);
+  EXPECT_NE(calls_.next_deadline_ns(), base::never_ns) << "who sleeps wakes up for it";
+  const auto held = faults_.take_due(base::never_ns);
+  ASSERT_TRUE(held);
+  faulty_.receive_held(who_, *held);
+  EXPECT_EQ(slot.state, slot_state::value);
+  EXPECT_EQ(slot.storage[0], std::byte{5});
+}
+
+TEST_F(faulty_receiver, a_reply_that_was_held_back_for_too_long_is_dropped) {
+  call_slot& slot = answered(2);
+  calls_.fail(slot, std::make_exception_ptr(call_error("too late")));
+  faulty_.receive_held(who_, *faults_.take_due(base::never_ns));
+  EXPECT_EQ(error_of<call_error>(slot), "too late");
+  EXPECT_FALSE(slot.reply_due) << "its slot can be used again";
+}
+
+TEST_F(faulty_receiver, a_reply_that_was_held_back_while_its_node_was_lost_is_no_violation) {
+  call_slot& slot = answered(2);
+  slot.reply_due = false;
+  calls_.fail(slot, std::make_exception_ptr(call_error("lost")));
+  faulty_.receive_held(who_, *faults_.take_due(base::never_ns));
+  EXPECT_TRUE(node_.failures.empty());
+}
+
+TEST_F(faulty_receiver, a_node_is_broken_and_its_call_left_to_that) {
+  call_slot& slot = answered(3);
+  EXPECT_EQ(node_.broken, std::vector<std::string>{"*:reply=drop:1"});
+  EXPECT_EQ(slot.state, slot_state::pending);
+  EXPECT_TRUE(slot.reply_due);
+  EXPECT_EQ(slot.fault, 0);
+}
+
+TEST_F(faulty_receiver, what_nobody_waits_for_suffers_nothing) {
+  call_slot& slot = pending();
+  slot.fault = 1;
+  slot.orphan = true;
+  const std::uint32_t id = slot.id;
+  faulty_.receive(from_, {frame_header::reply(id).encode(), {}});
+  EXPECT_EQ(calls_.find(id), nullptr) << "given back";
+  pending_.clear();
 }
 
 }  // namespace message_receiver_test

@@ -56,6 +56,10 @@ for nodes in "exec:$work/probe" tcp://127.0.0.1:1 mpi veo emulated; do
   refused HAM_NODES env "HAM_NODES=$nodes" ./probe
   refused --ham-nodes ./probe "--ham-nodes=$nodes"
 done
+for fault in HAM_FAULT=x:request:1 HAM_FAULT=nonsense; do
+  refused HAM_FAULT env HAM_NODES=loopback "$fault" ./probe
+done
+refused --ham-fault ./probe --ham-nodes=loopback --ham-fault=x:request:1
 refused HAM_KEY env HAM_KEY="$work/key" ./probe
 refused --ham-key ./probe --ham-key=key
 refused --ham-make-key ./probe --ham-make-key=key

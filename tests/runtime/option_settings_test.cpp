@@ -50,7 +50,8 @@ constexpr sample samples[] = {{setting::tcp_security, "off", "force-off"},
                               {setting::close_timeout, "0.5", "100000"},
                               {setting::start_timeout, "0", "5"},
                               {setting::veo_library, "liba.so", "libb.so"},
-                              {setting::veo_application, "/a.so", "/b.so"}};
+                              {setting::veo_application, "/a.so", "/b.so"},
+                              {setting::fault, "f:request:0", "*:reply=5ms:0.5:7"}};
 
 void expect_now(setting which, const char* value) {
   const base::setting_info& about = base::info_of(which);

@@ -62,6 +62,9 @@ struct runtime_options {
   std::optional<std::chrono::seconds> start_timeout{};       ///< for a target to join and greet; 0: no limit
   std::string veo_library{};                                 ///< the VEO library of veo and vedma targets
   std::string veo_application{};                             ///< the application as a library for Vector Engines
+  /// Calls and connections of this process that fail on purpose, for tests: "solve:reply=kill:0.01"; empty: HAM_FAULT,
+  /// which targets started here obey as well (docs/debugging.md).
+  std::string fault{};
 };
 
 /// A job: this process as host and the targets it starts. Leaving its scope ends the targets.

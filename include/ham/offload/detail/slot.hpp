@@ -45,7 +45,8 @@ struct alignas(64) call_slot {
   std::uint64_t position = 0;  ///< where the message begins in the stream to the node; not before that, at any rate
   std::int64_t deadline_ns = 0;
   std::atomic<node_t> node{-1};
-  bool orphan = false;                  ///< nobody holds it any more: free it when the reply arrives
+  bool orphan : 1 = false;              ///< nobody holds it any more: free it when the reply arrives
+  std::uint8_t fault : 7 = 0;           ///< what HAM_FAULT does to the reply: the place of a rule from 1; 0: nothing
   std::atomic<bool> reply_due{false};   ///< a reply may still come; set after, and looked at before, all other members
   bool in_batch = false;                ///< not sent yet: the storage holds the batch_owner that will send it
   std::atomic<bool> unanswered{false};  ///< of the own node, which had no memory for the answer

@@ -1,0 +1,112 @@
+#include "soak/functions.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace soak {
+namespace {
+
+constexpr std::uint8_t change = 0x5a;
+
+struct order_book {
+  std::mutex mutex;
+  std::map<std::uint64_t, std::uint64_t> begun;
+};
+order_book& orders() {
+  static order_book book;
+  return book;
+}
+
+std::atomic<std::uint64_t> calls_counted{0};
+
+}  // namespace
+
+/// FNV-1a over words, then over the bytes that are left.
+std::uint64_t checksum(const std::uint8_t* data, std::size_t size) noexcept {
+  constexpr std::uint64_t prime = 0x100000001b3;
+  std::uint64_t sum = 0xcbf29ce484222325 ^ size;
+  for (; size >= sizeof(std::uint64_t); data += sizeof(std::uint64_t), size -= sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, data, sizeof word);
+    sum = (sum ^ word) * prime;
+  }
+  for (; size != 0; ++data, --size) sum = (sum ^ *data) * prime;
+  return sum;
+}
+
+bytes pattern(std::uint64_t seed, std::size_t size) {
+  bytes result(size);
+  for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+    seed = mixed(seed);
+    std::memcpy(result.data() + at, &seed, std::min(sizeof seed, size - at));
+  }
+  return result;
+}
+
+std::uint64_t work(stamp call, std::uint64_t number) {
+  record(call);
+  return mixed(number);
+}
+
+std::uint64_t through(stamp call, std::vector<node_t> path, std::uint64_t number) {
+  record(call);
+  if (path.empty()) return mixed(number);
+  const node_t next = path.front();
+  path.erase(path.begin());
+  return mixed(offload::sync(next, fn<&through>, stamp{}, path, number));
+}
+
+bytes transformed(stamp call, bytes data) {
+  record(call);
+  for (std::uint8_t& one : data) one ^= change;
+  return data;
+}
+
+std::string error_text(std::uint64_t number) { return "no " + std::to_string(mixed(number)); }
+
+std::uint64_t failing(stamp call, std::uint64_t number) {
+  record(call);
+  throw std::runtime_error(error_text(number));
+}
+
+std::uint64_t slow(stamp call, std::uint64_t microseconds, std::uint64_t number) {
+  record(call);
+  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  return mixed(number);
+}
+
+std::uint64_t in_order(stamp call, std::uint64_t key, bool last) {
+  record(call);
+  const std::lock_guard guard(orders().mutex);
+  const std::uint64_t before = orders().begun[key]++;
+  if (last) orders().begun.erase(key);
+  return before;
+}
+
+std::uint64_t checksum_of(stamp call, offload::buffer_ptr<const std::uint8_t> data, std::size_t size) {
+  record(call);
+  return checksum(data.get(), size);
+}
+
+void trim() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
+void nap(std::uint64_t milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+
+std::uint64_t counted(std::uint64_t number) {
+  calls_counted.fetch_add(1, std::memory_order_relaxed);
+  return 3 * number + 1;
+}
+std::uint64_t count_so_far() { return calls_counted.load(); }
+
+}  // namespace soak

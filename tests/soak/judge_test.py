@@ -1,0 +1,65 @@
+"""What the judge of soak runs finds, and what it lets pass."""
+import unittest
+
+import judge
+import soak
+
+
+def samples(count, value, calls=1_000_000, what="rss_kb"):
+    usual = {"rss_kb": 20000, "pss_kb": 9000, "private_kb": 8000, "descriptors": 30, "maps": 200, "threads": 3}
+    return [{"calls": i * calls, "processes": {"host": {**usual, what: value(i)}}} for i in range(count)]
+
+
+def problems(*arguments, **named):
+    return [(one["what"], one["problem"]) for one in judge.judge(samples(*arguments, **named)) if one["problem"]]
+
+
+class Judge(unittest.TestCase):
+    def test_what_is_flat_passes(self):
+        self.assertEqual(problems(20, lambda i: 20000 + i % 3 * 100), [])
+
+    def test_memory_that_grows_by_more_than_one_percent_in_a_million_calls(self):
+        found = problems(20, lambda i: 20000 + 600 * i)
+        self.assertEqual([what for what, _ in found], ["rss_kb"])
+        self.assertIn("in 10^6 calls", found[0][1])
+        self.assertEqual(problems(20, lambda i: 20000 + 150 * i), [])
+
+    def test_the_warm_up_does_not_count(self):
+        self.assertEqual(problems(20, lambda i: 20000 if i > 3 else 5000), [])
+
+    def test_one_peak_does_not_count(self):
+        self.assertEqual(problems(20, lambda i: 90000 if i == 15 else 20000), [])
+
+    def test_what_comes_and_goes_is_no_growth(self):
+        self.assertEqual(problems(10, lambda i: 20000 + (3000 if i in (2, 5, 6, 8, 9) else 0)), [])
+        self.assertEqual(len(problems(40, lambda i: 20000 + i % 2 * 1000 + 500 * i)), 1)
+
+    def test_a_short_run_may_grow_a_little(self):
+        self.assertEqual(problems(5, lambda i: 20000 + 1000 * i, calls=1000), [])
+        self.assertEqual(len(problems(5, lambda i: 20000 + 4000 * i, calls=1000)), 1)
+
+    def test_descriptors_maps_and_threads(self):
+        for what, value in (("descriptors", 30), ("maps", 200), ("threads", 3)):
+            self.assertEqual(problems(20, lambda i: value + i % 2, what=what), [])
+            self.assertEqual([one for one, _ in problems(20, lambda i: value + 2 * i, what=what)], [what])
+
+    def test_a_plot_shows_all_columns(self):
+        lines = judge.plot([(i, i) for i in range(60)], "title", width=60, height=6)
+        self.assertEqual(lines[0], "title")
+        self.assertEqual(lines[1].count("*"), 10)
+        self.assertEqual(lines[6].count("*"), 60)
+
+
+class Times(unittest.TestCase):
+    def test_are_read_with_units(self):
+        for text, wanted in (("24h", 86400), ("10m", 600), ("90s", 90), ("7", 7), ("1.5m", 90)):
+            self.assertEqual(soak.seconds_in(text), wanted)
+
+    def test_others_are_refused(self):
+        for text in ("", "h", "10x", "-5s", "0"):
+            with self.assertRaises(ValueError):
+                soak.seconds_in(text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,73 @@
+#include "soak/seats.hpp"
+
+#include <signal.h>
+
+#include <thread>
+
+#include "soak/problems.hpp"
+
+namespace soak {
+namespace {
+
+using namespace ham;
+using namespace std::chrono_literals;
+
+constexpr auto death_limit = 10s;
+
+}  // namespace
+
+seats::seats(std::string spare, std::size_t spares)
+    : spare_(std::move(spare)), fixed_(offload::num_nodes() - 1 - spares), sitting_(offload::num_nodes() - 1) {
+  for (std::size_t seat = 0; seat < size(); ++seat) {
+    const auto node = static_cast<node_t>(seat + 1);
+    sitting_[seat] = node;
+    pids_.push_back(offload::get_node_descriptor(node).pid());
+  }
+}
+
+bool seats::given_up(node_t node) const {
+  const std::lock_guard guard(mutex_);
+  return given_up_.contains(node);
+}
+
+std::int64_t seats::pid(std::size_t seat) const {
+  const std::lock_guard guard(mutex_);
+  return pids_[seat];
+}
+
+void seats::end(std::size_t seat, node_t node, bool kill) {
+  {
+    const std::lock_guard guard(mutex_);
+    given_up_.insert(node);
+  }
+  if (!kill) {
+    ++removals_;
+    offload::remove_node(node);
+    return;
+  }
+  ++kills_;
+  ::kill(static_cast<pid_t>(pid(seat)), SIGKILL);
+  const auto until = std::chrono::steady_clock::now() + death_limit;
+  while (offload::alive(node)) {
+    if (std::chrono::steady_clock::now() > until) {
+      report("node " + std::to_string(node) + " was killed and counts as alive 10 s later");
+      return;
+    }
+    std::this_thread::sleep_for(200us);
+  }
+}
+
+bool seats::replace_one(std::mt19937_64& random) {
+  if (fixed_ >= size()) return false;
+  const std::size_t seat = fixed_ + random() % (size() - fixed_);
+  const node_t before = at(seat);
+  end(seat, before, random() % 4 != 0);
+  const node_t after = offload::add_node(spare_);
+  const std::int64_t pid = offload::get_node_descriptor(after).pid();
+  const std::lock_guard guard(mutex_);
+  pids_[seat] = pid;
+  sitting_[seat].store(after);
+  return true;
+}
+
+}  // namespace soak

@@ -1,0 +1,50 @@
+// The targets of a soak run by seat: who sits there changes, because targets are killed and removed as it goes.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ham/offload.hpp"
+
+namespace soak {
+
+using ham::node_t;
+
+class seats {
+ public:
+  /// The targets that the job has. Those whose nodes are written as `spare` (HAM_NODES) may be killed, but for the
+  /// first of all, which stays for the whole run.
+  seats(std::string spare, std::size_t spares);
+
+  [[nodiscard]] std::size_t size() const noexcept { return sitting_.size(); }
+  [[nodiscard]] node_t at(std::size_t seat) const noexcept { return sitting_[seat].load(); }
+  /// Whether the node was made to fail, now or earlier: what then fails is nobody's fault.
+  [[nodiscard]] bool given_up(node_t node) const;
+
+  /// Kills a target, or removes it in order, and puts a new one in its place. False: there is none that may go.
+  bool replace_one(std::mt19937_64& random);
+  [[nodiscard]] std::uint64_t kills() const noexcept { return kills_.load(); }
+  [[nodiscard]] std::uint64_t removals() const noexcept { return removals_.load(); }
+  /// Its process.
+  [[nodiscard]] std::int64_t pid(std::size_t seat) const;
+
+ private:
+  void end(std::size_t seat, node_t node, bool kill);
+
+  const std::string spare_;
+  const std::size_t fixed_;  ///< seats in front, whose nodes stay
+  std::vector<std::atomic<node_t>> sitting_;
+  mutable std::mutex mutex_;  ///< guards the next two
+  std::set<node_t> given_up_;
+  std::vector<std::int64_t> pids_;
+  std::atomic<std::uint64_t> kills_{0}, removals_{0};
+};
+
+}  // namespace soak

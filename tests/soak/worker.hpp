@@ -1,0 +1,92 @@
+// A host thread that calls: what it does now, for the watchdog, and how it judges what comes back.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "ham/offload.hpp"
+#include "soak/functions.hpp"
+#include "soak/ledger.hpp"
+#include "soak/problems.hpp"
+#include "soak/seats.hpp"
+
+namespace soak {
+
+class worker {
+ public:
+  worker(std::size_t number, std::uint64_t seed, seats& of)
+      : number_(number), ledger_(number), random_(seed), seats_(of) {}
+
+  /// Verbs until the run is over or it is asked to pause.
+  void run(const std::atomic<bool>& pause);
+  /// At the end.
+  void check_all() { ledger_.check_all(); }
+
+  // ---- any thread
+  [[nodiscard]] std::size_t number() const noexcept { return number_; }
+  [[nodiscard]] std::uint64_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
+  /// nullptr: it does nothing.
+  [[nodiscard]] const char* verb() const noexcept { return verb_.load(); }
+  [[nodiscard]] node_t node() const noexcept { return node_.load(); }
+  [[nodiscard]] std::int64_t since_ns() const noexcept { return since_ns_.load(); }
+  /// How often each verb was completed, as a JSON object's members.
+  [[nodiscard]] std::string verbs_as_json() const;
+
+  // ---- what verbs use
+  [[nodiscard]] std::uint64_t random() { return random_(); }
+  [[nodiscard]] std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
+  [[nodiscard]] stamp claim() {
+    calls_.fetch_add(1, std::memory_order_relaxed);
+    return ledger_.claim();
+  }
+  /// The call was not made.
+  void uncount() { calls_.fetch_sub(1, std::memory_order_relaxed); }
+  void count_calls(std::uint64_t more) { calls_.fetch_add(more, std::memory_order_relaxed); }
+  void expect(stamp call, runs how_often) { ledger_.expect(call, how_often); }
+  [[nodiscard]] node_t any_node() {
+    node_.store(seats_.at(below(seats_.size())));
+    return node_.load();
+  }
+  [[nodiscard]] bool gone(node_t node) const { return seats_.given_up(node); }
+  [[nodiscard]] std::size_t nodes() const noexcept { return seats_.size(); }
+  [[nodiscard]] node_t node_at(std::size_t seat) const noexcept { return seats_.at(seat); }
+  /// The result of the call `made` to `node` has to be `wanted`.
+  template <class Value>
+  void take(offload::future<Value> result, stamp made, node_t node, const Value& wanted) {
+    try {
+      const Value value = result.get();
+      expect(made, runs::once);
+      if (!(value == wanted)) wrong(node, "the result is wrong");
+    } catch (const node_failure& why) {
+      lost(made, node, why);
+    }
+  }
+  /// A call failed with its node.
+  void lost(stamp made, node_t node, const node_failure& why);
+  /// Only if the node was left alone.
+  void wrong(node_t node, const std::string& what);
+
+ private:
+  struct verb_entry {
+    const char* name;
+    void (*run)(worker& self);
+  };
+  static const verb_entry* verbs(std::size_t& count);
+  void do_one();
+
+  static constexpr std::size_t max_verbs = 32;
+  const std::size_t number_;
+  ledger_part ledger_;
+  std::mt19937_64 random_;
+  seats& seats_;
+  std::atomic<std::uint64_t> calls_{0};
+  std::atomic<const char*> verb_{nullptr};
+  std::atomic<node_t> node_{-1};
+  std::atomic<std::int64_t> since_ns_{0};
+  std::atomic<std::uint64_t> done_[max_verbs]{};
+};
+
+}  // namespace soak
