@@ -86,8 +86,8 @@ class attacker {
   }
   /// For two seconds: whoever sends something writes to an event that is full, and would wait until somebody reads it.
   void trap_who_wakes() {
+    jam_events();
     for (int i = 0; i < 500; ++i) {
-      jam_events();
       for (const region& pair : pairs_) {
         auto* const controls = reinterpret_cast<transport::ring_control*>(pair.at);
         controls[0].armed.store(1);
