@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <future>
 #include <optional>
+#include <thread>
 
 #include "base/own_program.hpp"
 #include "transport/common/joining.hpp"
