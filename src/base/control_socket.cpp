@@ -7,9 +7,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <string>
 
 #include "base/refused_call.hpp"
+#include "base/thread.hpp"
 #include "ham/error.hpp"
 
 namespace ham::base {
@@ -75,6 +77,7 @@ std::optional<control_message> receive_control(int socket, bool wait, bool& clos
     if (one->cmsg_level == SOL_SOCKET && one->cmsg_type == SCM_CREDENTIALS) {
       ucred sender{};
       std::memcpy(&sender, CMSG_DATA(one), sizeof sender);
+      message.sender_pid = sender.pid;
       message.from_other_user = sender.uid != ::geteuid() && sender.uid != 0;
     }
     if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
@@ -86,6 +89,31 @@ std::optional<control_message> receive_control(int socket, bool wait, bool& clos
     }
   }
   return message;
+}
+
+bool next_control_has_fds(int socket) noexcept {
+  // With room for the sender's credentials only: what is cut off is descriptors.
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> ancillary{};
+  char first = 0;
+  iovec part{&first, 1};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = ancillary.data();
+  header.msg_controllen = ancillary.size();
+  ssize_t got = -1;
+  do got = ::recvmsg(socket, &header, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  return got >= 0 && (header.msg_flags & MSG_CTRUNC) != 0;
+}
+
+void abandon_control(unique_fd socket) noexcept {
+  const int fd = socket.release();
+  try {
+    start_thread([fd] { ::close(fd); }).detach();
+  } catch (const std::exception&) {
+    return;  // there can be no thread: it stays open until this process ends
+  }
 }
 
 }  // namespace ham::base

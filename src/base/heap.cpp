@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t index_mask = (std::uint64_t{1} << heap_index_bits) - 1;
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t growth = 64ULL << 20;
+constexpr std::uint64_t emulated_window_bytes = 4ULL << 30;
 constexpr std::uint64_t punch_from = 32ULL << 20;  // freed memory of this size goes back to the system at once
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return (value + to - 1) / to * to; }
@@ -31,9 +32,9 @@ bool emulated() noexcept {
   return result;
 }
 
-/// Address space for the heap of this process: more than the machine's memory, so that it never has to move.
-std::size_t own_window_bytes() noexcept {
-  if (emulated()) return std::size_t{4} << 30;
+/// Address space for the heap of a process of this machine: more than the machine's memory, so that it never has to
+/// move.
+std::size_t max_window_bytes() noexcept {
   const auto pages = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PHYS_PAGES)));
   const auto page_bytes = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PAGE_SIZE)));
   std::uint64_t bytes = 1ULL << 30;
@@ -41,10 +42,13 @@ std::size_t own_window_bytes() noexcept {
   return bytes;
 }
 
-/// At least `needed` bytes of the heap of another process, with room for it to grow.
+std::size_t own_window_bytes() noexcept { return emulated() ? emulated_window_bytes : max_window_bytes(); }
+
+/// At least `needed` bytes of the heap of another process, with room for it to grow. Its owner has no more of it than
+/// its own window, however long others make the file.
 std::size_t view_window_bytes(std::uint64_t needed) noexcept {
-  std::uint64_t bytes = emulated() ? 1ULL << 30 : own_window_bytes();
-  while (bytes < needed && bytes < (1ULL << 46)) bytes *= 2;
+  std::uint64_t bytes = emulated() ? 1ULL << 30 : max_window_bytes();
+  while (bytes < needed) bytes *= 2;
   return bytes;
 }
 
@@ -93,7 +97,8 @@ std::uint64_t heap::take_extent(std::uint64_t size) {
           " bytes, which counts for shared memory, too); raise the limit ulimit -f before the job starts");
     }
     const std::uint64_t bytes = std::min<std::uint64_t>({round_up(end_ + size, growth), window_.size(), limit});
-    if (!resize_file(file_.get(), bytes)) throw std::bad_alloc();
+    // Others can make the file longer, and nobody can make it shorter again.
+    if (file_size(file_.get()) < bytes && !resize_file(file_.get(), bytes)) throw std::bad_alloc();
     file_bytes_ = bytes;
   }
   const std::uint64_t offset = end_;
@@ -195,6 +200,7 @@ heap_view::heap_view(unique_fd file) : file_(std::move(file)) {}
 
 const mapping* heap_view::reach(std::uint64_t bytes) {
   std::lock_guard guard(mutex_);
+  if (bytes > std::max<std::uint64_t>(max_window_bytes(), emulated_window_bytes)) return nullptr;
   if (windows_.empty() || windows_.back().size() < bytes) {
     windows_.push_back(map_window(file_.get(), view_window_bytes(bytes)));  // others may still use the shorter ones
     window_.store(&windows_.back(), std::memory_order_release);

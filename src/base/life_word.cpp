@@ -22,7 +22,10 @@
 namespace ham::base {
 namespace {
 
-constexpr std::size_t words_per_group = 127;  // futex_waitv takes 128; one is the group's own command word
+constexpr unsigned max_wakes = 32;                    // within
+constexpr std::int64_t wakes_counted_ns = 2'000'000;  // this time, else the thread sleeps
+constexpr std::int64_t storm_pause_ns = 5'000'000;    // for that long, and learns of deaths that much later
+constexpr std::size_t words_per_group = 127;          // futex_waitv takes 128; one is the group's own command word
 
 long wake_all(std::atomic<std::uint32_t>& word) noexcept {
   return ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
@@ -66,7 +69,7 @@ class life_watch::group {
   group(life_watch& watch, life_word* own) : watch_(watch), own_(own), thread_(start_thread([this] { run(); })) {
     if (own_ == nullptr) return;
     backoff<backoff_schedule{.yields = 0, .sleep_ns = 20'000}> pause;
-    while (own_->load(std::memory_order_acquire) == 0 && !failed_.load(std::memory_order_acquire)) pause.wait();
+    while (!held_.load(std::memory_order_acquire) && !failed_.load(std::memory_order_acquire)) pause.wait();
   }
   ~group() {
     stop_.store(true);
@@ -121,6 +124,8 @@ class life_watch::group {
       return;
     }
     own_->store(static_cast<std::uint32_t>(::syscall(SYS_gettid)), std::memory_order_release);
+    // Not the word, which others may write to as well, says that it is held.
+    held_.store(true, std::memory_order_release);
     wake_all(*own_);  // watchers that slept on zero look again and ask to be woken
   }
 
@@ -158,6 +163,16 @@ class life_watch::group {
     for (const watched& one : now) {
       if (holder_died(*one.word)) wake_all(*one.word);
     }
+    slow_down();
+  }
+
+  /// A word that somebody changes all the time must not cost a core.
+  void slow_down() {
+    if (++wakes_ < max_wakes) return;
+    wakes_ = 0;
+    const std::int64_t now = now_ns();
+    if (now - counted_since_ns_ < wakes_counted_ns) sleep_ns(storm_pause_ns);
+    counted_since_ns_ = now_ns();
   }
 
   static waiter_entry entry_for(std::atomic<std::uint32_t>& word, std::uint32_t value) {
@@ -180,7 +195,10 @@ class life_watch::group {
   std::vector<watched> words_;
   std::atomic<std::uint32_t> command_{0};
   std::atomic<bool> stop_{false};
+  std::atomic<bool> held_{false};
   std::atomic<bool> failed_{false};
+  unsigned wakes_ = 0;  // of its thread, as the next one
+  std::int64_t counted_since_ns_ = 0;
   std::thread thread_;
 };
 

@@ -11,7 +11,8 @@
 
 namespace ham::base {
 
-/// Shared; 0 until its process holds it and again after an orderly end.
+/// Shared; 0 until its process holds it and again after an orderly end. Who can write to it can forge it: where that
+/// may be, what it says is a reason to ask the kernel (confirms_end).
 using life_word = std::atomic<std::uint32_t>;
 static_assert(sizeof(life_word) == 4 && life_word::is_always_lock_free);
 

@@ -7,13 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/backoff.hpp"
 #include "base/clock.hpp"
 
 namespace ham::base {
@@ -27,22 +31,22 @@ std::optional<std::string> content_of(const std::string& path) {
   return text.str();
 }
 
-/// What the kernel knows of the end of a process.
+/// What the kernel knows of the end of a process, or of a thread.
 struct ending {
   bool begun = false;
   bool over = false;
+  int threads = 1;
   int status = 0;  ///< as of wait; 0 also if it is not known yet
 };
 
-std::optional<ending> look_at(pid_t pid) {
+/// From a file like /proc/PID/stat.
+std::optional<ending> ending_in(const std::string& file) {
   constexpr std::size_t state_field = 0;  // behind the name in parentheses, which may have blanks in it
   constexpr std::size_t flags_field = 6;
+  constexpr std::size_t threads_field = 17;
   constexpr std::size_t exit_code_field = 49;
   constexpr unsigned long is_exiting = 4;
-  const std::string folder = "/proc/" + std::to_string(pid);
-  struct stat owner {};
-  const bool readable = ::stat(folder.c_str(), &owner) == 0 && (::geteuid() == 0 || owner.st_uid == ::geteuid());
-  const std::optional<std::string> text = readable ? content_of(folder + "/stat") : std::nullopt;
+  const std::optional<std::string> text = content_of(file);
   if (!text || text->rfind(')') == std::string::npos) return std::nullopt;
   std::istringstream words(text->substr(text->rfind(')') + 1));
   std::vector<std::string> fields;
@@ -51,8 +55,35 @@ std::optional<ending> look_at(pid_t pid) {
   ending result;
   result.over = fields[state_field] == "Z" || fields[state_field] == "X";
   result.begun = result.over || (std::strtoul(fields[flags_field].c_str(), nullptr, 10) & is_exiting) != 0;
+  result.threads = std::atoi(fields[threads_field].c_str());
   result.status = std::atoi(fields[exit_code_field].c_str());
   return result;
+}
+
+std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+std::optional<ending> look_at(pid_t pid) {
+  const std::string folder = folder_of(pid);
+  struct stat owner {};
+  const bool readable = ::stat(folder.c_str(), &owner) == 0 && (::geteuid() == 0 || owner.st_uid == ::geteuid());
+  return readable ? ending_in(folder + "/stat") : std::nullopt;
+}
+
+/// The first thread of a process may end long before the others do.
+bool all_threads_end(pid_t pid) {
+  std::error_code failure;
+  std::filesystem::directory_iterator tasks(folder_of(pid) + "/task", failure);
+  for (; !failure && tasks != std::filesystem::directory_iterator(); tasks.increment(failure)) {
+    const std::optional<ending> one = ending_in(tasks->path().string() + "/stat");
+    if (one && !one->begun) return false;
+  }
+  return !failure;
+}
+
+bool has_begun_to_end(pid_t pid) {
+  if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
+  const std::optional<ending> first = ending_in(folder_of(pid) + "/stat");
+  return first && first->begun && (first->threads <= 1 || all_threads_end(pid));
 }
 
 }  // namespace
@@ -73,6 +104,15 @@ std::string end_of(pid_t pid, std::chrono::microseconds timeout) {
     // Status 0 is told by its end alone, which takes as long as its memory takes to be freed.
     if (now_ns() >= until) return now->begun ? describe_end(0) : std::string();
     sleep_ns(50'000);
+  }
+}
+
+bool confirms_end(pid_t pid, std::chrono::microseconds timeout) {
+  if (pid <= 0) return false;
+  const std::int64_t until = now_ns() + std::chrono::nanoseconds(timeout).count();
+  for (backoff<backoff_schedule{.yields = 10, .sleep_ns = 100'000, .max_sleep_ns = 5'000'000}> pause;; pause.wait()) {
+    if (has_begun_to_end(pid)) return true;
+    if (now_ns() >= until) return false;
   }
 }
 

@@ -17,6 +17,11 @@ namespace ham::base {
 /// Empty if that is not known within `timeout`.
 [[nodiscard]] std::string end_of(pid_t pid, std::chrono::microseconds timeout);
 
+/// Whether the kernel says, within `timeout`, that a process has begun to end, all threads of it, or has gone. For news
+/// of which nobody knows who has sent it. False also if the kernel does not say, as of a process that is not seen here,
+/// or where /proc is missing and the end is not over.
+[[nodiscard]] bool confirms_end(pid_t pid, std::chrono::microseconds timeout);
+
 /// How a process ended, in memory that other processes read: written before it is reaped, after which /proc tells
 /// nobody any more. All bits zero: not known.
 class end_record {

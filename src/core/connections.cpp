@@ -93,10 +93,13 @@ void connections::fail(peer& who, const std::string& why) noexcept {
 /// What it answered before it went still counts.
 void connections::receive_last_answers(peer& who) noexcept {
   constexpr int max_frames = 100'000;
+  constexpr std::size_t max_bytes = std::size_t{1} << 30;  // a connection holds less, unless somebody goes on writing
   if (who.to == nullptr || who.to->state() != transport::endpoint_state::open) return;
   if (!who.hello_seen) return;  // it has answered nothing, and what follows its greeting makes no sense without that
   transport::frame frame;
-  for (int i = 0; i < max_frames && who.to->poll(frame); ++i) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < max_frames && bytes < max_bytes && who.to->poll(frame); ++i) {
+    bytes += frame.payload.size();
     if (message_receiver::outlives_sender(frame))
       of_.receiver.receive(*who.to, frame);
     else

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/printable.hpp"
 #include "core/relay_frame.hpp"
 #include "core/remote_exception.hpp"
 #include "runtime/engine.hpp"
@@ -43,7 +44,7 @@ void engine::receive_goodbye(peer& from, std::span<const std::byte> text) {
   }
   all_connections.lose(from,
                        "it closed the connection because it was sent " +
-                           std::string(reinterpret_cast<const char*>(text.data()), text.size()),
+                           base::printable({reinterpret_cast<const char*>(text.data()), text.size()}),
                        peer_end::connection_lost);
 }
 

@@ -179,5 +179,35 @@ TEST(heap_view, believes_no_table_beyond_the_file) {
       << "the kernel knows the file's size";
 }
 
+// ---- others that have the file
+
+TEST(heap, grows_although_others_have_made_its_file_longer) {
+  heap memory(heap::make_file());
+  ASSERT_TRUE(resize_file(memory.fd(), std::uint64_t{1} << 40));
+  for (int i = 0; i < 3; ++i) {
+    const auto one = memory.allocate(std::size_t{50} << 20);
+    std::memset(one.address, 7, 4096);
+    EXPECT_EQ(memory.check(number(one.address), one.tag, std::size_t{50} << 20), heap_check::valid);
+  }
+}
+
+TEST(heap_view, takes_no_more_addresses_than_a_heap_has) {
+  heap memory(heap::make_file());
+  const auto one = memory.allocate(4096);
+  heap_view view(again(memory.fd()));
+  heap_check why{};
+  ASSERT_NE(view.translate(number(one.address), one.tag, 4096, why), nullptr);
+  constexpr std::uint64_t far = std::uint64_t{1} << 45;
+  ASSERT_TRUE(resize_file(memory.fd(), 2 * far));
+  // What its peers see of the allocation says that it is very long.
+  const mapping table(memory.fd(), heap_data_offset);
+  auto& entry = reinterpret_cast<heap_entry*>(table.data() +
+                                              heap_table_offset)[one.tag & ((std::uint64_t{1} << heap_index_bits) - 1)];
+  entry.size.store(2 * far);
+  EXPECT_EQ(view.translate(number(one.address) + far, one.tag, 4096, why), nullptr);
+  EXPECT_EQ(why, heap_check::out_of_range);
+  EXPECT_NE(view.translate(number(one.address), one.tag, 4096, why), nullptr) << "it is used as before";
+}
+
 }  // namespace
 }  // namespace ham::base

@@ -2,12 +2,16 @@
 #include "base/life_word.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <climits>
+#include <ctime>
 #include <set>
 #include <thread>
 
@@ -106,6 +110,41 @@ TEST_F(life, own_word_is_held_and_given_back) {
     EXPECT_NE(word(0).load(), 0U);
   }
   EXPECT_EQ(word(0).load(), 0U);
+}
+
+/// Other processes can write to it.
+TEST_F(life, who_holds_its_word_does_not_wait_for_what_others_write_there) {
+  std::atomic<bool> over{false};
+  std::thread hostile([&] {
+    while (!over.load()) word(0).store(0);
+  });
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) const life_watch mine(word(0), note());
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3s);
+  over = true;
+  hostile.join();
+}
+
+TEST_F(life, a_word_that_changes_all_the_time_costs_no_core) {
+  const auto cpu_time = [] {
+    timespec used{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+  };
+  const pid_t hostile = forked([&] {
+    for (;;) {
+      for (std::uint32_t value = 1; value < 1000; ++value) word(1).store(value);
+      ::syscall(SYS_futex, &word(1), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    }
+  });
+  life_watch mine(word(0), note());
+  mine.watch(word(1), 1);
+  std::this_thread::sleep_for(50ms);
+  const auto before = cpu_time();
+  std::this_thread::sleep_for(1s);
+  EXPECT_LT(cpu_time() - before, 150ms);
+  ::kill(hostile, SIGKILL);
+  ::waitpid(hostile, nullptr, 0);
 }
 
 /// The kernel wakes one watcher, which may have lost interest by the time that it runs.

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <thread>
 
 namespace {
 
 using namespace std::chrono_literals;
+using ham::base::confirms_end;
 using ham::base::counter_in;
 using ham::base::end_of;
 
@@ -52,6 +56,41 @@ TEST(end_of_a_process, with_a_status) {
 TEST(end_of_a_process, is_not_known_while_it_lives) {
   const child living([] { ::pause(); });
   EXPECT_EQ(end_of(living.pid(), 1ms), "");
+}
+
+TEST(confirmed_end, of_a_process_that_was_killed_or_has_gone) {
+  const child killed([] { ::pause(); });
+  ::kill(killed.pid(), SIGKILL);
+  EXPECT_TRUE(confirms_end(killed.pid(), 20s));
+  pid_t gone = 0;
+  {
+    const child one([] {});
+    gone = one.pid();
+  }
+  EXPECT_TRUE(confirms_end(gone, 0s)) << "reaped";
+}
+
+TEST(confirmed_end, of_none_that_lives) {
+  const child living([] { ::pause(); });
+  EXPECT_FALSE(confirms_end(living.pid(), 20ms));
+  EXPECT_FALSE(confirms_end(::getpid(), 0s));
+  for (const pid_t nobody : {0, -1}) EXPECT_FALSE(confirms_end(nobody, 0s)) << nobody;
+}
+
+TEST(confirmed_end, of_none_whose_first_thread_has_ended) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "sanitizers do not support that in a forked child";
+#endif
+  const child goes_on([] {
+    std::thread([] {
+      for (;;) ::pause();
+    }).detach();
+    ::syscall(SYS_exit, 0);
+  });
+  std::this_thread::sleep_for(50ms);
+  EXPECT_FALSE(confirms_end(goes_on.pid(), 50ms));
+  ::kill(goes_on.pid(), SIGKILL);
+  EXPECT_TRUE(confirms_end(goes_on.pid(), 20s));
 }
 
 TEST(counters, of_control_groups_and_the_machine) {

@@ -261,6 +261,18 @@ TEST_F(connections, nodes_that_are_not_known_are_not_lost) {
   EXPECT_FALSE(peers_.has(7));
 }
 
+TEST_F(connections, the_last_answers_of_a_peer_are_bounded_by_what_a_connection_holds) {
+  connect(to_);
+  who().hello_seen = true;
+  const std::vector<std::byte> much(std::size_t{64} << 20);
+  constexpr std::size_t more_than_it_holds = 40;
+  for (std::size_t i = 0; i < more_than_it_holds; ++i)
+    to_.arriving.push_back({{0, 1, detail::to_byte(wire_kind::call)}, much});
+  end(peer_end::connection_lost);
+  EXPECT_GT(to_.arriving.size(), 0U) << "somebody goes on writing, and is not read for ever";
+  EXPECT_LT(to_.arriving.size(), more_than_it_holds / 2 + 5);
+}
+
 // ---- nodes that break the rules
 
 TEST_F(connections, a_peer_that_breaks_the_rules_is_told_and_reported_once) {

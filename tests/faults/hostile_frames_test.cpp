@@ -214,6 +214,16 @@ TEST_F(hostile_frames, what_follows_a_bad_frame_is_not_looked_at) {
   expect_closed(one, "a bad frame before good ones");
 }
 
+TEST_F(hostile_frames, words_of_farewell_are_cut_off_and_written_to_no_terminal) {
+  world::peer& one = here().friendly();
+  one.send({0, detail::no_reply, to_byte(wire_kind::goodbye)}, bytes(60'000, std::byte{0x1b}));
+  now().step();
+  ASSERT_FALSE(one.open());
+  EXPECT_NE(one.reason().find("it was sent ???"), std::string::npos) << one.reason().substr(0, 100);
+  EXPECT_EQ(one.reason().find('\x1b'), std::string::npos);
+  EXPECT_LT(one.reason().size(), 1200U);
+}
+
 TEST_F(hostile_frames, damaged_greetings) {
   bytes good;
   (void)here().connect(&good);

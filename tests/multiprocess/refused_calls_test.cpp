@@ -17,8 +17,7 @@ using namespace ham::test;
 namespace {
 
 int echo(int value) { return value; }
-pid_t my_pid() { return ::getpid(); }
-void pause_for_ever() { ::pause(); }
+void die() { ::raise(SIGKILL); }
 std::size_t length(const std::vector<double>& of) { return of.size(); }
 
 /// A job with all that it usually does; 7: nothing was missing.
@@ -36,9 +35,7 @@ int a_job() {
   const node_t late = offload::add_node("shm:1");
   const auto ask = [](node_t other) { return offload::sync(other, fn<&echo>, 4); };
   if (offload::sync(1, ask, late) != 4) return 3;
-  const pid_t victim = offload::sync(late, fn<&my_pid>);
-  auto pending = offload::async(late, fn<&pause_for_ever>);
-  ::kill(victim, SIGKILL);
+  auto pending = offload::async(late, fn<&die>);
   if (!pending.wait_for(30s)) return 4;
   try {
     pending.get();
@@ -59,6 +56,8 @@ struct outcome {
 template <class Prepare>
 outcome job_after(Prepare prepare) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what is left behind becomes a child of this process
+  const std::set<pid_t> own = children();
   int said[2];
   if (::pipe(said) != 0) return {};
   const pid_t pid = ::fork();
@@ -83,6 +82,7 @@ outcome job_after(Prepare prepare) {
   int status = 0;
   ::waitpid(pid, &status, 0);
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
+  EXPECT_TRUE(eventually([&] { return children() == own; }, 3s)) << "processes are left: " << result.said;
   return result;
 }
 
@@ -110,7 +110,13 @@ TEST(refused_calls, that_a_job_does_without) {
                {"io_uring_setup", SYS_io_uring_setup},
                {"sched_setaffinity", SYS_sched_setaffinity},
                {"sched_setattr", SYS_sched_setattr},
-               {"flock", SYS_flock}};
+               {"flock", SYS_flock},
+               {"set_robust_list", SYS_set_robust_list},
+               {"kill", SYS_kill},
+               {"madvise", SYS_madvise},
+               {"fallocate", SYS_fallocate},
+               {"prlimit64", SYS_prlimit64},
+               {"waitid", SYS_waitid}};
   for (const int error : errors) {
     for (const auto& one : calls) {
       const outcome job = job_without({one.number}, error);
@@ -134,6 +140,8 @@ TEST(refused_calls, that_a_job_needs_are_named) {
                {"pipe2", SYS_pipe2},
 #endif
                {"socketpair", SYS_socketpair},
+               {"setsockopt", SYS_setsockopt},
+               {"getrandom", SYS_getrandom},
                {"sendmsg", SYS_sendmsg},
                {"recvmsg", SYS_recvmsg}};
   for (const int error : errors) {
@@ -143,6 +151,9 @@ TEST(refused_calls, that_a_job_needs_are_named) {
       EXPECT_NE(job.said.find("allow the system call " + std::string(one.name)), std::string::npos) << job.said;
     }
   }
+  const outcome no_seals = job_after([] { return forbid_command(SYS_fcntl, F_ADD_SEALS); });
+  EXPECT_EQ(no_seals.status, 2) << no_seals.said;
+  EXPECT_NE(no_seals.said.find("allow the system call fcntl"), std::string::npos) << no_seals.said;
 #ifndef HAM_TEST_SANITIZED                                      // whose own threads need it
   const outcome no_threads = job_without({SYS_clone3}, EPERM);  // at ENOSYS the C library takes another call
   EXPECT_EQ(no_threads.status, 2);

@@ -117,10 +117,10 @@ message_place message_area_writer::send(const std::byte* at) noexcept {
   block& one = *find(at);
   one.sent = true;
   std::uint32_t& generation = state_->generation[one.word];
-  // Never what stands there, be it zero or what a receiver writes before its time.
-  do {
-    ++generation;
-  } while (generation == shared().returned[one.word].load(std::memory_order_relaxed));
+  // Not what stands there, be it zero or what a receiver writes before its time; who goes on writing that gains
+  // nothing.
+  ++generation;
+  if (generation == shared().returned[one.word].load(std::memory_order_relaxed)) ++generation;
   return {one.offset + area_layout::lead_bytes, one.size, one.word, generation};
 }
 

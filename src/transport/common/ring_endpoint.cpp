@@ -7,8 +7,8 @@
 
 #include <cstring>
 
-#include "base/event_fds.hpp"
 #include "base/home_core.hpp"
+#include "base/shared_event.hpp"
 
 namespace ham::transport {
 
@@ -40,7 +40,7 @@ void ring_endpoint::wake_peer() noexcept {
   const std::uint32_t sleep = ring_bell(*peer_bell_.page, self_);
   if (sleep == 0) return;
   woken_.store(true, std::memory_order_relaxed);
-  base::signal_event(peer_bell_.event_fd);  // in vain only if the counter is full or the peer is gone
+  base::ring_event(peer_bell_.event_fd);
   woken(*peer_bell_.page, sleep);
   base::home_core::go_home();  // the kernel may have put the one beside the other
 }

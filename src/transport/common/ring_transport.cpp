@@ -7,14 +7,20 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/event_fds.hpp"
 
 namespace ham::transport {
 
 using attention = ring_endpoint::attention;
 
+namespace {
+
+constexpr std::int64_t blind_sleep_ns = 1'000'000;    // where a frame may come without waking anybody
+constexpr std::uint64_t frames_between_sweeps = 256;  // at the clock, of a node that is never idle
+
+}  // namespace
+
 ring_transport::ring_transport(bell& own, int event_fd, observer& to)
-    : bell_(own), event_fd_(event_fd), observer_(to), orders_senders_(base::register_heavy_fence()) {
+    : bell_(own), event_fd_(event_fd), event_(event_fd), observer_(to), orders_senders_(base::register_heavy_fence()) {
   bell_.orders_senders.store(orders_senders_ ? 1 : 0, std::memory_order_seq_cst);
 }
 
@@ -97,6 +103,8 @@ endpoint* ring_transport::look_around(frame& out) {
 endpoint* ring_transport::look_at(ring_endpoint& one, frame& out) {
   if (one.poll(out)) {
     one.last_hit = ++hits_;
+    if (hits_ % frames_between_sweeps == 0 && look_at_all_ns_ != base::never_ns) [[unlikely]]
+      look_at_all();
     return &one;
   }
   if (one.malformed()) [[unlikely]]
@@ -125,6 +133,18 @@ void ring_transport::answer_bell() {
       const std::size_t place = word * 64 + static_cast<std::size_t>(__builtin_ctzll(set));
       if (place < by_place_.size() && by_place_[place] != nullptr) promote(*by_place_[place]);
     }
+  }
+}
+
+/// As if every bell had rung that may have been silenced. No more often than it has to be.
+void ring_transport::look_at_all() {
+  const std::int64_t now = base::now_ns();
+  if (now - looked_at_all_ns_ < look_at_all_ns_) return;
+  looked_at_all_ns_ = now;
+  if (pending_.any()) adopt_pending();
+  if (any_ended_.load(std::memory_order_acquire)) report_ended();
+  for (const auto& one : endpoints_) {
+    if (one->watched == attention::cold && !one->reader().empty()) promote(*one);
   }
 }
 
@@ -188,7 +208,9 @@ bool ring_transport::order_senders() noexcept {
   return false;
 }
 
-std::int64_t ring_transport::max_sleep_ns() const noexcept { return lost_order_ ? 1'000'000 : base::never_ns; }
+std::int64_t ring_transport::max_sleep_ns() const noexcept {
+  return lost_order_ || !event_.wakes() ? blind_sleep_ns : look_at_all_ns_;
+}
 
 void ring_transport::settle_arming() {
   if (!order_senders()) {
@@ -213,6 +235,7 @@ void ring_transport::drop(ring_endpoint& one) {
 }
 
 bool ring_transport::arm() {
+  if (look_at_all_ns_ != base::never_ns) look_at_all();
   for (ring_endpoint* one : hot_) one->reader().arm(true);
   if (++sleeps_ == 0) ++sleeps_;
   bell_.sleeping.store(sleeps_, std::memory_order_seq_cst);
@@ -237,12 +260,12 @@ bool ring_transport::arm() {
 void ring_transport::disarm() noexcept {
   bell_.sleeping.store(0, std::memory_order_relaxed);
   asleep(false);
-  base::drain_event(event_fd_);
+  event_.drain();
 }
 
 void ring_transport::wake() noexcept {
   bell_.attention.store(1, std::memory_order_seq_cst);
-  base::signal_event(event_fd_);
+  base::ring_event(event_fd_);
 }
 
 }  // namespace ham::transport

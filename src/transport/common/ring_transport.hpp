@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
+#include "base/shared_event.hpp"
 #include "transport/common/pending_endpoints.hpp"
 #include "transport/common/ring_endpoint.hpp"
 
@@ -23,7 +25,7 @@ class ring_transport : public transport {
   [[nodiscard]] endpoint* poll(frame& out, unsigned polls) override;
   [[nodiscard]] bool arm() override;
   void disarm() noexcept override;
-  [[nodiscard]] int wake_fd() const noexcept override { return event_fd_; }
+  [[nodiscard]] int wake_fd() const noexcept override { return event_.fd(); }
   [[nodiscard]] std::int64_t max_sleep_ns() const noexcept override;
   void wake() noexcept override;
   void forget(endpoint& with) noexcept override;
@@ -35,6 +37,8 @@ class ring_transport : public transport {
   /// `peer` sends no more: it is told as lost when all that it has sent was taken, unless it is forgotten before. Any
   /// thread.
   void lose_when_empty(node_t peer, std::string reason);
+  /// Bells are memory that hostile peers may write as well: all rings are looked at at least so often. Before use.
+  void look_at_all_every(std::int64_t ns) noexcept { look_at_all_ns_ = ns; }
   /// Told before and after sleeping.
   virtual void asleep(bool) noexcept {}
 
@@ -48,6 +52,7 @@ class ring_transport : public transport {
   };
 
   void answer_bell();
+  void look_at_all();
   void adopt_pending();
   void report_ended();
   void promote(ring_endpoint& one);
@@ -61,6 +66,7 @@ class ring_transport : public transport {
 
   bell& bell_;
   int event_fd_;
+  base::shared_event event_;
   observer& observer_;
 
   pending_endpoints<ring_endpoint> pending_;
@@ -78,6 +84,8 @@ class ring_transport : public transport {
   unsigned streak_ = 0;
   std::uint64_t hits_ = 0;
   std::uint32_t sleeps_ = 0;
+  std::int64_t look_at_all_ns_ = base::never_ns;
+  std::int64_t looked_at_all_ns_ = 0;
   const bool orders_senders_;  // senders do without a fence of their own
   bool lost_order_ = false;    // they still do, but the kernel refuses membarrier now
 };

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
 #include "base/own_program.hpp"
+#include "base/printable.hpp"
 #include "base/refused_call.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
@@ -174,6 +175,13 @@ void target_supervisor::look_after_processes() {
 }
 
 void target_supervisor::read_control(child& from) {
+  if (base::next_control_has_fds(from.control.get())) {
+    base::abandon_control(std::move(from.control));
+    report_end(from, "sent descriptors to its host, which no target does, and was ended");
+    from.leaving = true;
+    supervisor_.kill_at(from.node, base::now_ns());
+    return;
+  }
   bool closed = false;
   const auto message = base::receive_control(from.control.get(), false, closed);
   if (closed) {
@@ -187,7 +195,7 @@ void target_supervisor::read_control(child& from) {
   if (!message || message->from_other_user) return;
   const std::string_view text(reinterpret_cast<const char*>(message->bytes.data()), message->bytes.size());
   if (from.has_joined) return;
-  if (text.starts_with(declined)) from.last_words = text.substr(declined.size());
+  if (text.starts_with(declined)) from.last_words = base::printable(text.substr(declined.size()));
   if (text != joined) return;
   from.has_joined = true;
   if (!from.leaving) supervisor_.kill_at(from.node, base::never_ns);

@@ -3,6 +3,7 @@
 #include "transport/shm/host_transport.hpp"
 
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,10 @@ namespace ham::transport::shm {
 namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};
+/// For the kernel to confirm a death. It does at once, unless the machine is so busy that threads of the dead process
+/// have not got a core to end on.
+constexpr std::chrono::seconds confirm_timeout{1};
+constexpr std::chrono::milliseconds at_once{0};
 // What the control thread's epoll says; the rest are nodes, whose control sockets they stand for.
 constexpr std::uint64_t command_tag = 0;
 constexpr std::uint64_t process_tag = UINT64_MAX;
@@ -42,13 +47,10 @@ host_transport::host_transport(node_t self, base::unique_fd job_file, base::mapp
       heap_fd_(heap_fd),
       start_limit_ns_(start_limit_ns()),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  job_->magic = job_segment::magic_value;
-  job_->cores = base::usable_cores();
+  look_at_all_every(max_blind_ns);
   job_->set_awake(self_, true);
-  watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive, [this](std::uint64_t node) {
-    job_->set_awake(static_cast<node_t>(node), false);
-    observing().on_died(static_cast<node_t>(node), "its process " + how_ended(static_cast<node_t>(node)));
-  });
+  watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive,
+                                              [this](std::uint64_t node) { on_life_word(static_cast<node_t>(node)); });
   epoll_event interest{EPOLLIN, {.u64 = command_tag}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, commands_.fd(), &interest);
   interest.data.u64 = process_tag;
@@ -114,6 +116,9 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   base::mapping rings = targets_.make_pair(pair_file, welcome.epoch);
   welcome.peer = self_;
   welcome.nodes = nodes;
+  welcome.pid = ::getpid();
+  job_->magic = job_segment::magic_value;  // each time: another target may have written there
+  job_->cores = base::usable_cores();
   one->welcome(welcome, job_file_.get(), pair_file.get(), heap_fd_, event_.get());
   const base::unique_fd theirs = one->take_its_end();
 
@@ -179,7 +184,11 @@ void host_transport::read_control(started_target& from) {
   switch (words.what) {
     case started_target::said::nothing: return;
     case started_target::said::hung_up: hang_up(from); return;
-    case started_target::said::joined:
+    case started_target::said::breaks_rules: expel(from); return;
+    case started_target::said::joined: {
+      std::lock_guard guard(mutex_);
+      pids_[from.node] = from.pid();
+    }
       if (!from.leaving) supervisor_.kill_at(from.node, base::never_ns);
       return;
     case started_target::said::is_no_target: from.refuse(words.peer); return;
@@ -196,16 +205,48 @@ void host_transport::hang_up(started_target& one) {
     if (!how.empty()) release(one);
     return;
   }
-  std::string how = job_->of(one.node).how_ended(static_cast<pid_t>(peer_pid(one.node)));
-  if (how.empty()) how = base::holder_died(job_->of(one.node).alive) ? "died" : "closed the connection";
+  std::string how = job_->of(one.node).how_ended(one.pid(), static_cast<pid_t>(peer_pid(one.node)));
+  if (how.empty()) how = is_dead(one) ? "died" : "closed the connection";
   report_end(one, how);
 }
 
-/// The process that was started may be a wrapper around the target. The kernel marks the target's life word before it
-/// closes its sockets.
+/// It has been taken over, or is no target. What has come from it stays where it is.
+void host_transport::expel(started_target& one) {
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.control(), nullptr);
+  one.expel();
+  lose(one, "sent descriptors to its host, which no target does, and was ended");
+  one.leaving = true;
+  supervisor_.kill_at(one.node, base::now_ns());
+}
+
+/// Each node can write the life words of all: what one says is worth a question.
+void host_transport::on_life_word(node_t node) {
+  if (!base::confirms_end(pid_of(node), confirm_timeout)) return;
+  job_->set_awake(node, false);
+  observing().on_died(node, "its process " + how_ended(node));
+}
+
+/// Of the node's process as far as it is known: that which has joined, else that which was started.
+pid_t host_transport::pid_of(node_t node) const {
+  {
+    std::lock_guard guard(mutex_);
+    if (const auto found = pids_.find(node); found != pids_.end() && found->second > 0) return found->second;
+  }
+  return static_cast<pid_t>(peer_pid(node));
+}
+
+/// Whether the target's process ends for sure, not only one that was started as a wrapper around it.
+bool host_transport::is_dead(const started_target& one) const {
+  const bool reaped = !one.how_ended.empty();
+  if (reaped && one.pid() == peer_pid(one.node)) return true;
+  if (one.pid() > 0) return base::confirms_end(one.pid(), at_once);
+  return reaped && base::holder_died(job_->of(one.node).alive);  // it has never joined
+}
+
 void host_transport::report_end(const started_target& one, const std::string& how) {
-  if (base::holder_died(job_->of(one.node).alive)) {
+  if (base::holder_died(job_->of(one.node).alive))
     base::wake_watchers(job_->of(one.node).alive);  // the one that was woken by the kernel may have died, too
+  if (is_dead(one)) {
     observing().on_died(one.node, one.why_lost(how));
   } else {
     observing().on_lost(one.node, one.why_lost(how));
@@ -224,7 +265,7 @@ void host_transport::lose(const started_target& one, const std::string& how) {
 /// Of a process that has just died: in time for its futures. A wrapper in front of it may live on.
 std::string host_transport::how_ended(node_t node) {
   constexpr std::string_view killed = "was killed by signal 9";
-  std::string how = job_->of(node).how_ended(static_cast<pid_t>(peer_pid(node)));
+  std::string how = job_->of(node).how_ended(pid_of(node), static_cast<pid_t>(peer_pid(node)));
   if (how.empty()) return "died";
   std::lock_guard guard(mutex_);
   if (how.starts_with(killed) && memory_kills_.any_more())
@@ -241,7 +282,8 @@ void host_transport::on_ended(started_target& one, const std::string& how) {
 }
 
 void host_transport::release(started_target& one) {
-  targets_.release(one, base::holder_died(job_->of(one.node).alive));
+  // Peers of one that has ended in order learn it from its goodbye.
+  targets_.release(one, is_dead(one) && base::holder_died(job_->of(one.node).alive));
 }
 
 void host_transport::drop_ended() {
@@ -251,6 +293,7 @@ void host_transport::drop_ended() {
   for (const node_t node : dropped) {
     places_.erase(place_of(node));
     nodes_.erase(node);
+    pids_.erase(node);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 #include <thread>
@@ -33,9 +34,7 @@ class host_transport final : public ring_transport {
   /// Every target is connected to the host from its start: there is no other.
   void connect(node_t peer) override { observing().on_lost(peer, "it has left the job"); }
   [[nodiscard]] bool oversubscribed() const noexcept override;
-  [[nodiscard]] int home_core() const noexcept override {
-    return job_->of(self_).home.load(std::memory_order_relaxed) - 1;
-  }
+  [[nodiscard]] int home_core() const noexcept override { return job_->of(self_).home_core(); }
   /// Where a node, this one or a target that is or will be started, is to wake up; negative: anywhere. Any thread.
   void set_home_core(node_t node, int core) noexcept { job_->of(node).home.store(core + 1, std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return supervisor_.pid(node); }
@@ -61,7 +60,11 @@ class host_transport final : public ring_transport {
   void release(started_target& one);
   void hang_up(started_target& one);
   void lose(const started_target& one, const std::string& how);
+  void expel(started_target& one);
   void report_end(const started_target& one, const std::string& how);
+  void on_life_word(node_t node);
+  [[nodiscard]] pid_t pid_of(node_t node) const;
+  [[nodiscard]] bool is_dead(const started_target& one) const;
   [[nodiscard]] std::string how_ended(node_t node);
   void stop_children();
   void drop_ended();
@@ -76,6 +79,7 @@ class host_transport final : public ring_transport {
   mutable std::mutex mutex_;
   std::set<std::size_t> places_;  // of children; guarded by mutex_
   std::set<node_t> nodes_;        // of children; guarded by mutex_
+  std::map<node_t, pid_t> pids_;  // of those that have joined; guarded by mutex_
   base::memory_kills memory_kills_;
 
   host_commands commands_;

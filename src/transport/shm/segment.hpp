@@ -17,20 +17,27 @@ struct job_node {
   bell ring_me;
   alignas(line_bytes) base::life_word alive;
   std::atomic<std::uint32_t> awake;
-  std::atomic<std::int32_t> pid;   ///< as the node sees itself; 0: it has not said
+  std::uint32_t reserved;
   std::atomic<std::int32_t> home;  ///< the core to wake up on, and 1; 0: any
   base::end_record end;            ///< of the process that was started, which may be a wrapper around the node's
 
-  /// How the node's process has just ended: as the kernel says, or whoever reaped it. `started` is 0 where that process
-  /// is not known. Empty: nobody says.
-  [[nodiscard]] std::string how_ended(pid_t started) const {
+  /// How the node's process has just ended: as the kernel says of `own`, else of `started`, which may be a wrapper
+  /// around it (0: not known), else as whoever reaped it has recorded. Empty: nobody says.
+  [[nodiscard]] std::string how_ended(pid_t own, pid_t started) const {
     constexpr std::chrono::milliseconds timeout{5};
-    const pid_t said = pid.load(std::memory_order_relaxed);
-    std::string how = said > 0 && said != started ? base::end_of(said, timeout) : std::string();
-    if (how.empty() && started > 0) how = base::end_of(started, timeout);
+    std::string how = own > 0 ? base::end_of(own, timeout) : std::string();
+    if (how.empty() && started > 0 && started != own) how = base::end_of(started, timeout);
     return how.empty() ? end.text() : how;
   }
+  /// Not what another node wrote there to do harm.
+  [[nodiscard]] int home_core() const noexcept {
+    const std::int32_t said = home.load(std::memory_order_relaxed);
+    return said > 0 ? said - 1 : -1;
+  }
 };
+
+/// Bells are shared by all: a node polls all of its rings at least so often, whoever may have silenced its bell.
+inline constexpr std::int64_t max_blind_ns = 200'000'000;
 
 struct job_segment {
   static constexpr std::uint32_t magic_value = 0x4d414831;  // "1HAM"
@@ -51,7 +58,6 @@ struct job_segment {
     set_awake(node, false);
     job_node& place = of(node);
     place.alive.store(0, std::memory_order_relaxed);
-    place.pid.store(0, std::memory_order_relaxed);
     place.end.clear();
     place.ring_me.attention.store(0, std::memory_order_relaxed);
     place.ring_me.sleeping.store(0, std::memory_order_relaxed);

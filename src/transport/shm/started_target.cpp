@@ -13,6 +13,7 @@
 
 #include "base/event_fds.hpp"
 #include "base/heap.hpp"
+#include "base/printable.hpp"
 #include "base/refused_call.hpp"
 #include "transport/common/joining.hpp"
 
@@ -50,13 +51,14 @@ void started_target::welcome(control_text text, int job_file, int pair_file, int
 }
 
 started_target::words started_target::read() {
+  if (base::next_control_has_fds(control_.get())) return {said::breaks_rules, 0};
   bool closed = false;
   const auto message = base::receive_control(control_.get(), false, closed);
   if (closed && !std::exchange(hung_up_, true)) return {said::hung_up, 0};
   if (!message) return {};
   const std::string_view characters(reinterpret_cast<const char*>(message->bytes.data()), message->bytes.size());
   if (!joined_ && !message->from_other_user && characters.starts_with(declined)) {
-    last_words_ = characters.substr(declined.size());
+    last_words_ = base::printable(characters.substr(declined.size()));
     return {};
   }
   control_text text;
@@ -70,20 +72,31 @@ started_target::words started_target::read() {
   if (wants) return {said::wants_peer, text.peer};
   if (text.kind != control_kind::joined) return {};
   joined_ = true;
+  pid_ = message->sender_pid;
   return {said::joined, 0};
 }
 
 bool started_target::introduce(const started_target& other, control_text text, int pair_file) {
   text.kind = control_kind::connected;
   text.peer = other.node;
+  text.pid = other.pid_;
   return send(text, std::array{pair_file, other.heap_.get(), other.event_.get()});
 }
 
-void started_target::refuse(node_t peer) noexcept {
+void started_target::refuse(node_t peer) noexcept { send_about(control_kind::refused, peer); }
+
+void started_target::send_ended(node_t peer) noexcept { send_about(control_kind::ended, peer); }
+
+void started_target::send_about(control_kind what, node_t peer) noexcept {
   control_text text;
-  text.kind = control_kind::refused;
+  text.kind = what;
   text.peer = peer;
   send(text, {});
+}
+
+void started_target::expel() noexcept {
+  hung_up_ = true;
+  base::abandon_control(std::move(control_));
 }
 
 std::string started_target::why_lost(const std::string& how) const {

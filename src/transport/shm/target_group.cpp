@@ -60,13 +60,16 @@ void target_group::connect(started_target& first, started_target& second) {
   if (!told || !second.introduce(first, text, pair_file.get())) first.refuse(second.node);
 }
 
-void target_group::release(started_target& one, bool seen) {
+void target_group::release(started_target& one, bool ended) {
   one.release();
-  if (seen) return;
   for (const auto& [low, high] : introduced_) {
     if (low != one.node && high != one.node) continue;
     started_target* const other = find(low == one.node ? high : low);
-    if (other != nullptr && other->listens()) other->refuse(one.node);
+    if (other == nullptr || !other->listens()) continue;
+    if (ended)
+      other->send_ended(one.node);
+    else
+      other->refuse(one.node);
   }
 }
 

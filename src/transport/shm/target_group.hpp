@@ -26,9 +26,9 @@ class target_group {
   [[nodiscard]] started_target* find(node_t node) noexcept;
   /// Connects two targets, once; refuses `first` if that cannot be.
   void introduce(started_target& first, node_t second);
-  /// The process of `one` has gone. `seen`: its peers know that from its life word; else they are told. An end in order
-  /// they know from its goodbye, if there was room for it.
-  void release(started_target& one, bool seen);
+  /// The process of `one` has gone, or, unless it has `ended` for sure, is none of this host's any more. Its peers are
+  /// told: what they have seen in shared memory may be forged.
+  void release(started_target& one, bool ended);
   /// Those that are used no more, and whose processes are gone.
   std::vector<node_t> drop_ended();
   void hang_up() noexcept;

@@ -3,14 +3,15 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <bit>
+#include <chrono>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/event_fds.hpp"
 #include "base/process.hpp"
 #include "base/process_end.hpp"
@@ -23,9 +24,11 @@ namespace ham::transport::shm {
 namespace {
 
 constexpr int after_host_timeout_ms = 500;
+/// For the kernel to confirm a death (host_transport.cpp).
+constexpr std::chrono::seconds confirm_timeout{1};
 
-/// Only a process of the same user may have started us.
-void check_credentials(int socket) {
+/// Only a process of the same user may have started us: its pid.
+pid_t check_credentials(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
@@ -38,6 +41,7 @@ void check_credentials(int socket) {
         "the process that started this target belongs to another user (a target obeys its own user "
         "only); start host and target as the same user");
   }
+  return peer.pid;
 }
 
 /// Why this node cannot share memory with the host that wrote `text`; empty if it can.
@@ -59,7 +63,7 @@ std::string obstacle(const control_text& text) {
 invitation invitation::accept(int control_fd) {
   invitation result;
   result.control = base::unique_fd(control_fd);
-  check_credentials(control_fd);
+  result.host_pid = check_credentials(control_fd);
   base::control_message message = receive_welcome(control_fd);
   control_text text;
   if (message.bytes.size() < sizeof text) decline(control_fd, "its host's first message is too short");
@@ -77,6 +81,7 @@ invitation invitation::accept(int control_fd) {
   result.host = text.peer;
   result.nodes = text.nodes;
   result.epoch = text.epoch;
+  result.same_pids = text.pid == result.host_pid;
   return result;
 }
 
@@ -100,21 +105,46 @@ target_transport::target_transport(invitation from, base::mapping job_memory, ob
       job_(reinterpret_cast<job_segment*>(job_memory_.data())),
       self_(invitation_.node),
       host_(invitation_.host),
-      stop_event_(::eventfd(0, EFD_CLOEXEC)) {
-  watch_ = std::make_unique<base::life_watch>(job_->of(self_).alive, [this](std::uint64_t cookie) {
-    const auto node = static_cast<node_t>(cookie);
-    if (node == host_ && !leaving_.load()) end_with_host();
-    const std::string how = job_->of(node).how_ended(0);
-    observing().on_died(node, "its process " + (how.empty() ? "died" : how));
-  });
+      stop_event_(base::make_event()) {
+  look_at_all_every(max_blind_ns);
+  watch_ = std::make_unique<base::life_watch>(
+      job_->of(self_).alive, [this](std::uint64_t cookie) { on_life_word(static_cast<node_t>(cookie)); });
   watch_->watch(job_->of(host_).alive, static_cast<std::uint64_t>(host_));
-  job_->of(self_).pid.store(::getpid(), std::memory_order_relaxed);
 }
 
 target_transport::~target_transport() { shutdown(); }
 
 void target_transport::end_with_host() noexcept {
   ::_exit(0);  // busy or not: the work has lost its owner, and nothing of it is in a file system
+}
+
+/// Each node can write the life words of all: what one says is worth a question. If the kernel does not confirm it, the
+/// host tells when a peer has ended, and the control socket when the host has.
+void target_transport::on_life_word(node_t node) {
+  const bool is_host = node == host_;
+  if (is_host ? !host_ends() : !base::confirms_end(pid_of(node), confirm_timeout)) return;
+  if (is_host && !leaving_.load()) end_with_host();
+  const std::string how = job_->of(node).how_ended(is_host ? invitation_.host_pid : pid_of(node), 0);
+  observing().on_died(node, "its process " + (how.empty() ? "died" : how));
+}
+
+/// Its end of the control socket closes when its memory is freed, its pid says so before.
+bool target_transport::host_ends() const {
+  constexpr std::chrono::milliseconds interval{5};
+  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(confirm_timeout).count();
+  do {
+    pollfd control{invitation_.control.get(), 0, 0};
+    if (::poll(&control, 1, 0) == 1 && (control.revents & (POLLHUP | POLLERR)) != 0) return true;
+    if (base::confirms_end(invitation_.host_pid, interval)) return true;
+    base::sleep_ns(1'000'000);
+  } while (base::now_ns() < until);
+  return false;
+}
+
+pid_t target_transport::pid_of(node_t peer) const {
+  std::lock_guard guard(mutex_);
+  const auto found = pids_.find(peer);
+  return found == pids_.end() ? 0 : found->second;
 }
 
 void target_transport::join() {
@@ -150,7 +180,10 @@ bool target_transport::send_control(control_kind kind, node_t peer) noexcept {
 
 void target_transport::forget(endpoint& with) noexcept {
   ring_transport::forget(with);
-  if (watch_ != nullptr && with.peer() != host_) watch_->unwatch(static_cast<std::uint64_t>(with.peer()));
+  if (with.peer() == host_) return;
+  if (watch_ != nullptr) watch_->unwatch(static_cast<std::uint64_t>(with.peer()));
+  std::lock_guard guard(mutex_);
+  pids_.erase(with.peer());
 }
 
 void target_transport::connect(node_t peer) {
@@ -196,6 +229,11 @@ void target_transport::on_introduced(const base::control_message& message) {
   const bool sane = !message.from_other_user && text.version == control_text::protocol && text.peer > 0 &&
                     text.peer != self_ && place_of(text.peer) != place_of(host_);
   if (!sane) return;
+  if (text.kind == control_kind::ended) {
+    const std::string how = job_->of(text.peer).how_ended(pid_of(text.peer), 0);
+    observing().on_died(text.peer, "its process " + (how.empty() ? "has ended" : how));
+    return;
+  }
   if (text.kind == control_kind::refused) {
     try {
       lose_when_empty(text.peer, why_refused(text.peer));
@@ -207,6 +245,10 @@ void target_transport::on_introduced(const base::control_message& message) {
   if (message.fds.size() != 3 || text.side > 1) {
     observing().on_lost(text.peer, "its descriptors did not arrive here; raise the limit of open files (ulimit -n)");
     return;
+  }
+  if (invitation_.same_pids) {
+    std::lock_guard guard(mutex_);
+    pids_[text.peer] = text.pid;
   }
   auto& fds = const_cast<base::control_message&>(message).fds;
   try {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +24,8 @@ struct invitation {
   node_t host = 0;  ///< who has started it
   std::uint32_t nodes = 0;
   std::uint32_t epoch = 0;
+  pid_t host_pid = 0;      ///< as the kernel says; 0: it is not seen from here
+  bool same_pids = false;  ///< the pids that the host tells are those that are seen here
 
   /// Reads the welcome from an inherited control socket. Throws ham::config_error, after telling the host why.
   static invitation accept(int control_fd);
@@ -40,9 +44,7 @@ class target_transport final : public ring_transport {
   void connect(node_t peer) override;
   [[nodiscard]] bool oversubscribed() const noexcept override;
   void forget(endpoint& with) noexcept override;
-  [[nodiscard]] int home_core() const noexcept override {
-    return job_->of(self_).home.load(std::memory_order_relaxed) - 1;
-  }
+  [[nodiscard]] int home_core() const noexcept override { return job_->of(self_).home_core(); }
   void shutdown() noexcept override;
 
  protected:
@@ -57,6 +59,9 @@ class target_transport final : public ring_transport {
   [[nodiscard]] std::string why_refused(node_t peer) const;
   void add(node_t peer, unsigned side, std::uint32_t epoch, base::unique_fd pair, base::unique_fd heap,
            base::unique_fd event);
+  void on_life_word(node_t node);
+  [[nodiscard]] bool host_ends() const;
+  [[nodiscard]] pid_t pid_of(node_t peer) const;
   [[noreturn]] static void end_with_host() noexcept;
 
   invitation invitation_;
@@ -66,6 +71,8 @@ class target_transport final : public ring_transport {
   node_t host_;
   const uid_t user_at_start_ = ::geteuid();
   std::size_t connected_ = 0;  // of the control thread, once it runs
+  mutable std::mutex mutex_;
+  std::map<node_t, pid_t> pids_;  // of peers, as the host says; guarded by mutex_
   std::atomic<bool> leaving_{false};
   base::unique_fd stop_event_;
   std::unique_ptr<base::life_watch> watch_;

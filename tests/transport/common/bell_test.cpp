@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/heavy_fence.hpp"
+#include "base/shared_event.hpp"
 #include "base/unique_fd.hpp"
 #include "transport/common/ring_endpoint.hpp"
 
@@ -22,9 +24,12 @@ class sleeping_node : public testing::Test {
  protected:
   struct event {
     base::unique_fd fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    [[nodiscard]] bool written() const {
-      std::uint64_t count = 0;
-      return ::read(fd.get(), &count, sizeof count) == sizeof count;
+    base::shared_event mine{fd.get()};
+    [[nodiscard]] bool written() {
+      pollfd one{mine.fd(), POLLIN, 0};
+      const bool rung = ::poll(&one, 1, 0) == 1;
+      mine.drain();
+      return rung;
     }
   };
 
@@ -54,7 +59,7 @@ TEST_F(sleeping_node, is_woken_by_others_while_one_sender_is_held_up) {
   while (::write(in.get(), &any, sizeof any) > 0) {
   }
   ASSERT_EQ(::fcntl(in.get(), F_SETFL, 0), 0);
-  const event own;
+  event own;
   page.sleeping.store(1);
   // The kernel holds the first sender where it writes the event descriptor.
   const auto held_up = endpoint_of(1, in.get());
@@ -70,7 +75,7 @@ TEST_F(sleeping_node, is_woken_by_others_while_one_sender_is_held_up) {
 }
 
 TEST_F(sleeping_node, is_written_once_and_not_mistaken_for_a_later_sleep) {
-  const event own;
+  event own;
   const auto one = endpoint_of(1, own.fd.get());
   page.sleeping.store(7);
   send(*one);
@@ -85,7 +90,7 @@ TEST_F(sleeping_node, is_written_once_and_not_mistaken_for_a_later_sleep) {
 }
 
 TEST_F(sleeping_node, costs_its_senders_a_fence_until_it_says_that_it_orders_them) {
-  const event own;
+  event own;
   const auto one = endpoint_of(1, own.fd.get());
   EXPECT_TRUE(one->fenced());
   send(*one);

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "base/memory_file.hpp"
@@ -194,6 +196,30 @@ TEST(message_area_of_nothing, has_no_room) {
   message_area_reader reader({});
   const message_place place{area_layout::first_message, 0, 0, 1};
   EXPECT_EQ(reader.take(std::as_bytes(std::span<const message_place, 1>(&place, 1))).data(), nullptr);
+}
+
+TEST_F(message_area, a_receiver_that_returns_ahead_of_time_does_not_keep_the_sender) {
+  auto* const words = reinterpret_cast<area_layout*>(memory_.data());
+  std::atomic<bool> over{false};
+  std::thread hostile([&] {
+    // Always one more than stands there: what the next message is to get.
+    while (!over.load()) words->returned[0].fetch_add(1);
+  });
+  for (int i = 0; i < 2000; ++i) {
+    std::byte* const at = writer_.reserve(100);
+    if (at == nullptr) break;  // what was never returned stays
+    static_cast<void>(writer_.send(at));
+  }
+  over = true;
+  hostile.join();
+}
+
+TEST_F(message_area, no_generation_is_what_stands_there) {
+  auto* const words = reinterpret_cast<area_layout*>(memory_.data());
+  for (std::uint32_t i = 0; i < area_layout::blocks; ++i) words->returned[i].store(1);
+  const message_place place = send(100, 1);
+  EXPECT_NE(place.generation, 1U) << "it would count as returned";
+  expect(place, 100, 1);
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 #include "transport/common/ring_endpoint.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <memory>
+
+#include "base/shared_event.hpp"
 
 namespace ham::transport {
 namespace {
@@ -30,15 +32,16 @@ class ring_ends : public testing::Test {
     for (const std::byte one : got.payload) ASSERT_EQ(one, static_cast<std::byte>(key));
     at.release();
   }
-  [[nodiscard]] bool event_was_written() const {
-    std::uint64_t count = 0;
-    return ::read(event.get(), &count, sizeof count) == sizeof count;
+  [[nodiscard]] bool event_was_rung() const {
+    pollfd one{rung.fd(), POLLIN, 0};
+    return ::poll(&one, 1, 0) == 1;
   }
 
   base::unique_fd file = base::make_memory_file("ham-test", ring_pair::file_bytes());
   base::mapping memory = ring_pair::map(file.get());
   const ring_pair rings = ring_pair::in(memory, 0x1234);
   base::unique_fd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  base::shared_event rung{event.get()};
   std::unique_ptr<bell> page = std::make_unique<bell>();
   ring_endpoint here{1, 0, rings, 0, {page.get(), event.get()}};
   ring_endpoint there{0, 1, rings, 1, {page.get(), event.get()}};
@@ -93,7 +96,7 @@ TEST_F(ring_ends, ring_only_if_the_receiver_does_not_poll) {
   ASSERT_TRUE(send(here, 1, 2));
   EXPECT_EQ(page->attention.load(), 1U);
   EXPECT_EQ(page->bits[0].load(), 1U) << "the number of the sender, 0";
-  EXPECT_FALSE(event_was_written()) << "it is awake";
+  EXPECT_FALSE(event_was_rung()) << "it is awake";
   EXPECT_FALSE(here.take_woken());
 }
 
@@ -101,7 +104,7 @@ TEST_F(ring_ends, wake_a_receiver_that_sleeps_and_say_so_once) {
   rings.control(0).armed.store(1);
   page->sleeping.store(5);
   ASSERT_TRUE(send(here, 1, 1));
-  EXPECT_TRUE(event_was_written());
+  EXPECT_TRUE(event_was_rung());
   EXPECT_TRUE(here.take_woken()) << "its answer will take longer";
   EXPECT_FALSE(here.take_woken());
 }

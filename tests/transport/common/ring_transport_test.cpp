@@ -57,6 +57,7 @@ TEST(ring_transport, says_whether_it_orders_its_senders) {
 class node_of_one_ring final : public ring_transport {
  public:
   using ring_transport::adopt;
+  using ring_transport::look_at_all_every;
   using ring_transport::lose_when_empty;
   using ring_transport::ring_transport;
   [[nodiscard]] const char* name() const noexcept override { return "test"; }
@@ -98,6 +99,99 @@ TEST(ring_transport, who_sends_no_more_is_lost_behind_its_last_frame) {
   EXPECT_EQ(news.lost(1).size(), 1U) << "told once";
   EXPECT_TRUE(here.arm());
   here.disarm();
+}
+
+/// A node with ten rings, more than are polled, and a bell that somebody else silences.
+class silenced_bell : public testing::Test {
+ protected:
+  static constexpr node_t peers = 10;
+  static constexpr std::int64_t blind_ns = 50'000'000;
+
+  silenced_bell() {
+    here_.look_at_all_every(blind_ns);
+    for (node_t node = 1; node <= peers; ++node) {
+      files_.push_back(base::make_memory_file("ham-test-ring", ring_pair::bytes));
+      memories_.emplace_back(files_.back().get(), ring_pair::bytes);
+      const ring_pair rings{memories_.back().data(), 7};
+      here_.adopt(std::make_unique<ring_endpoint>(node, 0, rings, 1U, remote_bell{&theirs_, event_.get()}));
+      there_.push_back(std::make_unique<ring_endpoint>(0, node, rings, 0U, remote_bell{&own_, event_.get()}));
+    }
+    frame none;
+    EXPECT_EQ(here_.poll(none, 1), nullptr);
+  }
+  void send(node_t from) {
+    ring_endpoint& to = *there_[static_cast<std::size_t>(from) - 1];
+    ASSERT_NE(to.reserve(8), nullptr);
+    to.commit({1, static_cast<std::uint32_t>(from), 1});
+  }
+  void silence() {
+    own_.attention.store(0);
+    own_.sleeping.store(0);
+    for (auto& bits : own_.bits) bits.store(0);
+  }
+  /// The next frame of `from` within a second, while `busy` sends all the time; 0: nobody.
+  bool hears(node_t from, node_t busy) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (std::chrono::steady_clock::now() < until) {
+      frame got;
+      if (endpoint* const one = here_.poll(got, 1)) {
+        const node_t who = one->peer();
+        one->release();
+        if (who == from) return true;
+        if (busy != 0) send(busy);
+      } else if (here_.arm()) {
+        EXPECT_LE(here_.max_sleep_ns(), blind_ns);
+        std::this_thread::sleep_for(std::chrono::nanoseconds(here_.max_sleep_ns()));
+        silence();
+        here_.disarm();
+      }
+      silence();
+    }
+    return false;
+  }
+
+  bell own_{};
+  bell theirs_{};
+  const base::unique_fd event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  conformance::recorder news_;
+  node_of_one_ring here_{own_, event_.get(), news_};
+  std::vector<base::unique_fd> files_;
+  std::vector<base::mapping> memories_;
+  std::vector<std::unique_ptr<ring_endpoint>> there_;
+};
+
+TEST_F(silenced_bell, loses_no_frame_of_a_node_that_sleeps) {
+  ASSERT_TRUE(here_.arm());
+  send(3);
+  silence();
+  here_.disarm();
+  EXPECT_TRUE(hears(3, 0));
+}
+
+TEST_F(silenced_bell, loses_no_frame_of_a_node_that_is_busy) {
+  ASSERT_TRUE(here_.arm());  // from now on no ring is polled before its bell rings
+  here_.disarm();
+  send(1);
+  frame got;
+  endpoint* const first = here_.poll(got, 1);
+  ASSERT_NE(first, nullptr);
+  first->release();
+  send(1);
+  send(10);
+  silence();
+  EXPECT_TRUE(hears(10, 1));
+}
+
+TEST_F(silenced_bell, loses_no_new_connection) {
+  const base::unique_fd file = base::make_memory_file("ham-test-ring", ring_pair::bytes);
+  const base::mapping memory(file.get(), ring_pair::bytes);
+  const ring_pair rings{memory.data(), 7};
+  here_.adopt(std::make_unique<ring_endpoint>(peers + 1, 0, rings, 1U, remote_bell{&theirs_, event_.get()}));
+  there_.push_back(std::make_unique<ring_endpoint>(0, peers + 1, rings, 0U, remote_bell{&own_, event_.get()}));
+  send(peers + 1);
+  silence();
+  EXPECT_TRUE(hears(peers + 1, 0));
+  there_.pop_back();
 }
 
 class many_rings : public testing::Test {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <future>
 #include <optional>
+#include <thread>
 
 #include "base/own_program.hpp"
 #include "transport/common/joining.hpp"
@@ -143,6 +144,27 @@ TEST(target_supervisor, a_target_that_hangs_up_is_one_no_more) {
   EXPECT_EQ(end.reason, "its process closed the connection");
   supervisor.stop();
   EXPECT_TRUE(has_ended(pid));
+  EXPECT_EQ(host.times(), 1) << "its end is no news";
+}
+
+TEST(target_supervisor, a_target_that_sends_descriptors_is_ended) {
+  if (const char* const told = std::getenv("HAM_TARGET")) {
+    const int control = welcomed(told, "welcome");
+    say_joined(control);
+    const int fds[] = {STDERR_FILENO};
+    base::send_control(control, std::as_bytes(std::span(target_supervisor::joined)), fds);
+    ::pause();
+  }
+  told_host host;
+  target_supervisor supervisor("testing", host.handler());
+  start(supervisor, this_test(1));
+  const std::int64_t pid = supervisor.pid(1);
+  const told_end end = host.wait();
+  EXPECT_EQ(end.how, child_end::disconnected);
+  EXPECT_EQ(end.reason, "its process sent descriptors to its host, which no target does, and was ended");
+  for (int i = 0; i < 20'000 && !has_ended(pid); ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(has_ended(pid));
+  supervisor.stop();
   EXPECT_EQ(host.times(), 1) << "its end is no news";
 }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -53,7 +54,6 @@ TEST_F(job_memory, a_place_is_cleared_of_the_node_that_had_it) {
   job_node& place = job.of(5);
   job.set_awake(5, true);
   place.alive.store(77);
-  place.pid.store(1234);
   place.end.record(11);
   static_cast<void>(ring_bell(place.ring_me, 70));
   place.ring_me.sleeping.store(3);
@@ -62,10 +62,19 @@ TEST_F(job_memory, a_place_is_cleared_of_the_node_that_had_it) {
   job.clear(5);
   EXPECT_EQ(job.awake.load(), 1) << "the other one";
   EXPECT_EQ(place.alive.load(), 0U);
-  EXPECT_EQ(place.pid.load(), 0);
   EXPECT_EQ(place.end.text(), "");
   EXPECT_EQ(place.ring_me.attention.load() + place.ring_me.sleeping.load() + place.ring_me.orders_senders.load(), 0U);
   for (const auto& bits : place.ring_me.bits) EXPECT_EQ(bits.load(), 0U);
+}
+
+TEST_F(job_memory, believes_no_core_that_is_none) {
+  EXPECT_EQ(job.of(1).home_core(), -1) << "none was said";
+  job.of(1).home.store(1);
+  EXPECT_EQ(job.of(1).home_core(), 0);
+  for (const std::int32_t nonsense : {0, -1, INT32_MIN}) {
+    job.of(1).home.store(nonsense);
+    EXPECT_EQ(job.of(1).home_core(), -1) << nonsense;
+  }
 }
 
 TEST_F(job_memory, tells_how_a_process_ended_that_nobody_has_reaped) {
@@ -74,21 +83,21 @@ TEST_F(job_memory, tells_how_a_process_ended_that_nobody_has_reaped) {
   ASSERT_GT(child, 0);
   siginfo_t ended{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
-  EXPECT_EQ(job.of(1).how_ended(child), "exited with status 9");
-  job.of(1).pid.store(child);  // it said its number, and a wrapper was started
-  EXPECT_EQ(job.of(1).how_ended(0), "exited with status 9");
+  EXPECT_EQ(job.of(1).how_ended(0, child), "exited with status 9");
+  EXPECT_EQ(job.of(1).how_ended(child, 0), "exited with status 9");
+  EXPECT_EQ(job.of(1).how_ended(child, ::getpid()), "exited with status 9") << "a wrapper was started";
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
 }
 
 TEST_F(job_memory, tells_what_was_recorded_of_a_process_that_is_reaped) {
-  EXPECT_EQ(job.of(1).how_ended(0), "") << "nobody says";
+  EXPECT_EQ(job.of(1).how_ended(0, 0), "") << "nobody says";
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   ASSERT_GT(child, 0);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   job.of(1).end.record(11);
-  EXPECT_EQ(job.of(1).how_ended(child).substr(0, 23), "was killed by signal 11");
+  EXPECT_EQ(job.of(1).how_ended(child, child).substr(0, 23), "was killed by signal 11");
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include "transport/shm/started_target.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -116,6 +118,42 @@ TEST_F(started_targets, that_talk_nonsense_are_not_heard) {
   say(control_kind::welcome);
   EXPECT_EQ(one_.read().what, said::nothing) << "for a host to say";
   EXPECT_FALSE(one_.has_joined());
+}
+
+TEST_F(started_targets, are_known_by_the_pid_that_the_kernel_tells) {
+  EXPECT_EQ(one_.pid(), 0) << "it has not joined";
+  say(control_kind::joined);
+  static_cast<void>(one_.read());
+  EXPECT_EQ(one_.pid(), ::getpid());
+  started_target other(5, "app");
+  const base::unique_fd others_end = other.take_its_end();
+  EXPECT_TRUE(other.introduce(one_, {}, file_.get()));
+  EXPECT_EQ(heard_at(others_end).first.pid, ::getpid());
+}
+
+TEST_F(started_targets, that_send_descriptors_are_expelled_with_what_they_sent) {
+  const std::string_view words = "take this";
+  const std::array fds{file_.get()};
+  ASSERT_TRUE(base::send_control(its_end_.get(), std::as_bytes(std::span(words)), fds));
+  EXPECT_EQ(one_.read().what, said::breaks_rules);
+  one_.expel();
+  EXPECT_FALSE(one_.listens());
+  EXPECT_TRUE(one_.has_hung_up());
+}
+
+TEST_F(started_targets, do_not_write_to_terminals_as_last_words) {
+  say(std::string(declined) + "\x1b[2J" + std::string(3000, 'x'));
+  EXPECT_EQ(one_.read().what, said::nothing);
+  const std::string why = one_.why_lost("exited with status 1");
+  EXPECT_EQ(why.find('\x1b'), std::string::npos);
+  EXPECT_LT(why.size(), 1100U);
+}
+
+TEST_F(started_targets, hear_of_peers_that_have_ended) {
+  one_.send_ended(7);
+  const auto [text, files] = heard_at(its_end_);
+  EXPECT_EQ(text.kind, control_kind::ended);
+  EXPECT_EQ(text.peer, 7);
 }
 
 TEST_F(started_targets, hang_up_once) {

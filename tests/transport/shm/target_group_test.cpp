@@ -88,14 +88,18 @@ TEST_F(target_groups, refuse_who_is_not_there) {
   expect_silence();
 }
 
-TEST_F(target_groups, tell_the_peers_of_one_that_has_gone_unseen) {
+TEST_F(target_groups, tell_the_peers_of_one_that_has_gone) {
   group_.introduce(at(1), 2);
+  group_.introduce(at(1), 3);
+  static_cast<void>(told(1));
   static_cast<void>(told(1));
   static_cast<void>(told(2));
+  static_cast<void>(told(3));
   group_.release(at(2), false);
   expect_told(1, control_kind::refused, 2);
   expect_silence();
   group_.release(at(1), true);
+  expect_told(3, control_kind::ended, 1);
   expect_silence();
 }
 

@@ -1,0 +1,300 @@
+// A target that was taken over, among others that were not: it writes into everything that it shares with them. Host
+// and other targets go on, at most slower.
+// link: ham::ham
+// timeout: 600
+#include <cstdlib>
+#include <future>
+
+#include "multiprocess/hostile_attacker.hpp"
+#include "multiprocess/support.hpp"
+
+using namespace ham;
+using namespace ham::test;
+
+namespace {
+
+/// Beyond that a call to an honest node hangs.
+constexpr std::chrono::milliseconds bar = 3s;
+constexpr std::chrono::milliseconds given_up = 30s;  // by the test
+
+// ---- what honest targets do
+
+int add_one(int x) { return x + 1; }
+std::vector<std::uint32_t> twice(std::vector<std::uint32_t> of) {
+  for (std::uint32_t& one : of) one *= 2;
+  return of;
+}
+int ask(node_t other, int x) { return offload::sync(other, fn<&add_one>, x) + 1; }
+pid_t my_pid() { return ::getpid(); }
+void print_a_line() { std::printf("honest target %d goes on\n", offload::this_node()); }
+
+// ---- what a target does that was taken over
+
+/// From now on, beside what its runtime does, or `alone`: its runtime does not go on.
+void take_over(std::uint64_t seed, bool alone) {
+  const auto attack = [seed] {
+    attacker worst(seed);
+    for (int i = 0;; ++i) {
+      worst.act(6);
+      if (i % 8 == 0) std::this_thread::sleep_for(2ms);  // others need the cores of this machine, too
+      if (i % 64 == 63) worst = attacker(seed + static_cast<std::uint64_t>(i));  // there may be more to be found
+    }
+  };
+  const base::unique_fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  ::dup2(nowhere.get(), STDERR_FILENO);  // nobody cares for its death
+  if (alone) attack();
+  std::thread(attack).detach();
+}
+/// One move of it, so many times.
+void do_one_move(int which, int times) {
+  attacker one(1);
+  for (int i = 0; i < times; ++i) {
+    switch (which) {
+      case 0: one.forge_death_of(0); break;
+      case 1: one.forge_death_of(1); break;
+      case 2: one.jam_events(); break;
+      case 3: one.drain_events(); break;
+      case 4: one.silence_bells(); break;
+      case 5: one.grow_files(); break;
+      case 6: one.send_descriptors(); break;
+      case 7: one.trap_who_wakes(); break;
+      default: one.keep_output_lock(); break;
+    }
+  }
+}
+void silence_for_ever() {
+  std::thread([] {
+    attacker one(1);
+    for (;;) one.silence_bells();
+  }).detach();
+}
+
+// ---- the honest host
+
+int setting(const char* name, int otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::max(1, std::atoi(text));
+}
+
+class hostile_peer : public testing::Test {
+ protected:
+  hostile_peer() : job_(nodes("shm:2")) {}
+
+  static void say_how_it_went(node_t node) {
+    try {
+      std::printf("node %d: %d\n", node, offload::async(offload::within(node, 1ms), fn<&add_one>, 1).get());
+    } catch (const std::exception& problem) {
+      std::printf("node %d: %s\n", node, problem.what());
+    }
+  }
+  [[nodiscard]] static node_t add_target() { return offload::add_node("shm:1"); }
+  /// The result of a call that is due within the bar.
+  template <class Call>
+  auto in_time(const char* what, Call call) {
+    const auto began = std::chrono::steady_clock::now();
+    auto result = call();
+    const bool came = result.wait_for(given_up);
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
+    longest_ = std::max(longest_, took);
+    EXPECT_TRUE(came) << what << " hangs";
+    EXPECT_LT(took, bar) << what;
+    if (!came) std::_Exit(1);  // its future would wait in its destructor
+    return result.get();
+  }
+  /// All kinds of traffic between the host and the two honest targets.
+  void expect_honest_nodes_go_on(int round) {
+    for (const node_t node : {1, 2}) {
+      const node_t other = 3 - node;
+      try {
+        EXPECT_EQ(in_time("a call", [&] { return offload::async(node, fn<&add_one>, round); }), round + 1);
+        std::vector<std::uint32_t> numbers(static_cast<std::size_t>(1 + round * 7919 % 60'000), 21);
+        const auto doubled = in_time("a long call", [&] { return offload::async(node, fn<&twice>, numbers); });
+        EXPECT_EQ(doubled, std::vector<std::uint32_t>(numbers.size(), 42));
+        EXPECT_EQ(in_time("a call between targets", [&] { return offload::async(node, fn<&ask>, other, round); }),
+                  round + 2);
+        // What a hostile node has asked for a connection with, it can write to: the bytes are not looked at.
+        const auto there = offload::allocate<std::uint32_t>(node, numbers.size());
+        const auto began = std::chrono::steady_clock::now();
+        try {
+          offload::put_sync(numbers.data(), there, numbers.size());
+          offload::get_sync(there, numbers.data(), numbers.size());
+        } catch (const buffer_error&) {  // it has damaged what peers see of the allocation
+        }
+        EXPECT_LT(std::chrono::steady_clock::now() - began, bar) << "put and get";
+        offload::free(there);
+      } catch (const std::exception& problem) {
+        ADD_FAILURE() << "round " << round << ", node " << node << ": " << problem.what();
+      }
+    }
+  }
+  void expect_both_alive() {
+    for (const node_t node : {1, 2}) EXPECT_TRUE(offload::alive(node)) << node;
+  }
+
+  runtime job_;
+  std::chrono::milliseconds longest_{0};
+};
+
+}  // namespace
+
+// ---- one attack each, which once succeeded
+
+TEST_F(hostile_peer, cannot_end_the_job_in_the_name_of_the_host) {
+  offload::sync(add_target(), fn<&do_one_move>, 0, 1);
+  std::this_thread::sleep_for(100ms);
+  expect_honest_nodes_go_on(1);
+  expect_both_alive();
+}
+
+TEST_F(hostile_peer, cannot_declare_another_target_dead) {
+  expect_honest_nodes_go_on(1);  // they know each other from now on
+  const node_t hostile = add_target();
+  auto running = offload::async(1, [] { std::this_thread::sleep_for(300ms); });
+  offload::sync(hostile, fn<&do_one_move>, 1, 1);
+  EXPECT_NO_THROW(running.get());
+  expect_honest_nodes_go_on(2);
+  expect_both_alive();
+  // And a death is noticed although its word is damaged.
+  const pid_t victim = offload::sync(1, fn<&my_pid>);
+  ::kill(victim, SIGKILL);
+  EXPECT_TRUE(eventually([] { return !offload::alive(1); }, 10s));
+  EXPECT_TRUE(eventually([] { return !offload::sync(2, [] { return offload::alive(1); }); }, 10s))
+      << "seen by its peer";
+}
+
+TEST_F(hostile_peer, cannot_block_who_wakes_or_sleeps) {
+  expect_honest_nodes_go_on(1);
+  const node_t hostile = add_target();
+  for (const node_t peer : {1, 2}) offload::sync(hostile, fn<&ask>, peer, 1);  // it has their events now
+  offload::sync(hostile, fn<&do_one_move>, 2, 1);
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(20ms);  // all sleep
+    expect_honest_nodes_go_on(i);
+  }
+  EXPECT_EQ(in_time("a call to it", [&] { return offload::async(hostile, fn<&add_one>, 1); }), 2);
+  auto trap = offload::async(hostile, fn<&do_one_move>, 7, 1);
+  std::this_thread::sleep_for(100ms);
+  auto caller = std::async(std::launch::async, [hostile] {  // wakes it
+    EXPECT_THROW(offload::async(offload::within(hostile, 500ms), fn<&add_one>, 1).get(), deadline_exceeded);
+  });
+  if (caller.wait_for(bar) != std::future_status::ready) {
+    ADD_FAILURE() << "who wakes it hangs";
+    std::_Exit(1);
+  }
+  for (int i = 0; i < 5; ++i) expect_honest_nodes_go_on(i);
+  trap.get();
+  offload::sync(hostile, fn<&do_one_move>, 3, 1);
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(20ms);
+    expect_honest_nodes_go_on(i);
+  }
+}
+
+TEST_F(hostile_peer, cannot_silence_bells_for_long) {
+  const node_t hostile = add_target();
+  for (const node_t peer : {1, 2}) offload::sync(hostile, fn<&ask>, peer, 1);
+  offload::sync(hostile, fn<&silence_for_ever>);
+  for (int i = 0; i < 2; ++i) {
+    std::this_thread::sleep_for(50ms);
+    expect_honest_nodes_go_on(i);
+  }
+}
+
+TEST_F(hostile_peer, cannot_keep_others_from_allocating) {
+  const node_t hostile = add_target();
+  for (const node_t peer : {1, 2}) offload::sync(hostile, fn<&ask>, peer, 1);
+  offload::sync(hostile, fn<&do_one_move>, 5, 1);
+  for (const node_t node : {0, 1, 2}) {
+    const auto much = offload::allocate<char>(node, std::size_t{100} << 20);
+    offload::free(much);
+  }
+  expect_honest_nodes_go_on(1);
+}
+
+TEST_F(hostile_peer, that_sends_descriptors_is_expelled) {
+  const node_t hostile = add_target();
+  auto call = offload::async(hostile, fn<&do_one_move>, 6, 1);
+  EXPECT_TRUE(eventually([&] { return !offload::alive(hostile); }, 5s));
+  expect_honest_nodes_go_on(1);
+  const auto began = std::chrono::steady_clock::now();
+  const node_t next = add_target();  // by the thread that has read them
+  EXPECT_EQ(in_time("a call to a fresh target", [&] { return offload::async(next, fn<&add_one>, 1); }), 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+  try {
+    call.get();
+  } catch (const node_failure& why) {
+    EXPECT_NE(std::string(why.what()).find("descriptors"), std::string::npos) << why.what();
+  }
+}
+
+TEST_F(hostile_peer, cannot_stop_the_output_of_others) {
+  const node_t hostile = add_target();
+  offload::sync(hostile, fn<&do_one_move>, 8, 1);
+  for (int i = 0; i < 3; ++i)
+    in_time("output", [] {
+      return offload::async(1, [] {
+        print_a_line();
+        return 0;
+      });
+    });
+}
+
+// ---- all of them, chosen by a seed
+
+/// HAM_TEST_HOSTILE_SECONDS: how long; HAM_TEST_SEED: a seed that was printed.
+TEST_F(hostile_peer, may_do_what_it_likes) {
+  const int seconds = setting("HAM_TEST_HOSTILE_SECONDS", 8);
+  auto seed =
+      static_cast<std::uint64_t>(setting("HAM_TEST_SEED", static_cast<int>(std::random_device{}() & 0x7fffffffU)));
+  std::printf("HAM_TEST_SEED=%llu HAM_TEST_HOSTILE_SECONDS=%d\n", static_cast<unsigned long long>(seed), seconds);
+  expect_honest_nodes_go_on(0);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  std::atomic<int> attackers{0};
+  std::atomic<int> failed_starts{0};
+  std::thread hostile([&] {
+    while (std::chrono::steady_clock::now() < until) {
+      node_t node = -1;
+      pid_t process = -1;
+      try {
+        node = add_target();
+        process = offload::sync(node, fn<&my_pid>);
+        for (const node_t peer : {1, 2}) offload::sync(node, fn<&ask>, peer, 1);  // it shares with them as well
+        offload::ping(node, fn<&take_over>, seed++, attackers % 2 == 1);
+        ++attackers;
+      } catch (const std::exception&) {  // the one before it is still at work
+        ++failed_starts;
+      }
+      // It goes on when the others have closed their connections to it.
+      const auto at_most = std::min(until, std::chrono::steady_clock::now() + 1s);
+      while (process > 0 && std::chrono::steady_clock::now() < at_most && ::kill(process, 0) == 0)
+        std::this_thread::sleep_for(10ms);
+      try {
+        if (node > 0 && std::getenv("HAM_TEST_VERBOSE") != nullptr) say_how_it_went(node);
+        if (node > 0) offload::remove_node(node, 0ms);
+      } catch (const std::exception&) {  // it was lost before
+      }
+    }
+  });
+  int rounds = 0;
+  while (std::chrono::steady_clock::now() < until && !HasFailure()) {
+    expect_honest_nodes_go_on(++rounds);
+    if (rounds % 500 == 0)
+      in_time("output", [] {
+        return offload::async(1, [] {
+          print_a_line();
+          return 0;
+        });
+      });
+  }
+  hostile.join();
+  expect_honest_nodes_go_on(++rounds);
+  expect_both_alive();
+  EXPECT_GT(attackers, 0);
+  std::printf("%d rounds of traffic, %d attackers, %d starts failed, the longest call took %lld ms\n", rounds,
+              attackers.load(), failed_starts.load(), static_cast<long long>(longest_.count()));
+}
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) runtime rt(argc, argv);
+  return run(argc, argv);
+}
