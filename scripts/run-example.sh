@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs an example and checks it: run-example.sh SOURCE PROGRAM [ARGS...]. The program must exit with 0 and its output
-# match the extended regular expression of every line "// expect: REGEX" in SOURCE, of which there must be one.
+# match the extended regular expression of every line "// expect: REGEX" in SOURCE, of which there must be one; in Fortran
+# "! expect: REGEX", in Python "# expect: REGEX".
 set -eu
 source=$1
 shift
@@ -9,7 +10,7 @@ output=$(mktemp)
 patterns=$(mktemp)
 trap 'rm -f "$output" "$patterns"' EXIT
 
-sed -n 's|^// expect: ||p' "$source" >"$patterns"
+sed -n -E 's,^(//|!|#) expect: ,,p' "$source" >"$patterns"
 if [ ! -s "$patterns" ]; then
   echo "$source: no line '// expect: REGEX': nothing to check the output against" >&2
   exit 1

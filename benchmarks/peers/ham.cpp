@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     const ham::runtime job(defaults);
     ::alarm(120);
     ham_client peer;
-    return run_client(peer, {"ham", HAM_VERSION, "shm:1, sync, async; put for 64 MiB"}, given);
+    return run_client(peer, {"ham", HAM_VERSION_STRING, "shm:1, sync, async; put for 64 MiB"}, given);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "ham: %s\n", failure.what());
     return 1;

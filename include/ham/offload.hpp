@@ -16,20 +16,29 @@
 #include "ham/offload/batch.hpp"
 #include "ham/offload/block.hpp"
 #include "ham/offload/buffer_ptr.hpp"
+#include "ham/offload/buffer_span.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/context.hpp"
 #include "ham/offload/destination.hpp"
 #include "ham/offload/exceptions.hpp"
 #include "ham/offload/future.hpp"
+#include "ham/offload/matrix.hpp"
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
 #include "ham/offload/remote.hpp"
 #include "ham/offload/runtime.hpp"
+#include "ham/offload/span.hpp"
 #include "ham/offload/task.hpp"
 #include "ham/offload/when.hpp"
+#include "ham/version.h"
 
 namespace ham {
+using offload::buffer;
+using offload::buffer_matrix;
 using offload::buffer_ptr;
+using offload::buffer_span;
+using offload::future;
+using offload::matrix_span;
 namespace Offload = offload;  // paper 3, Listing 2
 }  // namespace ham
 

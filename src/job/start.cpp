@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/own_program.hpp"
+#include "base/second_library.hpp"
 #include "base/thread.hpp"
 #include "compose/transports.hpp"
 #include "job/key_file.hpp"
@@ -108,6 +109,7 @@ void start_threads(runtime_parts& parts, const transport::in_process_factory& by
 
 std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::vector<std::string> command,
                                          const void* communicator) {
+  base::expect_one_library();
   const std::vector<target_group> groups = parse_nodes(options.nodes);
   placement_wish placement = parse_placement(options.cpu_affinity);
   auto parts = std::make_unique<runtime_parts>();

@@ -66,6 +66,18 @@ void fold_inline_namespaces(string& text) {
   }
 }
 
+/// This library's own version namespace, ham::v0: a function has one name whatever release its program was built with.
+void fold_own_version(string& text) {
+  constexpr string_view start = "ham::v";
+  for (std::size_t at = text.find(start); at != string::npos; at = text.find(start, at + 1)) {
+    if (at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':')) continue;
+    const std::size_t version = at + start.size() - 1;
+    std::size_t end = version + 1;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    if (end > version + 1 && text.compare(end, 2, "::") == 0) text.erase(version, end + 2 - version);
+  }
+}
+
 /// The bracket that closes the one at `open`; npos if there is none. Operators and arrows are not brackets.
 std::size_t closing(string_view text, std::size_t open) {
   int depth = 0;
@@ -186,6 +198,7 @@ string canonical_text(string_view demangled) {
   }
   replace_all(text, "[abi:cxx11]", "");
   fold_inline_namespaces(text);
+  fold_own_version(text);
   drop_auto_numbers(text);
   unify_unnamed_types(text);
   unify_addresses(text);

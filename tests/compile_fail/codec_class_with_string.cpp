@@ -1,10 +1,10 @@
 // expect: ham: this type cannot cross to another node: it is not trivially copyable
-// A class with a member that is more than its bytes needs HAM_FIELDS, serialize or a codec.
+// A class with a private member that is more than its bytes needs HAM_FIELDS, serialize or a codec.
 #include <ham/msg/codec.hpp>
 
 #include <string>
 
-struct person {
+class person {
   std::string name;
 };
 

@@ -1,7 +1,9 @@
-// Types whose users say how they cross: ham::codec, migratable, HAM_FIELDS, serialize, save and load; nesting limits.
+// Types whose users say how they cross: ham::codec, migratable, HAM_FIELDS(_OF), serialize, save and load; nesting
+// limits.
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,87 @@ struct text_in_place {
 };
 
 }  // namespace
+
+// As if of a library that knows nothing of HAM.
+namespace elsewhere {
+
+class vec3 {
+ public:
+  double x = 0, y = 0, z = 0;
+  bool operator==(const vec3&) const = default;
+
+ private:
+  int cache_ = 0;
+};
+struct body {
+  std::string name;
+  vec3 at[2];
+  int cached = 7;
+  bool operator==(const body&) const = default;
+};
+struct heavy_body : body {};
+template <class Value>
+struct interval {
+  Value low{}, high{};
+  bool operator==(const interval&) const = default;
+};
+struct nothing {
+  std::string unused;
+};
+
+class stamp {
+ public:
+  explicit stamp(int day = 0) : day_(day) {}
+  int day() const { return day_; }
+  void set_day(int day) { day_ = day; }
+  bool operator==(const stamp&) const = default;
+
+ private:
+  int day_;
+};
+template <class Archive>
+void serialize(Archive& ar, stamp& value) {
+  int day = value.day();
+  ar(day);
+  value.set_day(day);
+}
+
+struct record {
+  std::string text;
+  virtual ~record() = default;
+  bool operator==(const record& other) const { return text == other.text; }
+};
+template <class Archive>
+void serialize(Archive& ar, record& value, unsigned /*version*/) {
+  ar& value.text;
+}
+struct longer_record : record {
+  std::string more;
+};
+struct own_record : record {
+  std::string more;
+};
+template <class Archive>
+void serialize(Archive& ar, own_record& value) {
+  ar(value.text, value.more);
+}
+
+template <class Value>
+struct box {
+  std::unique_ptr<Value> held = std::make_unique<Value>();
+};
+template <class Archive, class Value>
+void serialize(Archive& ar, box<Value>& value) {
+  ar(*value.held);
+}
+
+}  // namespace elsewhere
+
+HAM_FIELDS_OF(elsewhere::vec3, x, y, z)
+HAM_FIELDS_OF(elsewhere::body, name, at)
+using interval_of_text = elsewhere::interval<std::string>;
+HAM_FIELDS_OF(interval_of_text, low, high)
+HAM_FIELDS_OF(elsewhere::nothing)
 
 template <>
 struct ham::codec<temperature> {
@@ -329,6 +412,37 @@ TEST(codec_user, serialize_members_cross) {
   chained.d = "derived";
   expect_crosses(chained);
   expect_crosses(std::vector<nothing_archived>(4));
+}
+
+TEST(codec_user, fields_of_other_peoples_types) {
+  static_assert(fixed_encoded_size_v<elsewhere::vec3> == 24);
+  elsewhere::vec3 one;
+  one.y = 2;
+  expect_crosses(one);
+  elsewhere::body earth{"earth", {one, {}}, 8};
+  EXPECT_EQ(round_trip(earth).cached, 7);
+  earth.cached = 7;
+  expect_crosses(earth);
+  expect_crosses(interval_of_text{"a", "b"});
+  EXPECT_EQ(encoded(elsewhere::nothing{"text"}).size(), 0U);
+  EXPECT_EQ(layout_text<elsewhere::body>(), "fields<elsewhere::body:str,array<fields<elsewhere::vec3:f8,f8,f8>,2>>");
+  static_assert(!crosses<elsewhere::heavy_body>, "the list of its base is not taken for it");
+}
+
+TEST(codec_user, free_serialize_functions_cross) {
+  expect_crosses(elsewhere::stamp(5));
+  EXPECT_TRUE(layout_text<elsewhere::stamp>().starts_with("serialize<")) << "not as its bytes";
+  elsewhere::record record;
+  record.text = "text";
+  expect_crosses(record);
+  elsewhere::own_record own;
+  own.text = "text";
+  own.more = "more";
+  EXPECT_EQ(round_trip(own).more, "more");
+  static_assert(!crosses<elsewhere::longer_record>, "its base's function would send the base");
+  elsewhere::box<int> box;
+  *box.held = 7;
+  EXPECT_EQ(*round_trip(box).held, 7);
 }
 
 TEST(codec_user, nesting_has_a_limit_on_both_sides) {

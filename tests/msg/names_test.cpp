@@ -87,4 +87,12 @@ TEST(CanonicalName, OfAnyLengthHasABoundedOneOfItsOwn) {
   EXPECT_EQ(one, canonical_text(most + "one"));
 }
 
+TEST(CanonicalName, FoldsTheVersionOfThisLibrary) {
+  EXPECT_EQ(canonical_text("ham::v0::msg::call_tag<ham::v0::fn_t<int (*)(ham::v12::offload::buffer_ptr<int>), &f> >"),
+            "ham::msg::call_tag<ham::fn_t<int(*)(ham::offload::buffer_ptr<int>),&f>>");
+  for (const char* other : {"ham::vec::f", "ham::v::f", "ham::v0x::f", "app::ham::v0::f", "graham::v0::f", "ham::v0"}) {
+    EXPECT_EQ(canonical_text(other), other);
+  }
+}
+
 }  // namespace

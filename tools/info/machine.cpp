@@ -1,6 +1,7 @@
 // Properties of machine and build.
 #include "machine.hpp"
 
+#include <ham/version.h>
 #include <ham/msg/data_layout.hpp>
 #include <ham/msg/manifest.hpp>
 #include <ham/msg/wire.hpp>
@@ -22,10 +23,6 @@
 namespace ham::info {
 
 namespace {
-
-#ifndef HAM_VERSION
-#define HAM_VERSION "unknown version"
-#endif
 
 std::string compiler() {
 #if defined(__clang__)
@@ -115,7 +112,7 @@ property resource_limit(const char* name, decltype(RLIMIT_NOFILE) which, const c
 std::vector<property> versions() {
   utsname system{};
   uname(&system);
-  return {{"HAM", HAM_VERSION, ""},
+  return {{"HAM", HAM_VERSION_STRING, ""},
           {"compiler", compiler(), ""},
           {"standard library", standard_library(), ""},
           {"C library", std::string("glibc ") + gnu_get_libc_version(), ""},

@@ -1,4 +1,4 @@
-// Archives in the style of cereal: what a class's serialize(archive) member is called with.
+// Archives in the style of cereal: what a class's serialize function, a member or not, is called with.
 #pragma once
 
 #include <utility>
@@ -140,6 +140,54 @@ concept inherits_save = requires {
 }
 &&!std::is_same_v<typename class_of_member<decltype(access::save_pointer<Value, size_archive>())>::type, Value>;
 
+// Free functions, found by the namespace of the class: serialize(archive, value), perhaps with a version.
+template <class Archive, class Value>
+concept free_serializable = requires(Archive& archive, Value&& value) {
+  serialize(archive, static_cast<Value&&>(value));
+};
+template <class Archive, class Value>
+concept free_serializable_versioned = requires(Archive& archive, Value&& value) {
+  serialize(archive, static_cast<Value&&>(value), 0U);
+};
+
+/// Converts to Whole& alone, or to bases of Whole alone: tells whom a function is for that takes both.
+template <class Whole>
+struct exactly {
+  template <class Object>
+  requires std::is_same_v<Object, Whole>
+  operator Object&() const noexcept;
+};
+template <class Whole>
+struct base_of {
+  template <class Object>
+  requires(std::is_base_of_v<Object, Whole> && !std::is_same_v<Object, Whole>) operator Object&() const noexcept;
+};
+
+/// Not the function of a base class, which would silently send the members of the base only.
+template <class Value>
+concept has_free_serialize_plain = free_serializable<size_archive, Value&> &&
+    (free_serializable<size_archive, exactly<Value>> || !free_serializable<size_archive, base_of<Value>>);
+template <class Value>
+concept has_free_serialize_versioned = free_serializable_versioned<size_archive, Value&> &&
+    (free_serializable_versioned<size_archive, exactly<Value>> ||
+     !free_serializable_versioned<size_archive, base_of<Value>>);
+
+template <class Value>
+consteval bool has_free_serialize() {
+  if constexpr (!std::is_class_v<Value>)
+    return false;
+  else
+    return has_free_serialize_plain<Value> || has_free_serialize_versioned<Value>;
+}
+
+template <class Value, class Archive>
+void run_free(Value& value, Archive& archive) {
+  if constexpr (has_free_serialize_plain<Value>)
+    serialize(archive, value);
+  else
+    serialize(archive, value, 0U);
+}
+
 template <class Value>
 consteval bool has_serialize() {
   if constexpr (!std::is_class_v<Value>) {
@@ -153,16 +201,31 @@ consteval bool has_serialize() {
   }
 }
 
-/// Calls whichever member Value has with a saving archive.
+/// Calls whichever function Value has with a saving archive.
 template <class Value, class Archive>
 void run_saving(const Value& value, Archive& to) {
-  // serialize is not const because the same member reads; a saving archive does not modify.
-  if constexpr (has_serialize_member<Value>) {
+  // serialize is not const because the same function reads; a saving archive does not modify.
+  if constexpr (!has_serialize<Value>()) {
+    run_free(const_cast<Value&>(value), to);
+  } else if constexpr (has_serialize_member<Value>) {
     access::serialize(const_cast<Value&>(value), to);
   } else if constexpr (has_versioned_serialize<Value>) {
     access::serialize_versioned(const_cast<Value&>(value), to);
   } else {
     access::save(value, to);
+  }
+}
+
+template <class Value>
+void run_loading(Value& value, read_archive& from) {
+  if constexpr (!has_serialize<Value>()) {
+    run_free(value, from);
+  } else if constexpr (has_serialize_member<Value>) {
+    access::serialize(value, from);
+  } else if constexpr (has_versioned_serialize<Value>) {
+    access::serialize_versioned(value, from);
+  } else {
+    access::load(value, from);
   }
 }
 
@@ -184,17 +247,11 @@ struct codec_of_kind<Value, codec_kind::serialize> {
   }
   static Value read(reader& in) {
     static_assert(std::is_default_constructible_v<Value>,
-                  "ham: a class with a serialize member must be default constructible to be received");
+                  "ham: a class with a serialize function must be default constructible to be received");
     const reader::nested guard(in);
     Value value{};
     read_archive from(in);
-    if constexpr (has_serialize_member<Value>) {
-      access::serialize(value, from);
-    } else if constexpr (has_versioned_serialize<Value>) {
-      access::serialize_versioned(value, from);
-    } else {
-      access::load(value, from);
-    }
+    run_loading(value, from);
     return value;
   }
   static void layout(std::string& to) {

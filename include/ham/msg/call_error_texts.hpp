@@ -1,6 +1,15 @@
 // The texts of call_errors.hpp for the place HAM_PLACE, which HAM_SUBJECT names. Included there, once for each place.
 #ifdef HAM_PLACE
 
+template <class Value, class Member>
+struct member_cannot_cross<Value, Member, HAM_PLACE> {
+  static_assert(std::is_void_v<Member>,
+                "ham: " HAM_SUBJECT
+                " cannot cross to another node: it has a member that cannot, or that holds a pointer, a reference or a "
+                "view; the member's type is Member. Use values, containers or a ham::offload::buffer_ptr; pointers "
+                "whose values mean the same on both sides may be marked with ham::is_bitwise_copyable");
+};
+
 template <class Value>
 struct type_cannot_cross<Value, HAM_PLACE> {
   using reasons = detail::reasons_not_to_cross<Value>;
@@ -19,10 +28,19 @@ struct type_cannot_cross<Value, HAM_PLACE> {
                 "ham: " HAM_SUBJECT
                 " cannot cross to another node: it can be neither copied nor moved (has it a member such as a "
                 "std::mutex or a std::atomic?). Pass what it protects, or give it a ham::codec");
+  static_assert(!reasons::base,
+                "ham: " HAM_SUBJECT
+                " cannot cross to another node: it has a base class, and which members it inherits is not known. Give "
+                "it HAM_FIELDS (or HAM_FIELDS_OF) with all members, a serialize function or a ham::codec");
+  static_assert(!reasons::unknown_members,
+                "ham: " HAM_SUBJECT
+                " cannot cross to another node: its members cannot be told: there are none, more than 32, a union or a "
+                "reference among them. Give it HAM_FIELDS (or HAM_FIELDS_OF), a serialize function or a ham::codec");
   static_assert(!reasons::other,
                 "ham: " HAM_SUBJECT
                 " cannot cross to another node: it is not trivially copyable, not a standard value type of types that "
-                "cross, and has neither HAM_FIELDS, a serialize member nor a ham::codec. Give it one of these");
+                "cross, no aggregate of these, and has neither HAM_FIELDS (or HAM_FIELDS_OF), a serialize function nor "
+                "a ham::codec. Give it one of these");
 };
 
 template <class Argument, class Parameter>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "ham/msg/customise.hpp"
@@ -20,6 +21,14 @@ inline constexpr std::size_t place_of_callable = 11;
 
 namespace detail {
 
+/// Why an aggregate that nothing else is said of does not cross member by member.
+enum class aggregate_problem : std::uint8_t { none, base, unknown_members, member };
+template <class Value>
+consteval aggregate_problem problem_of_aggregate();
+/// The type of its first member that cannot cross.
+template <class Value>
+struct bad_member_of;
+
 /// The first reason that holds is the one that is told.
 template <class Value>
 struct reasons_not_to_cross {
@@ -28,7 +37,16 @@ struct reasons_not_to_cross {
   static constexpr bool borrows = !pointer && !reference && borrows_v<Value>;
   static constexpr bool refers = pointer || reference || borrows;
   static constexpr bool cannot_move = !refers && std::is_object_v<Value> && !std::is_move_constructible_v<Value>;
-  static constexpr bool other = !refers && !cannot_move;
+  static constexpr aggregate_problem of_aggregate = [] {
+    if constexpr (refers || cannot_move || !std::is_class_v<Value>)
+      return aggregate_problem::none;
+    else
+      return problem_of_aggregate<Value>();
+  }();
+  static constexpr bool member = of_aggregate == aggregate_problem::member;
+  static constexpr bool base = of_aggregate == aggregate_problem::base;
+  static constexpr bool unknown_members = of_aggregate == aggregate_problem::unknown_members;
+  static constexpr bool other = !refers && !cannot_move && of_aggregate == aggregate_problem::none;
 };
 
 }  // namespace detail
@@ -36,6 +54,9 @@ struct reasons_not_to_cross {
 /// Named by the compiler's message when a program tries to send a Value that cannot cross.
 template <class Value, std::size_t Place = 0>
 struct type_cannot_cross;
+/// When a Value cannot cross because a Member of it, or what that holds, cannot.
+template <class Value, class Member, std::size_t Place>
+struct member_cannot_cross;
 /// When an argument does not fit its parameter.
 template <class Argument, class Parameter, std::size_t Place>
 struct argument_does_not_fit;
@@ -43,7 +64,19 @@ struct argument_does_not_fit;
 template <class Parameter, std::size_t Place>
 struct parameter_is_reference;
 
-// Each inclusion defines the three for one place. (A macro with all of it would make compilers quote its expansion.)
+namespace detail {
+template <class Value, std::size_t Place, bool Member>
+struct choose_error : std::type_identity<type_cannot_cross<Value, Place>> {};
+template <class Value, std::size_t Place>
+struct choose_error<Value, Place, true>
+    : std::type_identity<member_cannot_cross<Value, typename bad_member_of<Value>::type, Place>> {};
+}  // namespace detail
+
+/// `type`: which of the two says why a Value cannot cross. Only to be asked of one that cannot.
+template <class Value, std::size_t Place = 0>
+struct crossing_error : detail::choose_error<Value, Place, detail::reasons_not_to_cross<Value>::member> {};
+
+// Each inclusion defines the four for one place. (A macro with all of it would make compilers quote its expansion.)
 #define HAM_PLACE 0
 #define HAM_SUBJECT "this type"
 #include "ham/msg/call_error_texts.hpp"

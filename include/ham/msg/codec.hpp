@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ham/msg/archive.hpp"          // IWYU pragma: export
+#include "ham/msg/codec_aggregate.hpp"  // IWYU pragma: export
 #include "ham/msg/codec_basic.hpp"      // IWYU pragma: export
 #include "ham/msg/codec_container.hpp"  // IWYU pragma: export
 #include "ham/msg/codec_core.hpp"       // IWYU pragma: export

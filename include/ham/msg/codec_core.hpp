@@ -20,7 +20,17 @@ namespace ham::msg {
 namespace detail {
 
 /// The ways to cross, strongest first: of those that apply to a type the first is taken.
-enum class codec_kind : std::uint8_t { user, migratable, fields, serialize, standard, bitwise, polymorphic, none };
+enum class codec_kind : std::uint8_t {
+  user,
+  migratable,
+  fields,
+  serialize,
+  standard,
+  bitwise,
+  aggregate,
+  polymorphic,
+  none
+};
 
 /// Codec of one standard type; specialised in codec_basic.hpp, codec_std.hpp,
 /// codec_container.hpp and codec_view.hpp. Its members:
@@ -48,6 +58,10 @@ template <class Value>
 consteval bool has_own_fields();
 template <class Value>
 consteval bool has_serialize();
+template <class Value>
+consteval bool has_free_serialize();
+template <class Value>
+consteval bool crosses_as_aggregate();
 
 /// Classes with virtual functions: those whose copying cannot fail own nothing, as far as can be told from outside. The
 /// exceptions of the standard library share a string, copied without fail.
@@ -74,8 +88,12 @@ consteval codec_kind kind_of() {
     return codec_kind::serialize;
   } else if constexpr (has_standard_codec<Value>) {
     return standard_codec<Value>::valid ? codec_kind::standard : codec_kind::none;
+  } else if constexpr (has_free_serialize<Value>()) {
+    return codec_kind::serialize;
   } else if constexpr (is_bitwise_copyable<Value>::value && std::is_move_constructible_v<Value>) {
     return codec_kind::bitwise;
+  } else if constexpr (crosses_as_aggregate<Value>()) {
+    return codec_kind::aggregate;
   } else if constexpr (crosses_as_polymorphic_object<Value>()) {
     return codec_kind::polymorphic;
   } else {
@@ -120,7 +138,7 @@ struct result_cannot_cross {
 /// For `static_assert(require_argument<Value>())`: does not compile, with the messages above, unless Value crosses.
 template <class Value, std::size_t Place = 0>
 consteval bool require_argument() {
-  if constexpr (!crosses<Value>) static_assert(sizeof(type_cannot_cross<Value, Place>) != 0);
+  if constexpr (!crosses<Value>) static_assert(sizeof(typename crossing_error<Value, Place>::type) != 0);
   return true;
 }
 
@@ -139,7 +157,7 @@ namespace detail {
 // Reached only with types that cannot cross: states the error, then keeps quiet.
 template <class Value>
 struct codec_of_kind<Value, codec_kind::none> {
-  static_assert(sizeof(type_cannot_cross<Value>) != 0);
+  static_assert(sizeof(typename crossing_error<Value>::type) != 0);
   static constexpr bool fixed = false;
   static constexpr bool bulk = false;
   static constexpr std::size_t min_size = 1;

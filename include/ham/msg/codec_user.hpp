@@ -1,4 +1,4 @@
-// Codecs of types whose users say how they cross: ham::codec, ham::migratable, HAM_FIELDS, serialize members.
+// Codecs of types whose users say how they cross: ham::codec, ham::migratable, HAM_FIELDS, HAM_FIELDS_OF.
 #pragma once
 
 #include <tuple>
@@ -18,12 +18,28 @@ concept has_fields = requires {
 };
 
 template <class Value>
+concept has_listed_fields = requires {
+  sizeof(listed_fields<Value>);
+};
+
+template <class Value>
 consteval bool has_own_fields() {
-  if constexpr (has_fields<Value>) {
+  if constexpr (has_listed_fields<Value>) {
+    return true;
+  } else if constexpr (has_fields<Value>) {
     return std::is_same_v<fields_owner_t<Value>, Value*>;
   } else {
     return false;
   }
+}
+
+/// References to the fields of an object, whoever lists them.
+template <class Object>
+constexpr auto fields_in(Object& object) {
+  if constexpr (has_listed_fields<std::remove_const_t<Object>>)
+    return listed_fields<std::remove_const_t<Object>>::of(object);
+  else
+    return access::fields(object);
 }
 
 template <class Value>
@@ -101,7 +117,7 @@ struct field_list<std::tuple<Fields&...>> {
 
 template <class Value>
 struct codec_of_kind<Value, codec_kind::fields> {
-  using list = field_list<decltype(access::fields(std::declval<const Value&>()))>;
+  using list = field_list<decltype(fields_in(std::declval<const Value&>()))>;
   static constexpr bool fixed = list::fixed;
   static constexpr std::size_t min_size = list::min_size;
   static constexpr std::size_t fixed_size = min_size;
@@ -111,17 +127,17 @@ struct codec_of_kind<Value, codec_kind::fields> {
   static std::size_t size(const Value& value) {
     const sizing_nested guard;
     return std::apply([](const auto&... field) { return (std::size_t{0} + ... + encoded_size(field)); },
-                      access::fields(value));
+                      fields_in(value));
   }
   static void write(writer& to, const Value& value) {
-    std::apply([&](const auto&... field) { (encode(to, field), ...); }, access::fields(value));
+    std::apply([&](const auto&... field) { (encode(to, field), ...); }, fields_in(value));
   }
   static Value read(reader& from) {
     static_assert(std::is_default_constructible_v<Value>,
                   "ham: a class with HAM_FIELDS must be default constructible to be received");
     [[maybe_unused]] const nesting_guard guard(from);
     Value value{};
-    std::apply([&](auto&... field) { (decode_into(from, field), ...); }, access::fields(value));
+    std::apply([&](auto&... field) { (decode_into(from, field), ...); }, fields_in(value));
     return value;
   }
   static void layout(std::string& to) {

@@ -1,4 +1,4 @@
-// The points where users say how their types cross: ham::codec, ham::is_bitwise_copyable, HAM_FIELDS, friend access.
+// The points where users say how their types cross: ham::codec, ham::is_bitwise_copyable, HAM_FIELDS, HAM_FIELDS_OF.
 #pragma once
 
 #include <coroutine>
@@ -65,6 +65,10 @@ struct is_bitwise_copyable : std::bool_constant<std::is_trivially_copyable_v<Val
 
 namespace msg {
 
+/// The fields that HAM_FIELDS_OF lists; there is no general definition.
+template <class Value>
+struct listed_fields;
+
 /// Befriend it (`friend struct ham::msg::access;`) to keep `serialize`, `save` and `load` members private.
 struct access {
   template <class Value>
@@ -116,3 +120,31 @@ struct access {
   auto ham_fields_owner_() const->::std::remove_cvref_t<decltype(*this)>*; \
   constexpr auto ham_fields_() { return ::std::tie(__VA_ARGS__); }         \
   constexpr auto ham_fields_() const { return ::std::tie(__VA_ARGS__); }
+
+/// Lists the members of a class that somebody else has written, in the global namespace, before the class is sent:
+///
+///     HAM_FIELDS_OF(other::particle, x, name)
+///
+/// The members must be public. Else as HAM_FIELDS. A type with commas needs a name of its own: `using pair = ...;`.
+#define HAM_FIELDS_OF(TYPE, ...)                                                   \
+  template <>                                                                      \
+  struct ham::msg::listed_fields<TYPE> {                                           \
+    static constexpr auto of(TYPE& ham_object_) {                                  \
+      static_cast<void>(ham_object_);                                              \
+      return ::std::tie(__VA_OPT__(HAM_EXPAND(HAM_FIELD_OF_OBJECT(__VA_ARGS__)))); \
+    }                                                                              \
+    static constexpr auto of(const TYPE& ham_object_) {                            \
+      static_cast<void>(ham_object_);                                              \
+      return ::std::tie(__VA_OPT__(HAM_EXPAND(HAM_FIELD_OF_OBJECT(__VA_ARGS__)))); \
+    }                                                                              \
+  };
+
+// "ham_object_.first, ham_object_.second, ..." of up to 80 names: each scan of the text takes one further.
+#define HAM_FIELD_OF_OBJECT(NAME, ...) ham_object_.NAME __VA_OPT__(, HAM_NEXT_FIELD HAM_PARENTHESES(__VA_ARGS__))
+#define HAM_NEXT_FIELD() HAM_FIELD_OF_OBJECT
+#define HAM_PARENTHESES ()
+#define HAM_EXPAND(...) HAM_EXPAND_27(HAM_EXPAND_27(HAM_EXPAND_27(__VA_ARGS__)))
+#define HAM_EXPAND_27(...) HAM_EXPAND_9(HAM_EXPAND_9(HAM_EXPAND_9(__VA_ARGS__)))
+#define HAM_EXPAND_9(...) HAM_EXPAND_3(HAM_EXPAND_3(HAM_EXPAND_3(__VA_ARGS__)))
+#define HAM_EXPAND_3(...) HAM_EXPAND_1(HAM_EXPAND_1(HAM_EXPAND_1(__VA_ARGS__)))
+#define HAM_EXPAND_1(...) __VA_ARGS__

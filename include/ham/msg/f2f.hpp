@@ -46,5 +46,9 @@ using ::ham::f2f;
 }  // namespace ham
 
 /// f2f(&function, arguments...): a functor of the call, with the arguments converted to the parameter types; any
-/// number of them. A function template with several template arguments needs parentheses: f2f((&fun<A, B>), x).
+/// number of them. A function template with several template arguments needs parentheses: f2f((&fun<A, B>), x). With
+/// HAM_NO_F2F_MACRO defined before any header of HAM there is no macro, for programs in which that name is another's;
+/// f2f<&function>(arguments...) and ham::fn<&function> say the same.
+#ifndef HAM_NO_F2F_MACRO
 #define f2f(FUNCTION, ...) ham_f2f_<decltype(FUNCTION)>::template bind<FUNCTION>(__VA_ARGS__)
+#endif

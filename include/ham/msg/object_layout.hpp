@@ -16,7 +16,8 @@
 
 namespace ham::msg::detail {
 
-inline constexpr std::size_t max_described_members = max_listed_members;
+/// Each is tried out, array elements singly, which takes the compiler time.
+inline constexpr std::size_t max_described_members = 24;
 
 /// Stands for a member of any type where only it is asked whether something compiles.
 template <class Whole>

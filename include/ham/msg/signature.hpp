@@ -129,14 +129,16 @@ struct unknown_result {
 /// The error about one argument. What can be neither copied nor moved does not even convert to itself: that is told
 /// before.
 template <std::size_t Place, class Arg, class Param>
-using error_of_argument =
-    std::conditional_t<!can_cross_by_value<Param>, parameter_is_reference<Param, Place>,
-                       std::conditional_t<!crosses<std::decay_t<Param>>, type_cannot_cross<std::decay_t<Param>, Place>,
-                                          argument_does_not_fit<Arg, std::decay_t<Param>, Place>>>;
+struct error_of_argument
+    : std::conditional_t<
+          !can_cross_by_value<Param>, std::type_identity<parameter_is_reference<Param, Place>>,
+          std::conditional_t<!crosses<std::decay_t<Param>>, crossing_error<std::decay_t<Param>, Place>,
+                             std::type_identity<argument_does_not_fit<Arg, std::decay_t<Param>, Place>>>> {};
 
 template <std::size_t Index, class Arg, class Param>
-using argument_report = std::conditional_t<argument_fits<Arg, Param>, nothing_to_report_at<Index>,
-                                           error_of_argument<place_of_argument(Index), Arg, Param>>;
+using argument_report =
+    typename std::conditional_t<argument_fits<Arg, Param>, std::type_identity<nothing_to_report_at<Index>>,
+                                error_of_argument<place_of_argument(Index), Arg, Param>>::type;
 
 template <class Indices, class Params, class... Args>
 struct arguments_report;

@@ -9,6 +9,7 @@
 
 #include "ham/msg/object_layout.hpp"
 #include "ham/offload/buffer_ptr.hpp"
+#include "ham/offload/buffer_span.hpp"
 #include "ham/offload/future.hpp"
 
 namespace ham::offload {
@@ -185,8 +186,25 @@ class buffer {
   ~buffer() { reset(); }
 
   [[nodiscard]] buffer_ptr<Element> ptr() const noexcept { return ptr_; }
-  // NOLINTNEXTLINE(google-explicit-constructor): an owner may stand where its pointer is asked for
-  operator buffer_ptr<Element>() const noexcept { return ptr_; }
+  [[nodiscard]] buffer_span<Element> span() const noexcept { return {ptr_, size_}; }
+  /// As of buffer_span. Throws ham::buffer_error for what is outside.
+  [[nodiscard]] buffer_span<Element> subspan(std::size_t offset,
+                                             std::size_t count = buffer_span<Element>::to_the_end) const& {
+    return span().subspan(offset, count);
+  }
+  void subspan(std::size_t offset, std::size_t count = 0) const&& = delete;  ///< it would be freed at once
+  // An owner may stand where its pointer or its span is asked for, but not a temporary one, whose memory is freed at
+  // the end of the statement.
+  // NOLINTBEGIN(google-explicit-constructor)
+  operator buffer_ptr<Element>() const& noexcept { return ptr_; }
+  operator buffer_span<Element>() const& noexcept { return span(); }
+  operator buffer_ptr<const Element>() const& noexcept requires(!std::is_const_v<Element>) { return ptr_; }
+  operator buffer_span<const Element>() const& noexcept requires(!std::is_const_v<Element>) { return span(); }
+  operator buffer_ptr<Element>() const&& = delete;
+  operator buffer_span<Element>() const&& = delete;
+  operator buffer_ptr<const Element>() const&& requires(!std::is_const_v<Element>) = delete;
+  operator buffer_span<const Element>() const&& requires(!std::is_const_v<Element>) = delete;
+  // NOLINTEND(google-explicit-constructor)
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] node_t node() const noexcept { return ptr_.node(); }
 

@@ -162,13 +162,14 @@ struct call_message {
 };
 
 template <class Value, std::size_t Index>
-using parameter_report = std::conditional_t<msg::crosses<Value>, msg::detail::nothing_to_report_at<Index>,
-                                            msg::type_cannot_cross<Value, msg::place_of_argument(Index)>>;
+using parameter_report =
+    typename std::conditional_t<msg::crosses<Value>, std::type_identity<msg::detail::nothing_to_report_at<Index>>,
+                                msg::crossing_error<Value, msg::place_of_argument(Index)>>::type;
 template <class Result>
-using result_report =
-    std::conditional_t<msg::crosses_back<Result>, msg::detail::nothing_to_report,
-                       std::conditional_t<msg::detail::is_view_v<Result>, msg::result_cannot_cross<Result>,
-                                          msg::type_cannot_cross<Result, msg::place_of_result>>>;
+using result_report = typename std::conditional_t<
+    msg::crosses_back<Result>, std::type_identity<msg::detail::nothing_to_report>,
+    std::conditional_t<msg::detail::is_view_v<Result>, std::type_identity<msg::result_cannot_cross<Result>>,
+                       msg::crossing_error<Result, msg::place_of_result>>>::type;
 
 /// What cannot cross of a call is told by instantiating this.
 template <class Callable, class Result, class Indices, class... Params>
@@ -179,7 +180,7 @@ struct crossing_report<Callable, Result, std::index_sequence<Index...>, Params..
 template <class Callable, class Result, std::size_t... Index, class... Params>
 requires(!msg::is_fn_v<Callable> &&
          !msg::crosses<Callable>) struct crossing_report<Callable, Result, std::index_sequence<Index...>, Params...>
-    : msg::type_cannot_cross<Callable, msg::place_of_callable> {
+    : msg::crossing_error<Callable, msg::place_of_callable>::type {
 };
 
 template <class Callable, class Result, std::size_t... Index, class... Params>

@@ -1,0 +1,190 @@
+/* HAM from C, and from languages that call C: functions by name with bytes, memory of other nodes, errors as codes.
+ *
+ *     static int twice(const void* argument, size_t bytes, ham_reply* reply, void* user) {
+ *       double x;
+ *       if (bytes != sizeof x) return ham_fail(reply, "one double is expected");
+ *       memcpy(&x, argument, sizeof x);
+ *       x *= 2;
+ *       return ham_set_result(reply, &x, sizeof x);
+ *     }
+ *
+ *     int main(int argc, char** argv) {
+ *       ham_register("twice", &twice, NULL);           // in every process, before ham_start
+ *       if (ham_start(&argc, &argv) != HAM_OK) return 1;  // targets execute calls in here and do not return
+ *       double x = 21;
+ *       size_t bytes;
+ *       if (ham_call(1, "twice", &x, sizeof x, -1, &x, sizeof x, &bytes) != HAM_OK) puts(ham_error_message());
+ *       return ham_finish();
+ *     }
+ *
+ * Link libham. Every function that can fail returns a status: HAM_OK, which is 0, or one of the codes below; then
+ * ham_error_message() is a text of what went wrong and what to do. Nothing is thrown. All functions may be called from
+ * any thread unless it says otherwise. Times are in milliseconds; a negative one means without limit. A thread that
+ * waits executes calls that arrive meanwhile. docs/c-api.md is the manual.
+ */
+#ifndef HAM_HAM_H
+#define HAM_HAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ham/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- errors */
+
+enum ham_status_code {
+  HAM_OK = 0,
+  HAM_ERROR = 1,              /* anything that has no code of its own */
+  HAM_ERROR_ARGUMENT = 2,     /* a null pointer or a name that cannot be, detected before anything was done */
+  HAM_ERROR_CONFIG = 3,       /* HAM_NODES, a setting, or no job has been started */
+  HAM_ERROR_CALL = 4,         /* the call cannot be made: no such node or function; nothing was called */
+  HAM_ERROR_BUFFER = 5,       /* memory that was freed, is another node's, or too short; nothing was moved */
+  HAM_ERROR_NODE_FAILURE = 6, /* the node, or the connection to it, is lost; ham_error_outcome() */
+  HAM_ERROR_DEADLINE = 7,     /* the time given to a call has passed; ham_error_outcome() */
+  HAM_ERROR_FUNCTION = 8,     /* the function ended with an error; ham_error_function_code() */
+  HAM_ERROR_EXCEPTION = 9,    /* an exception left a function in C++ */
+  HAM_ERROR_MEMORY = 10,      /* no memory, here or on the node */
+  HAM_ERROR_TRUNCATED = 11,   /* the result is longer than the space for it */
+  HAM_NOT_YET = 12            /* not an error: what is waited for has not happened in the given time */
+};
+
+enum ham_outcome {
+  HAM_NOT_RUN = 0,      /* the call never runs */
+  HAM_MAY_HAVE_RUN = 1, /* it may have run, in part or to its end, or may yet run */
+  HAM_RAN = 2           /* it was executed, its result was lost */
+};
+
+/* Of the last function of the calling thread that did not return HAM_OK: its text, valid until the next such function
+ * of the thread; its outcome, for HAM_ERROR_NODE_FAILURE and HAM_ERROR_DEADLINE, else HAM_NOT_RUN; what the called
+ * function has returned, for HAM_ERROR_FUNCTION, else 0. */
+const char* ham_error_message(void);
+int ham_error_outcome(void);
+int ham_error_function_code(void);
+/* The name of a code, "HAM_ERROR_CALL"; "unknown status" for another number. */
+const char* ham_status_text(int status);
+
+/* ---- version */
+
+/* HAM_VERSION of the library. */
+int ham_version(void);
+
+/* ---- the job */
+
+typedef int32_t ham_node;
+
+/* Starts the targets that HAM_NODES, or the command line, asks for: "shm:1" by default. Reads and removes the --ham-*
+ * options of the command line; with two null pointers the command line is left alone. In a process that was started as
+ * a target it executes calls until the job ends, and leaves the process then (exit). If the job is up already, as in a
+ * program linked with ham::offload, it does nothing. The job ends with ham_finish or the process. One thread at a time.
+ */
+int ham_start(int* argc, char*** argv);
+/* The same with these nodes, written as in HAM_NODES, instead of those of the environment. An interpreter, which loads
+ * the library later, asks for targets as "exec:/usr/bin/python3": that program is started with the same arguments. */
+int ham_start_nodes(const char* nodes);
+/* Ends the targets, if ham_start has started them. No future may be held any more. One thread at a time. */
+int ham_finish(void);
+
+/* Number of nodes, the host included; 0 if no job is up. */
+int32_t ham_num_nodes(void);
+/* The node of the caller; -1 if no job is up. */
+ham_node ham_this_node(void);
+/* The host name of a node: at most `space` bytes with the zero at its end; shortened if there are more. */
+int ham_node_name(ham_node node, char* name, size_t space);
+/* Whether a node can be called, as far as this one knows: 1 or 0. May connect to it and block. */
+int ham_alive(ham_node node, int* alive);
+/* Adds targets, written as in HAM_NODES; gives the number of the first one. On the host only. */
+int ham_add_node(const char* group, ham_node* first);
+/* Ends a target. On the host only. */
+int ham_remove_node(ham_node node);
+
+/* ---- functions that others call by name */
+
+/* The answer of a function that is being executed. */
+typedef struct ham_reply ham_reply;
+
+/* Gets the bytes of the argument, valid until it returns, and `user` of ham_register. Returns 0, or a code that the
+ * caller gets with HAM_ERROR_FUNCTION. It runs on the thread that receives, or on one that waits in this library. */
+typedef int (*ham_function)(const void* argument, size_t bytes, ham_reply* reply, void* user);
+
+/* Lets all nodes call `function` here under this name. In every process that is to execute it, before ham_start; later,
+ * too, if no other node calls it before. The name has 1 to 255 bytes. HAM_ERROR_ARGUMENT if it is taken. */
+int ham_register(const char* name, ham_function function, void* user);
+/* Within a function: its result, of which a copy is made. The last call counts; without one the result has no bytes.
+ * Returns 0, or HAM_ERROR_MEMORY. */
+int ham_set_result(ham_reply* reply, const void* bytes, size_t size);
+/* Within a function: a text for the caller. Returns HAM_ERROR_FUNCTION, for the function to return. */
+int ham_fail(ham_reply* reply, const char* text);
+
+/* ---- calls
+ *
+ * `name` is that of a function of ham_register, or the key of a function in C++ that its program offers under a name:
+ *
+ *     std::string greet(std::string_view who);
+ *     static const bool offered = ham::offload::offer(ham::named<"greet">(ham::fn<&greet>));
+ *
+ * Such a function takes nothing or one std::string, std::string_view, std::vector or std::span<const T> of bytes
+ * (std::byte, char, signed or unsigned char), and returns one of these (but no view) or nothing. */
+
+/* Calls a function, waits at most `timeout_ms` and copies its result to `result`. `result_bytes` may be null, and so
+ * may `result` with a space of 0. With HAM_ERROR_TRUNCATED, the function has run; *result_bytes is the size of its
+ * result, and what fits of it was copied. */
+int ham_call(ham_node node, const char* name, const void* argument, size_t bytes, int64_t timeout_ms, void* result,
+             size_t space, size_t* result_bytes);
+/* Calls and forgets. An error of the function is reported on stderr there. */
+int ham_ping(ham_node node, const char* name, const void* argument, size_t bytes);
+
+/* What is under way: a call or a transfer. Owned by the caller, used by one thread at a time. Given back by ham_result
+ * or ham_release. */
+typedef struct ham_future ham_future;
+
+/* Starts a call; the argument is copied. After `timeout_ms` it ends with HAM_ERROR_DEADLINE. */
+int ham_call_async(ham_node node, const char* name, const void* argument, size_t bytes, int64_t timeout_ms,
+                   ham_future** future);
+/* HAM_OK when it has ended, well or not; HAM_NOT_YET after `timeout_ms`. 0: does not wait. */
+int ham_wait(ham_future* future, int64_t timeout_ms);
+/* Waits, and gives the size of the result, or the error that the operation has ended with. The future is still held. */
+int ham_result_size(ham_future* future, size_t* bytes);
+/* Waits, copies the result, gives the future back and sets it to null; returns the error of the operation, if it has
+ * one. With HAM_ERROR_TRUNCATED the future is still held: *result_bytes tells how much space it needs. */
+int ham_result(ham_future** future, void* result, size_t space, size_t* result_bytes);
+/* Gives a future back and sets it to null; does not wait: a call goes on, its result is dropped. A transfer is waited
+ * for, because it uses the caller's memory. Null is fine. */
+void ham_release(ham_future** future);
+
+/* ---- memory of nodes */
+
+/* Memory of a node. A plain value: copy it, send its bytes to other nodes. */
+typedef struct ham_buffer {
+  uint64_t address;
+  uint64_t tag;
+  uint64_t size; /* bytes */
+  ham_node node;
+} ham_buffer;
+
+/* Memory of `bytes` bytes on a node, aligned to 64 bytes, not initialised. */
+int ham_allocate(ham_node node, size_t bytes, ham_buffer* buffer);
+/* Frees it, once no transfer is under way. */
+int ham_free(const ham_buffer* buffer);
+/* Its address on its own node; elsewhere HAM_ERROR_BUFFER. */
+int ham_local(const ham_buffer* buffer, void** address);
+
+/* Copy bytes between memory of this process and a buffer, from `offset` on, or between the buffers of any two nodes.
+ * Bytes are never converted between nodes of different byte order. The _async ones return at once: local memory must
+ * stay as it is until the future has ended. */
+int ham_put(const void* from, const ham_buffer* to, size_t offset, size_t bytes);
+int ham_get(const ham_buffer* from, size_t offset, void* to, size_t bytes);
+int ham_copy(const ham_buffer* from, size_t from_offset, const ham_buffer* to, size_t to_offset, size_t bytes);
+int ham_put_async(const void* from, const ham_buffer* to, size_t offset, size_t bytes, ham_future** future);
+int ham_get_async(const ham_buffer* from, size_t offset, void* to, size_t bytes, ham_future** future);
+int ham_copy_async(const ham_buffer* from, size_t from_offset, const ham_buffer* to, size_t to_offset, size_t bytes,
+                   ham_future** future);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,230 @@
+// The table of registered functions, and the handler that finds and runs one.
+#include "c_api/functions.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "c_api/status.hpp"
+#include "ham/error.hpp"
+#include "ham/msg/codec.hpp"
+#include "ham/msg/handler_table.hpp"
+#include "ham/offload/detail/engine_api.hpp"
+
+/// The C API's view of a call that is being executed.
+struct ham_reply {
+  std::vector<std::byte> bytes;
+  std::string text;
+};
+
+namespace ham::c_api {
+namespace {
+
+constexpr std::size_t max_name = 255;
+
+struct function {
+  ham_function address = nullptr;
+  void* user = nullptr;
+};
+
+class function_table {
+ public:
+  void add(std::string_view name, const function& what) {
+    const std::unique_lock lock(mutex_);
+    if (!functions_.try_emplace(std::string(name), what).second)
+      throw bad_argument{"the name \"" + std::string(name) + "\" is registered already; take another one"};
+  }
+  /// Its address is nullptr if there is none.
+  [[nodiscard]] function find(std::string_view name) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = functions_.find(name);
+    return found == functions_.end() ? function() : found->second;
+  }
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::map<std::string, function, std::less<>> functions_;
+};
+
+/// Lives as long as the process: calls may arrive while it ends.
+function_table& functions() {
+  static function_table& table = *new function_table;
+  return table;
+}
+
+/// Key of a handler under the name that named<"..."> has given to it. The table only grows.
+class key_index {
+ public:
+  static constexpr std::uint32_t none = msg::invalid_key;
+
+  [[nodiscard]] std::uint32_t find(std::string_view name) {
+    const std::unique_lock lock(mutex_);
+    const msg::handler_table& table = msg::handler_table::local();
+    for (; seen_ < table.size(); ++seen_) note(table, static_cast<std::uint32_t>(seen_));
+    const auto found = keys_.find(name);
+    return found == keys_.end() ? none : found->second;
+  }
+
+ private:
+  /// People's names of these are "\"key\"" and, under a policy, "\"key\" [policy]".
+  void note(const msg::handler_table& table, std::uint32_t key) {
+    if (table.kind(key) != msg::handler_kind::call || table.name(key).find("::key_tag<") == std::string::npos) return;
+    const std::string pretty = table.pretty_name(key);
+    if (!pretty.starts_with('"')) return;
+    const std::size_t policy = pretty.find("\" [");
+    const std::size_t end = policy == std::string::npos ? pretty.size() - 1 : policy;
+    const auto [at, fresh] = keys_.try_emplace(pretty.substr(1, end - 1), key);
+    if (!fresh) at->second = none;  // several, under different policies
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::uint32_t, std::less<>> keys_;
+  std::size_t seen_ = 0;
+};
+
+key_index& keys() {
+  static key_index& index = *new key_index;
+  return index;
+}
+
+void reply_bytes(detail::incoming_call& call, std::span<const std::byte> bytes) {
+  if (!detail::wants_reply(call)) return;
+  const std::size_t size = msg::encoded_size(bytes);
+  detail::reply_room room;
+  detail::begin_reply(call, size, room);
+  detail::reservation reply(room);
+  msg::writer to(room.data, size);
+  msg::encode(to, bytes);
+  to.expect_full();
+  detail::finish_reply(call, reply.release());
+}
+
+void run_registered(detail::incoming_call& call, const function& what, std::string_view name,
+                    std::span<const std::byte> argument) {
+  ham_reply reply;
+  const int code = what.address(argument.data(), argument.size(), &reply, what.user);
+  if (code != 0) {
+    throw function_failure(code, "\"" + std::string(name) + "\" ended with code " + std::to_string(code) +
+                                     (reply.text.empty() ? "" : ": " + reply.text));
+  }
+  reply_bytes(call, reply.bytes);
+}
+
+/// Runs a function in C++ as if it had been called itself. `argument`: a count and so many bytes.
+void run_named(detail::incoming_call& call, const msg::handler_entry& entry, std::span<const std::byte> argument) {
+  std::size_t parameters = 0;
+  (void)takes_bytes(entry.layout(), parameters);
+  call.payload = parameters == 0 ? std::span<const std::byte>() : argument;
+  call.function = &entry;
+  call.decoded = false;
+  entry.handler(&call);
+}
+
+/// "vec<...>" of bytes, or "str": on the wire a count and so many bytes.
+bool is_bytes(std::string_view layout) noexcept {
+  for (const std::string_view one : {"vec<enum<u1>>", "vec<u1>", "vec<i1>", "vec<char>", "str"}) {
+    if (layout == one) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// What every program has of calls by name. Not in the namespace above: its name is that of the handler.
+struct call_by_name {
+  using tag = call_by_name;
+  static constexpr msg::handler_kind kind = msg::handler_kind::call;
+  static constexpr std::size_t message_size() noexcept { return 0; }
+  static std::string layout() { return "empty,str,vec<u1>->vec<u1>"; }
+
+  static void handler(void* buffer) {
+    auto& call = *static_cast<detail::incoming_call*>(buffer);
+    msg::reader from(call.payload);
+    const std::string_view name = msg::decode<std::string_view>(from);
+    const std::span<const std::byte> encoded = call.payload.last(from.remaining());
+    const std::span<const std::byte> argument = from.view(from.count(1));
+    from.expect_end();
+    call.decoded = true;
+    if (const function registered = functions().find(name); registered.address != nullptr) {
+      run_registered(call, registered, name, argument);
+    } else if (const msg::handler_entry* const entry = find_named(name)) {
+      if (std::size_t parameters = 0; takes_bytes(entry->layout(), parameters) && parameters == 0 && !argument.empty())
+        throw call_error("\"" + std::string(name) + "\" takes no argument, and got one of " +
+                         std::to_string(argument.size()) + " bytes");
+      run_named(call, *entry, encoded);
+    } else {
+      throw call_error("no function is called \"" + std::string(name.substr(0, max_name)) +
+                       "\" here (neither ham_register nor one ham::named has given this name); register it in every "
+                       "process before ham_start, or offer it");
+    }
+  }
+};
+
+void add_function(std::string_view name, ham_function address, void* user) {
+  if (name.empty() || name.size() > max_name)
+    throw bad_argument{"a name has 1 to 255 bytes, not " + std::to_string(name.size())};
+  functions().add(name, {address, user});
+}
+
+msg::handler_entry& by_name_entry() noexcept { return msg::handler_registrar<call_by_name>::entry(); }
+
+bool takes_bytes(std::string_view layout, std::size_t& parameters) noexcept {
+  constexpr std::string_view callable = "empty";
+  constexpr std::string_view arrow = "->";
+  if (!layout.starts_with(callable)) return false;
+  layout.remove_prefix(callable.size());
+  const std::size_t at = layout.find(arrow);
+  if (at == std::string_view::npos) return false;
+  const std::string_view sent = layout.substr(0, at);
+  const std::string_view result = layout.substr(at + arrow.size());
+  parameters = sent.empty() ? 0 : 1;
+  return (sent.empty() || (sent.starts_with(',') && is_bytes(sent.substr(1)))) &&
+         (result == "void" || is_bytes(result));
+}
+
+const msg::handler_entry* find_named(std::string_view key) {
+  const std::uint32_t found = keys().find(key);
+  const msg::handler_table& table = msg::handler_table::local();
+  const msg::handler_entry* const entry = table.find(found);
+  if (entry == nullptr) return nullptr;
+  std::size_t parameters = 0;
+  if (takes_bytes(table.layout(found), parameters)) return entry;
+  throw call_error("\"" + std::string(key) + "\" cannot be called by its name alone (what crosses is " +
+                   table.layout(found) +
+                   "); it must take nothing or one string, vector or span of bytes, and return "
+                   "nothing or one of these");
+}
+
+}  // namespace ham::c_api
+
+int ham_register(const char* name, ham_function function, void* user) {
+  return ham::c_api::guarded([&] {
+    ham::c_api::require(name, "the name");
+    ham::c_api::require(reinterpret_cast<const void*>(function), "the function");
+    ham::c_api::add_function(name, function, user);
+    return HAM_OK;
+  });
+}
+
+int ham_set_result(ham_reply* reply, const void* bytes, size_t size) {
+  return ham::c_api::guarded([&] {
+    ham::c_api::require(reply, "the reply");
+    if (size != 0) ham::c_api::require(bytes, "the result");
+    const auto* const from = static_cast<const std::byte*>(bytes);
+    reply->bytes.assign(from, from + size);
+    return HAM_OK;
+  });
+}
+
+int ham_fail(ham_reply* reply, const char* text) {
+  (void)ham::c_api::guarded([&] {
+    ham::c_api::require(reply, "the reply");
+    reply->text = text == nullptr ? "" : text;
+    return HAM_OK;
+  });
+  return HAM_ERROR_FUNCTION;
+}

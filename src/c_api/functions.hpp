@@ -1,0 +1,28 @@
+// Functions that are called by a name known at run time, with bytes: those of ham_register, and those in C++ with a
+// key.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "ham/ham.h"
+#include "ham/msg/handler.hpp"
+
+namespace ham::c_api {
+
+/// Throws bad_argument for a name that cannot be, or is taken.
+void add_function(std::string_view name, ham_function function, void* user);
+
+/// The handler of all calls by name, which every program with this library has. Its message is the name, then the
+/// argument: each a count and so many bytes.
+[[nodiscard]] msg::handler_entry& by_name_entry() noexcept;
+
+/// The function in C++ that this program offers as named<"key">; nullptr if there is none, or several. Throws
+/// ham::call_error if its argument or its result are not bytes.
+[[nodiscard]] const msg::handler_entry* find_named(std::string_view key);
+
+/// Whether "parameter->result" of a handler's layout are such that a caller by name can send and receive them; with the
+/// number of parameters, 0 or 1, in `parameters`.
+[[nodiscard]] bool takes_bytes(std::string_view layout, std::size_t& parameters) noexcept;
+
+}  // namespace ham::c_api

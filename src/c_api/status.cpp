@@ -1,0 +1,122 @@
+// Codes and texts of errors, for each thread.
+#include "c_api/status.hpp"
+
+#include <exception>
+#include <new>
+
+#include "ham/error.hpp"
+#include "ham/ham.h"
+#include "ham/offload/exceptions.hpp"
+
+namespace ham::c_api {
+namespace {
+
+struct last_error {
+  std::string text;
+  bool no_memory = false;  ///< not even for the text
+  int outcome = HAM_NOT_RUN;
+  int function_code = 0;
+};
+
+last_error& last() noexcept {
+  thread_local last_error of_thread;
+  return of_thread;
+}
+
+int outcome_code(call_outcome outcome) noexcept {
+  switch (outcome) {
+    case call_outcome::not_run: return HAM_NOT_RUN;
+    case call_outcome::may_have_run: return HAM_MAY_HAVE_RUN;
+    case call_outcome::ran: return HAM_RAN;
+  }
+  return HAM_MAY_HAVE_RUN;
+}
+
+int fail(int status, const std::exception& what) noexcept { return c_api::fail(status, what.what()); }
+
+[[maybe_unused]] const bool registered = register_exception<function_failure>();
+
+}  // namespace
+
+int fail(int status, std::string text) noexcept {
+  last_error& error = last();
+  error.text = std::move(text);
+  error.no_memory = false;
+  error.outcome = HAM_NOT_RUN;
+  error.function_code = 0;
+  return status;
+}
+
+int fail_with_current_exception() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const bad_argument& what) {
+      return fail(HAM_ERROR_ARGUMENT, what.text);
+    } catch (const function_failure& what) {
+      fail(HAM_ERROR_FUNCTION, what.text());
+      last().function_code = what.code();
+      return HAM_ERROR_FUNCTION;
+    } catch (const node_failure& what) {
+      fail(HAM_ERROR_NODE_FAILURE, what);
+      last().outcome = outcome_code(what.outcome());
+      return HAM_ERROR_NODE_FAILURE;
+    } catch (const deadline_exceeded& what) {
+      fail(HAM_ERROR_DEADLINE, what);
+      last().outcome = outcome_code(what.outcome());
+      return HAM_ERROR_DEADLINE;
+    } catch (const config_error& what) {
+      return fail(HAM_ERROR_CONFIG, what);
+    } catch (const call_error& what) {
+      return fail(HAM_ERROR_CALL, what);
+    } catch (const buffer_error& what) {
+      return fail(HAM_ERROR_BUFFER, what);
+    } catch (const remote_error& what) {
+      return fail(HAM_ERROR_EXCEPTION, what);
+    } catch (const error& what) {
+      return fail(HAM_ERROR, what);
+    } catch (const std::bad_alloc&) {
+      return fail(HAM_ERROR_MEMORY, "there is no memory for this, here or on the node");
+    } catch (const std::exception& what) {
+      return fail(HAM_ERROR_EXCEPTION, what);
+    } catch (...) {
+      return fail(HAM_ERROR_EXCEPTION, "an exception that is no std::exception");
+    }
+  } catch (...) {  // the text itself
+    last().text.clear();
+    last().no_memory = true;
+    return HAM_ERROR_MEMORY;
+  }
+}
+
+void require(const void* pointer, const char* what) {
+  if (pointer == nullptr) throw bad_argument{std::string(what) + " is a null pointer"};
+}
+
+}  // namespace ham::c_api
+
+const char* ham_error_message(void) {
+  const ham::c_api::last_error& error = ham::c_api::last();
+  return error.no_memory ? "there is no memory for this, here or on the node" : error.text.c_str();
+}
+int ham_error_outcome(void) { return ham::c_api::last().outcome; }
+int ham_error_function_code(void) { return ham::c_api::last().function_code; }
+
+const char* ham_status_text(int status) {
+  switch (status) {
+    case HAM_OK: return "HAM_OK";
+    case HAM_ERROR: return "HAM_ERROR";
+    case HAM_ERROR_ARGUMENT: return "HAM_ERROR_ARGUMENT";
+    case HAM_ERROR_CONFIG: return "HAM_ERROR_CONFIG";
+    case HAM_ERROR_CALL: return "HAM_ERROR_CALL";
+    case HAM_ERROR_BUFFER: return "HAM_ERROR_BUFFER";
+    case HAM_ERROR_NODE_FAILURE: return "HAM_ERROR_NODE_FAILURE";
+    case HAM_ERROR_DEADLINE: return "HAM_ERROR_DEADLINE";
+    case HAM_ERROR_FUNCTION: return "HAM_ERROR_FUNCTION";
+    case HAM_ERROR_EXCEPTION: return "HAM_ERROR_EXCEPTION";
+    case HAM_ERROR_MEMORY: return "HAM_ERROR_MEMORY";
+    case HAM_ERROR_TRUNCATED: return "HAM_ERROR_TRUNCATED";
+    case HAM_NOT_YET: return "HAM_NOT_YET";
+    default: return "unknown status";
+  }
+}

@@ -1,0 +1,50 @@
+// What the functions of ham/ham.h return: every exception becomes a code and a text of the calling thread.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace ham::c_api {
+
+/// An error that is known to be one of the caller's arguments.
+struct bad_argument {
+  std::string text;
+};
+
+/// What a function of ham_register ended with. Crosses from there to the caller.
+class function_failure {
+ public:
+  function_failure() = default;
+  function_failure(int code, std::string text) : code_(code), text_(std::move(text)) {}
+  [[nodiscard]] int code() const noexcept { return code_; }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(code_, text_);
+  }
+
+ private:
+  int code_ = 0;
+  std::string text_;
+};
+
+/// Notes the text of an error of the calling thread; returns `status`.
+int fail(int status, std::string text) noexcept;
+/// The same of the exception that is being handled.
+int fail_with_current_exception() noexcept;
+
+/// Runs `body`, which returns a status; what it throws becomes one.
+template <class Body>
+int guarded(Body&& body) noexcept {
+  try {
+    return std::forward<Body>(body)();
+  } catch (...) {
+    return fail_with_current_exception();
+  }
+}
+
+/// Throws bad_argument if a pointer that must not be null is.
+void require(const void* pointer, const char* what);
+
+}  // namespace ham::c_api

@@ -1,0 +1,116 @@
+// Calls by name: functions that were registered, functions in C++ with a key, and what cannot be called so.
+#include "c_api/functions.hpp"
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "c_api_job.hpp"
+
+namespace c_api_test {
+
+using namespace ham;
+
+std::string greet(std::string_view who) { return "hello " + std::string(who); }
+std::vector<std::byte> backwards(std::span<const std::byte> bytes) { return {bytes.rbegin(), bytes.rend()}; }
+std::vector<char> nothing_in() { return {'o', 'k'}; }
+int seen = 0;
+void nothing_out(const std::vector<unsigned char>& bytes) { seen = static_cast<int>(bytes.size()); }
+double two_numbers(double a, double b) { return a + b; }
+std::string throws(std::string_view) { throw std::out_of_range("thrown there"); }
+std::string one_of_two(std::string_view text) { return std::string(text); }
+
+const bool offered = offload::offer(named<"c_api_test.greet">(fn<&greet>)) &&
+                     offload::offer(named<"c_api_test.backwards">(pooled(fn<&backwards>))) &&
+                     offload::offer(named<"c_api_test.in">(fn<&nothing_in>)) &&
+                     offload::offer(named<"c_api_test.out">(fn<&nothing_out>)) &&
+                     offload::offer(named<"c_api_test.numbers">(fn<&two_numbers>)) &&
+                     offload::offer(named<"c_api_test.throws">(fn<&throws>)) &&
+                     offload::offer(named<"c_api_test.two">(fn<&one_of_two>)) &&
+                     offload::offer(named<"c_api_test.two">(pooled(fn<&one_of_two>)));
+
+int twice(const void* argument, size_t bytes, ham_reply* reply, void* user) {
+  const std::string text(static_cast<const char*>(argument), bytes);
+  const std::string result = text + *static_cast<const std::string*>(user) + text;
+  ham_set_result(reply, "overwritten", 11);
+  return ham_set_result(reply, result.data(), result.size());
+}
+int fails(const void*, size_t bytes, ham_reply* reply, void*) {
+  ham_fail(reply, bytes == 0 ? nullptr : "the reason");
+  return 42;
+}
+int throws_too(const void*, size_t, ham_reply*, void*) { throw std::runtime_error("out of a function in C"); }
+
+using calls_by_name = two_targets;
+
+TEST_F(calls_by_name, run_what_was_registered) {
+  const function_name name("twice");
+  std::string comma = ", ";
+  ASSERT_EQ(ham_register(name.text(), &twice, &comma), HAM_OK);
+  for (ham_node node = 0; node <= 2; ++node) EXPECT_EQ(call(node, name.text(), "ham"), "ham, ham");
+  EXPECT_EQ(call(1, name.text(), ""), ", ");
+  const std::string large(1 << 20, 'x');
+  EXPECT_EQ(call(1, name.text(), large), large + ", " + large);
+}
+
+TEST_F(calls_by_name, run_functions_in_cpp_with_a_key) {
+  EXPECT_EQ(call(1, "c_api_test.greet", "world"), "hello world");
+  EXPECT_EQ(call(2, "c_api_test.backwards", "abc"), "cba");
+  EXPECT_EQ(call(1, "c_api_test.in", ""), "ok");
+  EXPECT_EQ(call(1, "c_api_test.out", "12345"), "");
+  EXPECT_EQ(seen, 5);
+}
+
+TEST_F(calls_by_name, errors_of_functions) {
+  const function_name failing("fails");
+  const function_name throwing("throws");
+  ASSERT_EQ(ham_register(failing.text(), &fails, nullptr), HAM_OK);
+  ASSERT_EQ(ham_register(throwing.text(), &throws_too, nullptr), HAM_OK);
+  EXPECT_EQ(status_of(1, failing.text(), "x"), HAM_ERROR_FUNCTION);
+  EXPECT_EQ(ham_error_function_code(), 42);
+  EXPECT_NE(std::string(ham_error_message()).find("ended with code 42: the reason"), std::string::npos);
+  EXPECT_EQ(status_of(1, failing.text(), ""), HAM_ERROR_FUNCTION);
+  EXPECT_TRUE(std::string(ham_error_message()).ends_with("code 42")) << ham_error_message();
+  EXPECT_EQ(status_of(1, throwing.text(), ""), HAM_ERROR_EXCEPTION);
+  EXPECT_NE(std::string(ham_error_message()).find("out of a function in C"), std::string::npos);
+  EXPECT_EQ(ham_error_function_code(), 0) << "of the last error";
+  EXPECT_EQ(status_of(1, "c_api_test.throws", ""), HAM_ERROR_EXCEPTION);
+}
+
+TEST_F(calls_by_name, what_cannot_be_called) {
+  EXPECT_EQ(status_of(1, "c_api_test.unknown", ""), HAM_ERROR_CALL);
+  EXPECT_NE(std::string(ham_error_message()).find("no function is called \"c_api_test.unknown\""), std::string::npos);
+  EXPECT_EQ(status_of(1, "c_api_test.numbers", ""), HAM_ERROR_CALL);
+  EXPECT_NE(std::string(ham_error_message()).find("empty,f8,f8->f8"), std::string::npos) << ham_error_message();
+  EXPECT_EQ(status_of(1, "c_api_test.in", "too much"), HAM_ERROR_CALL);
+  EXPECT_EQ(status_of(1, "c_api_test.two", ""), HAM_ERROR_CALL) << "which of the two is not said";
+  EXPECT_EQ(status_of(7, "c_api_test.greet", ""), HAM_ERROR_CALL);
+  EXPECT_EQ(status_of(1, nullptr, ""), HAM_ERROR_ARGUMENT);
+}
+
+TEST(function_names, are_checked) {
+  EXPECT_EQ(ham_register(nullptr, &fails, nullptr), HAM_ERROR_ARGUMENT);
+  EXPECT_EQ(ham_register("c_api_test.null", nullptr, nullptr), HAM_ERROR_ARGUMENT);
+  EXPECT_EQ(ham_register("", &fails, nullptr), HAM_ERROR_ARGUMENT);
+  EXPECT_EQ(ham_register(std::string(256, 'n').c_str(), &fails, nullptr), HAM_ERROR_ARGUMENT);
+  const function_name name("taken");
+  EXPECT_EQ(ham_register(name.text(), &fails, nullptr), HAM_OK);
+  EXPECT_EQ(ham_register(name.text(), &fails, nullptr), HAM_ERROR_ARGUMENT);
+  EXPECT_NE(std::string(ham_error_message()).find("registered already"), std::string::npos);
+}
+
+TEST(function_layouts, of_bytes) {
+  std::size_t parameters = 7;
+  EXPECT_TRUE(c_api::takes_bytes("empty,str->vec<enum<u1>>", parameters));
+  EXPECT_EQ(parameters, 1U);
+  EXPECT_TRUE(c_api::takes_bytes("empty->void", parameters));
+  EXPECT_EQ(parameters, 0U);
+  for (const char* other : {"empty,str,str->str", "empty,i4->str", "empty,str->i4", "opaque<,8,8>,str->str",
+                            "empty,vec<u2>->str", "", "empty", "emptystr->str", "empty,str->str,str"}) {
+    EXPECT_FALSE(c_api::takes_bytes(other, parameters)) << other;
+  }
+}
+
+}  // namespace c_api_test
