@@ -116,8 +116,8 @@ class engine final : public called_node,
   bool await_ready(node_t node, std::int64_t until_ns = base::never_ns);
   /// Begins a connection to `node` through another one (routes).
   void connect_through_others(node_t node);
-  /// Ends the connection to `node` in order, for good.
-  void part_with(node_t node, const std::string& reason);
+  /// Ends the connection to `node` in order, for good. `how`: peer_end::left if that is what the program wants.
+  void part_with(node_t node, const std::string& reason, peer_end how = peer_end::connection_lost);
   /// A one-sided access found no peer any more: throws the ham::node_failure of the node, which may have got some of
   /// the bytes.
   [[noreturn]] void fail_access(peer& who);
