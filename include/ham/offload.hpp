@@ -6,6 +6,7 @@
 
 #include "ham/compat/net.hpp"
 #include "ham/error.hpp"
+#include "ham/error_info.hpp"
 #include "ham/functor/buffer.hpp"
 #include "ham/functor/function.hpp"
 #include "ham/misc.hpp"
@@ -13,6 +14,7 @@
 #include "ham/msg/active_msg.hpp"
 #include "ham/msg/execution_policy.hpp"
 #include "ham/msg/f2f.hpp"
+#include "ham/offload/attempt.hpp"
 #include "ham/offload/batch.hpp"
 #include "ham/offload/block.hpp"
 #include "ham/offload/buffer_ptr.hpp"
@@ -20,12 +22,16 @@
 #include "ham/offload/context.hpp"
 #include "ham/offload/destination.hpp"
 #include "ham/offload/exceptions.hpp"
+#include "ham/offload/executor.hpp"
 #include "ham/offload/future.hpp"
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
+#include "ham/offload/progress.hpp"
 #include "ham/offload/remote.hpp"
 #include "ham/offload/runtime.hpp"
+#include "ham/offload/shared_future.hpp"
 #include "ham/offload/task.hpp"
+#include "ham/offload/unobserved_error.hpp"
 #include "ham/offload/when.hpp"
 
 namespace ham {
