@@ -7,6 +7,17 @@
 
 #include "ham/misc/types.hpp"
 
+/// In headers, so that programs compile with -fno-exceptions: there, what is tried is just done.
+#ifdef __cpp_exceptions
+#define HAM_TRY try
+#define HAM_CATCH_ALL catch (...)
+#define HAM_RETHROW throw
+#else
+#define HAM_TRY if (true)
+#define HAM_CATCH_ALL else
+#define HAM_RETHROW static_cast<void>(0)
+#endif
+
 namespace ham {
 
 /// Base of all exceptions of this library. Messages have the form "what is wrong (why) what to do".
@@ -27,11 +38,50 @@ class protocol_error : public error {
   using error::error;
 };
 
-/// A call cannot be sent: the peer lacks the function, lays out an argument differently, the name is ambiguous in this
-/// binary, or the destination does not exist. Nothing was sent.
+/// Why a call was refused, for programs. Further values may be added.
+enum class call_error_reason : std::uint8_t {
+  unspecified,       ///< not known: thrown by a program itself, or by a node of another version
+  no_such_node,      ///< the job has no node of that number
+  unknown_function,  ///< the other program does not have the function
+  other_layout,      ///< the two programs lay out an argument or the result differently
+  ambiguous_name,    ///< several functions of one of the programs have that name
+  too_long,          ///< arguments, result or exception exceed what a node takes in one message
+  no_context,        ///< the context was closed, moved from, or never opened
+  too_many_calls,    ///< more calls are pending, or wait on the node, than there is room for
+  nested_too_deep,   ///< calls wait inside of each other deeper than the limit
+  wrong_size         ///< a codec wrote more or less than its size said
+};
+
+/// Text of a reason: "no such node".
+[[nodiscard]] constexpr const char* to_string(call_error_reason reason) noexcept {
+  switch (reason) {
+    case call_error_reason::unspecified: return "unspecified";
+    case call_error_reason::no_such_node: return "no such node";
+    case call_error_reason::unknown_function: return "unknown function";
+    case call_error_reason::other_layout: return "other layout";
+    case call_error_reason::ambiguous_name: return "ambiguous name";
+    case call_error_reason::too_long: return "too long";
+    case call_error_reason::no_context: return "no context";
+    case call_error_reason::too_many_calls: return "too many calls";
+    case call_error_reason::nested_too_deep: return "nested too deep";
+    case call_error_reason::wrong_size: return "wrong size";
+  }
+  return "unknown";
+}
+
+/// A call was refused: the peer lacks the function, lays out an argument differently, the name is ambiguous in this
+/// binary, the destination does not exist, or it is too much for one of the nodes. The function has not run, unless it
+/// is its result that cannot be sent (too_long, wrong_size).
 class call_error : public error {
  public:
-  using error::error;
+  explicit call_error(const std::string& message, call_error_reason reason = call_error_reason::unspecified)
+      : error(message), reason_(reason) {}
+
+  /// Travels with the exception from node to node.
+  [[nodiscard]] call_error_reason reason() const noexcept { return reason_; }
+
+ private:
+  call_error_reason reason_;
 };
 
 /// A handle to memory cannot be used: freed, stale, out of range, or of another node. No byte was moved.
@@ -90,6 +140,7 @@ class node_failure : public error {
     std::string function;
     std::uint64_t call = 0;
     call_outcome outcome = call_outcome::may_have_run;
+    bool orderly = false;  ///< see orderly()
   };
 
   node_failure(const std::string& message, details what) : error(message), details_(std::move(what)) {}
@@ -100,6 +151,8 @@ class node_failure : public error {
   [[nodiscard]] const std::string& function() const noexcept { return details_.function; }
   [[nodiscard]] std::uint64_t call() const noexcept { return details_.call; }
   [[nodiscard]] call_outcome outcome() const noexcept { return details_.outcome; }
+  /// The node left on purpose: it was removed, or its runtime or this one has ended. False for what another node says.
+  [[nodiscard]] bool orderly() const noexcept { return details_.orderly; }
 
  private:
   details details_;

@@ -56,6 +56,8 @@ constexpr std::array<setting_info, 22> table{{
      "10 without a sign of life", "after which destructors of handles give up a node that does not answer", false},
     {setting::start_timeout, "HAM_START_TIMEOUT", "start_timeout", "host", number, 0, 1'000'000, nullptr, "seconds",
      "60", "that a started process may take to join, and to greet its host; 0: no limit", false},
+    {setting::unobserved_errors, "HAM_UNOBSERVED_ERRORS", "unobserved_errors", "every node", choice, 0, 0, "report|ignore", nullptr,
+     "report", "whether errors of futures that nobody has read are lines on stderr", false},
     {setting::veo_library, "HAM_VEO_LIBRARY", "veo_library", "host", text, 0, 0, nullptr, "a library",
      "libveo.so.1", "the VEO library of veo and vedma targets", true},
     {setting::veo_application, "HAM_VEO_APPLICATION", "veo_application", "host", text, 0, 0, nullptr, "a library",

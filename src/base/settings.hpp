@@ -32,6 +32,7 @@ enum class setting : std::uint8_t {
   tcp_timeout,
   close_timeout,
   start_timeout,
+  unobserved_errors,
   veo_library,
   veo_application,
   fault,

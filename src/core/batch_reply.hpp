@@ -32,7 +32,9 @@ struct batch_reply {
 
   /// Room for a result, which holds the lock until it is sent or given back.
   void begin(std::uint32_t call, std::size_t size, reply_room& out) {
-    if (size > largest_result) throw call_error("a result of more than 2 GiB cannot be sent in a batch; call it alone");
+    if (size > largest_result)
+      throw call_error("a result of more than 2 GiB cannot be sent in a batch; call it alone",
+                       call_error_reason::too_long);
     lock();
     try {
       out.data = add(call, size);

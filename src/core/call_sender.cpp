@@ -341,7 +341,8 @@ void call_sender::send_batch(const destination& to, std::span<const std::byte> r
 call_slot* call_sender::missed(node_t node, msg::handler_entry& function, result_decoder decode) {
   std::exception_ptr why = missed_call(of_.functions, node, function);
   if (decode == nullptr) std::rethrow_exception(why);
-  call_slot& slot = of_.calls.claim_local(of_.self);
+  call_slot& slot = of_.calls.claim_local(node);
+  slot.function = &function;  // for people
   fail_unsent(slot, std::move(why));
   return &slot;
 }
@@ -352,8 +353,10 @@ void call_sender::admit_ping(peer& who, const destination& to, msg::handler_entr
   node_.progress();
   for (room_wait pause; of_.pings.holds(who);) {
     if (who.node == of_.self && of_.pings.waits_for_calls(who) && this_thread.context != nullptr) {
-      throw call_error("too many calls wait on node " + std::to_string(of_.self) +
-                       ", and a context that waited for its own node here might wait for itself; wait for some first");
+      throw call_error(
+          "too many calls wait on node " + std::to_string(of_.self) +
+              ", and a context that waited for its own node here might wait for itself; wait for some first",
+          call_error_reason::too_many_calls);
     }
     if (who.state.load(std::memory_order_acquire) == peer_state::lost)
       std::rethrow_exception(node_.loss_of(who, &function, 0, call_outcome::not_run));

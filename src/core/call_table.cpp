@@ -7,7 +7,8 @@
 namespace ham::detail {
 
 void call_table::throw_full() {
-  throw call_error("a million calls are pending on this node; read some of their results first");
+  throw call_error("a million calls are pending on this node; read some of their results first",
+                   call_error_reason::too_many_calls);
 }
 
 void call_table::throw_no_call() { throw protocol_error("a reply to no call"); }
@@ -18,6 +19,7 @@ call_slot& call_table::claim_local(node_t self) {
   slot.function = nullptr;
   slot.decode = nullptr;
   slot.deadline_ns = 0;
+  slot.position = 0;
   slot.state.store(slot_state::pending, std::memory_order_release);
   return slot;
 }
@@ -34,12 +36,13 @@ void call_table::release(call_slot& slot) noexcept {
     slots_.release(slot);
 }
 
-bool call_table::abandon(call_slot& slot) noexcept {
+bool call_table::abandon(call_slot& slot, errors_told tell) noexcept {
   std::lock_guard guard(waiter_);
   const bool pending = slot.state.load(std::memory_order_relaxed) == slot_state::pending && slot.function != nullptr;
   if (pending) {
     slot.orphan = true;
     slot.decode = nullptr;
+    if (tell == errors_told::no) slot.function = nullptr;
   }
   return pending;
 }
@@ -71,6 +74,7 @@ void call_table::mark_unanswered(std::uint32_t call) noexcept {
 
 void call_table::fail(call_slot& slot, std::exception_ptr why) noexcept {
   if (slot.orphan) {  // nobody asks any more; with its deadline passed it still waits for the late reply
+    if (why != nullptr && is_abandoned(slot)) report_unobserved(slot, std::move(why));
     if (!slot.reply_due) slots_.release(slot);
     return;
   }
@@ -94,6 +98,19 @@ bool call_table::awaits(std::uint32_t call, node_t node) const noexcept {
   const call_slot* const slot = slots_.at_index_of(call);
   return slot != nullptr && slot->reply_due.load(std::memory_order_acquire) &&
          slot->id.load(std::memory_order_relaxed) == call && slot->node.load(std::memory_order_relaxed) == node;
+}
+
+const msg::handler_entry* call_table::abandoned(std::uint32_t call, node_t from) const noexcept {
+  const call_slot* const slot = slots_.find(call);
+  const bool due = slot != nullptr && slot->reply_due.load(std::memory_order_acquire) &&
+                   slot->node.load(std::memory_order_relaxed) == from;
+  return due && is_abandoned(*slot) ? slot->function : nullptr;
+}
+
+/// Without memory for it nothing is told.
+void call_table::report_unobserved(node_t node, const msg::handler_entry& function, std::exception_ptr why) noexcept {
+  if (unobserved_ == nullptr) return;
+  if (continuation* const later = unobserved_(*owner_, node, function, std::move(why))) due_.push(later);
 }
 
 /// A reply has come, or never will, for which nobody waits.

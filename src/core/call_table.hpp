@@ -13,12 +13,20 @@
 
 namespace ham::detail {
 
+/// Of a call that nobody will ask for: whether its error is told (ham::on_unobserved_error).
+enum class errors_told : bool { no, yes };
+
+/// Makes what tells of the error of a call that nobody asked for, and is run without a lock; nullptr: nothing.
+using unobserved_reporter = continuation* (*)(engine& owner, node_t node, const msg::handler_entry& function,
+                                              std::exception_ptr why) noexcept;
+
 /// A call settles under the receiving lock, so that a continuation is neither lost nor run twice. Who settles something
 /// runs what is due() afterwards, without the lock.
 class call_table {
  public:
   /// `owner`: what futures find by their slots.
-  call_table(engine* owner, waiter& at) noexcept : slots_(owner), waiter_(at) {}
+  call_table(engine* owner, waiter& at, unobserved_reporter unobserved = nullptr) noexcept
+      : slots_(owner), waiter_(at), owner_(owner), unobserved_(unobserved) {}
 
   // ---- any thread
   /// A slot, whose contents are the caller's to set. Throws ham::call_error if a million calls are pending.
@@ -36,7 +44,7 @@ class call_table {
   /// be taken for another's.
   void release(call_slot& slot) noexcept;
   /// Nobody asks for the result any more. False: it has settled.
-  [[nodiscard]] bool abandon(call_slot& slot) noexcept;
+  [[nodiscard]] bool abandon(call_slot& slot, errors_told tell = errors_told::yes) noexcept;
   /// What runs when the call settles. True: it has settled, and `what` is due.
   [[nodiscard]] bool attach(call_slot& slot, continuation* what) noexcept;
   /// The slot of an id, or nullptr.
@@ -84,6 +92,11 @@ class call_table {
   [[nodiscard]] call_slot* find_faulty(std::uint32_t call) const noexcept;
   /// Whether a reply from `node` to this call may still come.
   [[nodiscard]] bool awaits(std::uint32_t call, node_t node) const noexcept;
+  /// The function of a call that was abandoned while its errors are told; nullptr: it was not, or no reply to it is
+  /// due.
+  [[nodiscard]] const msg::handler_entry* abandoned(std::uint32_t call, node_t from) const noexcept;
+  /// Of such a call; told once the receiving lock is free.
+  void report_unobserved(node_t node, const msg::handler_entry& function, std::exception_ptr why) noexcept;
   /// Fails the calls to which a reply from `node` is due: `why(slot)` is the error.
   template <class Why>
   void fail_all_of(node_t node, Why why) noexcept {
@@ -123,10 +136,17 @@ class call_table {
   [[noreturn]] static void throw_full();
   [[noreturn]] static void throw_no_call();
   void drop_reply(call_slot& slot) noexcept;
+  [[nodiscard]] static bool is_abandoned(const call_slot& slot) noexcept {
+    return slot.orphan && slot.state.load() == slot_state::pending && slot.function != nullptr;
+  }
+  void report_unobserved(const call_slot& slot, std::exception_ptr why) noexcept {
+    report_unobserved(slot.node.load(std::memory_order_relaxed), *slot.function, std::move(why));
+  }
   /// The reply that is due never comes.
   template <class Why>
   void fail_awaited(call_slot& slot, Why&& why) noexcept {
     if (slot.orphan || slot.state.load() != slot_state::pending) {
+      if (is_abandoned(slot)) report_unobserved(slot, why(slot));
       drop_reply(slot);
     } else {
       slot.reply_due = false;
@@ -156,6 +176,8 @@ class call_table {
 
   slot_table slots_;
   waiter& waiter_;
+  engine* const owner_;
+  const unobserved_reporter unobserved_;
   deadline_queue deadlines_;
   ready_queue due_;
 };

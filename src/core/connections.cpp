@@ -111,7 +111,7 @@ void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
   if (who.state.load() == peer_state::lost || who.node == of_.own.node) return;
   receive_last_answers(who);
   if (who.state.load() == peer_state::lost) return;
-  who.about.set_loss(std::move(reason));
+  who.about.set_loss(std::move(reason), how == peer_end::left);
   who.lost_at_ns.store(base::now_ns(), std::memory_order_relaxed);
   who.state.store(peer_state::lost, std::memory_order_release);
   who.fragments.clear();  // what is not whole by now will never be

@@ -22,9 +22,10 @@ constexpr unsigned max_depth = thread_state::max_depth;
 
 std::vector<std::byte> nested_too_deep(node_t node) {
   return encode_call_error("calls are nested more than " + std::to_string(max_depth) + " deep on node " +
-                           std::to_string(node) +
-                           ", and this one may be what they wait for (it cannot begin before one of them returns); "
-                           "let fewer calls wait inside of each other");
+                               std::to_string(node) +
+                               ", and this one may be what they wait for (it cannot begin before one of them returns); "
+                               "let fewer calls wait inside of each other",
+                           call_error_reason::nested_too_deep);
 }
 
 }  // namespace
@@ -53,7 +54,8 @@ void dispatcher::take_for_context(peer& from, frame_header head, std::span<const
   of_.room.give(payload.size());
   refuse(from, head, payload,
          encode_call_error("context " + std::to_string(context) + " is not open on node " + std::to_string(of_.self) +
-                           " (it was closed, or is another node's)"));
+                               " (it was closed, or is another node's)",
+                           call_error_reason::no_context));
 }
 
 void dispatcher::execute(peer& from, frame_header head, std::span<const std::byte> payload) {
@@ -117,7 +119,7 @@ bool dispatcher::set_aside(peer& from, frame_header head, std::span<const std::b
     if (head.id() == no_reply) of_.room.slow_if_filling(from);
     return true;
   }
-  refuse(from, head, payload, encode_call_error(no_room()));
+  refuse(from, head, payload, encode_call_error(no_room(), call_error_reason::too_many_calls));
   return false;
 }
 
@@ -181,7 +183,7 @@ bool dispatcher::has_runnable() const {
 }
 
 void dispatcher::begin_elsewhere(incoming_call& call) {
-  if (!of_.room.take(call.payload.size())) throw call_error(no_room());
+  if (!of_.room.take(call.payload.size())) throw call_error(no_room(), call_error_reason::too_many_calls);
   pooled_in_flight_.fetch_add(1, std::memory_order_acq_rel);
   call.from->users.fetch_add(1, std::memory_order_relaxed);
   if (!wants_reply(call)) of_.room.slow_if_filling(*call.from);

@@ -164,22 +164,42 @@ void message_receiver::receive_message(peer& from, frame_header head, std::span<
   }
 }
 
-void message_receiver::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
+/// Throws ham::protocol_error.
+std::exception_ptr message_receiver::exception_in(peer& from, const msg::handler_entry& function,
+                                                  std::span<const std::byte> payload) const {
+  try {
+    return decode_exception(payload, of_.functions.pretty_name(function.key()), from.about.description());
+  } catch (const std::exception& problem) {
+    throw protocol_error(std::string("an exception that cannot be read: ") + problem.what());
+  }
+}
+
+void message_receiver::settle_error(peer& from, std::uint32_t call, std::span<const std::byte> payload) {
+  if (const msg::handler_entry* const function = of_.pending.abandoned(call, from.node))
+    of_.pending.report_unobserved(from.node, *function, exception_in(from, *function, payload));
   call_slot* const slot = of_.pending.take_reply(call, from.node);
-  if (slot == nullptr) [[unlikely]] {
-    if (of_.faults != nullptr && of_.faults->for_calls()) suffer_fault(from, call, failed, payload);
+  if (slot == nullptr) {
+    if (of_.faults != nullptr && of_.faults->for_calls()) suffer_fault(from, call, true, payload);
     return;
   }
+  std::exception_ptr thrown;
+  try {
+    thrown = exception_in(from, *slot->function, payload);
+  } catch (...) {
+    of_.pending.fail(*slot, node_.loss_of(from, slot->function, call, call_outcome::ran));
+    throw;
+  }
+  of_.pending.fail(*slot, std::move(thrown));
+}
+
+void message_receiver::settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload) {
   if (failed) [[unlikely]] {
-    const std::string function = of_.functions.pretty_name(slot->function->key());
-    std::exception_ptr thrown;
-    try {
-      thrown = decode_exception(payload, function, from.about.description());
-    } catch (const std::exception& problem) {
-      of_.pending.fail(*slot, node_.loss_of(from, slot->function, call, call_outcome::ran));
-      throw protocol_error(std::string("an exception that cannot be read: ") + problem.what());
-    }
-    of_.pending.fail(*slot, std::move(thrown));
+    settle_error(from, call, payload);
+    return;
+  }
+  call_slot* const slot = of_.pending.take_reply(call, from.node);
+  if (slot == nullptr) [[unlikely]] {
+    if (of_.faults != nullptr && of_.faults->for_calls()) suffer_fault(from, call, false, payload);
     return;
   }
   try {

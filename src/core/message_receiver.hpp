@@ -72,6 +72,9 @@ class message_receiver {
  private:
   void receive_message(peer& from, frame_header head, std::span<const std::byte> payload);
   void receive_batch_reply(peer& from, std::span<const std::byte> payload);
+  [[nodiscard]] std::exception_ptr exception_in(peer& from, const msg::handler_entry& function,
+                                                std::span<const std::byte> payload) const;
+  void settle_error(peer& from, std::uint32_t call, std::span<const std::byte> payload);
   void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
   void suffer_fault(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
   void notice_long(const transport::endpoint& from, std::size_t size);

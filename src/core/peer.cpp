@@ -6,30 +6,46 @@
 
 namespace ham::detail {
 
+namespace {
+
+call_error_reason reason_of(std::uint32_t unusable_key) noexcept {
+  switch (unusable_key) {
+    case msg::translation::differs: return call_error_reason::other_layout;
+    case msg::translation::ambiguous: return call_error_reason::ambiguous_name;
+    default: return call_error_reason::unknown_function;
+  }
+}
+
+}  // namespace
+
 std::uint32_t peer::translate_key(msg::handler_entry& function, std::uint32_t known, node_t self) const {
   const std::uint32_t key = function.resolve();
   const msg::handler_table& functions = msg::handler_table::local();
   if (key >= known) {
     throw call_error(functions.pretty_name(key) +
-                     " is unknown to the other nodes (its library was loaded after the runtime started); load it "
-                     "before the start, in all nodes");
+                         " is unknown to the other nodes (its library was loaded after the runtime started); load it "
+                         "before the start, in all nodes",
+                     call_error_reason::unknown_function);
   }
   if (function.duplicate()) [[unlikely]] {
     throw call_error("several functions of this program have the name " + functions.pretty_name(key) +
-                     " (internal linkage in more than one file); rename them or use named<\"...\">");
+                         " (internal linkage in more than one file); rename them or use named<\"...\">",
+                     call_error_reason::ambiguous_name);
   }
   if (translation == nullptr) return key;
   const std::uint32_t theirs = (*translation)[key];
   if (theirs >= msg::translation::differs) [[unlikely]]
-    throw call_error(translation->explain(key, "node " + std::to_string(self), "node " + std::to_string(node)));
+    throw call_error(translation->explain(key, "node " + std::to_string(self), "node " + std::to_string(node)),
+                     reason_of(theirs));
   return theirs;
 }
 
 void peer::check_size(std::size_t size, const std::string& what) const {
   if (size <= max_payload || size <= max_message) return;
   throw call_error(what + " takes " + std::to_string(size) + " bytes, more than node " + std::to_string(node) +
-                   " accepts in one message (" + std::to_string(max_message) +
-                   "); raise HAM_MAX_MESSAGE there, send less at once, or move bulk data with put and get");
+                       " accepts in one message (" + std::to_string(max_message) +
+                       "); raise HAM_MAX_MESSAGE there, send less at once, or move bulk data with put and get",
+                   call_error_reason::too_long);
 }
 
 // ---- replies

@@ -30,6 +30,7 @@ enum class peer_end : std::uint8_t {
   none,
   connection_broken,  ///< bytes against the wire format; the process may live on
   connection_lost,    ///< the process may live on
+  left,               ///< the same, on purpose: it was removed, or its runtime or this one ends
   process_died,       ///< it executes nothing any more
 };
 

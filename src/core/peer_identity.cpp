@@ -38,9 +38,10 @@ std::int64_t peer_identity::pid() const noexcept {
   return info_.pid;
 }
 
-void peer_identity::set_loss(std::string why) noexcept {
+void peer_identity::set_loss(std::string why, bool orderly) noexcept {
   std::lock_guard guard(mutex_);
   loss_ = std::move(why);
+  orderly_ = orderly;
 }
 
 std::exception_ptr peer_identity::failure(node_failure::details of) const {
@@ -50,6 +51,7 @@ std::exception_ptr peer_identity::failure(node_failure::details of) const {
     if (!info_.name.empty()) of.host = info_.name;
     if (info_.pid >= 0) of.pid = info_.pid;
     reason = loss_;
+    of.orderly = orderly_;
   }
   return make_node_failure(std::move(of), reason);
 }

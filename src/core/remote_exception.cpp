@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <typeinfo>
 #include <variant>
 
@@ -31,6 +32,13 @@ struct standard_type {
 template <class E>
 std::exception_ptr with_text(const std::string& what) {
   return std::make_exception_ptr(E(what));
+}
+/// Nodes of other versions may send none, or one that this one does not know.
+call_error_reason reason_in(std::string_view extra) {
+  if (extra.size() > 1) throw protocol_error("a refused call with more than a reason");
+  const auto code = extra.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(extra[0]);
+  return code > static_cast<std::uint8_t>(call_error_reason::wrong_size) ? call_error_reason::unspecified
+                                                                         : static_cast<call_error_reason>(code);
 }
 template <class E>
 std::exception_ptr without_text(const std::string&) {
@@ -116,7 +124,11 @@ encoded take_apart() {
     const std::string what = text_or_nothing(thrown.what());
     if (typeid(thrown) == typeid(std::exception)) return {plain_code, name, what, {}};
     for (std::uint8_t code = 0; code < standard_count; ++code) {
-      if (standard_types[code].type == typeid(thrown)) return {code, name, what, {}};
+      if (standard_types[code].type != typeid(thrown)) continue;
+      std::string extra;
+      if (const auto* const refused = dynamic_cast<const call_error*>(&thrown))
+        extra.assign(1, static_cast<char>(refused->reason()));
+      return {code, name, what, extra};
     }
     return {unknown_code, name, what, {}};
   } catch (const std::string& thrown) {
@@ -162,9 +174,9 @@ std::vector<std::byte> encode_current_exception() noexcept {
   }
 }
 
-std::vector<std::byte> encode_call_error(const std::string& why) noexcept {
+std::vector<std::byte> encode_call_error(const std::string& why, call_error_reason reason) noexcept {
   try {
-    throw call_error(why);
+    throw call_error(why, reason);
   } catch (...) {
     return encode_current_exception();
   }
@@ -173,6 +185,8 @@ std::vector<std::byte> encode_call_error(const std::string& why) noexcept {
 std::exception_ptr decode_exception(std::span<const std::byte> bytes, const std::string& function,
                                     const offload::node_descriptor::info& from) {
   const auto [code, type, what, extra] = bytes.empty() ? encoded{unknown_code, "unknown", {}, {}} : read(bytes);
+  if (code < standard_count && standard_types[code].type == typeid(call_error))
+    return std::make_exception_ptr(call_error(what, reason_in(extra)));
   if (code < standard_count) return standard_types[code].make(what);
   if (code == plain_code) return std::make_exception_ptr(std::exception());
   if (has_fields(code)) return make_with_fields(code, what, extra);

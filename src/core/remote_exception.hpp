@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ham/error.hpp"
 #include "ham/offload/node.hpp"
 
 namespace ham::detail {
@@ -15,7 +16,7 @@ namespace ham::detail {
 [[nodiscard]] std::vector<std::byte> encode_current_exception() noexcept;
 
 /// Bytes of a ham::call_error.
-[[nodiscard]] std::vector<std::byte> encode_call_error(const std::string& why) noexcept;
+[[nodiscard]] std::vector<std::byte> encode_call_error(const std::string& why, call_error_reason reason = {}) noexcept;
 
 /// Stands for the result of a call that its node will not begin with: `why`, and ham::node_failure at the caller.
 [[nodiscard]] std::vector<std::byte> encode_not_run(const std::string& why);

@@ -19,7 +19,8 @@ struct thread_state {
     const ready_queue* of = nullptr;
     unsigned depth = 0;
   } draining;
-  void* context = nullptr;  ///< whose calls it executes, if it is the thread of one
+  bool on_executor = false;  ///< it runs the work of an executor, and may be of no node
+  void* context = nullptr;   ///< whose calls it executes, if it is the thread of one
 };
 
 extern constinit thread_local thread_state this_thread;

@@ -92,7 +92,7 @@ void main_role::on_notice(node_t from, std::span<const std::byte> text) {
   peer& runner = node_.peers[from];
   if (runner.state.load() == peer_state::ready)
     node_.replies.reply_with(runner, frame_header::of(wire_kind::goodbye), {});
-  node_.all_connections.lose(runner, "main, which ran there, has ended", peer_end::connection_lost);
+  node_.all_connections.lose(runner, "main, which ran there, has ended", peer_end::left);
   node_.end();
 }
 

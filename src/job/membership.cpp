@@ -226,7 +226,7 @@ node_t membership::add(const offload::target_program& program) {
 void membership::remove(node_t number, std::chrono::milliseconds timeout) {
   if (number == 0) throw config_error("the host cannot be removed; leave main to end the job");
   std::lock_guard guard(one_at_a_time_);
-  host_.part_with(number, "it was removed from the job");
+  host_.part_with(number, "it was removed from the job", peer_end::left);
   end_process(number, timeout);
   directory_.forget(number);
   host_.locked([&] {

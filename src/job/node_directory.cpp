@@ -212,7 +212,7 @@ void node_directory::end_own(node_t node, std::chrono::milliseconds timeout) {
   peer& target = node_.peers[node];
   if (target.state.load() == peer_state::ready)
     node_.replies.reply_with(target, frame_header::of(wire_kind::goodbye), {});
-  node_.all_connections.lose(target, "it was removed from the job", peer_end::connection_lost);
+  node_.all_connections.lose(target, "it was removed from the job", peer_end::left);
   if (end_own_) end_own_(node, timeout);
 }
 

@@ -45,7 +45,8 @@ void active_msg_base::execute(void* buffer, std::size_t size_bytes) {
 
 void active_msg_base::throw_duplicate(const handler_entry& entry) {
   throw call_error("cannot make an active message: " + pretty_name(canonical_name(entry.type_name())) +
-                   " names several types of this program (internal linkage in several files?); rename one of them");
+                       " names several types of this program (internal linkage in several files?); rename one of them",
+                   call_error_reason::ambiguous_name);
 }
 
 }  // namespace ham::msg

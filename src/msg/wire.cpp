@@ -14,6 +14,22 @@ void throw_malformed(const char* what) {
   throw protocol_error(std::string("malformed message: ") + what + " (damaged or sent by an incompatible peer)");
 }
 
+void throw_overrun(std::size_t wanted, std::size_t there) {
+  throw call_error("a codec's write writes more than its size said (" + std::to_string(wanted) +
+                       " more bytes, room for " + std::to_string(there) +
+                       "); make the two agree, and leave the value as it is between them",
+                   call_error_reason::wrong_size);
+}
+
+void throw_unfilled(std::size_t left, std::size_t size) {
+  throw call_error("a codec's write writes less than its size said (" + std::to_string(left) + " bytes of " +
+                       std::to_string(size) +
+                       " are missing); make the two agree, and leave the value as it is between them",
+                   call_error_reason::wrong_size);
+}
+
+void throw_valueless() { throw error("variant cannot be sent (it is valueless after an exception)"); }
+
 void expect_writes(void* memory, std::size_t bytes) noexcept { base::prefer_huge_pages(memory, bytes); }
 
 void throw_too_deep() {

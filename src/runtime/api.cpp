@@ -82,7 +82,8 @@ context::~context() {
 }
 
 void context::throw_closed() {
-  throw call_error("this context is not open (it was closed or moved from); open another one, or call the node itself");
+  throw call_error("this context is not open (it was closed or moved from); open another one, or call the node itself",
+                   call_error_reason::no_context);
 }
 
 void context::drain() { sync(*this, fn<&drain_context>); }

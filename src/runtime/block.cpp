@@ -222,13 +222,13 @@ future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_
   const std::size_t bytes = what.rows * what.row_bytes;
   const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
   if (from_node == at.self() && from.tag != 0) {
-    return begun_or_failed(at, [&] {
+    return begun_or_failed(at, to_node, [&] {
       check_local(at, from, rows.local_extent(bytes));
       return put_rows(at, pointer_to(from), to_node, to, what, of);
     });
   }
   if (to_node == at.self() && to.tag != 0) {
-    return begun_or_failed(at, [&] {
+    return begun_or_failed(at, from_node, [&] {
       check_local(at, to, rows.remote_extent(bytes));
       return get_rows(at, from_node, from, pointer_to(to), what, of);
     });

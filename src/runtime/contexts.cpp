@@ -74,8 +74,9 @@ void contexts::fail_if_lost() {
   const std::uint64_t lost = self == nullptr ? 0 : self->lost.exchange(0);
   if (lost == 0) return;
   throw call_error(std::to_string(lost) + " calls by ping to context " + std::to_string(self->id) + " of node " +
-                   std::to_string(engine_.self()) +
-                   " were not run (too many calls waited there); ping less at once, or use async");
+                       std::to_string(engine_.self()) +
+                       " were not run (too many calls waited there); ping less at once, or use async",
+                   call_error_reason::too_many_calls);
 }
 
 void contexts::close_current() {

@@ -8,7 +8,8 @@ namespace ham::offload::detail {
 
 void throw_no_node(unsigned long long number, bool is_signed) {
   const std::string text = is_signed ? std::to_string(static_cast<long long>(number)) : std::to_string(number);
-  throw call_error("node " + text + " does not exist (numbers of nodes have 32 bits) use one below num_nodes()");
+  throw call_error("node " + text + " does not exist (numbers of nodes have 32 bits) use one below num_nodes()",
+                   call_error_reason::no_such_node);
 }
 
 std::int64_t clamped_nanoseconds(long double time_ns) noexcept {

@@ -73,7 +73,7 @@ bool sign_of_life::wait_on() {
   }
   if (now >= next_probe_ns_) {  // something to take, for a node that has taken all
     next_probe_ns_ = now + second_ns;
-    if (auto probe = offload::try_async(who_->node, fn<&nothing>)) probe->detach();
+    if (auto probe = offload::try_async(who_->node, fn<&nothing>)) let_go(std::move(*probe));
   }
   return true;
 }

@@ -35,6 +35,15 @@ class sign_of_life {
   std::uint64_t consumed_;  ///< peer::never: not known
 };
 
+/// As detach(), and an error of it is nobody's business: the node may be gone.
+template <class Result>
+void let_go(offload::future<Result>&& what) noexcept {
+  call_slot* const slot = offload::detail::future_access::release(what);
+  if (slot == nullptr || abandon_quietly(*slot)) return;
+  const offload::future<Result> settled(slot);
+  static_cast<void>(settled.has_value());
+}
+
 /// Makes a call whose answer ends a handle, and waits for it as sign_of_life says; after that the call is on its own.
 /// `try_call()` gives an optional future. Throws what the call throws.
 template <class TryCall>
@@ -48,7 +57,7 @@ void end_handle(engine& at, node_t node, const char* what, TryCall try_call) {
   }
   while (!answer->wait_for(std::chrono::milliseconds(20))) {
     if (sign.wait_on()) continue;
-    answer->detach();
+    let_go(std::move(*answer));
     return;
   }
   answer->get();

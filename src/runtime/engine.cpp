@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "base/clock.hpp"
 #include "base/settings.hpp"
 #include "base/thread.hpp"
 #include "core/pool_wait.hpp"
+#include "core/unobserved.hpp"
 #include "msg/pool_thread.hpp"
 #include "runtime/forks.hpp"
 #include "runtime/node_info.hpp"
@@ -27,6 +29,11 @@ constexpr int max_frames = 64;             // handled under one hold of the rece
 constexpr unsigned polls_while_idle = 64;  // at the transport, before the rest is looked at again
 
 constinit std::atomic<std::uint64_t> next_serial{1};
+
+continuation* report_abandoned(engine& owner, node_t node, const msg::handler_entry& function,
+                               std::exception_ptr why) noexcept {
+  return report_later(owner.self(), node, function, std::move(why), owner.is_ending());
+}
 
 peer& own_record(peer_table& peers, node_t self) {
   static_cast<void>(peers.claim(0));  // its end is this node's, also before it is met
@@ -64,7 +71,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       thread_contexts(*this),
       waits(*this),
       standby(this, *this, waits),
-      calls(this, waits),
+      calls(this, waits, &report_abandoned),
       continuations(this, calls.due()),
       calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
       greetings(own, replies, waits),
@@ -86,6 +93,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
 
 engine::~engine() {
   forget(*this);
+  while (holders.load(std::memory_order_acquire) != 0) base::sleep_ns(10'000);
   leaving_.store(true);
   stop_.store(true);
   standby.stop();
@@ -99,6 +107,9 @@ engine::~engine() {
   transports_.shutdown();
   memory.transfers().stop();
   settle_the_rest();
+  if (const std::uint64_t untold = take_unreported(); untold != 0)
+    std::fprintf(stderr, "ham: node %d: %llu more errors that nobody has read are not shown\n", self_,
+                 static_cast<unsigned long long>(untold));
 }
 
 /// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.
@@ -111,7 +122,7 @@ void engine::settle_the_rest() {
   });
   finish_progress();
   waits.lock();
-  const auto ended = std::make_exception_ptr(error("the runtime of this future has ended"));
+  const auto ended = std::make_exception_ptr(runtime_ended("the runtime of this future has ended"));
   calls.fail_pending([&](call_slot&) { return ended; });
   finish_progress();
 }
@@ -188,7 +199,7 @@ void engine::leave() {
   for (const distance to : {distance::far, distance::near, distance::starter}) say_goodbye(to);
   waits.lock();
   for (peer* const one : peers) {
-    if (one->node != self_) all_connections.lose(*one, "this node's runtime has ended", peer_end::connection_lost);
+    if (one->node != self_) all_connections.lose(*one, "this node's runtime has ended", peer_end::left);
   }
   finish_progress();
 }
@@ -227,12 +238,14 @@ bool engine::progress(const call_slot* awaited) {
   return any;
 }
 
-void engine::poll_once() {
+bool engine::poll_once() {
   memory.move_started_on();
-  if (progress()) return;
-  if (calls.next_deadline_ns() == base::never_ns) return;
+  if (progress()) return true;
+  if (calls.next_deadline_ns() == base::never_ns) return false;
   const std::int64_t now = base::now_ns();
-  if (now >= calls.next_deadline_ns()) expire_deadlines(now);
+  if (now < calls.next_deadline_ns()) return false;
+  expire_deadlines(now);
+  return true;
 }
 
 // ---- waiting

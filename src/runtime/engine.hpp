@@ -96,6 +96,8 @@ class engine final : public called_node,
   void end() noexcept;
   /// Whether there is nothing left to serve.
   [[nodiscard]] bool has_ended() const noexcept { return stop_.load(std::memory_order_acquire); }
+  /// Whether it has ended, or is about to.
+  [[nodiscard]] bool is_ending() const noexcept { return has_ended() || leaving_.load(); }
   /// Tells all peers that this node ends, and settles what is pending.
   void leave();
   /// Again: nothing. Any thread.
@@ -117,8 +119,8 @@ class engine final : public called_node,
   bool await_ready(node_t node, std::int64_t until_ns = base::never_ns);
   /// Begins a connection to `node` through another one (routes).
   void connect_through_others(node_t node);
-  /// Ends the connection to `node` in order, for good.
-  void part_with(node_t node, const std::string& reason);
+  /// Ends the connection to `node` in order, for good. `how`: peer_end::left if that is what the program wants.
+  void part_with(node_t node, const std::string& reason, peer_end how = peer_end::connection_lost);
   /// A one-sided access found no peer any more: throws the ham::node_failure of the node, which may have got some of
   /// the bytes.
   [[noreturn]] void fail_access(peer& who);
@@ -130,8 +132,12 @@ class engine final : public called_node,
   void take_notice() override;
 
   // ---- progress and waiting (engine.cpp, engine_sleep.cpp)
-  /// Handles what has arrived, and what is due by the clock, without waiting.
-  void poll_once();
+  /// Handles what has arrived, and what is due by the clock, without waiting. True if something has arrived.
+  bool poll_once();
+  /// The same until the time has come; sleeps meanwhile.
+  void progress_until(std::int64_t until_ns) {
+    wait_until([until_ns] { return base::now_ns() >= until_ns; }, until_ns);
+  }
   /// Makes progress until the call has settled or the time has come. True if it has settled.
   bool wait(call_slot& slot, std::int64_t until_ns);
 
@@ -237,6 +243,8 @@ class engine final : public called_node,
   const std::uint64_t serial;
   /// The job that it belongs to, if there is one; outlives the engine's last call.
   job* owner = nullptr;
+  /// Threads that settle something of it right now (held_engine); it does not go before they have.
+  std::atomic<int> holders{0};
   node_memory memory;  ///< outlives the transports, which others reach it by; its transfers end in the destructor
 
  private:

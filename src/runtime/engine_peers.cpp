@@ -11,7 +11,8 @@ peer_hold engine::peer_for(node_t node) {
     return who;
   if (node < 0 || static_cast<std::size_t>(node) >= peers.size()) {
     throw call_error("there is no node " + std::to_string(node) + " (this job has nodes 0 to " +
-                     std::to_string(peers.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes");
+                         std::to_string(peers.size() - 1) + ") ask for more with HAM_NODES or --ham-nodes",
+                     call_error_reason::no_such_node);
   }
   peer_hold claimed;
   locked([&] {
@@ -116,12 +117,12 @@ bool engine::break_peer(peer& who, const base::fault_rule& by) {
   return true;
 }
 
-void engine::part_with(node_t node, const std::string& reason) {
+void engine::part_with(node_t node, const std::string& reason, peer_end how) {
   const peer_hold who = peer_for(node);
   if (who->state.load() == peer_state::ready) replies.reply_with(*who, frame_header::of(wire_kind::goodbye), {});
   std::string why = reason;
   waits.lock();
-  all_connections.lose(*who, std::move(why), peer_end::connection_lost);
+  all_connections.lose(*who, std::move(why), how);
   finish_progress();
 }
 

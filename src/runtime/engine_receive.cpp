@@ -39,7 +39,7 @@ void engine::receive_relayed(peer& from, frame_header head, std::span<const std:
 void engine::receive_goodbye(peer& from, std::span<const std::byte> text) {
   if (ends_with(from.node)) lose_host();
   if (text.empty()) {
-    all_connections.lose(from, "its runtime has ended", peer_end::connection_lost);
+    all_connections.lose(from, "its runtime has ended", peer_end::left);
     return;
   }
   all_connections.lose(from,

@@ -1,8 +1,7 @@
 // Replies to calls, as the handlers of calls ask for them.
-#include <cstdio>
-
 #include "core/batch_reply.hpp"
 #include "core/remote_exception.hpp"
+#include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -42,16 +41,30 @@ void unshare_call(incoming_call& call) noexcept { call.at->calls_in.end_elsewher
 
 void share_call(incoming_call& call) { call.at->calls_in.begin_elsewhere(call); }
 
-void reply_exception(incoming_call& call) noexcept {
-  std::vector<std::byte> bytes = encode_current_exception();
-  if (bytes.size() + batch_reply::head_bytes > call.from->max_message) [[unlikely]]
-    bytes = encode_call_error("the function has thrown an exception that is too long to be sent");
-  if (!wants_reply(call)) {
-    const std::string text = describe_exception(bytes);
-    std::fprintf(stderr, "ham: node %d: %s, called by ping, threw %s\n", call.at->self(),
-                 msg::handler_table::local().pretty_name(call.function->key()).c_str(), text.c_str());
+namespace {
+
+/// The exception that is being handled. Nobody waits for an answer: it is told here.
+void report_ping(const incoming_call& call) noexcept {
+  try {
+    const node_t self = call.at->self();
+    report_unread({std::current_exception(), operation::ping, self, self,
+                   msg::handler_table::local().pretty_name(call.function->key())});
+  } catch (const std::bad_alloc&) {
     return;
   }
+}
+
+}  // namespace
+
+void reply_exception(incoming_call& call) noexcept {
+  if (!wants_reply(call)) {
+    report_ping(call);
+    return;
+  }
+  std::vector<std::byte> bytes = encode_current_exception();
+  if (bytes.size() + batch_reply::head_bytes > call.from->max_message) [[unlikely]]
+    bytes = encode_call_error("the function has thrown an exception that is too long to be sent",
+                              call_error_reason::too_long);
   if (call.batch != nullptr)
     call.batch->fail(call.call, bytes);
   else

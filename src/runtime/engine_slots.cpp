@@ -1,4 +1,5 @@
 // What calls, batches and futures ask of a node.
+#include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::detail {
@@ -58,6 +59,19 @@ void release_slot(call_slot& slot) noexcept {
 bool abandon_slot(call_slot& slot) noexcept {
   engine* const at = owner_of(slot);
   return at != nullptr && at->calls.abandon(slot);
+}
+
+bool abandon_quietly(call_slot& slot) noexcept {
+  engine* const at = owner_of(slot);
+  return at != nullptr && at->calls.abandon(slot, errors_told::no);
+}
+
+void drop_failure(call_slot& slot) noexcept {
+  const engine* const at = owner_of(slot);
+  if (slot.state.load(std::memory_order_relaxed) == slot_state::failed)
+    report_slot(slot, at == nullptr ? -1 : at->self(), at == nullptr || at->is_ending());
+  slot_error(slot).~exception_ptr();
+  release_slot(slot);
 }
 
 void attach(call_slot& slot, continuation* what) {

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/renew.hpp"
+#include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/objects.hpp"
 
@@ -60,11 +61,35 @@ void forget(engine& one) noexcept {
   std::erase(all().alive, &one);
 }
 
-bool is_up(std::uint64_t serial) noexcept {
-  std::lock_guard guard(all().mutex);
-  return std::any_of(all().alive.begin(), all().alive.end(),
-                     [serial](const engine* one) { return one->serial == serial; });
+namespace {
+
+/// The register's lock is held.
+engine* engine_of(std::uint64_t serial) noexcept {
+  const auto found = std::find_if(all().alive.begin(), all().alive.end(),
+                                  [serial](const engine* one) { return one->serial == serial; });
+  return found == all().alive.end() ? nullptr : *found;
 }
+
+}  // namespace
+
+engine* find_engine(std::uint64_t serial) noexcept {
+  std::lock_guard guard(all().mutex);
+  return engine_of(serial);
+}
+
+bool is_up(std::uint64_t serial) noexcept { return find_engine(serial) != nullptr; }
+
+held_engine::held_engine(std::uint64_t serial) noexcept {
+  std::lock_guard guard(all().mutex);
+  at_ = engine_of(serial);
+  if (at_ != nullptr) at_->holders.fetch_add(1, std::memory_order_relaxed);
+}
+
+held_engine::~held_engine() {
+  if (at_ != nullptr) at_->holders.fetch_sub(1, std::memory_order_release);
+}
+
+void held_engine::settle(call_slot& slot, slot_state outcome) const noexcept { settle_background(*at_, slot, outcome); }
 
 std::string why_forked_away() {
   if (all().parent == 0) return {};
@@ -74,6 +99,7 @@ std::string why_forked_away() {
 // Without memory there is nothing sensible left to do for the child.
 void engine::detach_after_fork() noexcept {
   detached_ = true;
+  holders.store(0);
   transports_.detach_after_fork();
   owner = nullptr;
   waits.detach_after_fork();
@@ -93,7 +119,7 @@ void engine::detach_after_fork() noexcept {
   memory.transfers().detach_after_fork();
   memory.started().detach_after_fork();
   settled.detach_after_fork();
-  calls.detach_after_fork(std::make_exception_ptr(error("no result comes here (" + why_forked_away() + ")")));
+  calls.detach_after_fork(std::make_exception_ptr(runtime_ended("no result comes here (" + why_forked_away() + ")")));
 }
 
 }  // namespace ham::detail

@@ -9,10 +9,30 @@
 
 namespace ham {
 
-void detail::throw_no_result() {
-  throw error(
-      "this future has no result (it was default-constructed, moved from, or read "
-      "already) keep the value that get() returned");
+std::exception_ptr detail::no_result() noexcept {
+  try {
+    return std::make_exception_ptr(
+        error("this future has no result (it was default-constructed, moved from, or read "
+              "already) keep the value that get() returned"));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+void detail::throw_no_result() { std::rethrow_exception(no_result()); }
+
+void detail::rethrow(std::exception_ptr what) { std::rethrow_exception(std::move(what)); }
+
+std::exception_ptr detail::see_failure(call_slot& slot) noexcept {
+  if (!slot.has_failed()) return nullptr;
+  slot.state.store(slot_state::seen, std::memory_order_release);
+  return slot_error(slot);
+}
+
+void detail::fail_local(call_slot& slot, std::exception_ptr why) noexcept {
+  if (slot.settled()) return;  // with its runtime
+  ::new (static_cast<void*>(slot.storage)) std::exception_ptr(std::move(why));
+  settle_local(slot, slot_state::failed);
 }
 
 void detail::throw_no_runtime() {
@@ -27,6 +47,8 @@ void detail::rethrow_failure(call_slot& slot) {
 }
 
 namespace offload::detail {
+
+void throw_no_futures() { throw error("when_any of no futures (none could ever settle) pass at least one"); }
 
 void require_results(bool all_valid) {
   if (!all_valid)

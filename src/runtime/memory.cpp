@@ -143,10 +143,10 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
 future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes,
                         element of) {
   if (from_node == at.self() && from.tag != 0) {
-    return begun_or_failed(at, [&] { return put_own(at, from, to_node, to, bytes, of); });
+    return begun_or_failed(at, to_node, [&] { return put_own(at, from, to_node, to, bytes, of); });
   }
   if (to_node == at.self() && to.tag != 0) {
-    return begun_or_failed(at, [&] {
+    return begun_or_failed(at, from_node, [&] {
       check_local(at, to, bytes);
       return get_bytes(at, from_node, from, pointer_to(to), bytes, of);
     });

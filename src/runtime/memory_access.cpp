@@ -32,7 +32,7 @@ class background_transfer final : public ham::detail::transfer {
         who_(std::move(who)),
         memory_(memory),
         what_(what),
-        slot_(*make_local_slot(at)),
+        slot_(*make_transfer_slot(at, what.verb(), what.node)),
         rows_checked_(checked) {}
 
   [[nodiscard]] call_slot& slot() noexcept { return slot_; }
@@ -91,7 +91,7 @@ future<void> start_access(engine& at, ham::detail::peer_hold who, transport::rem
 
 future<void> access_now(engine& at, ham::detail::peer& who, transport::remote_memory& memory, const one_sided& what) {
   const transport::access_result how = what.move(memory, 0, what.bytes);
-  return ready_or_failed(at, [&] { what.check(at, who, how); });
+  return ready_or_failed(at, what.verb(), what.node, [&] { what.check(at, who, how); });
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_me
   const bool check_here = now || how == background_access::parts;
   if (check_here) {
     if (const access_result answer = what.allowed(memory); answer != access_result::done)
-      return ready_or_failed(at, [&] { what.check(at, *who, answer); });
+      return ready_or_failed(at, what.verb(), what.node, [&] { what.check(at, *who, answer); });
     if (now) return access_now(at, *who, memory, what);
   }
   auto handed_over = std::make_unique<background_transfer>(at, std::move(who), memory, what, check_here || !in_rows);

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "core/unobserved.hpp"
 #include "ham/offload/memory.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/row_layout.hpp"
@@ -19,10 +20,17 @@ namespace ham::offload::detail {
 [[noreturn]] void refuse(const char* why, node_t node, raw_buffer what, std::size_t bytes);
 [[noreturn]] void refuse(transport::access_result why, node_t node, raw_buffer what, std::size_t bytes);
 
+/// A slot for the result of put, get or copy with `node`.
+[[nodiscard]] inline call_slot* make_transfer_slot(engine& at, operation what, node_t node) {
+  call_slot* const slot = make_local_slot(at);
+  slot->position = ham::detail::position_of(what, node);
+  return slot;
+}
+
 /// A future that has settled: with what `action` throws, if it does.
 template <class Action>
-[[nodiscard]] future<void> ready_or_failed(engine& at, Action action) {
-  call_slot* const slot = make_local_slot(at);
+[[nodiscard]] future<void> ready_or_failed(engine& at, operation what, node_t node, Action action) {
+  call_slot* const slot = make_transfer_slot(at, what, node);
   fulfil<void>(*slot, action);
   return future<void>(slot);
 }
@@ -50,6 +58,7 @@ struct one_sided {
   moved_by whom;
   row_layout rows{};
 
+  [[nodiscard]] operation verb() const noexcept { return which == direction::put ? operation::put : operation::get; }
   /// Whether accesses to this memory are worth it; where each costs a round trip, those to short rows are not.
   [[nodiscard]] bool suits(const transport::remote_memory& memory) const noexcept;
   /// Of the packed bytes `count` from `from` on.

@@ -7,12 +7,28 @@
 
 namespace ham::offload::detail {
 
-future<void> join(engine& at, std::vector<future<void>> parts) {
-  if (parts.size() == 1) return std::move(parts.front());
+namespace {
+
+/// If it is one of this node: that of a call says more.
+future<void> named(future<void> made, const one_sided& what) {
+  call_slot& slot = *future_access::slot(made);
+  if (slot.function == nullptr) slot.position = ham::detail::position_of(what.verb(), what.node);
+  return made;
+}
+
+}  // namespace
+
+future<void> join(engine& at, const one_sided& what, std::vector<future<void>> parts) {
+  if (parts.size() == 1) return named(std::move(parts.front()), what);
   const engine_scope scope(&at);
-  return when_all(std::move(parts)).then([](std::vector<future<void>> all) {
-    for (auto& one : all) one.get();
+  auto all_done = when_all(std::move(parts)).then([](std::vector<future<void>> all) {
+    std::exception_ptr first;
+    for (const auto& one : all) {
+      if (std::exception_ptr why = one.error(); first == nullptr) first = std::move(why);
+    }
+    if (first != nullptr) std::rethrow_exception(first);
   });
+  return named(std::move(all_done), what);
 }
 
 void warn_of_messages(node_t node, std::size_t bytes) {

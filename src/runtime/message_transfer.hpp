@@ -15,13 +15,13 @@ namespace ham::offload::detail {
 inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
 
 /// Waits for parts; the first error counts.
-[[nodiscard]] future<void> join(engine& at, std::vector<future<void>> parts);
+[[nodiscard]] future<void> join(engine& at, const one_sided& what, std::vector<future<void>> parts);
 
 /// send_piece(from, count) for all of `bytes`, of `max_bytes` at once; settled when all pieces have. The caller waits
 /// when many pieces are under way.
 template <class Piece>
-[[nodiscard]] future<void> in_pieces(engine& at, std::size_t bytes, Piece send_piece,
-                                     std::size_t max_bytes = piece_bytes) {
+[[nodiscard]] future<void> in_pieces(engine& at, const one_sided& what, Piece send_piece, std::size_t max_bytes) {
+  const std::size_t bytes = what.bytes;
   constexpr std::size_t max_under_way = 1024;
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
@@ -29,16 +29,16 @@ template <class Piece>
     if (parts.size() >= max_under_way) parts[parts.size() - max_under_way].wait();
     parts.push_back(send_piece(done, std::min(max_bytes, bytes - done)));
   }
-  return join(at, std::move(parts));
+  return join(at, what, std::move(parts));
 }
 
-/// What `begin` returns; if it throws, a future that fails with that.
+/// What `begin` returns; if it throws, a future that fails with that. It is a copy with `node`.
 template <class Begin>
-[[nodiscard]] future<void> begun_or_failed(engine& at, Begin begin) {
+[[nodiscard]] future<void> begun_or_failed(engine& at, node_t node, Begin begin) {
   try {
     return begin();
   } catch (...) {
-    return ready_or_failed(at, [] { throw; });
+    return ready_or_failed(at, operation::copy, node, [] { throw; });
   }
 }
 
@@ -52,8 +52,8 @@ void warn_of_messages(node_t node, std::size_t bytes);
 template <class Here, class Piece>
 [[nodiscard]] future<void> transfer(engine& at, const one_sided& what, std::uint32_t swapped, std::size_t message_bytes,
                                     Here here, Piece send_piece) {
-  if (what.bytes == 0) return ready_or_failed(at, [] {});
-  if (what.node == at.self()) return ready_or_failed(at, here);
+  if (what.bytes == 0) return ready_or_failed(at, what.verb(), what.node, [] {});
+  if (what.node == at.self()) return ready_or_failed(at, what.verb(), what.node, here);
   {
     ham::detail::peer_hold who = at.peer_of(what.node);
     transport::remote_memory* const memory = at.memory.of(*who);
@@ -61,7 +61,7 @@ template <class Here, class Piece>
     if (memory != nullptr && what.there.tag != 0 && swapped == 0 && what.suits(*memory))
       return access(at, std::move(who), *memory, what);
   }
-  return in_pieces(at, what.bytes, send_piece, message_bytes);
+  return in_pieces(at, what, send_piece, message_bytes);
 }
 
 }  // namespace ham::offload::detail

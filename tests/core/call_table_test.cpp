@@ -235,5 +235,54 @@ TEST_F(call_table_test, gives_a_slot_back_without_its_fault) {
   EXPECT_EQ(slot.fault, 0);
 }
 
+/// What a node is told of calls that nobody waits for.
+struct reported {
+  node_t node;
+  const msg::handler_entry* function;
+};
+std::vector<reported> reports;
+continuation unread{nullptr};
+continuation* note(engine&, node_t node, const msg::handler_entry& function, std::exception_ptr why) noexcept {
+  EXPECT_EQ(why, broken);
+  reports.push_back({node, &function});
+  return &unread;
+}
+
+TEST_F(call_table_test, errors_of_abandoned_calls_are_reported_once_the_lock_is_free) {
+  char place = 0;
+  call_table reporting(reinterpret_cast<engine*>(&place), node.waits, &note);
+  const auto abandoned = [&](errors_told tell) -> call_slot& {
+    call_slot& slot = reporting.claim();
+    slot.node = peer_node;
+    slot.function = some_function();
+    slot.state = slot_state::pending;
+    slot.reply_due = true;
+    EXPECT_TRUE(reporting.abandon(slot, tell));
+    return slot;
+  };
+  reports.clear();
+  const std::uint32_t by_reply = abandoned(errors_told::yes).id;
+  EXPECT_EQ(reporting.abandoned(by_reply, peer_node), some_function());
+  EXPECT_EQ(reporting.abandoned(by_reply, peer_node + 1), nullptr) << "another node's";
+  EXPECT_EQ(reporting.abandoned(by_reply + 1, peer_node), nullptr) << "no call";
+  EXPECT_EQ(reporting.take_reply(by_reply, peer_node), nullptr);
+  EXPECT_TRUE(reports.empty()) << "it may have had a value";
+
+  abandoned(errors_told::yes);
+  reporting.fail_all_of(peer_node, [](call_slot&) { return broken; });
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].node, peer_node);
+  EXPECT_EQ(reports[0].function, some_function());
+  EXPECT_EQ(reporting.due().pop(), &unread) << "run without the lock, as what waits for a call";
+
+  const std::uint32_t quiet = abandoned(errors_told::no).id;
+  EXPECT_EQ(reporting.abandoned(quiet, peer_node), nullptr);
+  reporting.fail_all_of(peer_node, [](call_slot&) -> std::exception_ptr {
+    ADD_FAILURE() << "nobody asks for the error";
+    return broken;
+  });
+  EXPECT_EQ(reports.size(), 1U);
+}
+
 }  // namespace
 }  // namespace ham::detail

@@ -49,6 +49,7 @@ constexpr sample samples[] = {{setting::tcp_security, "off", "force-off"},
                               {setting::tcp_timeout, "0.125", "12"},
                               {setting::close_timeout, "0.5", "100000"},
                               {setting::start_timeout, "0", "5"},
+                              {setting::unobserved_errors, "ignore", "report"},
                               {setting::veo_library, "liba.so", "libb.so"},
                               {setting::veo_application, "/a.so", "/b.so"},
                               {setting::fault, "f:request:0", "*:reply=5ms:0.5:7"}};

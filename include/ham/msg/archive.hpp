@@ -260,12 +260,11 @@ struct codec_of_kind<Value, codec_kind::serialize> {
     append_name<Value>(to);
     if (mark.first()) {
       // A default value stands for all: what depends on the value, even whether it can be made, is the class's affair.
-      try {
+      HAM_TRY {
         layout_archive members(to);
         run_saving(Value{}, members);
-      } catch (...) {
-        append(to, ",?");
       }
+      HAM_CATCH_ALL { append(to, ",?"); }
     }
     append(to, ">");
   }

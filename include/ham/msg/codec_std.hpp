@@ -159,7 +159,7 @@ struct standard_codec<std::variant<Types...>> : varying_codec<1> {
   static_assert(sizeof...(Types) < 256, "ham: a variant with more than 255 alternatives cannot cross");
 
   static constexpr std::size_t size(const variant& value) {
-    if (value.valueless_by_exception()) throw error("variant cannot be sent (it is valueless after an exception)");
+    if (value.valueless_by_exception()) throw_valueless();
     return 1 + std::visit([](const auto& held) { return encoded_size(held); }, value);
   }
   static void write(writer& to, const variant& value) {

@@ -28,17 +28,9 @@ namespace detail {
 void expect_writes(void* memory, std::size_t bytes) noexcept;
 inline constexpr std::size_t worth_expecting = std::size_t{4} << 20;
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_overrun(std::size_t wanted, std::size_t there) {
-  throw call_error("a codec's write writes more than its size said (" + std::to_string(wanted) +
-                   " more bytes, room for " + std::to_string(there) +
-                   "); make the two agree, and leave the value as it is between them");
-}
-
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_unfilled(std::size_t left, std::size_t size) {
-  throw call_error("a codec's write writes less than its size said (" + std::to_string(left) + " bytes of " +
-                   std::to_string(size) +
-                   " are missing); make the two agree, and leave the value as it is between them");
-}
+[[noreturn, gnu::cold]] void throw_overrun(std::size_t wanted, std::size_t there);
+[[noreturn, gnu::cold]] void throw_unfilled(std::size_t left, std::size_t size);
+[[noreturn, gnu::cold]] void throw_valueless();
 
 /// Neither zero, where pointers may be null, nor more than any object has: GCC, following sums of sizes that wrap
 /// around zero, would warn of a memcpy of that much.

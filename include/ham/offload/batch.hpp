@@ -72,12 +72,13 @@ class batch : private detail::batch_owner {
 #endif
     const std::size_t size = message::size(callable, values...);
     msg::writer target(begin_record(message::entry(), decode, size), size);
-    try {
+    HAM_TRY {
       message::encode(target, callable, values...);
       target.expect_full();
-    } catch (...) {
+    }
+    HAM_CATCH_ALL {
       drop_record(size);
-      throw;
+      HAM_RETHROW;
     }
     return slots_.back();
   }
@@ -86,14 +87,15 @@ class batch : private detail::batch_owner {
   [[nodiscard]] std::byte* begin_record(msg::handler_entry& function, detail::result_decoder decode, std::size_t size) {
     const detail::batch_slot claimed = detail::begin_batched(at_, to_.node, function, decode, *this);
     const std::size_t before = records_.size();
-    try {
+    HAM_TRY {
       records_.resize(before + record_head_bytes + size);
       slots_.push_back(claimed.slot);
-    } catch (...) {
+    }
+    HAM_CATCH_ALL {
       records_.resize(before);
       claimed.slot->in_batch = false;
       detail::release_slot(*claimed.slot);
-      throw;
+      HAM_RETHROW;
     }
     msg::writer head(records_.data() + before, record_head_bytes);
     head.number(claimed.key);

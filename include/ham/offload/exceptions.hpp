@@ -19,6 +19,7 @@ struct exception_codec {
 void add_exception_codec(exception_codec codec);
 }  // namespace detail
 
+#ifdef __cpp_exceptions
 /// Makes exceptions of exactly the type Exception travel from targets to callers as themselves. Exception must be able
 /// to cross (HAM_FIELDS, a serialize member, a codec), or be constructible from a std::string and have a what(). Call
 /// it once before the first call, in all nodes: a namespace-scope `static const bool` initialised by it does.
@@ -51,5 +52,6 @@ bool register_exception() {
                                }});
   return true;
 }
+#endif
 
 }  // namespace ham

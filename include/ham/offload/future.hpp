@@ -2,45 +2,42 @@
 #pragma once
 
 #include <coroutine>
-#include <optional>
+#include <exception>
 #include <type_traits>
 #include <utility>
 
 #include "ham/offload/detail/engine_api.hpp"
+#include "ham/offload/detail/local_result.hpp"
+#include "ham/offload/executor.hpp"
 
 namespace ham::offload {
 
 template <class Result>
-class future;
+class shared_future;
 
 namespace detail {
 
-using namespace ham::detail;
+/// What a continuation is called with.
+enum class sees : bool { value, result };
+template <class Result, class Function, sees What>
+struct chain;
+template <class Result, class Executor, class Function, sees What>
+struct executor_chain;
+/// Makes a Chain of a future, and gives the future of what it makes.
+template <class Chain, class Source, class... Parts>
+[[nodiscard]] auto start_chain(Source& source, Parts&&... parts) -> future<typename Chain::result>;
 
-template <class Function, class Result>
-struct then_result {
-  using type = std::invoke_result_t<Function, Result>;
-};
-template <class Function>
-struct then_result<Function, void> {
-  using type = std::invoke_result_t<Function>;
-};
-
-/// Fills a local slot with what `make` returns or throws.
-template <class Result, class Make>
-void fulfil(call_slot& slot, Make&& make) noexcept {
-  slot_state outcome = slot_state::value;
-  try {
-    if constexpr (std::is_void_v<Result>)
-      std::forward<Make>(make)();
-    else
-      slot_value<Result>::construct(slot, std::forward<Make>(make)());
-  } catch (...) {
-    ::new (static_cast<void*>(slot.storage)) std::exception_ptr(std::current_exception());
-    outcome = slot_state::failed;
+/// The slot of a future, for the library.
+struct future_access {
+  template <class Result>
+  [[nodiscard]] static call_slot* slot(const future<Result>& of) noexcept {
+    return of.slot_;
   }
-  settle_local(slot, outcome);
-}
+  template <class Result>
+  [[nodiscard]] static call_slot* release(future<Result>& of) noexcept {
+    return std::exchange(of.slot_, nullptr);
+  }
+};
 
 }  // namespace detail
 
@@ -48,7 +45,8 @@ void fulfil(call_slot& slot, Make&& make) noexcept {
 ///
 /// The destructor, and assignment over a valid future, complete the operation first, so a discarded
 /// `offload::put(...)` is synchronous; detach() lets go instead. Every future settles: with the value, with the
-/// exception that the function threw, with ham::node_failure if the node dies, or with ham::deadline_exceeded.
+/// exception that the function threw, with ham::node_failure if the node dies, or with ham::deadline_exceeded. An error
+/// that is dropped with its future, and that nobody has asked for, is told: ham::on_unobserved_error.
 template <class Result>
 class future {
  public:
@@ -99,7 +97,7 @@ class future {
   Result get() {
     wait();
     detail::call_slot& slot = *std::exchange(slot_, nullptr);
-    if (slot.state.load(std::memory_order_acquire) == detail::slot_state::failed) [[unlikely]]
+    if (slot.has_failed()) [[unlikely]]
       detail::rethrow_failure(slot);
     if constexpr (std::is_void_v<Result>) {
       detail::release_slot(slot);
@@ -109,7 +107,23 @@ class future {
     }
   }
 
-  /// Lets go: the operation goes on, its result is dropped.
+  /// Blocks until settled. True if there is a value, which get() then gives at once; false if there is an error, or if
+  /// the future is invalid. Does not throw. The error counts as read.
+  [[nodiscard]] bool has_value() const {
+    if (slot_ == nullptr) return false;
+    wait();
+    return detail::see_failure(*slot_) == nullptr;
+  }
+
+  /// Blocks until settled. The error, or nullptr if there is a value; of an invalid future, an error that says so. Does
+  /// not throw, and leaves the future as it is. ham::describe_error(...) tells what it is without a try block.
+  [[nodiscard]] std::exception_ptr error() const {
+    if (slot_ == nullptr) return detail::no_result();
+    wait();
+    return detail::see_failure(*slot_);
+  }
+
+  /// Lets go: the operation goes on, its result is dropped. Its error is told.
   void detach() noexcept {
     if (slot_ == nullptr) return;
     detail::call_slot& slot = *std::exchange(slot_, nullptr);
@@ -128,40 +142,52 @@ class future {
   }
 
   /// Runs `function(value)` when the value is there (`function()` for void), on the thread that makes progress, and
-  /// gives a future of its result. An error skips the function and goes on to the new future. Invalidates this one.
+  /// gives a future of its result; if that is a future itself, of the result of that one. An error skips the function
+  /// and goes on to the new future. Invalidates this one.
   /// Continuations begin one by one in the order in which their futures settled; a chain of them takes no stack. The
   /// function must not block for long: while it waits for another result, further continuations and calls run inside
   /// its wait, up to the limit of nesting (docs/thread-model.md).
   template <class Function>
-  [[nodiscard]] auto then(Function&& function) -> future<typename detail::then_result<Function, Result>::type> {
-    require_valid();
-    using result = typename detail::then_result<Function, Result>::type;
-    struct chain : detail::continuation {
-      chain(future source_, detail::call_slot* next_, Function&& what)
-          : source(std::move(source_)), target(next_), function(std::forward<Function>(what)) {
-        run = [](detail::continuation* self) { static_cast<chain*>(self)->go(); };
-      }
-      void go() {
-        detail::fulfil<result>(*target, [this]() -> result {
-          if constexpr (std::is_void_v<Result>) {
-            source.get();
-            return std::move(function)();
-          } else {
-            return std::move(function)(source.get());
-          }
-        });
-        delete this;
-      }
-      future source;
-      detail::call_slot* target;
-      std::decay_t<Function> function;
-    };
-    detail::call_slot* const before = slot_;
-    if (before->owner == nullptr) detail::throw_no_runtime();
-    detail::call_slot* const next = detail::make_local_slot(*before->owner);
-    detail::attach(*before, new chain(std::move(*this), next, std::forward<Function>(function)));
-    return future<result>(next);
+  [[nodiscard]] auto then(Function&& function) {
+    return detail::start_chain<detail::chain<Result, std::decay_t<Function>, detail::sees::value>>(
+        *this, static_cast<Function&&>(function));
   }
+
+  /// The same where `ex` runs it; an error goes on without it. The future fails if the executor drops the function.
+  template <executor Executor, class Function>
+  [[nodiscard]] auto then(Executor&& ex, Function&& function) {
+    return detail::start_chain<
+        detail::executor_chain<Result, std::decay_t<Executor>, std::decay_t<Function>, detail::sees::value>>(
+        *this, static_cast<Executor&&>(ex), static_cast<Function&&>(function));
+  }
+
+  /// Runs `function(future<Result>)` with this future once it has settled, with a value or an error; else as then(). An
+  /// error that the function does not read is told.
+  template <class Function>
+  [[nodiscard]] auto then_result(Function&& function) {
+    return detail::start_chain<detail::chain<Result, std::decay_t<Function>, detail::sees::result>>(
+        *this, static_cast<Function&&>(function));
+  }
+  template <executor Executor, class Function>
+  [[nodiscard]] auto then_result(Executor&& ex, Function&& function) {
+    return detail::start_chain<
+        detail::executor_chain<Result, std::decay_t<Executor>, std::decay_t<Function>, detail::sees::result>>(
+        *this, static_cast<Executor&&>(ex), static_cast<Function&&>(function));
+  }
+
+  /// Has `function(future<Result>)` called once this future has settled, as then_result(), and forgets it: for code
+  /// that takes callbacks. What it throws is told (ham::on_unobserved_error). Invalidates this future.
+  template <class Function>
+  void on_result(Function&& function) {
+    then_result(static_cast<Function&&>(function)).detach();
+  }
+  template <executor Executor, class Function>
+  void on_result(Executor&& ex, Function&& function) {
+    then_result(static_cast<Executor&&>(ex), static_cast<Function&&>(function)).detach();
+  }
+
+  /// A future that can be copied, and read more than once (shared_future.hpp). Invalidates this one.
+  [[nodiscard]] shared_future<Result> share();
 
   /// Runs `what` when this future has settled; it stays valid. Used by when_all, when_any and co_await.
   void on_settled(detail::continuation* what) const {
@@ -188,6 +214,8 @@ class future {
   }
 
  private:
+  friend struct detail::future_access;
+
   struct give_back {
     detail::call_slot& slot;
     ~give_back() {
@@ -202,11 +230,11 @@ class future {
   }
 
   static void discard(detail::call_slot& slot) noexcept {
-    if (slot.state.load(std::memory_order_acquire) == detail::slot_state::failed) {
-      detail::slot_error(slot).~exception_ptr();
-    } else {
-      detail::slot_value<Result>::destroy(slot);
+    if (slot.has_failed()) [[unlikely]] {
+      detail::drop_failure(slot);
+      return;
     }
+    detail::slot_value<Result>::destroy(slot);
     detail::release_slot(slot);
   }
 
@@ -230,3 +258,5 @@ template <class Result, class... Args>
 }
 
 }  // namespace ham::offload
+
+#include "ham/offload/detail/chain.hpp"

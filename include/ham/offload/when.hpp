@@ -3,7 +3,11 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ham/offload/future.hpp"
@@ -50,12 +54,85 @@ struct hand_over {
   All futures;
 };
 
+template <class Type>
+inline constexpr bool is_future_v = false;
+template <class Result>
+inline constexpr bool is_future_v<future<Result>> = true;
+template <class Element>
+struct result_of_future;
+template <class Result>
+struct result_of_future<future<Result>> {
+  using type = Result;
+};
+
+/// A list, an array, ... of futures.
+template <class Range>
+concept range_of_futures = requires(Range& futures) {
+  std::begin(futures) != std::end(futures);
+  requires is_future_v<std::remove_cvref_t<decltype(*std::begin(futures))>>;
+};
+
+/// The same for a race that owns its futures: they are handed over when one has settled and all are attached.
+template <class Result, class All>
+class owned_race {
+ public:
+  struct runner : continuation {
+    owned_race* of = nullptr;
+    std::size_t index = 0;
+  };
+
+  owned_race(call_slot& result, std::vector<future<Result>> futures)
+      : result_(result), futures_(std::move(futures)), runners_(futures_.size()), left_(futures_.size() + 1) {}
+
+  /// Once, by the maker. It may be gone afterwards.
+  void start() {
+    const std::size_t count = futures_.size();
+    for (std::size_t index = 0; index < count; ++index) {
+      runner& one = runners_[index];
+      one.of = this;
+      one.index = index;
+      one.run = [](continuation* self) {
+        auto& mine = *static_cast<runner*>(self);
+        mine.of->arrive(mine.index);
+      };
+      futures_[index].on_settled(&one);
+    }
+    pass();
+    leave();
+  }
+
+ private:
+  void arrive(std::size_t index) {
+    std::size_t none = no_winner;
+    if (winner_.compare_exchange_strong(none, index)) pass();
+    leave();
+  }
+  /// The first winner and the maker; the second of the two settles.
+  void pass() {
+    if (awaited_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    fulfil<All>(result_, [this] { return All{winner_.load(), std::move(futures_)}; });
+  }
+  void leave() {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  static constexpr std::size_t no_winner = SIZE_MAX;
+  call_slot& result_;
+  std::vector<future<Result>> futures_;
+  std::vector<runner> runners_;
+  std::atomic<std::size_t> winner_{no_winner};
+  std::atomic<int> awaited_{2};
+  std::atomic<std::size_t> left_;
+};
+
 /// Before anything is attached: what has begun to wait for some of them could not be taken back.
 void require_results(bool all_valid);
 template <class Result>
 void require_results(const std::vector<future<Result>>& futures) {
   for (const future<Result>& one : futures) require_results(one.valid());
 }
+
+[[noreturn]] void throw_no_futures();
 
 /// Of several futures the first to settle decides; the race goes when the last one has settled.
 struct race;
@@ -97,11 +174,46 @@ template <class... Result>
   return future<all>(result);
 }
 
+/// The same for the futures of a tuple.
+template <class... Result>
+[[nodiscard]] future<std::tuple<future<Result>...>> when_all(std::tuple<future<Result>...>&& futures) {
+  return std::apply([](auto&... each) { return when_all(std::move(each)...); }, futures);
+}
+
+/// The same for the futures of any other range, which are moved out of it: when_all(std::move(list)).
+template <detail::range_of_futures Range>
+requires(!std::is_reference_v<Range> && !std::is_const_v<Range>) [[nodiscard]] auto when_all(Range&& futures) {
+  using one = std::remove_cvref_t<decltype(*std::begin(futures))>;
+  std::vector<one> all;
+  for (one& each : futures) all.push_back(std::move(each));
+  return when_all(std::move(all));
+}
+
+/// Which of several futures has settled first, and all of them.
+template <class Result>
+struct when_any_result {
+  std::size_t index = 0;
+  std::vector<future<Result>> futures;
+};
+
+/// A future of the index of the first of these futures to settle, together with the futures, which it owns meanwhile.
+/// Throws ham::error if there are none, or one is not valid.
+template <class Result>
+[[nodiscard]] future<when_any_result<Result>> when_any(std::vector<future<Result>>&& futures) {
+  if (futures.empty()) detail::throw_no_futures();
+  detail::require_results(futures);
+  using all = when_any_result<Result>;
+  detail::call_slot* const result = detail::make_local_slot(detail::current());
+  future<all> winner(result);
+  (new detail::owned_race<Result, all>(*result, std::move(futures)))->start();
+  return winner;
+}
+
 /// A future of the index of the first of these futures to settle. The vector must live and stay as it is until all its
 /// futures have settled.
 template <class Result>
 [[nodiscard]] future<std::size_t> when_any(std::vector<future<Result>>& futures) {
-  if (futures.empty()) throw error("when_any of no futures (none could ever settle) pass at least one");
+  if (futures.empty()) detail::throw_no_futures();
   detail::require_results(futures);
   auto* const race = detail::start_race(futures.size());
   future<std::size_t> winner(detail::result_of(*race));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <string>
 
@@ -20,6 +21,23 @@ using offload::destination;
 /// Its number among all that this process has had, and whether the one of that number is still there.
 [[nodiscard]] std::uint64_t serial_of(const engine& at) noexcept;
 [[nodiscard]] bool is_up(std::uint64_t serial) noexcept;
+
+/// Keeps the runtime of that number, if it is up, from ending for a moment. Not over code of the program.
+class held_engine {
+ public:
+  explicit held_engine(std::uint64_t serial) noexcept;
+  ~held_engine();
+  held_engine(const held_engine&) = delete;
+  held_engine& operator=(const held_engine&) = delete;
+
+  explicit operator bool() const noexcept { return at_ != nullptr; }
+  /// Settles a local slot of it, whose value or error is in its storage. What waits for it goes on where progress is
+  /// made.
+  void settle(call_slot& slot, slot_state outcome) const noexcept;
+
+ private:
+  engine* at_;
+};
 
 /// The longest message in bytes that the node of the calling thread takes (HAM_MAX_MESSAGE). Throws as current().
 [[nodiscard]] std::size_t max_message();
@@ -61,14 +79,24 @@ void settle_local(call_slot& slot, slot_state outcome) noexcept;
 bool wait_slot(call_slot& slot, std::int64_t until_ns);
 /// Makes some progress without waiting.
 void poll_slot(call_slot& slot);
+/// The same with an error.
+void fail_local(call_slot& slot, std::exception_ptr why) noexcept;
 /// Throws the error of a failed slot, and gives the slot back.
 [[noreturn]] void rethrow_failure(call_slot& slot);
+/// Gives a failed slot back; its error is told, unless somebody has seen it.
+void drop_failure(call_slot& slot) noexcept;
+/// The error of a settled slot, which has been seen then; nullptr: it has a value.
+[[nodiscard]] std::exception_ptr see_failure(call_slot& slot) noexcept;
+[[noreturn]] void rethrow(std::exception_ptr what);
+[[nodiscard]] std::exception_ptr no_result() noexcept;
 [[noreturn]] void throw_no_result();
 [[noreturn]] void throw_no_runtime();
 /// Gives a settled slot back whose storage is empty.
 void release_slot(call_slot& slot) noexcept;
 /// Nobody will look at this pending slot again. False: it has settled meanwhile and is still the caller's.
 [[nodiscard]] bool abandon_slot(call_slot& slot) noexcept;
+/// The same, and its error is nobody's business.
+[[nodiscard]] bool abandon_quietly(call_slot& slot) noexcept;
 /// Runs `what` when the slot settles; if it has, at once or, within another continuation, after that one. Takes it
 /// over.
 void attach(call_slot& slot, continuation* what);

@@ -30,7 +30,13 @@ struct object_type {
 };
 
 template <class Object>
-inline const object_type object_type_of{&typeid(Object), [](void* object) { throw static_cast<Object*>(object); }};
+inline const object_type object_type_of{&typeid(Object), [](void* object) {
+#ifdef __cpp_exceptions
+                                          throw static_cast<Object*>(object);
+#else
+                                          static_cast<void>(object);  // its bases are not found
+#endif
+                                        }};
 
 /// An object that is used; it lives at least as long.
 struct object_hold {
@@ -63,6 +69,7 @@ template <class Object>
   if (find_base(*held.type->type, typeid(Object), offset)) {
     return *static_cast<Object*>(static_cast<void*>(static_cast<std::byte*>(object) + offset));
   }
+#ifdef __cpp_exceptions
   try {
     held.type->raise(object);
   } catch (Object* base) {
@@ -71,6 +78,7 @@ template <class Object>
     return *base;
   } catch (...) {  // a pointer to another type
   }
+#endif
   throw_other_type(*held.type->type, typeid(Object));
 }
 

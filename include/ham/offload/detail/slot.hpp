@@ -29,7 +29,8 @@ struct batch_owner {
   void (*submit)(batch_owner& self);
 };
 
-enum class slot_state : std::uint32_t { free, pending, value, failed };
+/// `seen`: failed, and the program has asked for the error.
+enum class slot_state : std::uint32_t { free, pending, value, failed, seen };
 
 /// Makes the result out of a reply, inside the slot.
 using result_decoder = void (*)(call_slot& slot, msg::reader& reply);
@@ -42,7 +43,9 @@ struct alignas(64) call_slot {
   engine* owner = nullptr;           ///< nullptr once its runtime has ended
   continuation* then = nullptr;      ///< also the link of the list of free slots
   msg::handler_entry* function = nullptr;
-  std::uint64_t position = 0;  ///< where the message begins in the stream to the node; not before that, at any rate
+  /// Where the message begins in the stream to the node; not before that, at any rate. Of a local slot: what it is
+  /// the result of (unobserved.hpp).
+  std::uint64_t position = 0;
   std::int64_t deadline_ns = 0;
   std::atomic<node_t> node{-1};
   bool orphan : 1 = false;              ///< nobody holds it any more: free it when the reply arrives
@@ -55,6 +58,8 @@ struct alignas(64) call_slot {
   alignas(64) std::byte storage[storage_bytes];
 
   [[nodiscard]] bool settled() const noexcept { return state.load(std::memory_order_acquire) != slot_state::pending; }
+  /// Of one that has settled.
+  [[nodiscard]] bool has_failed() const noexcept { return state.load(std::memory_order_acquire) != slot_state::value; }
 };
 
 /// How a result of type Result lives in a slot: in place if small, else on the heap.
