@@ -26,6 +26,8 @@
 #include "ham/offload/remote.hpp"
 #include "ham/offload/runtime.hpp"
 #include "ham/offload/task.hpp"
+#include "ham/offload/then_call.hpp"
+#include "ham/offload/transfer.hpp"
 #include "ham/offload/when.hpp"
 
 namespace ham {

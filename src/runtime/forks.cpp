@@ -60,11 +60,14 @@ void forget(engine& one) noexcept {
   std::erase(all().alive, &one);
 }
 
-bool is_up(std::uint64_t serial) noexcept {
+engine* find_engine(std::uint64_t serial) noexcept {
   std::lock_guard guard(all().mutex);
-  return std::any_of(all().alive.begin(), all().alive.end(),
-                     [serial](const engine* one) { return one->serial == serial; });
+  const auto found = std::find_if(all().alive.begin(), all().alive.end(),
+                                  [serial](const engine* one) { return one->serial == serial; });
+  return found == all().alive.end() ? nullptr : *found;
 }
+
+bool is_up(std::uint64_t serial) noexcept { return find_engine(serial) != nullptr; }
 
 std::string why_forked_away() {
   if (all().parent == 0) return {};

@@ -11,6 +11,10 @@
 
 namespace ham::offload::detail {
 
+/// The time that another node has for its part of a transfer, and what that makes of it; 0: no limit.
+[[nodiscard]] std::int64_t time_left(const transfer_terms& how) noexcept;
+[[nodiscard]] transfer_terms terms_left(std::int64_t time_left_ns) noexcept;
+
 [[nodiscard]] std::string hexadecimal(std::uint64_t address);
 /// Throws ham::buffer_error.
 [[noreturn]] void refuse(const char* why, node_t node, raw_buffer what, std::size_t bytes);
@@ -31,7 +35,7 @@ struct one_sided {
   node_t node;
   raw_buffer there;
   std::size_t bytes;  ///< that move
-  moved_by whom;
+  transfer_terms how;
   row_layout rows{};
 
   /// Whether accesses to this memory are worth it; where each costs a round trip, those to short rows are not.
@@ -42,7 +46,9 @@ struct one_sided {
   /// What an access would answer that is checked as one, before any byte moves.
   [[nodiscard]] transport::access_result allowed(transport::remote_memory& memory) const;
   /// Throws unless it was done: ham::node_failure, ham::buffer_error.
-  void check(engine& at, ham::detail::peer& who, transport::access_result how) const;
+  void check(engine& at, ham::detail::peer& who, transport::access_result result) const;
+  /// The error of one whose deadline has passed. `begun`: some of the bytes may have moved, or may yet.
+  [[nodiscard]] deadline_exceeded late(bool begun) const;
 
  private:
   [[nodiscard]] transport::access_result move_run(transport::remote_memory& memory, std::size_t from, std::size_t to,

@@ -15,6 +15,28 @@ future<void> join(engine& at, std::vector<future<void>> parts) {
   });
 }
 
+future<void> join_bounded(engine& at, std::vector<future<void>> parts, const one_sided& what) {
+  const engine_scope scope(&at);
+  return when_all(std::move(parts)).then([what](std::vector<future<void>> all) {
+    bool late = false;
+    bool begun = false;
+    for (auto& one : all) {
+      try {
+        one.get();
+        begun = true;
+      } catch (const deadline_exceeded& why) {
+        late = true;
+        begun = begun || why.outcome() != call_outcome::not_run;
+      }
+    }
+    if (late) throw what.late(begun);
+  });
+}
+
+future<void> unsent_part(engine& at) {
+  return ready_or_failed(at, [] { throw deadline_exceeded("not sent", call_outcome::not_run); });
+}
+
 void warn_of_messages(node_t node, std::size_t bytes) {
   constexpr std::size_t noticed_bytes = std::size_t{4} << 20;
   static std::atomic<bool> told{false};

@@ -58,6 +58,8 @@ class remote_memory {
   [[nodiscard]] virtual background_access background() const noexcept { return background_access::undivided; }
   /// Whether the calling thread may use it.
   [[nodiscard]] virtual bool open_to_me() const noexcept { return true; }
+  /// Whether an access waits for the peer's process, which may be stopped: it has no limit in time then.
+  [[nodiscard]] virtual bool waits_for_peer() const noexcept { return false; }
 };
 
 /// Memory of a connection in which messages that are longer than a frame are built where the peer reads them. As

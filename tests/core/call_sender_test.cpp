@@ -40,9 +40,10 @@ class sending_node : public detail::sending_node {
   std::function<void(node_t)> on_make_ready = [](node_t) {};
   int notices = 0, progresses = 0, long_messages = 0;
 
-  detail::peer_hold make_ready(node_t node) override {
+  bool late = false;
+  detail::peer_hold make_ready(node_t node, std::int64_t deadline_ns) override {
     on_make_ready(node);
-    return peers_.hold(node);
+    return late && deadline_ns != 0 ? detail::peer_hold() : peers_.hold(node);
   }
   void take_notice() override { ++notices; }
   bool progress() override {
@@ -254,6 +255,18 @@ TEST_F(call_sender, a_node_that_is_not_ready_is_connected_first) {
   EXPECT_EQ(to_.heads.size(), 1U);
 }
 
+TEST_F(call_sender, a_node_that_does_not_get_ready_in_time_fails_the_call_as_not_run) {
+  peers_[other].state = peer_state::unknown;
+  node_.late = true;
+  EXPECT_FALSE(send(8, soon(1'000'000)));
+  EXPECT_THROW(ping(8, soon(1'000'000)), deadline_exceeded);
+  EXPECT_NE(error<deadline_exceeded>(), "");
+  detail::batch_owner owner{[](detail::batch_owner&) {}};
+  EXPECT_THROW(static_cast<void>(sender_.begin_batched(soon(1'000'000), function(), &decode_nothing, owner)),
+               deadline_exceeded);
+  EXPECT_TRUE(to_.heads.empty());
+}
+
 TEST_F(call_sender, a_node_that_is_lost_meanwhile_fails_the_call_as_not_run) {
   peers_[other].state = peer_state::lost;
   try {
@@ -298,7 +311,7 @@ class batch_of_two : public call_sender {
  protected:
   batch_of_two() {
     for (call_slot*& slot : slots_) {
-      slot = sender_.begin_batched(other, function(), &decode_nothing, owner_).slot;
+      slot = sender_.begin_batched(destination(other), function(), &decode_nothing, owner_).slot;
       claimed_.push_back(slot);
     }
   }

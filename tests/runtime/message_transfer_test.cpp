@@ -2,6 +2,7 @@
 #include "runtime/message_transfer.hpp"
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,14 +16,62 @@ class message_transfer : public test::two_targets {
   using piece = std::pair<std::size_t, std::size_t>;
   std::vector<piece> pieces_of(std::size_t bytes) {
     std::vector<piece> seen;
-    in_pieces(at_, bytes, [&](std::size_t from, std::size_t count) {
+    in_pieces(at_, of(bytes), [&](std::size_t from, std::size_t count) {
       seen.emplace_back(from, count);
       return ready_or_failed(at_, [] {});
     }).get();
     return seen;
   }
+  static one_sided of(std::size_t bytes, std::int64_t deadline_ns = 0) {
+    return {one_sided::direction::put, nullptr, 1, {4096, 7}, bytes, {moved_by::anyone, deadline_ns}};
+  }
   engine& at_ = current();
 };
+
+/// What is said of pieces of which each settles as one of these letters says: done, late, not sent, fails.
+TEST_F(message_transfer, with_a_deadline_says_whether_anything_can_have_moved) {
+  const auto outcome_of = [&](const std::string& ends) -> std::string {
+    std::size_t begun = 0;
+    auto all =
+        in_pieces(at_, of(ends.size() * piece_bytes, base::now_ns() + 60'000'000'000), [&](std::size_t, std::size_t) {
+          const char how = ends[begun++];
+          return ready_or_failed(at_, [how] {
+            if (how == 'l') throw deadline_exceeded("late", call_outcome::may_have_run);
+            if (how == 'n') throw deadline_exceeded("not sent", call_outcome::not_run);
+            if (how == 'f') throw std::out_of_range("fails");
+          });
+        });
+    try {
+      all.get();
+    } catch (const deadline_exceeded& why) {
+      return to_string(why.outcome());
+    } catch (const std::out_of_range& why) {
+      return why.what();
+    }
+    return "done";
+  };
+  EXPECT_EQ(outcome_of("ddd"), "done");
+  EXPECT_EQ(outcome_of("nnn"), "not run");
+  EXPECT_EQ(outcome_of("dnn"), "may have run");
+  EXPECT_EQ(outcome_of("nln"), "may have run");
+  EXPECT_EQ(outcome_of("nfn"), "fails");
+}
+
+TEST_F(message_transfer, nothing_is_sent_behind_the_deadline) {
+  int begun = 0;
+  auto all = in_pieces(at_, of(3 * piece_bytes, 1), [&](std::size_t, std::size_t) {
+    ++begun;
+    return ready_or_failed(at_, [] {});
+  });
+  EXPECT_EQ(begun, 0);
+  try {
+    all.get();
+    FAIL() << "must throw";
+  } catch (const deadline_exceeded& why) {
+    EXPECT_EQ(why.outcome(), call_outcome::not_run);
+    EXPECT_NE(std::string(why.what()).find("nothing has moved"), std::string::npos) << why.what();
+  }
+}
 
 TEST_F(message_transfer, goes_in_pieces_of_a_mebibyte) {
   EXPECT_EQ(pieces_of(1), (std::vector<piece>{{0, 1}}));
@@ -33,7 +82,7 @@ TEST_F(message_transfer, goes_in_pieces_of_a_mebibyte) {
 
 TEST_F(message_transfer, fails_with_the_first_error_once_all_pieces_have_settled) {
   int begun = 0;
-  auto all = in_pieces(at_, 3 * piece_bytes, [&](std::size_t, std::size_t) {
+  auto all = in_pieces(at_, of(3 * piece_bytes), [&](std::size_t, std::size_t) {
     const int mine = begun++;
     return ready_or_failed(at_, [&] {
       if (mine != 0) throw std::out_of_range("piece " + std::to_string(mine));

@@ -69,6 +69,7 @@ class distant_memory final : public remote_memory {
   }
   [[nodiscard]] background_access background() const noexcept override { return background_access::none; }
   [[nodiscard]] bool open_to_me() const noexcept override { return bulk_.open_to_me(); }
+  [[nodiscard]] bool waits_for_peer() const noexcept override { return true; }
 
  private:
   bulk& bulk_;
