@@ -54,6 +54,14 @@ engine& current() {
   return *at;
 }
 
+engine& engine_of_runtime(std::uint64_t serial) {
+  if (engine* const mine = current_or_null(); mine != nullptr && mine->serial == serial) return *mine;
+  engine* const at = find_engine(serial);
+  if (at == nullptr) [[unlikely]]
+    throw config_error("the runtime of this node, context or buffer has ended; end what uses it before its runtime");
+  return *at;
+}
+
 std::uint64_t serial_of(const engine& at) noexcept { return at.serial; }
 
 engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
