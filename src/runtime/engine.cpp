@@ -248,10 +248,10 @@ bool engine::progress(const call_slot* awaited) {
 
 bool engine::poll_once() {
   memory.move_started_on();
-  if (progress()) return true;
-  if (calls.next_deadline_ns() == base::never_ns) return false;
+  const bool any = progress();
+  if (calls.next_deadline_ns() == base::never_ns) return any;
   const std::int64_t now = base::now_ns();
-  if (now < calls.next_deadline_ns()) return false;
+  if (now < calls.next_deadline_ns()) return any;
   expire_deadlines(now);
   return true;
 }
