@@ -20,7 +20,7 @@ using enum setting_kind;
 
 // clang-format off
 // In the order of `setting`, which the test holds it to; docs/configuration.md lists the same.
-constexpr std::array<setting_info, 22> table{{
+constexpr std::array<setting_info, 23> table{{
     {setting::nodes, "HAM_NODES", "nodes", "host", text, 0, 0, nullptr, "a list",
      "mpi under an MPI launcher, else shm:1", "the targets", false},
     {setting::cpu_affinity, "HAM_CPU_AFFINITY", "cpu_affinity", "host", text, 0, 0, nullptr, "auto, none or cores",

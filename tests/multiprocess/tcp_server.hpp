@@ -28,7 +28,8 @@ class scratch_key {
   explicit scratch_key(char digit) {
     char name[] = "/tmp/ham-key-XXXXXX";
     const int fd = ::mkstemp(name);  // 0600
-    const std::string text = std::string(64, digit) + "\n";
+    std::string text(64, digit);
+    text.push_back('\n');
     if (::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) throw error("no key file");
     ::close(fd);
     path_ = name;
