@@ -17,20 +17,13 @@ constexpr node_t far_target = 2;
 /// Runs on the host: the second hop of a call that is passed on by hand.
 void pass_on(node_t to) { offload::sync(to, fn<&nothing>); }
 
-/// What a target found: block_times, as it crosses.
-using found_times = std::pair<double, std::vector<double>>;
-
-found_times found(block_times times) { return {times.typical_ns, std::move(times.single_ns)}; }
-
 /// The two run on the first target.
-found_times time_relayed(block_plan plan) {
-  return found(time_block([] { offload::sync(far_target, fn<&nothing>); }, plan));
+block_times time_relayed(block_plan plan) {
+  return time_block([] { offload::sync(far_target, fn<&nothing>); }, plan);
 }
-found_times time_by_hand(block_plan plan) {
-  return found(time_block([] { offload::sync(0, fn<&pass_on>, far_target); }, plan));
+block_times time_by_hand(block_plan plan) {
+  return time_block([] { offload::sync(0, fn<&pass_on>, far_target); }, plan);
 }
-
-block_times times_of(found_times of) { return {of.first, std::move(of.second)}; }
 
 /// Calls over such a link, and their two hops.
 paired_rounds measure(const settings& how, const link_model& link) {
@@ -41,8 +34,8 @@ paired_rounds measure(const settings& how, const link_model& link) {
   paired_rounds rounds;
   for (int round = 0; round < how.repetitions; ++round) {
     take_round(
-        rounds, round, [&] { return times_of(offload::sync(near_target, fn<&time_by_hand>, how.plan())); },
-        [&] { return times_of(offload::sync(near_target, fn<&time_relayed>, how.plan())); });
+        rounds, round, [&] { return offload::sync(near_target, fn<&time_by_hand>, how.plan()); },
+        [&] { return offload::sync(near_target, fn<&time_relayed>, how.plan()); });
   }
   return rounds;
 }
