@@ -57,7 +57,7 @@ int ends_in_order() {
       offload::remove_node(1);
     }
     offload::async(2, fn<&sleep_long>).detach();
-    static offload::future<void>* kept;  // outlives the job, and is no leak
+    [[maybe_unused]] static offload::future<void>* volatile kept;  // outlives the job, and is no leak
     kept = new offload::future<void>(offload::async(2, fn<&sleep_long>));
   }
   return 0;
