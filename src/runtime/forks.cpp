@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -25,9 +27,11 @@ struct register_of_engines {
   pid_t parent = 0;  ///< whose job was left behind; 0: none was
 };
 
-/// Never destroyed: a process may fork until its very end.
+/// Never destroyed: a process may fork until its very end. Static storage tells the simulator that the lock is the
+/// process's and no node's: a node that is killed does not keep it.
 register_of_engines& all() {
-  static auto* const made = new register_of_engines;
+  alignas(register_of_engines) static std::byte place[sizeof(register_of_engines)];
+  static auto* const made = ::new (static_cast<void*>(place)) register_of_engines;
   return *made;
 }
 
