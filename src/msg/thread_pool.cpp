@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <iterator>
+#include <new>
 #include <system_error>
 
 #include "base/settings.hpp"
@@ -38,9 +40,11 @@ thread_pool::thread_pool(std::size_t threads) : size_(threads != 0 ? threads : d
 thread_pool::~thread_pool() { shutdown(); }
 
 thread_pool& thread_pool::process() {
-  // The pool itself is never destroyed: when a job calls exit(), the other threads still use it.
+  // The pool itself is never destroyed: when a job calls exit(), the other threads still use it. The process's own lock
+  // lies in static storage, by which the simulator knows that no node keeps it when it is killed.
+  alignas(thread_pool) static std::byte place[sizeof(thread_pool)];
   struct owner {
-    thread_pool* pool = new thread_pool;
+    thread_pool* pool = ::new (static_cast<void*>(place)) thread_pool;
     ~owner() { pool->shutdown(); }
   };
   static owner holder;
