@@ -9,6 +9,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/renew.hpp"
 #include "base/settings.hpp"
 #include "base/thread.hpp"
 #include "ham/error.hpp"
@@ -48,9 +49,9 @@ thread_pool& thread_pool::process() {
     ~owner() { pool->shutdown(); }
   };
   static owner holder;
-  // The threads of the pool do not exist in a child that is forked: it gets another one.
+  // The threads of the pool do not exist in a child that is forked: the pool is made anew there.
   static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
-    holder.pool = new thread_pool;
+    base::renew(*holder.pool);
     pool_of_this_thread = nullptr;
   });
   static_cast<void>(registered);
