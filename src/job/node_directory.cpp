@@ -123,6 +123,15 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
       if (from != 0) throw protocol_error("a request to start targets, which only the host makes");
       on_start_request(text);
       return;
+    case notice::question:
+      if (node_.self() != 0) throw protocol_error("a question that only the host answers");
+      announce(from);
+      send_notice(from, pack(question_number{kind_of(notice::answer), std::get<1>(unpack<question_number>(text))}));
+      return;
+    case notice::answer:
+      if (from != 0) throw protocol_error("an answer, which only the host gives");
+      answered_.store(std::get<1>(unpack<question_number>(text)), std::memory_order_release);
+      return;
     default: break;
   }
   throw protocol_error("a notice of unknown kind " + std::to_string(static_cast<int>(text.front())));
@@ -148,6 +157,13 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
     }
   }
   complete_.store(complete, std::memory_order_release);
+}
+
+std::uint32_t node_directory::ask_for_nodes() {
+  if (node_.self() == 0 || !node_.peers.is_ready(0)) return 0;
+  const std::uint32_t number = asked_.fetch_add(1, std::memory_order_relaxed) + 1;
+  send_notice(0, pack(question_number{kind_of(notice::question), number}));
+  return number;
 }
 
 void node_directory::end_target(node_t node, std::chrono::milliseconds timeout) {

@@ -64,6 +64,11 @@ class node_directory {
   /// Whether the host has told, if it has to, how `peer` is reached.
   [[nodiscard]] bool knows_way(node_t peer) const;
   std::int64_t connect(node_t peer);
+  /// 0: there is nobody to ask. Does not wait.
+  [[nodiscard]] std::uint32_t ask_for_nodes();
+  [[nodiscard]] bool has_answered(std::uint32_t number) const noexcept {
+    return answered_.load(std::memory_order_acquire) >= number;
+  }
   void on_welcome(node_t peer);
   void on_notice(node_t from, std::span<const std::byte> text);
 
@@ -121,7 +126,9 @@ class node_directory {
   transport::network* network_ = nullptr;  // guarded by the receiving lock
   std::atomic<bool> compared_{false};      ///< what the host has announced with this rank's own list
   std::atomic<node_t> complete_{0};        ///< of nodes with smaller numbers the host has told what follows
-  mutable std::mutex mutex_;               // what follows, and how_
+  std::atomic<std::uint32_t> asked_{0};    ///< questions about the nodes of the job
+  std::atomic<std::uint32_t> answered_{0};
+  mutable std::mutex mutex_;  // what follows, and how_
   std::optional<start_request> start_request_;
   std::vector<rank_range> ranks_;
   std::vector<std::pair<node_t, node_t>> other_ranks_;  ///< first and end of those that this node is not one of

@@ -17,6 +17,8 @@ class node_job final : public job {
 
   bool knows_way(node_t peer) const override { return directory_.knows_way(peer); }
   std::int64_t connect(node_t peer) override { return directory_.connect(peer); }
+  std::uint32_t ask_for_nodes() override { return directory_.ask_for_nodes(); }
+  bool has_answered(std::uint32_t number) const override { return directory_.has_answered(number); }
   void on_welcome(node_t peer) override { directory_.on_welcome(peer); }
   void on_notice(node_t from, std::span<const std::byte> text) override {
     if (main_ != nullptr && main_role::is_about_main(notice_in(text)))

@@ -24,6 +24,8 @@ enum class notice : std::uint8_t {
   run_main,          ///< host to a target: run main
   main_ended,        ///< to the host: it has ended, or there is none
   start_targets,     ///< host to a waiting program that it has invited, once: start these targets of yours
+  question,          ///< to the host: which nodes are there? An announcement comes, and then
+  answer,            ///< to who asked: that was all
 };
 
 /// kind, number of nodes, end of those of which this says all, secure, force_insecure, job key, addresses, nodes that
@@ -37,6 +39,8 @@ using meeting = std::tuple<std::uint8_t, node_t>;
 using ending = std::tuple<std::uint8_t, node_t, std::int64_t>;
 /// kind, the program's name and its arguments, whether with a progress thread
 using main_request = std::tuple<std::uint8_t, std::vector<std::string>, bool>;
+/// kind, number of the question, of those that the asking node has asked
+using question_number = std::tuple<std::uint8_t, std::uint32_t>;
 /// kind, exit status, whether the process is about to exit, why it did not run
 using main_end = std::tuple<std::uint8_t, std::int32_t, bool, std::string>;
 

@@ -156,6 +156,7 @@ class engine final : public called_node,
   void await_loss(peer& who, std::int64_t until_ns);
   bool await_greeting(peer& who, std::int64_t until_ns);
   peer_hold peer_for(node_t node);
+  void learn_of(node_t node);
   std::int64_t connect(node_t node);
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {

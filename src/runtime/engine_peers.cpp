@@ -25,8 +25,19 @@ peer_hold engine::peer_for(node_t node) {
   throw node_failure("node " + std::to_string(node) + " failed: it has left the job", std::move(details));
 }
 
+/// A number that another node has passed on may arrive before the host's word of a new node.
+void engine::learn_of(node_t node) {
+  constexpr std::int64_t timeout_ns = 5'000'000'000;
+  const auto known = [&] { return static_cast<std::size_t>(node) < peers.size(); };
+  if (node < 0 || known() || owner == nullptr || stop_.load() || leaving_.load()) return;
+  const std::uint32_t number = owner->ask_for_nodes();
+  if (number == 0) return;
+  wait_until([&] { return known() || owner->has_answered(number) || stop_.load(); }, base::now_ns() + timeout_ns);
+}
+
 /// The peer, once it is connected and greeted.
 peer_hold engine::make_ready(node_t node) {
+  learn_of(node);
   peer_hold who = peer_for(node);
   peer_state expected = peer_state::unknown;
   std::int64_t until_ns = base::never_ns;

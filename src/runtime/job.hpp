@@ -21,6 +21,10 @@ class job {
   /// Begins a connection to `peer`; the observer is told how it ends. Gives how long that may take (nanoseconds on the
   /// steady clock, base::never_ns: somebody will tell in any case). Any thread; does not wait.
   virtual std::int64_t connect(node_t peer) = 0;
+  /// Asks the host which nodes there are; gives the number of the question, 0 where nobody can be asked. This node has
+  /// taken note of all that the host knew then once has_answered(number). Any thread; does not wait.
+  [[nodiscard]] virtual std::uint32_t ask_for_nodes() = 0;
+  [[nodiscard]] virtual bool has_answered(std::uint32_t number) const = 0;
 
   /// `peer` has greeted this node. The receiving lock is held.
   virtual void on_welcome(node_t peer) = 0;

@@ -86,6 +86,34 @@ TEST(node_directory, a_rank_ends_its_targets_for_the_host) {
   EXPECT_EQ(node->peers.hold(2)->state.load(), peer_state::lost) << "before its process is ended";
 }
 
+TEST(node_directory, a_question_is_answered_behind_an_announcement) {
+  world job(500, 0, 2);
+  node_directory host(job.node(), {});
+  world::peer& asker = job.friendly();
+  const bytes question = pack(question_number{kind_of(notice::question), 7});
+  job.node().locked([&] { host.on_notice(asker.number, question); });
+  job.step();
+  std::vector<bytes> heard;
+  while (auto next = asker.receive()) {
+    if (next->first.kind == to_byte(wire_kind::notice)) heard.push_back(std::move(next->second));
+  }
+  ASSERT_EQ(heard.size(), 2U);
+  EXPECT_EQ(notice_in(heard[0]), notice::announcement);
+  EXPECT_EQ(heard[1], pack(question_number{kind_of(notice::answer), 7}));
+}
+
+TEST(node_directory, only_the_host_is_asked_and_answers) {
+  lone_node node(1, 4);
+  node_directory directory(*node, {});
+  EXPECT_EQ(directory.ask_for_nodes(), 0U) << "the host is not connected";
+  EXPECT_THROW(directory.on_notice(2, pack(question_number{kind_of(notice::question), 1})), protocol_error);
+  EXPECT_THROW(directory.on_notice(2, pack(question_number{kind_of(notice::answer), 1})), protocol_error);
+  EXPECT_FALSE(directory.has_answered(1));
+  directory.on_notice(0, pack(question_number{kind_of(notice::answer), 1}));
+  EXPECT_TRUE(directory.has_answered(1));
+  EXPECT_FALSE(directory.has_answered(2));
+}
+
 TEST(node_directory, a_rank_refuses_a_host_that_has_read_another_list) {
   world told;
   node_directory teller(told.node(), {});

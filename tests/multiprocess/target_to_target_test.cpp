@@ -5,6 +5,7 @@
 #include "offload/block_crossing.hpp"
 
 #include <sys/resource.h>
+#include <chrono>
 #include <numeric>
 
 using namespace ham;
@@ -48,6 +49,24 @@ TEST(target_to_target, deep_nesting) {
   runtime rt(nodes("shm:2"));
   EXPECT_EQ(offload::sync(1, fn<&ping_pong>, 2, 100), 100);
   EXPECT_EQ(offload::sync(1, fn<&ping_pong>, 0, 100), 100);
+}
+
+void spend(int microseconds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+pid_t pid_through(node_t next, node_t last) { return offload::sync(next, fn<&pid_of>, last); }
+
+/// What the host says of the new node lies behind a lot of work in node 1's queue; the call from node 2 overtakes it.
+TEST(target_to_target, a_number_that_arrives_before_the_word_of_a_new_node) {
+  runtime rt(nodes("shm:2"));
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 500; ++i) offload::ping(1, fn<&spend>, 400);
+    const node_t fresh = offload::add_node("shm:1");
+    EXPECT_GT(offload::sync(2, fn<&pid_through>, 1, fresh), 0);
+  }
+  EXPECT_THROW(offload::sync(1, fn<&pid_of>, 77), call_error) << "the host knows of no such node either";
 }
 
 TEST(target_to_target, all_call_all_at_once) {
