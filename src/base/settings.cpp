@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/fault_rules.hpp"
+#include "base/immortal.hpp"
+#include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/privileges.hpp"
 #include "ham/error.hpp"
@@ -20,7 +22,7 @@ using enum setting_kind;
 
 // clang-format off
 // In the order of `setting`, which the test holds it to; docs/configuration.md lists the same.
-constexpr std::array<setting_info, 23> table{{
+constexpr std::array<setting_info, 24> table{{
     {setting::nodes, "HAM_NODES", "nodes", "host", text, 0, 0, nullptr, "a list",
      "mpi under an MPI launcher, else shm:1", "the targets", false},
     {setting::cpu_affinity, "HAM_CPU_AFFINITY", "cpu_affinity", "host", text, 0, 0, nullptr, "auto, none or cores",
@@ -58,6 +60,8 @@ constexpr std::array<setting_info, 23> table{{
      "60", "that a started process may take to join, and to greet its host; 0: no limit", false},
     {setting::unobserved_errors, "HAM_UNOBSERVED_ERRORS", "unobserved_errors", "every node", choice, 0, 0, "report|ignore", nullptr,
      "report", "whether errors of futures that nobody has read are lines on stderr", false},
+    {setting::log, "HAM_LOG", "log", "every node", levels, 0, 0, nullptr, "levels",
+     "warning", "what the library tells on stderr: off, error, warning, info or debug, of all or of some parts (info,tcp=debug)", false},
     {setting::veo_library, "HAM_VEO_LIBRARY", "veo_library", "host", text, 0, 0, nullptr, "a library",
      "libveo.so.1", "the VEO library of veo and vedma targets", true},
     {setting::veo_application, "HAM_VEO_APPLICATION", "veo_application", "host", text, 0, 0, nullptr, "a library",
@@ -118,7 +122,8 @@ std::optional<std::int64_t> parse(std::string_view text, const setting_info& whi
       return parse_integer(text, static_cast<std::int64_t>(which.least), static_cast<std::int64_t>(which.most));
     case seconds: return nanoseconds_in(text, which);
     case bytes: return bytes_in(text, which);
-    case faults: return 0;  // see parse_setting
+    case faults:
+    case levels: return 0;  // see parse_setting
   }
   return std::nullopt;
 }
@@ -146,15 +151,12 @@ std::string refusal(const setting_info& which) {
   return std::string("is no number ") + (in_seconds ? "of seconds " : "") + "from " + range_of(which);
 }
 
-/// What the program has said. Never destroyed: threads of the library may outlive the destructors.
+/// What the program has said. Threads of the library may outlive the destructors.
 struct program_store {
   std::mutex mutex;
   std::vector<program_setting> said;
 };
-program_store& store() {
-  static program_store& only = *new program_store;
-  return only;
-}
+program_store& store() { return immortal<program_store>(); }
 
 std::optional<program_setting> said_by_program(setting which) {
   const std::lock_guard guard(store().mutex);
@@ -189,7 +191,8 @@ std::string option_of(const setting_info& which) {
 std::string values_of(const setting_info& which) {
   switch (which.kind) {
     case setting_kind::text:
-    case faults: return which.unit;
+    case faults:
+    case levels: return which.unit;
     case choice: {
       std::string words = which.words;
       for (std::size_t at = 0; (at = words.find('|', at)) != std::string::npos;) words.replace(at, 1, ", ");
@@ -215,13 +218,17 @@ std::string settings_help() {
 
 std::int64_t parse_setting(setting which, std::string_view text, const std::string& source) {
   if (info_of(which).kind == faults) static_cast<void>(parse_faults(text, source));
+  if (info_of(which).kind == levels) static_cast<void>(parse_log_levels(text, source));
   if (const auto value = parse(text, info_of(which))) return *value;
   throw config_error(source + "=" + std::string(text) + " " + refusal(info_of(which)));
 }
 
 void use_program_settings(std::vector<program_setting> said) {
-  const std::lock_guard guard(store().mutex);
-  store().said = std::move(said);
+  {
+    const std::lock_guard guard(store().mutex);
+    store().said = std::move(said);
+  }
+  renew_log_levels();
 }
 
 std::vector<program_setting> program_settings() {

@@ -33,6 +33,7 @@ enum class setting : std::uint8_t {
   close_timeout,
   start_timeout,
   unobserved_errors,
+  log,
   veo_library,
   veo_application,
   fault,
@@ -47,7 +48,8 @@ enum class setting_kind : std::uint8_t {
   number,   ///< a whole number
   seconds,  ///< a decimal number of seconds; nanoseconds
   bytes,    ///< a whole number, K, M or G may follow; bytes
-  faults    ///< rules (fault_rules.hpp); 0
+  faults,   ///< rules (fault_rules.hpp); 0
+  levels    ///< of lines (log.hpp); 0
 };
 
 /// A line of the table.

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/heavy_fence.hpp"
+#include "base/log.hpp"
 #include "core/batch_records.hpp"
 
 namespace ham::detail {
@@ -77,7 +78,8 @@ void connections::fail(peer& who, const std::string& why) noexcept {
   if (who.node != of_.own.node && who.failed.exchange(true)) return;
   try {
     const std::string reason = "the connection was closed because it sent " + why;
-    if (!node_.leaving()) std::fprintf(stderr, "ham: node %d: node %d: %s\n", of_.own.node, who.node, reason.c_str());
+    if (!node_.leaving())
+      base::log("runtime", base::log_level::error, "node %d: node %d: %s", of_.own.node, who.node, reason.c_str());
     if (who.node == of_.own.node) return;
     // It is told, so that its pending calls settle.
     std::vector<std::byte> farewell(why.size());
@@ -112,6 +114,8 @@ void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
   receive_last_answers(who);
   if (who.state.load() == peer_state::lost) return;
   who.about.set_loss(std::move(reason), how == peer_end::left);
+  base::log("runtime", base::log_level::info, "node %d %s: %s", who.node,
+            how == peer_end::left ? "has left" : "is lost", who.about.loss().c_str());
   who.lost_at_ns.store(base::now_ns(), std::memory_order_relaxed);
   who.state.store(peer_state::lost, std::memory_order_release);
   who.fragments.clear();  // what is not whole by now will never be

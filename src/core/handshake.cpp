@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/log.hpp"
 #include "core/greeting.hpp"
 #include "ham/msg/manifest.hpp"
 #include "ham/msg/translation.hpp"
@@ -48,6 +49,12 @@ void handshake::become_ready(peer& who) {
   if (const auto* const memory = who.to->long_messages())  // which it has mapped before it sent its greeting
     who.max_payload = std::min(who.max_payload, memory->min_size() - 1);
   who.sending.unlock();
+  if (base::logs("runtime", base::log_level::info)) {
+    const peer_identity::info about = who.about.description();
+    base::log("runtime", base::log_level::info, "node %d is connected over %s: %s, pid %lld%s", who.node,
+              about.transport.c_str(), about.name.c_str(), static_cast<long long>(about.pid),
+              who.translation == nullptr ? "" : ", another build");
+  }
   who.state.store(peer_state::ready, std::memory_order_release);
   waiter_.wake_finished();
 }

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/immortal.hpp"
+#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/names.hpp"
@@ -37,7 +39,7 @@ namespace {
 constinit std::atomic<unobserved_error_handler> the_handler{nullptr};
 constinit thread_local bool in_handler = false;
 
-/// Lines for a burst, then one in a second: thousands of futures may fail together. Never destroyed.
+/// Lines for a burst, then one in a second: thousands of futures may fail together.
 class line_limit {
  public:
   /// Whether one may be written now; `left_out`: how many were not since the last one.
@@ -70,10 +72,7 @@ class line_limit {
   std::int64_t refilled_ns_ = 0;
   std::uint64_t left_out_ = 0;
 };
-line_limit& lines() noexcept {
-  static line_limit& only = *new line_limit;
-  return only;
-}
+line_limit& lines() noexcept { return base::immortal<line_limit>(); }
 
 bool ignored() noexcept {
   try {
@@ -96,12 +95,11 @@ std::string subject_of(const unobserved_error& what) {
 }
 
 std::string line_for(const unobserved_error& what) {
-  const std::string begin = what.at < 0 ? "ham: " : "ham: node " + std::to_string(what.at) + ": ";
+  const std::string begin = what.at < 0 ? "" : "node " + std::to_string(what.at) + ": ";
   if (what.what == operation::ping) return begin + what.function + ", called by ping, threw " + describe(what.error);
   return begin + "nobody has read the error of " + subject_of(what) + ": " + describe(what.error);
 }
 
-/// In one piece, so that no other line gets into it.
 void write_line(const unobserved_error& what) {
   std::uint64_t left_out = 0;
   if (ignored() || !lines().take(left_out)) return;
@@ -112,8 +110,7 @@ void write_line(const unobserved_error& what) {
         " (get() or error() of its future read it; ham::on_unobserved_error handles such errors, "
         "HAM_UNOBSERVED_ERRORS=ignore is silent)";
   if (left_out != 0) text += " (" + std::to_string(left_out) + " before it are not shown)";
-  text += '\n';
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  base::log("runtime", base::log_level::warning, "%s", text.c_str());
 }
 
 struct verb {

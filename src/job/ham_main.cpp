@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "base/log.hpp"
 #include "job/run_target.hpp"
 
 /// Called once in a process that the host's runtime made, with the address of what the host has left there. Returns
@@ -13,7 +14,7 @@ extern "C" std::uint64_t ham_main(std::uint64_t welcome) {
     ham::detail::run_called_target(welcome);
     return 0;
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "ham: %s\n", problem.what());
+    ham::base::log("job", ham::base::log_level::error, "%s", problem.what());
     return 1;
   }
 }

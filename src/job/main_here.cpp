@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/thread.hpp"
 
@@ -77,7 +78,7 @@ void main_here::end(int status, bool exits) noexcept {
       static_cast<void>(here->target_.release());
     if (here->after_) here->after_();
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "ham: at the end of main: %s\n", problem.what());
+    base::log("job", base::log_level::error, "at the end of main: %s", problem.what());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "compose/transports.hpp"
 #include "job/notices.hpp"
 #include "runtime/options.hpp"
@@ -157,6 +158,7 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
     }
   }
   complete_.store(complete, std::memory_order_release);
+  base::log("job", base::log_level::debug, "the host announces %u nodes", nodes);
 }
 
 std::uint32_t node_directory::ask_for_nodes() {

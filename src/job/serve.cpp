@@ -21,6 +21,7 @@
 
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
+#include "base/log.hpp"
 #include "base/own_program.hpp"
 #include "base/unique_fd.hpp"
 #include "compose/transports.hpp"
@@ -158,7 +159,7 @@ class job_processes {
     try {
       served_ = wait_and_serve(std::move(at_), std::move(in), std::move(how_));
     } catch (const std::exception& problem) {
-      std::fprintf(stderr, "ham: %s\n", problem.what());
+      base::log("job", base::log_level::error, "%s", problem.what());
     }
     return true;
   }
@@ -222,10 +223,12 @@ class job_processes {
   static void report_end(const child& one, const std::string& how) {
     constexpr std::string_view by_signal = "was killed by signal ";
     if (one.killed) {
-      std::fprintf(stderr, "ham: the process of a job was killed: %d ms after its host had gone it was still there\n",
-                   static_cast<int>(grace_of(one) / 1'000'000));
+      base::log("job", base::log_level::warning,
+                "the process of a job was killed: %d ms after its host had gone it was still there",
+                static_cast<int>(grace_of(one) / 1'000'000));
     } else if (how.starts_with(by_signal)) {
-      std::fprintf(stderr, "ham: the process of a job was ended by signal %s\n", how.c_str() + by_signal.size());
+      base::log("job", base::log_level::warning, "the process of a job was ended by signal %s",
+                how.c_str() + by_signal.size());
     }
     if (one.waiting) base::sleep_ns(100'000'000);  // whatever ended it before it had a host will do so again
   }

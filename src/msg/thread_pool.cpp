@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <iterator>
-#include <new>
 #include <system_error>
 
+#include "base/immortal.hpp"
 #include "base/renew.hpp"
 #include "base/settings.hpp"
 #include "base/thread.hpp"
@@ -41,11 +40,9 @@ thread_pool::thread_pool(std::size_t threads) : size_(threads != 0 ? threads : d
 thread_pool::~thread_pool() { shutdown(); }
 
 thread_pool& thread_pool::process() {
-  // The pool itself is never destroyed: when a job calls exit(), the other threads still use it. The process's own lock
-  // lies in static storage, by which the simulator knows that no node keeps it when it is killed.
-  alignas(thread_pool) static std::byte place[sizeof(thread_pool)];
+  // The pool itself is never destroyed: when a job calls exit(), the other threads still use it.
   struct owner {
-    thread_pool* pool = ::new (static_cast<void*>(place)) thread_pool;
+    thread_pool* pool = &base::immortal<thread_pool>();
     ~owner() { pool->shutdown(); }
   };
   static owner holder;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/thread.hpp"
 #include "core/pool_wait.hpp"
@@ -29,6 +30,7 @@ constexpr int max_frames = 64;             // handled under one hold of the rece
 constexpr unsigned polls_while_idle = 64;  // at the transport, before the rest is looked at again
 
 constinit std::atomic<std::uint64_t> next_serial{1};
+constinit std::atomic<node_t> made_last{-1};  ///< whose lines threads of no node write
 
 continuation* report_abandoned(engine& owner, node_t node, const msg::handler_entry& function,
                                std::exception_ptr why) noexcept {
@@ -86,6 +88,11 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
   own.max_payload = self_endpoint_.max_payload();
   own.hello_seen = true;
   own.about.introduce(local_node_info(self_), {});
+  base::use_log_node([]() noexcept {
+    const engine* const at = current_or_null();
+    return static_cast<int>(at == nullptr ? made_last.load(std::memory_order_relaxed) : at->self());
+  });
+  made_last.store(self_, std::memory_order_relaxed);
   own.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &own;
   detach_in_forks(*this);
@@ -108,8 +115,8 @@ engine::~engine() {
   memory.transfers().stop();
   settle_the_rest();
   if (const std::uint64_t untold = take_unreported(); untold != 0)
-    std::fprintf(stderr, "ham: node %d: %llu more errors that nobody has read are not shown\n", self_,
-                 static_cast<unsigned long long>(untold));
+    base::log("runtime", base::log_level::warning, "node %d: %llu more errors that nobody has read are not shown",
+              self_, static_cast<unsigned long long>(untold));
 }
 
 /// Calls to this very node, batches that were never sent, and what hangs on them: every future settles.

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/log.hpp"
 #include "base/printable.hpp"
 #include "core/relay_frame.hpp"
 #include "core/remote_exception.hpp"
@@ -54,8 +55,8 @@ void engine::lose_ping(frame_header head, std::span<const std::byte> payload,
   if (head.in_context()) thread_contexts.count_lost(word_at(payload, 0));
   if (leaving_.load() || told_of_lost_pings_.exchange(true)) return;
   const std::string why = describe_exception(error);
-  std::fprintf(stderr, "ham: node %d: %s, called by ping, was not run: %s (said once)\n", self_,
-               table_->pretty_name(head.key()).c_str(), why.c_str());
+  base::log("runtime", base::log_level::warning, "node %d: %s, called by ping, was not run: %s (said once)", self_,
+            table_->pretty_name(head.key()).c_str(), why.c_str());
 }
 
 /// This node ends: calls that wait in its contexts will not run, and their callers are told. True if there were calls

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <mutex>
 #include <new>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/immortal.hpp"
 #include "base/renew.hpp"
 #include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
@@ -27,13 +27,8 @@ struct register_of_engines {
   pid_t parent = 0;  ///< whose job was left behind; 0: none was
 };
 
-/// Never destroyed: a process may fork until its very end. Static storage tells the simulator that the lock is the
-/// process's and no node's: a node that is killed does not keep it.
-register_of_engines& all() {
-  alignas(register_of_engines) static std::byte place[sizeof(register_of_engines)];
-  static auto* const made = ::new (static_cast<void*>(place)) register_of_engines;
-  return *made;
-}
+/// A process may fork until its very end.
+register_of_engines& all() { return base::immortal<register_of_engines>(); }
 
 void before_fork() { all().mutex.lock(); }
 void after_fork_here() { all().mutex.unlock(); }

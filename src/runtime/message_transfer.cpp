@@ -1,4 +1,5 @@
 #include "runtime/message_transfer.hpp"
+#include "base/log.hpp"
 
 #include <atomic>
 #include <cstdio>
@@ -35,11 +36,11 @@ void warn_of_messages(node_t node, std::size_t bytes) {
   constexpr std::size_t noticed_bytes = std::size_t{4} << 20;
   static std::atomic<bool> told{false};
   if (bytes < noticed_bytes || told.exchange(true)) return;
-  std::fprintf(stderr,
-               "ham: %zu MiB of node %d's memory travel in messages, several times slower than a copy (the memory was "
-               "not allocated with ham::offload::allocate); allocate it with offload::allocate<T>(%d, n), if it is "
-               "copied often\n",
-               bytes >> 20, node, node);
+  base::log("runtime", base::log_level::warning,
+            "%zu MiB of node %d's memory travel in messages, several times slower than a copy (the memory was "
+            "not allocated with ham::offload::allocate); allocate it with offload::allocate<T>(%d, n), if it is "
+            "copied often\n",
+            bytes >> 20, node, node);
 }
 
 }  // namespace ham::offload::detail

@@ -45,6 +45,7 @@ std::string text_in(const runtime_options& options, setting which) {
     case setting::close_timeout: return options.close_timeout ? in_seconds(*options.close_timeout) : "";
     case setting::start_timeout: return count_or(options.start_timeout, "0");
     case setting::unobserved_errors: return options.unobserved_errors;
+    case setting::log: return options.log;
     case setting::veo_library: return options.veo_library;
     case setting::veo_application: return options.veo_application;
     case setting::fault: return options.fault;
@@ -75,6 +76,7 @@ void take_setting(runtime_options& options, setting which, std::string_view text
     case setting::close_timeout: options.close_timeout = from_nanoseconds(number); break;
     case setting::start_timeout: options.start_timeout = std::chrono::seconds(number); break;
     case setting::unobserved_errors: options.unobserved_errors = text; break;
+    case setting::log: options.log = text; break;
     case setting::veo_library: options.veo_library = text; break;
     case setting::veo_application: options.veo_application = text; break;
     case setting::fault: options.fault = text; break;

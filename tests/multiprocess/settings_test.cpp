@@ -37,6 +37,22 @@ TEST(settings, of_the_environment_hold_where_the_program_says_nothing) {
   EXPECT_EQ(offload::sync(1, fn<&text_of_variable>, std::string("HAM_CLOSE_TIMEOUT")), "");
 }
 
+/// What the library told on stderr, with HAM_LOG=info in host and target.
+TEST(settings, the_log_tells_of_nodes_that_come_and_go) {
+  testing::internal::CaptureStderr();
+  {
+    runtime_options options = test::nodes("shm:1");
+    options.log = "info";
+    runtime rt(options);
+    EXPECT_EQ(offload::sync(1, fn<&text_of_variable>, std::string("HAM_LOG")), "info");
+  }
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find(" info runtime: node 1 is connected over shm: "), std::string::npos) << told;
+  EXPECT_NE(told.find(" info runtime: node 0 is connected over shm: "), std::string::npos) << "the target's\n" << told;
+  EXPECT_NE(told.find("node 0 pid "), std::string::npos) << told;
+  EXPECT_NE(told.find("node 1 has left: "), std::string::npos) << told;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {

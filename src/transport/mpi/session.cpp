@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/settings.hpp"
 #include "ham/error.hpp"
@@ -54,8 +55,8 @@ void leave_launcher() noexcept {
   const char* const text = base::foreign_variable("PMI_FD");
   const auto fd = text == nullptr ? std::nullopt : base::parse_integer(text, 0, INT_MAX);
   if (!fd || !leave_process_manager(static_cast<int>(*fd), limit_ms))
-    std::fprintf(stderr, "ham: the MPI launcher did not acknowledge the end of process %d\n",
-                 static_cast<int>(::getpid()));
+    base::log("mpi", base::log_level::warning, "the MPI launcher did not acknowledge the end of process %d",
+              static_cast<int>(::getpid()));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "transport/mpi/transport.hpp"
 
 namespace ham::transport::mpi {
@@ -56,8 +57,9 @@ void mpi_transport::drain() noexcept {
 /// Rank 0 gives up in the end: MPI would wait for ever.
 void mpi_transport::abort_if_late(std::int64_t since_ns) noexcept {
   if (self_ != 0 || how_.end_timeout_ns == 0 || base::now_ns() - since_ns < how_.end_timeout_ns) return;
-  std::fprintf(stderr, "ham: mpi: some rank has not ended %.0f s after the host (HAM_MPI_END_TIMEOUT): aborting\n",
-               static_cast<double>(how_.end_timeout_ns) / 1e9);
+  base::log("mpi", base::log_level::error,
+            "mpi: some rank has not ended %.0f s after the host (HAM_MPI_END_TIMEOUT): aborting",
+            static_cast<double>(how_.end_timeout_ns) / 1e9);
   MPI_Abort(own_, 1);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
+#include "base/log.hpp"
 #include "base/thread.hpp"
 #include "transport/tcp/socket.hpp"
 
@@ -68,6 +69,7 @@ connector::connector(const limits& how, client& of)
 connector::~connector() { stop(); }
 
 void connector::begin(destination where) {
+  base::log("tcp", base::log_level::debug, "connects to %s for node %d", where.address.c_str(), where.peer);
   const host_port address = parse_address(where.address);
   auto fresh = std::make_unique<attempt>();
   fresh->to = std::move(where);

@@ -1,6 +1,7 @@
 // The entry point of the module: the one function that the library resolves in it.
 #include <cstdio>
 
+#include "base/log.hpp"
 #include "transport/tcp/listener.hpp"
 #include "transport/tcp/network.hpp"
 
@@ -8,10 +9,10 @@ namespace ham::transport::tcp {
 namespace {
 
 void warn_of_exposure(const std::string& address) {
-  std::fprintf(stderr,
-               "ham: tcp: WARNING: %s is open to the network without key and encryption, as was forced: whoever can "
-               "connect can run any function of this program\n",
-               address.c_str());
+  base::log("tcp", base::log_level::warning,
+            "tcp: WARNING: %s is open to the network without key and encryption, as was forced: whoever can "
+            "connect can run any function of this program",
+            address.c_str());
 }
 
 bool is_exposed(const std::string& address) {

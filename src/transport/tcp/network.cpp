@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/process.hpp"
 #include "transport/tcp/peer_record.hpp"
 #include "transport/tcp/socket.hpp"
@@ -59,6 +60,8 @@ tcp_network::tcp_network(const network_options& options, const job_id& job, base
   base::unique_fd socket = listen_at(parse_bind(options_.bind), !options_.secure && !options_.force_insecure);
   listening_ = local_address(socket.get());
   address_ = name_of(listening_, options_.bind);
+  base::log("tcp", base::log_level::info, "listens at %s, %s", address_.c_str(),
+            options_.secure ? "with TLS" : "without TLS");
   acceptor_ = std::make_unique<acceptor>(std::move(socket), job_server_, options_.timeout);
   // turn() serves both.
   io_.watch(connector_.fd(), EPOLLIN, nullptr);
