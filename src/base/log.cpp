@@ -50,7 +50,7 @@ bool is_part(std::string_view word) noexcept {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](char one) { return one >= 'a' && one <= 'z'; });
 }
 
-void write_whole(std::string_view line) noexcept {
+void write_line(std::string_view line) noexcept {
   while (!line.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
     if (written < 0 && errno == EINTR) continue;
@@ -150,7 +150,7 @@ void log(const char* part, log_level level, const char* format, ...) noexcept {
     std::vsnprintf(line.data() + begin, line.size() - begin, format, again);
     std::replace(line.begin(), line.end() - 1, '\n', ' ');
     line.back() = '\n';
-    write_whole(line);
+    write_line(line);
   } catch (const std::exception&) {  // no memory
   }
   va_end(again);
