@@ -14,13 +14,13 @@ namespace ham::info {
 
 namespace {
 
-struct machine {
+struct elf_kind {
   unsigned number = 0;
   bool little_endian = true;
-  friend bool operator==(const machine&, const machine&) = default;
+  friend bool operator==(const elf_kind&, const elf_kind&) = default;
 };
 
-machine machine_of(const std::string& path) {
+elf_kind machine_of(const std::string& path) {
   std::array<char, 20> head{};
   std::ifstream file(path, std::ios::binary);
   if (!file.read(head.data(), head.size()) || std::string(head.data(), SELFMAG) != ELFMAG) return {};
@@ -30,7 +30,7 @@ machine machine_of(const std::string& path) {
 }
 
 struct emulated {
-  machine what;
+  elf_kind what;
   const char* qemu;
   const char* triple;
 };
@@ -52,8 +52,8 @@ bool in_path(const std::string& program) {
 }  // namespace
 
 std::vector<std::string> emulator_for(const std::string& binary) {
-  const machine wanted = machine_of(binary);
-  if (wanted == machine{} || wanted == machine_of("/proc/self/exe")) return {};
+  const elf_kind wanted = machine_of(binary);
+  if (wanted == elf_kind{} || wanted == machine_of("/proc/self/exe")) return {};
   for (const emulated& one : known) {
     if (!(one.what == wanted)) continue;
     for (const std::string& program : {"qemu-" + std::string(one.qemu) + "-static", "qemu-" + std::string(one.qemu)}) {

@@ -1,5 +1,6 @@
 // ham-info: nodes and transports available here, why one is not, limits, versions; the handlers of a given binary.
 // link: ham::ham
+#include "checks.hpp"
 #include "handler_diff.hpp"
 #include "handler_listing.hpp"
 #include "overview.hpp"
@@ -20,6 +21,8 @@ using namespace ham::info;
 
 constexpr const char* usage =
     "usage: ham-info [--json]                          nodes, transports, limits, versions of this machine\n"
+    "       ham-info [--json] --check                  tries what may stand in the way here, and says what to do;\n"
+    "                                                  ends with 0 if there is no problem, else 1\n"
     "       ham-info [--json] --handlers BINARY        the handlers of a HAM application\n"
     "       ham-info [--json] --diff BINARY BINARY     which functions two applications can call of each other;\n"
     "                                                  ends with 0 if all, 1 if not, 2 if it could not be found out\n"
@@ -31,7 +34,7 @@ constexpr const char* usage =
 
 constexpr int trouble = 2;
 
-enum class task { overview, handlers, diff, help };
+enum class task { overview, check, handlers, diff, help };
 
 struct command_line {
   task what = task::overview;
@@ -76,6 +79,8 @@ void read_option(argument_reader& rest, command_line& into) {
     into.json = true;
   } else if (argument == "--help" || argument == "-h") {
     into.what = task::help;
+  } else if (argument == "--check") {
+    into.what = task::check;
   } else if (name == "--handlers") {
     into.what = task::handlers;
     into.binaries = {value("the binary of --handlers")};
@@ -112,6 +117,11 @@ int run(const command_line& line) {
       const overview found = look_around();
       line.json ? print_json(std::cout, found) : print(std::cout, found);
       return 0;
+    }
+    case task::check: {
+      const std::vector<check_result> found = check_machine();
+      (line.json ? print_checks_json : print_checks)(std::cout, found);
+      return all_well(found) ? 0 : 1;
     }
     case task::handlers: {
       const auto handlers = list_handlers(request_of(line, 0));
