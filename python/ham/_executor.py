@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable, Iterator, Optional
 
 from . import _job, _pickles
 from ._errors import ConfigError
-from ._pool import Pool, Task, raise_remote
+from ._pool import Future, Pool, Task, raise_remote
 
 
 def _groups(workers: Optional[int], nodes: Optional[str]) -> list[str]:
@@ -85,7 +85,7 @@ class Executor(concurrent.futures.Executor):
         return self._start(_pickles.CALL, fn, (args, kwargs))
 
     def _start(self, kind: int, fn: Callable[..., Any], what: Any) -> concurrent.futures.Future:
-        future: concurrent.futures.Future = concurrent.futures.Future()
+        future = Future(self._pool)
         self._pool.submit(Task(future, kind, _pickles.dump_function(fn), _pickles.dump(what)))
         return future
 

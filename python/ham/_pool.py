@@ -8,6 +8,7 @@ import concurrent.futures
 import os
 import sys
 import threading
+import time
 import weakref
 from typing import Any, Optional
 
@@ -16,6 +17,29 @@ from ._errors import BrokenExecutor, CallError, Error, NodeFailure, RemoteTraceb
 
 _WORKER = "ham.python.run"
 _MAX_FAILED_STARTS = 3
+
+
+#: How long result() makes progress itself, in seconds; and how long the pool's thread leaves it to do so.
+_HELP = 0.002
+_PAUSE = 0.001
+#: How often the pool's thread looks for workers that are started in place of lost ones; it is told, too.
+_WAIT_FOR_WORKERS = 0.1
+
+
+class Future(concurrent.futures.Future):
+    """A future whose result() waits for the worker itself at first: no other thread has to be woken for a short task."""
+
+    def __init__(self, pool: "Pool") -> None:
+        super().__init__()
+        self._pool = pool
+
+    def result(self, timeout: Optional[float] = None) -> Any:
+        if self._state in ("PENDING", "RUNNING") and (timeout is None or timeout > _HELP):
+            started = time.monotonic()
+            self._pool.help(self, started + _HELP)
+            if timeout is not None:
+                timeout -= time.monotonic() - started
+        return super().result(timeout)
 
 
 class Task:
@@ -39,8 +63,8 @@ def raise_remote(error: BaseException, text: str) -> BaseException:
 class Pool:
     """Each worker has one task at a time, so that a lost worker loses one. Any thread.
 
-    One thread of the pool waits in the library, without the GIL, for what ends first. Tasks are sent by the thread that
-    submits them if a worker is idle, else by that thread.
+    One thread at a time waits in the library, without the GIL, for what ends first: one that is in result(), for a while,
+    else the pool's own. Tasks are sent by the thread that submits them if a worker is idle, else by that which waits.
     """
 
     def __init__(self, groups: list[str], initializer: Optional[bytes], arguments: tuple) -> None:
@@ -57,6 +81,11 @@ class Pool:
         self._closed = False
         self._prepare = _pickles.dump((sys.path, os.getcwd(), initializer, arguments))
         self._owner = os.getpid()
+        self._helper = threading.Lock()  # held by the thread that is in help()
+        self._helps = 0
+        self._resumed = threading.Condition(self._lock)  # the pool's thread waits for tasks
+        self._parked = False
+        self._inside = False  # it waits in the library
         _job.acquire()
         try:
             self._ends = _ham.Queue()
@@ -128,7 +157,7 @@ class Pool:
             self._starting -= 1
         self._fail_waiting_if_broken()
         self._send_waiting()
-        self._ends.wake()
+        self._resume()
 
     def _remove_members(self) -> None:
         for node in list(self._members):
@@ -139,84 +168,129 @@ class Pool:
         self._members.clear()
 
     # ---- tasks
+    # A signal's handler may raise within any call of the main thread. What must be done together is therefore written
+    # without calls, and what may be left half done is done again by the pool's thread.
 
     def submit(self, task: Task) -> None:
         """Raises RuntimeError if the pool is closed, BrokenExecutor if it is broken."""
+        number = 0
+        try:
+            with self._lock:
+                if self._broken is not None:
+                    raise BrokenExecutor(self._broken)
+                if self._closed or _exiting:
+                    raise RuntimeError("cannot schedule new futures after shutdown")
+                if self._waiting or not self._idle:
+                    self._waiting.append(task)
+                    return
+                number = self._reserve(task)
+            self._send(number, task)
+        except BaseException:
+            if number in self._running:
+                self._forget(number)
+            raise
+
+    def _reserve(self, task: Task) -> int:
+        """With the lock: an idle worker is this task's."""
+        number = self._next_id + 1
+        if self._parked:
+            self._resumed.notify()
+        self._next_id = number
+        self._running[number] = (task, self._idle[-1])
+        del self._idle[-1]
+        return number
+
+    def _forget(self, number: int) -> None:
+        """The worker of a task is idle again."""
         with self._lock:
-            if self._broken is not None:
-                raise BrokenExecutor(self._broken)
-            if self._closed:
-                raise RuntimeError("cannot schedule new futures after shutdown")
-            if _exiting:
-                raise RuntimeError("cannot schedule new futures after interpreter shutdown")
-            if self._waiting or not self._idle:
-                self._waiting.append(task)
-                return
-            node = self._idle.pop()
-        self._send(task, node)
+            if number in self._running:
+                node = self._running[number][1]
+                if node in self._members:
+                    self._idle += [node]
+                del self._running[number]
+
+    def _send(self, number: int, task: Task) -> None:
+        """Sends a task to its worker. What is wrong with the task is the future's error."""
+        node = self._running[number][1]
+        future = task.future
+        if future._state != "RUNNING" and not future.set_running_or_notify_cancel():
+            self._forget(number)
+            return
+        try:
+            message = _pickles.encode(node, task.kind, task.body, task.function)
+            self._ends.call(node, _WORKER, message, number)
+        except (NodeFailure, CallError):  # the worker was lost while it was idle
+            self._again(number)
+        except Exception as error:
+            self._forget(number)
+            future.set_exception(error)
 
     def _send_waiting(self) -> None:
         while True:
             with self._lock:
                 if not self._waiting or not self._idle:
                     return
-                task, node = self._waiting.popleft(), self._idle.pop()
-            self._send(task, node)
+                task = self._waiting.popleft()
+                number = self._reserve(task)
+            self._send(number, task)
 
-    def _send(self, task: Task, node: int) -> None:
-        """Sends a task to a worker that is nobody else's. Does not raise: errors are the future's."""
-        future = task.future
-        if future._state == "PENDING" or future._state == "CANCELLED":
-            if not future.set_running_or_notify_cancel():
-                self._release(node)
-                return
-        with self._lock:
-            self._next_id = number = self._next_id + 1
-            self._running[number] = (task, node)
-        try:
-            message = _pickles.encode(node, task.kind, task.body, task.function)
-            self._ends.call(node, _WORKER, message, number)
-        except (NodeFailure, CallError):  # the worker was lost while it was idle
-            self._again(number, task, node)
-        except BaseException as error:
-            with self._lock:
-                del self._running[number]
-            self._release(node)
-            future.set_exception(error)
-
-    def _again(self, number: int, task: Task, node: int) -> None:
+    def _again(self, number: int) -> None:
         """A task that has not run goes to another worker."""
         with self._lock:
-            del self._running[number]
+            task, node = self._running[number]
             self._waiting.appendleft(task)
+            del self._running[number]
         self._lose(node)
         self._send_waiting()
 
-    def _release(self, node: int) -> None:
-        with self._lock:
-            if node in self._members:
-                self._idle.append(node)
-        self._send_waiting()
+    # ---- ends
 
-    def _ended(self, number: int, result: Optional[bytes], error: Optional[Exception]) -> None:
-        with self._lock:
-            task, node = self._running[number]
+    def help(self, future: Future, until: float) -> None:
+        """Waits for `future` in the library until then, unless another thread does."""
+        if self._waiting or os.getpid() != self._owner or not self._helper.acquire(blocking=False):
+            return
+        try:
+            self._helps += 1
+            if self._inside:
+                self._ends.wake()
+            while future._state in ("PENDING", "RUNNING") and time.monotonic() < until:
+                number = self._ends.next(1)
+                if number is not None and not self._finish(number):
+                    break
+                if self._waiting:
+                    break
+        finally:
+            self._helper.release()
+
+    def _finish(self, number: int) -> bool:
+        """Settles a task that has ended. False if its worker is lost: that is left to the pool's thread."""
+        result, error = self._ends.ends[number]
         if isinstance(error, NodeFailure):
+            return False
+        if number in self._running:
+            future = self._running[number][0].future
+            if not future.done():
+                self._settle(future, result, error)
+            self._forget(number)
+        self._ends.ends.pop(number, None)
+        return True
+
+    def _finish_all(self) -> None:
+        """On the pool's thread."""
+        for number in list(self._ends.ends):
+            if self._finish(number):
+                continue
+            error = self._ends.ends.pop(number)[1]
+            if number not in self._running:
+                continue
             if error.outcome == "not_run":
-                self._again(number, task, node)
-                return
+                self._again(number)
+                continue
             with self._lock:
-                del self._running[number]
+                task, node = self._running.pop(number)
             self._lose(node)
-        else:
-            with self._lock:
-                del self._running[number]
-                following = self._waiting.popleft() if self._waiting else None
-                if following is None:
-                    self._idle.append(node)
-            if following is not None:
-                self._send(following, node)
-        self._settle(task.future, result, error)
+            task.future.set_exception(error)
+        self._send_waiting()
 
     @staticmethod
     def _settle(future: concurrent.futures.Future, result: Optional[bytes], error: Optional[Exception]) -> None:
@@ -245,17 +319,63 @@ class Pool:
 
     def _wait_for_ends(self) -> None:
         try:
-            while True:
-                with self._lock:
-                    if self._closed and not self._running and not self._waiting and not self._starting:
-                        break
-                end = self._ends.next()
-                if end is not None:
-                    self._ended(*end)
-                    del end
+            helps = 0
+            while not self._has_ended():
+                if self._helps != helps or not self._helper.acquire(blocking=False):
+                    helps = self._helps
+                    self._pause(_PAUSE)
+                    continue
+                try:
+                    self._finish_all()
+                finally:
+                    self._helper.release()
+                if not self._running:
+                    self._pause(_WAIT_FOR_WORKERS)
+                elif self._helps == helps:
+                    self._inside = True
+                    self._ends.next()
+                    self._inside = False
+        except BaseException as error:
+            self._fail(f"its thread has failed: {error!r}")
+            raise
         finally:
             self._remove_members()
             _job.release()
+
+    def _pause(self, seconds: float) -> None:
+        with self._lock:
+            if self._running and seconds > _PAUSE:
+                return
+            self._parked = seconds > _PAUSE
+            if self._waiting or self._running:
+                self._resumed.wait(seconds)
+            self._parked = False
+
+    def _resume(self) -> None:
+        with self._lock:
+            self._resumed.notify()
+        self._ends.wake()
+
+    def _fail(self, why: str) -> None:
+        with self._lock:
+            self._broken = why
+            running = [task for task, _ in self._running.values()]
+            self._running.clear()
+        for task in running:
+            if not task.future.done():
+                task.future.set_exception(BrokenExecutor(why))
+        self._fail_waiting_if_broken()
+
+    def _has_ended(self) -> bool:
+        """Waits until there is a task, or there will be none."""
+        with self._lock:
+            while not self._running and not self._waiting:
+                if self._closed and not self._starting:
+                    return True
+                self._parked = True
+                self._resumed.wait()
+                self._parked = False
+            return False
 
     def close(self, cancel: bool = False) -> None:
         """No more tasks. The workers end with the last one. Does not block."""
@@ -270,7 +390,7 @@ class Pool:
             task.future.cancel()
             task.future.set_running_or_notify_cancel()
         if self._thread.is_alive():
-            self._ends.wake()
+            self._resume()
 
     def join(self) -> None:
         if os.getpid() == self._owner:

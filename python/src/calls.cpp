@@ -61,7 +61,8 @@ class queue {
         [&] { return ham_call_queued(node, name.c_str(), bytes.data(), bytes.size(), timeout_ms, queue_, id); });
   }
 
-  /// (id, result, error), of which the result or the error is None; None after the time, or for wake().
+  /// The id of a call that has ended, whose (result, error) is in `ends` from here on; None after the time, or for wake().
+  /// Nothing is lost if a signal's handler raises as soon as this returns.
   nb::object next(std::int64_t timeout_ms) {
     ham_completion* end = nullptr;
     int status = HAM_OK;
@@ -72,11 +73,17 @@ class queue {
     if (status == HAM_NOT_YET) return nb::none();
     if (status != HAM_OK) raise_last_error(status);
     const guard give_back{end};
-    if (end->status == HAM_OK) return nb::make_tuple(end->id, nb::bytes(end->result, end->bytes), nb::none());
-    return nb::make_tuple(
-        end->id, nb::none(),
-        make_error(end->status, static_cast<const char*>(end->result), end->outcome, end->function_code));
+    const nb::object id = nb::int_(end->id);
+    if (end->status == HAM_OK) {
+      ends[id] = nb::make_tuple(nb::bytes(end->result, end->bytes), nb::none());
+    } else {
+      const auto* const text = static_cast<const char*>(end->result);
+      ends[id] = nb::make_tuple(nb::none(), make_error(end->status, text, end->outcome, end->function_code));
+    }
+    return id;
   }
+
+  nb::dict ends;
 
   void wake() {
     without_gil([this] { return ham_queue_wake(queue_); });
@@ -99,6 +106,7 @@ void define_calls(nb::module_& module) {
       .def(nb::init<>())
       .def("call", &queue::call, nb::arg("node"), nb::arg("name"), nb::arg("argument"), nb::arg("id"),
            nb::arg("timeout_ms") = -1)
+      .def_ro("ends", &queue::ends)
       .def("next", &queue::next, nb::arg("timeout_ms") = -1)
       .def("wake", &queue::wake);
 }
