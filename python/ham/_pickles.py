@@ -143,6 +143,11 @@ def decode(message: bytes) -> tuple[int, bytes, Callable[[], Any]]:
     return kind, function, lambda: pickle.loads(data, buffers=views)
 
 
+def has_buffers(message: bytes) -> bool:
+    """Whether decode takes buffers over, and may be called once only."""
+    return _HEAD.unpack_from(message)[2] != 0
+
+
 def describe_exception(error: BaseException, text: str) -> Optional[Pickled]:
     """An exception with its traceback as text; None if it cannot be pickled and made again."""
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import collections
 import concurrent.futures
+import operator
 import os
 import sys
 import threading
@@ -26,11 +27,23 @@ _PAUSE = 0.001
 _WAIT_FOR_WORKERS = 0.1
 
 
+#: In place of a result whose buffers have been taken over: that is done once.
+_READ_BEFORE = (None, Error("the result was lost: the handler of a signal raised while it was read"))
+
+
+class _Condition(threading.Condition):
+    """Entered and left without a function in Python, in which a signal's handler might raise with the lock held."""
+
+    __enter__ = property(operator.attrgetter("_lock.__enter__"))  # type: ignore[assignment]
+    __exit__ = property(operator.attrgetter("_lock.__exit__"))  # type: ignore[assignment]
+
+
 class Future(concurrent.futures.Future):
     """A future whose result() waits for the worker itself at first: no other thread has to be woken for a short task."""
 
     def __init__(self, pool: "Pool") -> None:
         super().__init__()
+        self._condition = _Condition()
         self._pool = pool
 
     def result(self, timeout: Optional[float] = None) -> Any:
@@ -160,12 +173,14 @@ class Pool:
         self._resume()
 
     def _remove_members(self) -> None:
-        for node in list(self._members):
+        with self._lock:
+            members, self._members = self._members, set()
+            self._idle.clear()
+        for node in members:
             try:
                 _ham.remove_node(node)
             except Error:
                 pass  # lost already
-        self._members.clear()
 
     # ---- tasks
     # A signal's handler may raise within any call of the main thread. What must be done together is therefore written
@@ -247,20 +262,20 @@ class Pool:
 
     def help(self, future: Future, until: float) -> None:
         """Waits for `future` in the library until then, unless another thread does."""
-        if self._waiting or os.getpid() != self._owner or not self._helper.acquire(blocking=False):
+        if self._waiting or os.getpid() != self._owner or self._helper.locked():
             return
-        try:
-            self._helps += 1
-            if self._inside:
-                self._ends.wake()
-            while future._state in ("PENDING", "RUNNING") and time.monotonic() < until:
-                number = self._ends.next(1)
-                if number is not None and not self._finish(number):
-                    break
-                if self._waiting:
-                    break
-        finally:
-            self._helper.release()
+        with self._helper:
+            try:
+                self._helps += 1
+                if self._inside:
+                    self._ends.wake()
+                while future._state in ("PENDING", "RUNNING") and not self._waiting and time.monotonic() < until:
+                    number = self._ends.next(1)
+                    if number is not None and not self._finish(number):
+                        break
+            finally:
+                if self._ends.ends:  # for the pool's thread, as is what an exception has left half done
+                    self._ends.wake()
 
     def _finish(self, number: int) -> bool:
         """Settles a task that has ended. False if its worker is lost: that is left to the pool's thread."""
@@ -270,7 +285,12 @@ class Pool:
         if number in self._running:
             future = self._running[number][0].future
             if not future.done():
+                if result is not None and _pickles.has_buffers(result):
+                    self._ends.ends[number] = _READ_BEFORE
                 self._settle(future, result, error)
+            else:  # perhaps nobody has been told
+                with future._condition:
+                    future._condition.notify_all()
             self._forget(number)
         self._ends.ends.pop(number, None)
         return True
@@ -321,16 +341,14 @@ class Pool:
         try:
             helps = 0
             while not self._has_ended():
-                if self._helps != helps or not self._helper.acquire(blocking=False):
+                if self._helps != helps or self._helper.locked():
                     helps = self._helps
                     self._pause(_PAUSE)
                     continue
-                try:
+                with self._helper:
                     self._finish_all()
-                finally:
-                    self._helper.release()
                 if not self._running:
-                    self._pause(_WAIT_FOR_WORKERS)
+                    self._pause(_WAIT_FOR_WORKERS, until_sent=True)
                 elif self._helps == helps:
                     self._inside = True
                     self._ends.next()
@@ -342,14 +360,13 @@ class Pool:
             self._remove_members()
             _job.release()
 
-    def _pause(self, seconds: float) -> None:
+    def _pause(self, seconds: float, until_sent: bool = False) -> None:
+        """`until_sent`: for workers that are being started, to which the next task is sent."""
         with self._lock:
-            if self._running and seconds > _PAUSE:
-                return
-            self._parked = seconds > _PAUSE
-            if self._waiting or self._running:
+            if not (until_sent and self._running):
+                self._parked = until_sent
                 self._resumed.wait(seconds)
-            self._parked = False
+                self._parked = False
 
     def _resume(self) -> None:
         with self._lock:
@@ -396,6 +413,13 @@ class Pool:
         if os.getpid() == self._owner:
             self._thread.join()
 
+    def abandon(self) -> None:
+        """Ends the workers with what they execute."""
+        if os.getpid() != self._owner:
+            return
+        self.close(cancel=True)
+        self._remove_members()
+
 
 _pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()
 _exiting = False
@@ -408,8 +432,15 @@ def _end_all() -> None:
     pools = list(_pools)
     for pool in pools:
         pool.close()
-    for pool in pools:
-        pool.join()
+    try:
+        for pool in pools:
+            pool.join()
+    except BaseException:  # Ctrl-C once more
+        for pool in pools:
+            pool.abandon()
+        for pool in pools:
+            pool.join()
+        raise
 
 
 # Before the threads of the interpreter are joined, as concurrent.futures does it.
