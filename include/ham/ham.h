@@ -155,6 +155,17 @@ int ham_result(ham_future** future, void* result, size_t space, size_t* result_b
  * for, because it uses the caller's memory. Null is fine. */
 void ham_release(ham_future** future);
 
+/* Functions in C++ with other parameters, for who encodes values as docs/wire-format.md says (Types). */
+
+/* What crosses for the function of this key on a node, "f8,vec<f8>->f8": its parameters and its result, as
+ * docs/wire-format.md writes types, with a zero at its end; *length, which may be null, is without that. */
+int ham_layout(ham_node node, const char* name, int64_t timeout_ms, char* text, size_t space, size_t* length);
+/* Starts a call with arguments that are encoded one behind the other; the result is what the function's result is
+ * encoded as. Ends with HAM_ERROR_CALL if `layout` is not what ham_layout says, with HAM_ERROR or HAM_ERROR_EXCEPTION
+ * if the bytes are no such values. */
+int ham_call_encoded(ham_node node, const char* name, const char* layout, const void* arguments, size_t bytes,
+                     int64_t timeout_ms, ham_future** future);
+
 /* ---- completion queues: the ends of many calls, in the order in which they end */
 
 typedef struct ham_queue ham_queue;

@@ -20,7 +20,8 @@ from ._errors import (
     RemoteTraceback,
 )
 from ._executor import Executor
-from ._ham import Buffer, allocate
+from ._memory import Buffer, allocate
+from ._nodes import Node, Targets
 
 __all__ = [
     "BrokenExecutor",
@@ -31,8 +32,10 @@ __all__ = [
     "DeadlineExceeded",
     "Error",
     "Executor",
+    "Node",
     "NodeFailure",
     "RemoteError",
     "RemoteTraceback",
+    "Targets",
     "allocate",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from concurrent.futures.process import BrokenProcessPool
 
 #: What is known of a call whose result was lost.
@@ -20,7 +21,7 @@ class CallError(Error):
     """A call that cannot be made: no such node or function. Nothing was called."""
 
 
-class BufferError(Error):  # noqa: A001 - as in ham::buffer_error
+class BufferError(Error, builtins.BufferError):  # noqa: A001 - as in ham::buffer_error
     """Memory that was freed, is another node's, or too short. Nothing was moved."""
 
 

@@ -10,7 +10,6 @@ import weakref
 from typing import Any, Callable, Iterable, Iterator, Optional
 
 from . import _job, _pickles
-from ._errors import ConfigError
 from ._pool import Future, Pool, Task, raise_remote
 
 
@@ -23,19 +22,7 @@ def _groups(workers: Optional[int], nodes: Optional[str]) -> list[str]:
         return [f"{_job.worker_command()}*{count}"]
     if workers is not None:
         raise ValueError("give workers or nodes, not both")
-    groups = []
-    for group in nodes.split(","):
-        kind, _, count = group.strip().partition(":")
-        if kind == "shm":
-            number, at, cores = count.partition("@")
-            if number and not number.isdecimal():
-                raise ConfigError(f'nodes="{nodes}": "{number}" is no number of workers')
-            groups.append(f"{_job.worker_command()}*{number or 1}{at}{cores}")
-        elif kind == "tcp":
-            groups.append(group.strip())
-        else:
-            raise ConfigError(f'nodes="{nodes}": workers in Python are "shm:COUNT" or "tcp://HOST:PORT", not "{kind}"')
-    return groups
+    return _job.groups(nodes)
 
 
 def _cores() -> int:
@@ -46,7 +33,7 @@ class Executor(concurrent.futures.Executor):
     """Runs Python functions in worker processes; takes the place of ProcessPoolExecutor.
 
     ``max_workers``, or ``workers``: number of processes of this machine, one per core by default. ``nodes``: instead,
-    ``"shm:2"``, ``"tcp://host:port"`` (a waiting ``ham-python-worker``), or several, with commas. ``initializer``: called
+    ``"shm:2"``, ``"tcp://host:port"`` (a waiting ``python -m ham.worker``), or several, with commas. ``initializer``: called
     with ``initargs`` in each worker first. ``mp_context`` is taken for programs that pass one, and ignored.
 
     The constructor starts the workers and waits for them; :class:`ham.ConfigError` says why that cannot be done, and

@@ -23,7 +23,7 @@ _MAX_FAILED_STARTS = 3
 #: How long result() makes progress itself, in seconds; and how long the pool's thread leaves it to do so.
 _HELP = 0.002
 _PAUSE = 0.001
-#: How often the pool's thread looks for workers that are started in place of lost ones; it is told, too.
+#: How often the pool's thread checks for workers that are started in place of lost ones; it is told, too.
 _WAIT_FOR_WORKERS = 0.1
 
 
@@ -116,14 +116,11 @@ class Pool:
 
     def _add(self, group: str) -> None:
         """Starts the workers of a group, and prepares each. Blocks."""
-        before = _ham.num_nodes()
-        with _job._lock:  # so that the nodes from `first` on are this group's
-            before = _ham.num_nodes()
-            first = _ham.add_node(group)
-            count = _ham.num_nodes() - before
-        for node in range(first, first + max(count, 1)):
-            self._members.add(node)
-        for node in range(first, first + max(count, 1)):
+        first, count = _job.add(group)
+        nodes = range(first, first + count)
+        with self._lock:
+            self._members.update(nodes)
+        for node in nodes:
             answer = _ham.call(node, _WORKER, _pickles.encode(node, _pickles.INITIALISE, self._prepare))
             kind, _, value = _pickles.decode(answer)
             if kind == _pickles.FAILURE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import os
 import signal
 import sys
@@ -115,6 +116,10 @@ def _interrupt(*_: Any) -> None:
 def main() -> None:
     """Joins the job that has started this process. Does not return."""
     signal.signal(signal.SIGINT, _interrupt)
+    load = "--load="
+    for word in [word for word in sys.argv if word.startswith(load)]:
+        ctypes.CDLL(word[len(load) :], mode=ctypes.RTLD_GLOBAL)  # what it offers is known before the job is joined
+        sys.argv.remove(word)
     _ham.register(NAME, run)
     _ham.serve(sys.argv)
     sys.exit("ham: this program is started by ham.Executor, or waits for one with --ham-serve=ADDRESS:PORT")

@@ -30,19 +30,60 @@ void register_function(const std::string& name, nb::object function) {
   (void)function.release();
 }
 
-nb::bytes call(ham_node node, const std::string& name, nb::handle argument, std::int64_t timeout_ms) {
-  const view bytes(argument);
+/// The result of a future that `start` starts.
+template <class Start>
+nb::bytes result_of(Start start) {
   ham_future* future = nullptr;
   std::size_t size = 0;
-  without_gil([&] {
-    const int status = ham_call_async(node, name.c_str(), bytes.data(), bytes.size(), timeout_ms, &future);
-    return status == HAM_OK ? ham_result_size(future, &size) : status;
-  });
+  int status = HAM_OK;
+  {
+    const nb::gil_scoped_release released;
+    status = start(future);
+    if (status == HAM_OK) status = ham_result_size(future, &size);
+  }
+  if (status != HAM_OK) {
+    const nb::object error = make_error(status, ham_error_message(), ham_error_outcome(), ham_error_function_code());
+    ham_release(&future);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    throw nb::python_error();
+  }
   nb::bytes result = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
-  if (!result.is_valid()) throw nb::python_error();
-  const int status = ham_result(&future, PyBytes_AsString(result.ptr()), size, nullptr);
+  status = result.is_valid() ? ham_result(&future, PyBytes_AsString(result.ptr()), size, nullptr) : HAM_ERROR_MEMORY;
+  if (!result.is_valid()) {
+    ham_release(&future);
+    throw nb::python_error();
+  }
   if (status != HAM_OK) raise_last_error(status);
   return result;
+}
+
+nb::bytes call(ham_node node, const std::string& name, nb::handle argument, std::int64_t timeout_ms) {
+  const view bytes(argument);
+  return result_of([&](ham_future*& future) {
+    return ham_call_async(node, name.c_str(), bytes.data(), bytes.size(), timeout_ms, &future);
+  });
+}
+
+nb::bytes call_encoded(ham_node node, const std::string& name, const std::string& layout, nb::handle arguments,
+                       std::int64_t timeout_ms) {
+  const view bytes(arguments);
+  return result_of([&](ham_future*& future) {
+    return ham_call_encoded(node, name.c_str(), layout.c_str(), bytes.data(), bytes.size(), timeout_ms, &future);
+  });
+}
+
+std::string layout(ham_node node, const std::string& name, std::int64_t timeout_ms) {
+  std::string text(1000, ' ');
+  std::size_t length = 0;
+  const auto ask = [&] { return ham_layout(node, name.c_str(), timeout_ms, text.data(), text.size() + 1, &length); };
+  without_gil([&] {
+    const int status = ask();
+    if (status != HAM_ERROR_TRUNCATED) return status;
+    text.resize(length);
+    return ask();
+  });
+  text.resize(length);
+  return text;
 }
 
 /// ham_queue for Python.
@@ -61,8 +102,8 @@ class queue {
         [&] { return ham_call_queued(node, name.c_str(), bytes.data(), bytes.size(), timeout_ms, queue_, id); });
   }
 
-  /// The id of a call that has ended, whose (result, error) is in `ends` from here on; None after the time, or for wake().
-  /// Nothing is lost if a signal's handler raises as soon as this returns.
+  /// The id of a call that has ended, whose (result, error) is in `ends` from here on; None after the time, or for
+  /// wake(). Nothing is lost if a signal's handler raises as soon as this returns.
   nb::object next(std::int64_t timeout_ms) {
     ham_completion* end = nullptr;
     int status = HAM_OK;
@@ -102,6 +143,9 @@ class queue {
 void define_calls(nb::module_& module) {
   module.def("register", &register_function, nb::arg("name"), nb::arg("function"));
   module.def("call", &call, nb::arg("node"), nb::arg("name"), nb::arg("argument"), nb::arg("timeout_ms") = -1);
+  module.def("call_encoded", &call_encoded, nb::arg("node"), nb::arg("name"), nb::arg("layout"), nb::arg("arguments"),
+             nb::arg("timeout_ms") = -1);
+  module.def("layout", &layout, nb::arg("node"), nb::arg("name"), nb::arg("timeout_ms") = -1);
   nb::class_<queue>(module, "Queue")
       .def(nb::init<>())
       .def("call", &queue::call, nb::arg("node"), nb::arg("name"), nb::arg("argument"), nb::arg("id"),

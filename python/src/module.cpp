@@ -52,7 +52,8 @@ NB_MODULE(_ham, module) {
   module.def("serve", &serve, nb::arg("arguments"));
   module.def("finish", [] { without_gil(&ham_finish); });
   module.def("add_node", &add_node, nb::arg("group"));
-  module.def("remove_node", [](ham_node node) { without_gil([&] { return ham_remove_node(node); }); }, nb::arg("node"));
+  module.def(
+      "remove_node", [](ham_node node) { without_gil([&] { return ham_remove_node(node); }); }, nb::arg("node"));
   module.def("num_nodes", [] { return ham_num_nodes(); });
   module.def("this_node", [] { return ham_this_node(); });
   module.def("node_name", &node_name, nb::arg("node"));

@@ -434,13 +434,15 @@ def test_interrupts_lose_no_task():
         with ham.Executor(1) as pool:
             interrupts = 0
             for n in range(300):
-                signal.setitimer(signal.ITIMER_REAL, 0.00002 + 0.000001 * (n % 50))
                 try:
-                    for k in range(20): pool.submit(operator.add, n, k).result()
-                    time.sleep(0.01)
+                    try:
+                        signal.setitimer(signal.ITIMER_REAL, 0.00002 + 0.000001 * (n % 50))
+                        for k in range(20): pool.submit(operator.add, n, k).result()
+                        time.sleep(0.01)
+                    finally:
+                        signal.setitimer(signal.ITIMER_REAL, 0)
                 except InterruptedError:
                     interrupts += 1
-                signal.setitimer(signal.ITIMER_REAL, 0)
                 assert pool.submit(operator.add, n, 1).result(30) == n + 1
             print("interrupts:", interrupts > 100)
         """
