@@ -233,7 +233,7 @@ class Pool:
             self._ends.call(node, _WORKER, message, number)
         except (NodeFailure, CallError):  # the worker was lost while it was idle
             self._again(number)
-        except Exception as error:
+        except (Error, MemoryError) as error:
             self._forget(number)
             future.set_exception(error)
 
@@ -311,15 +311,17 @@ class Pool:
 
     @staticmethod
     def _settle(future: concurrent.futures.Future, result: Optional[bytes], error: Optional[Exception]) -> None:
-        try:
-            if error is None and result is not None:
-                kind, _, value = _pickles.decode(result)
-                if kind == _pickles.RESULT:
-                    future.set_result(value())
-                    return
-                error = raise_remote(*value())
-        except Exception as unreadable:  # the result's own unpickling
-            error = unreadable
+        if error is None and result is not None:
+            try:
+                kind, _, make = _pickles.decode(result)
+                value = make()
+            except Exception as unreadable:  # the result's own unpickling
+                future.set_exception(unreadable)
+                return
+            if kind == _pickles.RESULT:
+                future.set_result(value)
+                return
+            error = raise_remote(*value)
         future.set_exception(error)
 
     def _fail_waiting_if_broken(self) -> None:
