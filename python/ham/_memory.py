@@ -46,8 +46,11 @@ def _get(self: Buffer, offset: int = 0, nbytes: Any = None) -> bytearray:
     return data
 
 
-Buffer.array = _array
-Buffer.get = _get
-Buffer.__array_interface__ = property(_interface)
-Buffer.__dlpack__ = _dlpack
-Buffer.__dlpack_device__ = _dlpack_device
+for _name, _verb in {
+    "array": _array,
+    "get": _get,
+    "__array_interface__": property(_interface),
+    "__dlpack__": _dlpack,
+    "__dlpack_device__": _dlpack_device,
+}.items():
+    setattr(Buffer, _name, _verb)

@@ -300,7 +300,7 @@ class Pool:
             error = self._ends.ends.pop(number)[1]
             if number not in self._running:
                 continue
-            if error.outcome == "not_run":
+            if isinstance(error, NodeFailure) and error.outcome == "not_run":
                 self._again(number)
                 continue
             with self._lock:
@@ -310,7 +310,9 @@ class Pool:
         self._send_waiting()
 
     @staticmethod
-    def _settle(future: concurrent.futures.Future, result: Optional[bytes], error: Optional[Exception]) -> None:
+    def _settle(
+        future: concurrent.futures.Future, result: Optional[bytes], error: Optional[BaseException]
+    ) -> None:
         if error is None and result is not None:
             try:
                 kind, _, make = _pickles.decode(result)

@@ -95,10 +95,10 @@ def run(message: bytes) -> bytes:
         return _pickles.encode(_HOST, _pickles.RESULT, body)
     except BaseException as error:
         text = traceback.format_exc()
-        body = _pickles.describe_exception(error, text)
-        if body is None:
-            body = _pickles.dump((RemoteError(f"{type(error).__name__}: {error}"), text))
-        return _pickles.encode(_HOST, _pickles.FAILURE, body)
+        failure = _pickles.describe_exception(error, text)
+        if failure is None:
+            failure = _pickles.dump((RemoteError(f"{type(error).__name__}: {error}"), text))
+        return _pickles.encode(_HOST, _pickles.FAILURE, failure)
     finally:
         for stream in (sys.stdout, sys.stderr):
             try:
