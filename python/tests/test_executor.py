@@ -466,3 +466,23 @@ def test_works_without_cloudpickle():
     )
     assert ended.stdout.splitlines()[0] == "3", ended.stderr
     assert "install cloudpickle" in ended.stdout
+
+
+def test_workers_that_wait_for_the_host():
+    command = [sys.executable, "-m", "ham.worker", "--ham-serve=127.0.0.1:0", "--ham-tcp-security=off"]
+    waits = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        address = waits.stderr.readline().split()[-1]
+        ended = run_program(
+            """
+            import sys, numpy, ham
+            with ham.Executor(nodes=f"tcp://{sys.argv[1]}") as pool:
+                print(pool.submit(numpy.add, numpy.ones(1 << 20), 1).result().sum())
+            """,
+            address,
+            env={**os.environ, "HAM_TCP_SECURITY": "off"},
+        )
+        assert ended.stdout.split() == [str(float(2 << 20))], ended.stderr
+    finally:
+        waits.kill()
+        waits.communicate()
