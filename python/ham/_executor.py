@@ -10,7 +10,8 @@ import weakref
 from typing import Any, Callable, Iterable, Iterator, Optional
 
 from . import _job, _pickles
-from ._pool import Future, Pool, Task, raise_remote
+from ._future import Future, Task, raise_remote
+from ._pool import Pool
 
 
 def _groups(workers: Optional[int], nodes: Optional[str]) -> list[str]:

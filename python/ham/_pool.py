@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import collections
 import concurrent.futures
-import operator
 import os
 import sys
 import threading
@@ -14,63 +13,17 @@ import weakref
 from typing import Any, Optional
 
 from . import _ham, _job, _pickles
-from ._errors import BrokenExecutor, CallError, Error, NodeFailure, RemoteTraceback
+from ._errors import BrokenExecutor, CallError, Error, NodeFailure
+from ._future import Future, Task, raise_remote
 
 _WORKER = "ham.python.run"
 _MAX_FAILED_STARTS = 3
-
-
-#: How long result() makes progress itself, in seconds; and how long the pool's thread leaves it to do so.
-_HELP = 0.002
+#: How long the pool's thread leaves it to result() to make progress, in seconds.
 _PAUSE = 0.001
 #: How often the pool's thread checks for workers that are started in place of lost ones; it is told, too.
 _WAIT_FOR_WORKERS = 0.1
-
-
 #: In place of a result whose buffers have been taken over: that is done once.
 _READ_BEFORE = (None, Error("the result was lost: the handler of a signal raised while it was read"))
-
-
-class _Condition(threading.Condition):
-    """Entered and left without a function in Python, in which a signal's handler might raise with the lock held."""
-
-    __enter__ = property(operator.attrgetter("_lock.__enter__"))  # type: ignore[assignment]
-    __exit__ = property(operator.attrgetter("_lock.__exit__"))  # type: ignore[assignment]
-
-
-class Future(concurrent.futures.Future):
-    """A future whose result() waits for the worker itself at first: no other thread has to be woken for a short task."""
-
-    def __init__(self, pool: "Pool") -> None:
-        super().__init__()
-        self._condition = _Condition()
-        self._pool = pool
-
-    def result(self, timeout: Optional[float] = None) -> Any:
-        if self._state in ("PENDING", "RUNNING") and (timeout is None or timeout > _HELP):
-            started = time.monotonic()
-            self._pool.help(self, started + _HELP)
-            if timeout is not None:
-                timeout -= time.monotonic() - started
-        return super().result(timeout)
-
-
-class Task:
-    """A task that waits or is executed."""
-
-    __slots__ = ("future", "kind", "function", "body")
-
-    def __init__(self, future: concurrent.futures.Future, kind: int, function: bytes, body: _pickles.Pickled) -> None:
-        self.future = future
-        self.kind = kind
-        self.function = function
-        self.body = body
-
-
-def raise_remote(error: BaseException, text: str) -> BaseException:
-    """An exception of a worker, with where it was raised as its cause."""
-    error.__cause__ = RemoteTraceback(text)
-    return error
 
 
 class Pool:

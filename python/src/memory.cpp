@@ -18,7 +18,7 @@ std::atomic<long> live_local{0};
 
 class buffer {
  public:
-  explicit buffer(const ham_buffer& from, bool owned) : memory_(from), owned_(owned) { note(+1); }
+  explicit buffer(const ham_buffer& from) : memory_(from) { note(+1); }
   ~buffer() { release(); }
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
@@ -72,7 +72,7 @@ class buffer {
   }
 
   ham_buffer memory_;
-  bool owned_;
+  bool owned_ = true;
   bool freed_ = false;
   std::atomic<int> exports_{0};
 };
@@ -84,7 +84,7 @@ ham_buffer from_description(const description& what) {
 buffer* allocate(ham_node node, std::uint64_t bytes) {
   ham_buffer memory{};
   without_gil([&] { return ham_allocate(node, bytes, &memory); });
-  return new buffer(memory, true);
+  return new buffer(memory);
 }
 
 int get_buffer(PyObject* self, Py_buffer* out, int flags) {
@@ -121,8 +121,7 @@ void define_memory(nb::module_& module) {
       .def("_describe", &buffer::describe)
       .def("_address", [](const buffer& self) { return reinterpret_cast<std::uintptr_t>(self.local()); });
   module.def("allocate", &allocate, nb::arg("node"), nb::arg("nbytes"));
-  module.def("_adopt", [](const description& what) { return new buffer(from_description(what), true); });
-  module.def("_refer", [](const description& what) { return new buffer(from_description(what), false); });
+  module.def("_adopt", [](const description& what) { return new buffer(from_description(what)); });
   module.def("_live_local", [] { return live_local.load(); });
 }
 
