@@ -30,6 +30,7 @@
 #include "ham/offload/matrix.hpp"
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
+#include "ham/offload/pool.hpp"
 #include "ham/offload/progress.hpp"
 #include "ham/offload/remote.hpp"
 #include "ham/offload/runtime.hpp"

@@ -139,6 +139,8 @@ class engine final : public called_node,
   void progress_until(std::int64_t until_ns) {
     wait_until([until_ns] { return base::now_ns() >= until_ns; }, until_ns);
   }
+  /// Makes progress until `done()`, which other threads call as well; who makes it true calls waits.wake_finished().
+  void await(const std::function<bool()>& done) { wait_until(done, base::never_ns); }
   /// Makes progress until the call has settled or the time has come. True if it has settled.
   bool wait(call_slot& slot, std::int64_t until_ns);
 
