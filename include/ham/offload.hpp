@@ -34,6 +34,8 @@
 #include "ham/offload/shared_future.hpp"
 #include "ham/offload/span.hpp"
 #include "ham/offload/task.hpp"
+#include "ham/offload/then_call.hpp"
+#include "ham/offload/transfer.hpp"
 #include "ham/offload/unobserved_error.hpp"
 #include "ham/offload/when.hpp"
 #include "ham/version.h"

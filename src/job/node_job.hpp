@@ -26,8 +26,12 @@ class node_job final : public job {
     else
       directory_.on_notice(from, text);
   }
-  node_t add(const std::string& group) override { return members("adds").add(group); }
-  node_t add(const offload::target_program& program) override { return members("adds").add(program); }
+  node_t add(const std::string& group, std::int64_t deadline_ns = base::never_ns) override {
+    return members("adds").add(group, deadline_ns);
+  }
+  node_t add(const offload::target_program& program, std::int64_t deadline_ns = base::never_ns) override {
+    return members("adds").add(program, deadline_ns);
+  }
   node_t spawn(const std::string& group, const std::string& program) override {
     return members("adds").spawn(group, program);
   }
