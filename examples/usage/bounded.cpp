@@ -30,18 +30,18 @@ int main() {
   const std::array<int, 3> numbers{1, 2, 5};
   offload::buffer<int> source(1, 3);
   offload::buffer<int> target(1, 3);
-  offload::put(within(1, 10s), numbers.data(), source.ptr(), 3).get();
+  offload::put(within(1, 10s), numbers, source).get();
 
   const auto pid = static_cast<pid_t>(offload::get_node_descriptor(1).pid());
   ::kill(pid, SIGSTOP);  // a node that hangs
   try_it("memory", [] { const offload::buffer<int> more(within(1, 50ms), 1000); });
   try_it("context", [] { const offload::context queue(within(1, 50ms)); });
-  try_it("bytes", [&] { offload::copy(within(1, 50ms), source.ptr(), target.ptr(), 3).get(); });
+  try_it("bytes", [&] { offload::copy(within(1, 50ms), source, target).get(); });
   offload::buffer<int> unused = std::move(source);
   if (!unused.reset(50ms)) std::cout << "the buffer is left to the node\n";  // which frees it when it goes on
   ::kill(pid, SIGCONT);
 
   std::array<int, 3> back{};
-  offload::get_sync(within(1, 10s), target.ptr(), back.data(), 3);  // the copy came late, but it came
+  offload::get_sync(within(1, 10s), target, back);  // the copy came late, but it came
   std::cout << "afterwards: " << back[2] << '\n';
 }

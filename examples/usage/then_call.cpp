@@ -1,6 +1,7 @@
 // put, then call: the call runs on the node when the bytes are there, and the host waits once, for its result.
 // expect: sum 4950
 // expect: largest 99 on node 2
+// expect: a buffer as well: 4950
 // expect: nothing was called: cannot access
 #include <ham/offload.hpp>
 
@@ -32,6 +33,9 @@ int main() {
   // Between nodes as well: the call runs where the bytes arrive.
   auto most = offload::copy(one.ptr(), two.ptr(), 100, offload::then_call(fn<&largest>, two.ptr(), 100));
   std::cout << "largest " << most.get() << '\n';
+
+  // A range and a buffer, instead of pointers and a count.
+  std::cout << "a buffer as well: " << offload::put(data, one, offload::then_call(fn<&sum>, one, 100)).get() << '\n';
 
   data.resize(101);  // one more than there is room for
   try {

@@ -35,6 +35,7 @@
 #include "ham/offload/span.hpp"
 #include "ham/offload/task.hpp"
 #include "ham/offload/then_call.hpp"
+#include "ham/offload/then_call_ranges.hpp"
 #include "ham/offload/transfer.hpp"
 #include "ham/offload/unobserved_error.hpp"
 #include "ham/offload/when.hpp"

@@ -191,7 +191,7 @@ node_t membership::add(const std::string& group, std::int64_t deadline_ns) {
   return add_groups(parse_nodes(group), started_.command(), deadline_ns);
 }
 
-node_t membership::spawn(const std::string& group, const std::string& program) {
+node_t membership::spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns) {
   std::vector<target_group> groups = parse_nodes(group);
   std::vector<std::string> command = started_.command();
   command.front() = program;
@@ -202,7 +202,7 @@ node_t membership::spawn(const std::string& group, const std::string& program) {
     }
     one.program.command = {program};
   }
-  return add_groups(std::move(groups), command, base::never_ns);
+  return add_groups(std::move(groups), command, deadline_ns);
 }
 
 node_t membership::add_groups(std::vector<target_group> groups, const std::vector<std::string>& command,
@@ -218,7 +218,7 @@ node_t membership::add_groups(std::vector<target_group> groups, const std::vecto
   if (groups.empty()) throw config_error("there is no node to add in \"none\"");
   node_t first = -1;
   if (groups.front().by->as_launched() != nullptr) {
-    first = spawn_ranks(groups.front(), command);
+    first = spawn_ranks(groups.front(), command, deadline_ns);
     groups.erase(groups.begin());
   }
   if (groups.empty()) return first;
@@ -226,9 +226,10 @@ node_t membership::add_groups(std::vector<target_group> groups, const std::vecto
   return first < 0 ? next : first;
 }
 
-node_t membership::spawn_ranks(const target_group& group, const std::vector<std::string>& command) {
-  std::lock_guard guard(one_at_a_time_);
-  const node_t first = free_numbers(group.count, base::never_ns);
+node_t membership::spawn_ranks(const target_group& group, const std::vector<std::string>& command,
+                               std::int64_t deadline_ns) {
+  const std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
+  const node_t first = free_numbers(group.count, deadline_ns);
   std::vector<std::string> words = command;
   if (words.front() == base::own_program_link)
     words.front() = std::filesystem::read_symlink(words.front());  // not the launcher's own

@@ -38,7 +38,7 @@ class membership {
   // ---- as ham::offload's functions of these names
   node_t add(const std::string& group, std::int64_t deadline_ns = base::never_ns);
   node_t add(const offload::target_program& program, std::int64_t deadline_ns = base::never_ns);
-  node_t spawn(const std::string& group, const std::string& program);
+  node_t spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns = base::never_ns);
   void remove(node_t node, std::chrono::milliseconds timeout);
 
  private:
@@ -46,7 +46,7 @@ class membership {
   void end_process(node_t number, std::chrono::milliseconds timeout);
   node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command,
                     std::int64_t deadline_ns);
-  node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command);
+  node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command, std::int64_t deadline_ns);
   [[nodiscard]] node_t free_numbers(std::size_t count, std::int64_t deadline_ns);
   void start_all(const fresh_targets& fresh, std::uint32_t nodes, std::int64_t deadline_ns);
   void await(node_t node, const target_group& group, std::int64_t deadline_ns);

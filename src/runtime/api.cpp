@@ -66,7 +66,12 @@ node_t detail::add_node(const std::string& group, std::int64_t deadline_ns) {
 node_t detail::add_node(const target_program& program, std::int64_t deadline_ns) {
   return job_to_change().add(program, deadline_ns);
 }
-node_t spawn(const std::string& group, const std::string& program) { return job_to_change().spawn(group, program); }
+node_t spawn(const std::string& group, const std::string& program) {
+  return job_to_change().spawn(group, program, base::never_ns);
+}
+node_t detail::spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns) {
+  return job_to_change().spawn(group, program, deadline_ns);
+}
 void remove_node(node_number node) { detail::remove_node(node, 500); }
 void detail::remove_node(node_t node, long double timeout_ms) {
   constexpr long double max_ms = 1e12L;

@@ -46,7 +46,7 @@ template <class Result>
 void let_go(offload::future<Result>&& what) noexcept {
   call_slot* const slot = offload::detail::future_access::release(what);
   if (slot == nullptr || abandon_quietly(*slot)) return;
-  const offload::future<Result> settled(slot);
+  const auto settled = offload::detail::future_access::make<Result>(slot);
   static_cast<void>(settled.has_value());
 }
 

@@ -38,7 +38,8 @@ class job {
   virtual node_t add(const std::string& group, std::int64_t deadline_ns = base::never_ns) = 0;
   virtual node_t add(const offload::target_program& program, std::int64_t deadline_ns = base::never_ns) = 0;
   /// The same with another program.
-  virtual node_t spawn(const std::string& group, const std::string& program) = 0;
+  virtual node_t spawn(const std::string& group, const std::string& program,
+                       std::int64_t deadline_ns = base::never_ns) = 0;
   /// Ends one target, or leaves it; it is killed if it is there after `timeout`. Throws ham::config_error.
   virtual void remove(node_t node, std::chrono::milliseconds timeout) = 0;
 };

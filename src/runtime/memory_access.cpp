@@ -100,12 +100,12 @@ future<void> start_access(engine& at, ham::detail::peer_hold who, transport::rem
   auto fresh = std::make_unique<started_rows>(at, ham::detail::peer_hold(*who), memory, what);
   call_slot& slot = fresh->slot();
   std::unique_ptr<ham::detail::started_transfer> job = std::move(fresh);
-  if (at.memory.started().begin(job, memory.open_to_all())) return future<void>(&slot);
+  if (at.memory.started().begin(job, memory.open_to_all())) return future_access::make<void>(&slot);
   fulfil<void>(slot, [&] {
     const transport::access_result allowed = what.rows.row_bytes == 0 ? access_result::done : what.allowed(memory);
     what.check(at, *who, allowed != access_result::done ? allowed : what.move(memory, 0, what.bytes));
   });
-  return future<void>(&slot);
+  return future_access::make<void>(&slot);
 }
 
 /// In parts, if there is a deadline: it has been checked as a whole then.
@@ -222,7 +222,7 @@ future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_me
     mine.do_here();
   else if (what.how.deadline_ns != 0)
     at.calls.add_deadline(id, what.how.deadline_ns);
-  return future<void>(&slot);
+  return future_access::make<void>(&slot);
 }
 
 }  // namespace ham::offload::detail

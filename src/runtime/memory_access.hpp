@@ -36,7 +36,7 @@ template <class Action>
 [[nodiscard]] future<void> ready_or_failed(engine& at, operation what, node_t node, Action action) {
   call_slot* const slot = make_transfer_slot(at, what, node);
   fulfil<void>(*slot, action);
-  return future<void>(slot);
+  return future_access::make<void>(slot);
 }
 
 /// Settles the future of an access that ran beside its caller: with what `check` throws, if it does.

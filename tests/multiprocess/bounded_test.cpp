@@ -168,6 +168,7 @@ TEST_P(bounded, transfers) {
     std::vector<int> got(n, -1);
     const auto put = [&] { offload::put(soon(), sent.data(), there.ptr(), n).get(); };
     const auto get = [&] { offload::get(soon(), there.ptr(), got.data(), n).get(); };
+    const offload::buffer_matrix<int> matrix(there, 2, n / 2);
     const auto is_late = [&](auto what) {
       const call_outcome outcome = late(what);
       EXPECT_TRUE(outcome == call_outcome::may_have_run || (fills_queue && outcome == call_outcome::not_run))
@@ -184,6 +185,9 @@ TEST_P(bounded, transfers) {
         is_late([&] {
           offload::get_sync(soon(), there.ptr(), got.data(), offload::block{10, n / 20, n / 10, n / 20});
         });
+        is_late([&] { offload::put(soon(), sent, there).get(); });
+        is_late([&] { offload::get_sync(soon(), there.subspan(1), std::span(got).first(n - 1)); });
+        is_late([&] { offload::put_sync(soon(), offload::matrix_span(sent.data(), 2, n / 2), matrix); });
       } else {
         in_time(put);
         in_time(get);
@@ -194,6 +198,14 @@ TEST_P(bounded, transfers) {
       is_late([&] { offload::copy_sync(soon(), there.ptr(), there.ptr(), offload::block{2, n / 2, 0, 0}); });
       is_late([&] {
         offload::put(soon(), sent.data(), there.ptr(), n, offload::then_call(fn<&sum_of>, there.ptr(), n)).get();
+      });
+      is_late([&] { offload::copy(soon(), there, there).get(); });
+      is_late([&] { offload::copy(soon(), matrix, matrix).get(); });
+      is_late([&] { offload::put(soon(), sent, there, offload::then_call(fn<&sum_of>, there.ptr(), n)).get(); });
+      is_late([&] {
+        offload::put(soon(), offload::matrix_span(sent.data(), 2, n / 2), matrix,
+                     offload::then_call(fn<&sum_of>, there.ptr(), n))
+            .get();
       });
     }
     const long sum = offload::sync(1, fn<&sum_of>, there.ptr(), n);
@@ -213,8 +225,16 @@ TEST(bounded, a_target_that_does_not_join_is_not_added) {
               offload::add_node(offload::target_program{{"/bin/sleep", "1000"}, {}, {}}, limit);
             }),
             call_outcome::not_run);
+  const std::string program = testing::TempDir() + "/ham_never_joins." + std::to_string(::getpid());
+  std::ofstream(program) << "#!/bin/sh\nexec sleep 1000\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  EXPECT_EQ(late([&] { offload::spawn("shm:2", program, limit); }), call_outcome::not_run);
+  std::filesystem::remove(program);
   EXPECT_TRUE(eventually([&] { return children() == before; }));
   EXPECT_EQ(offload::targets(), std::vector<node_t>{1});
+  const node_t spawned = offload::spawn("shm:1", "/proc/self/exe", bound);
+  EXPECT_EQ(offload::sync(spawned, fn<&gone_there>), 0);
+  offload::remove_node(spawned);
   const node_t added = offload::add_node("shm:1", bound);
   EXPECT_EQ(offload::sync(added, fn<&gone_there>), 0);
   EXPECT_EQ(offload::targets(), (std::vector<node_t>{1, added}));

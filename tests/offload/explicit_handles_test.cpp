@@ -83,6 +83,76 @@ TEST_F(two_runtimes, the_end_of_a_buffer_finds_its_node) {
   offload::free(first->node(1), raw);
 }
 
+/// The second one would not make progress of the first.
+TEST_F(two_runtimes, futures_of_futures_belong_to_theirs) {
+  const offload::destination there = first->node(1);
+  const auto one = [&] { return offload::async(there, fn<&nodes_there>); };
+  const auto is_of_first = [&](const auto& of) {
+    return detail::serial_of(offload::detail::future_access::runtime(of)) == there.runtime;
+  };
+  const auto two = [&] {
+    std::vector<offload::future<std::size_t>> made;
+    made.push_back(one());
+    made.push_back(one());
+    return made;
+  };
+  auto every = offload::when_all(two());
+  auto tuple = offload::when_all(one(), one());
+  auto winner = offload::when_any(two());
+  std::vector<offload::future<std::size_t>> kept = two();
+  auto index = offload::when_any(kept);
+  EXPECT_TRUE(is_of_first(every) && is_of_first(tuple) && is_of_first(winner) && is_of_first(index));
+  for (auto& each : every.get()) EXPECT_EQ(each.get(), 2U);
+  EXPECT_EQ(std::get<1>(tuple.get()).get(), 2U);
+  auto won = winner.get();
+  EXPECT_EQ(won.futures[won.index].get(), 2U);
+  EXPECT_EQ(kept[index.get()].get(), 2U);
+  EXPECT_FALSE(is_of_first(offload::when_all(std::vector<offload::future<int>>())));
+
+  auto late = two();
+  for (auto& each : late) each.wait();
+  first.reset();
+  EXPECT_THROW(static_cast<void>(offload::when_all(std::move(late))), error);
+}
+
+TEST_F(two_runtimes, ranges_and_matrices_go_by_the_buffers_runtime) {
+  const offload::destination there = first->node(1);
+  const offload::buffer<int> memory(there, 6);
+  const offload::buffer<int> other(there, 6);
+  const offload::buffer<int> foreign(second.node(1), 6);
+  const std::vector<int> sent{1, 2, 3, 4, 5, 6};
+  std::vector<int> got(6);
+  offload::put(sent, memory).get();
+  offload::get(memory, got).get();
+  EXPECT_EQ(got, sent);
+  offload::copy(memory, other).get();
+  offload::copy(memory.ptr(), other, 3).get();
+  got.assign(6, 0);
+  offload::get_sync(other, got.data(), 6);
+  EXPECT_EQ(got, sent);
+  offload::put_sync(offload::within(1, 20s), sent, memory);
+  offload::put(offload::within(there, 20s), sent.data(), memory, 6).get();
+  offload::put_sync(there, sent, memory.subspan(0));
+  EXPECT_EQ(offload::put(sent, memory, offload::then_call(fn<&nodes_there>)).get(), 2U);
+  EXPECT_EQ(offload::copy(memory, other, offload::then_call(fn<&nodes_there>)).get(), 2U);
+
+  const offload::matrix_span here(sent.data(), 2, 3);
+  const offload::buffer_matrix<int> remote(memory, 2, 3);
+  const offload::buffer_matrix<int> elsewhere(other, 3, 2);
+  offload::put(there, here, remote).get();
+  offload::put_sync(offload::within(there, 20s), here.row(1), remote.row(0));
+  offload::copy_sync(there, remote.column(0), elsewhere.column(1).part(0, 0, 2, 1));
+  got.assign(6, 0);
+  offload::get_sync(there, elsewhere, offload::matrix_span(got.data(), 3, 2));
+  EXPECT_EQ(got, (std::vector{1, 4, 3, 4, 5, 6}));
+
+  EXPECT_NE(message_of<buffer_error>([&] { offload::put(second.node(1), sent, memory); }).find("of one runtime"),
+            std::string::npos);
+  EXPECT_THROW(offload::get_sync(second.node(1), memory, got), buffer_error);
+  EXPECT_THROW(offload::copy(memory, foreign), buffer_error);
+  EXPECT_THROW(offload::put(2, sent, memory), buffer_error) << "its node is another one";
+}
+
 TEST_F(two_runtimes, what_outlives_its_runtime_is_an_error_or_nothing) {
   const offload::destination there = first->node(1);
   std::optional<offload::buffer<int>> memory(std::in_place, there, 10);

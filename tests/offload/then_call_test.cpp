@@ -9,6 +9,7 @@
 using namespace ham;
 using namespace ham::test;
 using offload::then_call;
+using offload::within;
 
 namespace then_call_test {
 
@@ -21,6 +22,10 @@ std::vector<int> numbers(std::size_t n, int start) {
   return result;
 }
 long total(const std::vector<int>& of) { return std::accumulate(of.begin(), of.end(), 0L); }
+
+long total_behind(const std::vector<int>& of, std::size_t first) {
+  return std::accumulate(of.begin() + static_cast<std::ptrdiff_t>(first), of.end(), 0L);
+}
 
 std::atomic<int> called{0};
 long sum(offload::buffer_ptr<int> at, std::size_t n) {
@@ -74,6 +79,55 @@ TEST_P(then_call_of, every_spelling) {
   const int before = called;
   static_cast<void>(offload::put(&seven, ptr, 1, then_call(fn<&nothing>)));  // discarded: complete
   EXPECT_EQ(called, before + 1);
+}
+
+/// Ranges, buffers, rows and matrices instead of a pointer and a count.
+TEST_P(then_call_of, ranges_blocks_and_matrices) {
+  for (const std::size_t n : {std::size_t{12}, std::size_t{4} << 20}) {
+    const offload::buffer<int> there(1, n);
+    const offload::buffer<int> other(2, n);
+    const std::vector<int> sent = numbers(n, 3);
+    const auto summed = then_call(fn<&sum>, there.ptr(), n);
+    const auto summed_there = then_call(fn<&sum>, other.ptr(), n);
+    const long all = total(sent);
+    EXPECT_EQ(offload::put(sent, there, summed).get(), all);
+    EXPECT_EQ(offload::put(1, std::span(sent), there.span(), summed).get(), all);
+    EXPECT_EQ(offload::put(sent.data(), there, n, summed).get(), all);
+    EXPECT_EQ(offload::put(within(1, 60s), sent, there.ptr(), summed).get(), all);
+    EXPECT_EQ(offload::copy(there, other, summed_there).get(), all);
+    EXPECT_EQ(offload::copy(there.ptr(), other, n, summed_there).get(), all);
+    EXPECT_EQ(offload::copy(within(2, 60s), there.span(), other.ptr(), summed_there).get(), all);
+
+    const offload::block halves{2, n / 2, 0, 0};
+    const offload::matrix_span here(sent.data(), 3, n / 3);
+    const offload::buffer_matrix<int> remote(there, 3, n / 3);
+    const offload::buffer_matrix<int> elsewhere(other, 3, n / 3);
+    const std::vector<int> zeros(n);
+    for (int round = 0; round < 6; ++round) {
+      offload::put_sync(zeros, round % 2 == 0 ? there : other);
+      switch (round) {
+        case 0: EXPECT_EQ(offload::put(sent.data(), there.ptr(), halves, summed).get(), all); break;
+        case 1: EXPECT_EQ(offload::copy(there.ptr(), other.ptr(), halves, summed_there).get(), all); break;
+        case 2: EXPECT_EQ(offload::put(here, remote, summed).get(), all - total_behind(sent, n / 3 * 3)); break;
+        case 3:
+          EXPECT_EQ(offload::copy(remote, elsewhere, summed_there).get(), all - total_behind(sent, n / 3 * 3));
+          break;
+        case 4:
+          EXPECT_EQ(offload::put(within(1, 60s), here.column(1), remote.column(1), summed).get(),
+                    sent[1] + sent[n / 3 + 1] + sent[n / 3 * 2 + 1]);
+          break;
+        default:
+          EXPECT_EQ(offload::copy(within(2, 60s), remote.column(1), elsewhere.column(1), summed_there).get(),
+                    sent[1] + sent[n / 3 + 1] + sent[n / 3 * 2 + 1]);
+      }
+    }
+    const int before = called;
+    EXPECT_THROW(offload::put(sent, there.subspan(1), then_call(fn<&nothing>)), buffer_error);
+    EXPECT_THROW(offload::put(here, remote.row(0), then_call(fn<&nothing>)), buffer_error);
+    EXPECT_THROW(offload::put(sent.data(), there.ptr() + 1, halves, then_call(fn<&nothing>)).get(), buffer_error);
+    EXPECT_THROW(offload::put(2, sent.data(), there.ptr(), halves, then_call(fn<&nothing>)), buffer_error);
+    EXPECT_EQ(called, before);
+  }
 }
 
 TEST_P(then_call_of, runs_in_a_context_and_by_a_runtime) {

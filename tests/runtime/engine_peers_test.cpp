@@ -136,7 +136,7 @@ class slow_job final : public detail::job {
   void on_notice(node_t, std::span<const std::byte>) override {}
   node_t add(const std::string&, std::int64_t) override { return -1; }
   node_t add(const offload::target_program&, std::int64_t) override { return -1; }
-  node_t spawn(const std::string&, const std::string&) override { return -1; }
+  node_t spawn(const std::string&, const std::string&, std::int64_t) override { return -1; }
   void remove(node_t, std::chrono::milliseconds) override {}
 };
 
@@ -173,7 +173,7 @@ TEST_F(engine_peers, a_deadline_bounds_the_first_connection) {
   EXPECT_THROW(static_cast<void>(offload::allocate<int>(soon(), 1)), deadline_exceeded);
   EXPECT_THROW(offload::context{soon()}, deadline_exceeded);
   const int value = 1;
-  const offload::buffer_ptr<int> there(4096, 7, fresh);
+  const auto there = offload::detail::buffer_ptr_access::make<int>(4096, 7, fresh);
   EXPECT_THROW(offload::put(soon(), &value, there, 1).get(), deadline_exceeded);
   offload::batch several(soon());
   EXPECT_THROW(static_cast<void>(several.add(fn<&echo>, 1)), deadline_exceeded);

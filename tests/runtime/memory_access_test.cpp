@@ -158,7 +158,7 @@ TEST_F(memory_access, of_a_node_that_is_lost_meanwhile) {
   } of_call;
   of_call.run = [](continuation* self) { static_cast<note*>(self)->by = std::this_thread::get_id(); };
   auto call = offload::async(node_, fn<&never_answered>);
-  call.on_settled(&of_call);
+  offload::detail::future_access::on_settled(call, &of_call);
   auto access = access_to(memory, what(large));
   while (!memory.held) std::this_thread::yield();
   memory.lost = true;

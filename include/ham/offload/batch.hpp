@@ -60,7 +60,7 @@ class batch : private detail::batch_owner {
     } else {
       [[maybe_unused]] typename plan::report error;
     }
-    return future<result>(slot);
+    return detail::future_access::make<result>(slot);
   }
 
   template <class Call, class... Params>

@@ -36,7 +36,7 @@ template <class Callable, class... Args>
                       static_cast<Args&&>(args)...);
   else [[maybe_unused]]
     typename plan::report error;
-  return future<result>(slot);
+  return detail::future_access::make<result>(slot);
 }
 
 /// As start_call, without a reply.

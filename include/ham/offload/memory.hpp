@@ -99,7 +99,7 @@ concept transferable = std::is_trivially_copyable_v<Element> || is_bitwise_copya
 template <class Element>
 [[nodiscard]] buffer_ptr<Element> allocate(destination on, std::size_t count) {
   const detail::raw_buffer got = detail::allocate_bytes(on, detail::bytes_for<Element>(count));
-  return {got.address, got.tag, on.node};
+  return detail::buffer_ptr_access::make<Element>(got.address, got.tag, on.node);
 }
 
 /// Frees what allocate returned, once no transfer to or from it is pending. Blocking. Throws ham::buffer_error if it is

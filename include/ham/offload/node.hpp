@@ -81,6 +81,7 @@ struct target_program;
 namespace detail {
 node_t add_node(const std::string& group, std::int64_t deadline_ns);
 node_t add_node(const target_program& program, std::int64_t deadline_ns);
+node_t spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns);
 }  // namespace detail
 
 /// Adds targets to the running job, written as in HAM_NODES: "shm:2", "exec:./app.aarch64", "tcp://10.0.0.7:7000".
@@ -88,8 +89,8 @@ node_t add_node(const target_program& program, std::int64_t deadline_ns);
 /// before the next call from the host. On the host only; any thread. Throws ham::config_error with the reason.
 node_t add_node(const std::string& group);
 /// The same until `limit` has passed: then the targets of the group are ended, and it throws ham::deadline_exceeded
-/// with the outcome not_run. HAM_START_TIMEOUT and HAM_TCP_TIMEOUT hold besides. Targets of MPI are not bounded: MPI
-/// gives no way back.
+/// with the outcome not_run. HAM_START_TIMEOUT and HAM_TCP_TIMEOUT hold besides. MPI_Comm_spawn itself is not bounded:
+/// MPI gives no way back.
 template <class Rep, class Period>
 node_t add_node(const std::string& group, std::chrono::duration<Rep, Period> limit) {
   return detail::add_node(group, detail::time_from_now(limit));
@@ -98,6 +99,11 @@ node_t add_node(const std::string& group, std::chrono::duration<Rep, Period> lim
 /// where the MPI has it; spawn("shm:2", "./app") on this machine. Targets that MPI has started together call each other
 /// and the host; they do not reach the other targets.
 node_t spawn(const std::string& group, const std::string& program);
+/// The same until `limit` has passed, as add_node.
+template <class Rep, class Period>
+node_t spawn(const std::string& group, const std::string& program, std::chrono::duration<Rep, Period> limit) {
+  return detail::spawn(group, program, detail::time_from_now(limit));
+}
 
 /// A target of this machine that is started by its own command: any program with a ham::runtime, not only a build of
 /// this one.

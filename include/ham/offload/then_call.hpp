@@ -80,8 +80,8 @@ class call_after_transfer : continuation {
     to.runtime = serial_of(at);
     call_slot* const target = make_slot_behind(at, verb, to.node);
     auto* const made = new call_after_transfer(std::move(transfer), to, std::move(call), *target);
-    made->transfer_.on_settled(made);
-    return future<result>(target);
+    future_access::on_settled(made->transfer_, made);
+    return future_access::make<result>(target);
   }
 
  private:
@@ -104,7 +104,7 @@ class call_after_transfer : continuation {
       return;
     }
     me.run = &hand_on;
-    me.answer_.on_settled(&me);
+    future_access::on_settled(me.answer_, &me);
   }
   static void hand_on(continuation* self) {
     auto& me = *static_cast<call_after_transfer*>(self);
@@ -156,7 +156,7 @@ template <class Bound>
   } else {
     [[maybe_unused]] typename plan::report error;
   }
-  return future<result>(slot);
+  return future_access::make<result>(slot);
 }
 
 }  // namespace detail

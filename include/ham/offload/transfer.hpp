@@ -80,21 +80,49 @@ requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
                            detail::element_of<std::remove_const_t<Element>>(), detail::terms_of(to));
 }
 
-/// The same, complete on return; errors are thrown. `what`: a number of elements, or a block.
-template <detail::transferable Element, class Extent>
-void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, const Extent& what) {
-  offload::put(to, src, dst, what).get();
+/// The same, complete on return, and moved by the calling thread alone; errors are thrown.
+template <detail::transferable Element>
+void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
+  detail::put_bytes(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
+                    detail::bytes_for<Element>(count), detail::element_of<Element>(),
+                    detail::terms_of(to, detail::moved_by::caller))
+      .get();
 }
-template <class Element, class Extent>
+template <class Element>
 requires detail::transferable<std::remove_const_t<Element>>
 void get_sync(destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
-              const Extent& what) {
-  offload::get(to, src, dst, what).get();
+              std::size_t count) {
+  detail::get_bytes(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
+                    detail::bytes_for<Element>(count), detail::element_of<std::remove_const_t<Element>>(),
+                    detail::terms_of(to, detail::moved_by::caller))
+      .get();
 }
-template <class Element, class Extent>
+template <class Element>
 requires detail::transferable<std::remove_const_t<Element>>
 void copy_sync(destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst,
-               const Extent& what) {
+               std::size_t count) {
+  offload::copy(to, src, dst, count).get();
+}
+template <detail::transferable Element>
+void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, const block& what) {
+  detail::put_rows(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
+                   detail::rows_of(what, sizeof(Element)), detail::element_of<Element>(),
+                   detail::terms_of(to, detail::moved_by::caller))
+      .get();
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>>
+void get_sync(destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+              const block& what) {
+  detail::get_rows(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
+                   detail::rows_of(what, sizeof(Element)), detail::element_of<std::remove_const_t<Element>>(),
+                   detail::terms_of(to, detail::moved_by::caller))
+      .get();
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>>
+void copy_sync(destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst,
+               const block& what) {
   offload::copy(to, src, dst, what).get();
 }
 

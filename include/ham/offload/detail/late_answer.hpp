@@ -27,7 +27,7 @@ auto sync_or_undo(const destination& to, Undo&& undo, const Callable& callable, 
                       static_cast<Args&&>(args)...);
   else [[maybe_unused]]
     typename plan::report error;
-  offload::future<result> answer(slot);
+  auto answer = offload::detail::future_access::make<result>(slot);
   if (to.deadline_ns == 0 || !keep_beyond_deadline(*slot) || wait_slot(*slot, to.deadline_ns)) return answer.get();
   const msg::handler_entry* const function = slot->function;
   answer
