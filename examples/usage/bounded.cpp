@@ -16,6 +16,8 @@ using namespace ham;
 using namespace std::chrono_literals;
 using offload::within;
 
+void caught_up() {}
+
 template <class What>
 void try_it(const char* name, What what) {
   try {
@@ -41,6 +43,7 @@ int main() {
   if (!unused.reset(50ms)) std::cout << "the buffer is left to the node\n";  // which frees it when it goes on
   ::kill(pid, SIGCONT);
 
+  offload::sync(1, fn<&caught_up>);  // its queue is in order: what was sent before has been done
   std::array<int, 3> back{};
   offload::get_sync(within(1, 10s), target, back);  // the copy came late, but it came
   std::cout << "afterwards: " << back[2] << '\n';
