@@ -12,6 +12,7 @@
 #include "ham/misc.hpp"
 #include "ham/misc/constants.hpp"
 #include "ham/msg/active_msg.hpp"
+#include "ham/msg/bind.hpp"
 #include "ham/msg/execution_policy.hpp"
 #include "ham/msg/f2f.hpp"
 #include "ham/offload/attempt.hpp"
