@@ -2,8 +2,6 @@
 PRESET ?= release
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-# Most tests wait more than they compute.
-TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
 MATRIX ?=
 DEMO_ARGS ?=
 # What the release preset's tests meet: other instruction sets under qemu-user (also riscv64 and ppc64le), or another
@@ -78,7 +76,7 @@ ifeq ($(PRESET),release)
 	@HAM_TEST_ISAS="$(HAM_TEST_ISAS)" scripts/install-deps.sh isa
 	@tests/isa/isa.sh why $(HAM_TEST_ISAS)
 endif
-	@ctest --preset $(PRESET) -j $(TEST_JOBS)
+	@ctest --preset $(PRESET) -j $(JOBS)
 
 bench: build
 	@scripts/bench.sh $(BUILD) "$(BENCH)" $(BENCH_ARGS)

@@ -6,8 +6,8 @@ COUNTS = {"descriptors": 2, "threads": 1, "maps": 6}  # what may come and go
 WARM_UP = 0.4
 PERCENT_PER_MILLION = 1.0
 # Of a run with less than a million calls behind the warm-up: of all its growth. Caches and arenas still fill.
-PERCENT_OF_SHORT_RUN = 15.0
-NOISE_KB = 512
+PERCENT_OF_SHORT_RUN = 25.0
+NOISE_KB = 1024  # the longest message
 NOISE_DEVIATIONS = 4  # of the median distance of the samples from their trend
 
 
