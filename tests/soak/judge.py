@@ -3,7 +3,7 @@ import statistics
 
 MEMORY = ("rss_kb", "pss_kb")
 COUNTS = {"descriptors": 2, "threads": 1, "maps": 6}  # what may come and go
-WARM_UP = 0.4
+WARM_UP = 0.2
 PERCENT_PER_MILLION = 1.0
 # Of a run with less than a million calls behind the warm-up: of all its growth. Caches and arenas still fill.
 PERCENT_OF_SHORT_RUN = 25.0
