@@ -28,7 +28,7 @@ constexpr int unknown = 0xff;
 constinit std::atomic<int> most{unknown};
 constinit std::atomic<int (*)() noexcept> node_of_this_thread{nullptr};
 
-/// Threads of the library may tell something while the process ends, and children after a fork.
+/// Threads of the library may tell something while the process ends.
 struct level_store {
   std::mutex mutex;
   log_levels levels;

@@ -22,6 +22,10 @@ namespace ham::base {
 /// or where /proc is missing and the end is not over.
 [[nodiscard]] bool confirms_end(pid_t pid, std::chrono::microseconds timeout);
 
+/// For the kernel to confirm a death that was told of. It does at once, unless the machine is so busy that threads of
+/// the dead process have not got a core to end on.
+inline constexpr std::chrono::seconds confirm_timeout{1};
+
 /// How a process ended, in memory that other processes read: written before it is reaped, after which /proc tells
 /// nobody any more. All bits zero: not known.
 class end_record {

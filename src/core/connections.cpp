@@ -1,7 +1,6 @@
 // A call of which it is not known that it did not run may have run: losses are told from what the transport knows.
 #include "core/connections.hpp"
 
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <utility>

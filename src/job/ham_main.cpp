@@ -1,7 +1,6 @@
 // ham_main: where an accelerator's runtime starts the application (paper 1, Fig. 4). In a file of its own: a program
 // that is linked with the static library may have another one.
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 
 #include "base/log.hpp"

@@ -1,5 +1,4 @@
 // Words of other nodes, and calls that will not run.
-#include <cstdio>
 #include <string>
 
 #include "base/log.hpp"

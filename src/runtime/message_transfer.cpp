@@ -1,9 +1,8 @@
 #include "runtime/message_transfer.hpp"
-#include "base/log.hpp"
 
 #include <atomic>
-#include <cstdio>
 
+#include "base/log.hpp"
 #include "ham/offload/when.hpp"
 
 namespace ham::offload::detail {
@@ -39,7 +38,7 @@ void warn_of_messages(node_t node, std::size_t bytes) {
   base::log("runtime", base::log_level::warning,
             "%zu MiB of node %d's memory travel in messages, several times slower than a copy (the memory was "
             "not allocated with ham::offload::allocate); allocate it with offload::allocate<T>(%d, n), if it is "
-            "copied often\n",
+            "copied often",
             bytes >> 20, node, node);
 }
 

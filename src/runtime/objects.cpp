@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/immortal.hpp"
 #include "base/renew.hpp"
 #include "ham/msg/names.hpp"
 #include "ham/offload/detail/object_space.hpp"
@@ -43,13 +44,10 @@ struct known_base {
   std::ptrdiff_t offset;
 };
 
-/// Of all nodes that live in this process. Never destroyed: runtimes may end behind the destructors of statics.
+/// Of all nodes that live in this process. Runtimes may end behind the destructors of statics.
 class object_space {
  public:
-  static object_space& process() {
-    static auto& one = *new object_space;
-    return one;
-  }
+  static object_space& process() { return base::immortal<object_space>(); }
 
   object_id keep(std::uint64_t owner, object_hold hold) {
     kept_object fresh{0, owner, std::move(hold)};  // without memory it is destroyed behind the lock

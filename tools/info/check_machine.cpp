@@ -2,7 +2,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "checks.hpp"
 
@@ -22,22 +20,13 @@ namespace ham::info {
 
 namespace {
 
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  std::string all = text.str();
-  while (!all.empty() && all.back() == '\n') all.pop_back();
-  return all;
-}
-
 /// A file of this process's cgroup v2; empty: there is none.
 std::string cgroup(const char* name) {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     if (!line.starts_with("0::")) continue;
-    std::string text = text_of_file("/sys/fs/cgroup" + line.substr(3) + "/" + name);
-    return text.empty() ? text_of_file(std::string("/sys/fs/cgroup/") + name) : text;
+    std::string text = first_line("/sys/fs/cgroup" + line.substr(3) + "/" + name);
+    return text.empty() ? first_line(std::string("/sys/fs/cgroup/") + name) : text;
   }
   return {};
 }
@@ -48,14 +37,8 @@ std::optional<std::uint64_t> limit_of(decltype(RLIMIT_NOFILE) which) {
   return limit.rlim_cur;
 }
 
-std::size_t cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::size_t>(CPU_COUNT(&set)) : 1;
-}
-
 check_result check_cores() {
-  const std::size_t usable = cores();
+  const std::size_t usable = usable_cores().size();
   check_result result{"cores", verdict::good, std::to_string(usable) + " usable", {}};
   if (usable >= 2) return result;
   result.how = verdict::warning;
@@ -72,7 +55,7 @@ check_result check_clock() {
   for (int i = 0; i < readings; ++i) clock_gettime(CLOCK_MONOTONIC, &at);
   clock_gettime(CLOCK_MONOTONIC, &end);
   const long cost = ((end.tv_sec - begin.tv_sec) * 1'000'000'000L + end.tv_nsec - begin.tv_nsec) / readings;
-  const std::string source = text_of_file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  const std::string source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   check_result result{
       "clock", verdict::good, (source.empty() ? "" : source + ", ") + std::to_string(cost) + " ns a reading", {}};
   if (cost <= 300) return result;
@@ -179,7 +162,7 @@ std::vector<check_result> check_machine() {
   std::vector<check_result> all = judge_services(kernel_services());
   all.push_back(check_cores());
   all.push_back(check_clock());
-  all.push_back(judge_cpu_quota(cgroup("cpu.max"), cores()));
+  all.push_back(judge_cpu_quota(cgroup("cpu.max"), usable_cores().size()));
   all.push_back(judge_memory_limit(cgroup("memory.max"), cgroup("memory.current")));
   all.push_back(
       judge_limit("open files", limit_of(RLIMIT_NOFILE), 64, 1024, "each connected node takes some: ulimit -n 4096"));
@@ -192,7 +175,7 @@ std::vector<check_result> check_machine() {
       }(),
       std::uint64_t{1} << 20, std::uint64_t{64} << 20,
       "memory of targets is mapped by their peers: ulimit -v unlimited"));
-  const std::string maps = text_of_file("/proc/sys/vm/max_map_count");
+  const std::string maps = first_line("/proc/sys/vm/max_map_count");
   all.push_back(judge_limit("memory mappings",
                             maps.empty() ? std::nullopt : std::optional(std::strtoull(maps.c_str(), nullptr, 10)), 4096,
                             32768, "sysctl vm.max_map_count=65530"));

@@ -22,24 +22,6 @@
 
 namespace ham::info {
 
-namespace {
-
-std::string compiler() {
-#if defined(__clang__)
-  return "clang " __clang_version__;
-#else
-  return "g++ " __VERSION__;
-#endif
-}
-
-std::string standard_library() {
-#if defined(_LIBCPP_VERSION)
-  return "libc++ " + std::to_string(_LIBCPP_VERSION);
-#else
-  return "libstdc++ " + std::to_string(_GLIBCXX_RELEASE) + " (" + std::to_string(__GLIBCXX__) + ")";
-#endif
-}
-
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -56,6 +38,24 @@ std::vector<int> usable_cores() {
     if (CPU_ISSET(static_cast<unsigned>(core), &set)) cores.push_back(core);
   }
   return cores;
+}
+
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#else
+  return "g++ " __VERSION__;
+#endif
+}
+
+std::string standard_library() {
+#if defined(_LIBCPP_VERSION)
+  return "libc++ " + std::to_string(_LIBCPP_VERSION);
+#else
+  return "libstdc++ " + std::to_string(_GLIBCXX_RELEASE) + " (" + std::to_string(__GLIBCXX__) + ")";
+#endif
 }
 
 // Groups of cores that share the cache of the given index directory, as the kernel writes them: "0-3", "4-7".

@@ -13,6 +13,12 @@ struct property {
   std::string remark;
 };
 
+/// Without its end; empty: there is no such file.
+[[nodiscard]] std::string first_line(const std::string& path);
+
+/// Numbers of the cores that this process may use; empty: more than the system can tell.
+[[nodiscard]] std::vector<int> usable_cores();
+
 /// HAM, compiler, standard library, C library, kernel, data layout.
 [[nodiscard]] std::vector<property> versions();
 

@@ -1,5 +1,4 @@
 // The orderly end of a communicator: all that was sent has arrived, and all ranks have come here.
-#include <cstdio>
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/event_fds.hpp"
 #include "base/own_program.hpp"
+#include "base/process_end.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 
@@ -19,9 +20,6 @@ namespace ham::transport::shm {
 namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};
-/// For the kernel to confirm a death. It does at once, unless the machine is so busy that threads of the dead process
-/// have not got a core to end on.
-constexpr std::chrono::seconds host_confirm_timeout{1};
 constexpr std::chrono::milliseconds at_once{0};
 // What the control thread's epoll says; the rest are nodes, whose control sockets they stand for.
 constexpr std::uint64_t command_tag = 0;
@@ -221,7 +219,7 @@ void host_transport::expel(started_target& one) {
 
 /// Each node can write the life words of all: what one says is worth a question.
 void host_transport::on_life_word(node_t node) {
-  if (!base::confirms_end(pid_of(node), host_confirm_timeout)) return;
+  if (!base::confirms_end(pid_of(node), base::confirm_timeout)) return;
   job_->set_awake(node, false);
   observing().on_died(node, "its process " + how_ended(node));
 }

@@ -24,8 +24,6 @@ namespace ham::transport::shm {
 namespace {
 
 constexpr int after_host_timeout_ms = 500;
-/// For the kernel to confirm a death (host_transport.cpp).
-constexpr std::chrono::seconds peer_confirm_timeout{1};
 
 /// Only a process of the same user may have started us: its pid.
 pid_t check_credentials(int socket) {
@@ -122,7 +120,7 @@ void target_transport::end_with_host() noexcept {
 /// host tells when a peer has ended, and the control socket when the host has.
 void target_transport::on_life_word(node_t node) {
   const bool is_host = node == host_;
-  if (is_host ? !host_ends() : !base::confirms_end(pid_of(node), peer_confirm_timeout)) return;
+  if (is_host ? !host_ends() : !base::confirms_end(pid_of(node), base::confirm_timeout)) return;
   if (is_host && !leaving_.load()) end_with_host();
   const std::string how = job_->of(node).how_ended(is_host ? invitation_.host_pid : pid_of(node), 0);
   observing().on_died(node, "its process " + (how.empty() ? "died" : how));
@@ -131,7 +129,7 @@ void target_transport::on_life_word(node_t node) {
 /// Its end of the control socket closes when its memory is freed, its pid says so before.
 bool target_transport::host_ends() const {
   constexpr std::chrono::milliseconds interval{5};
-  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(peer_confirm_timeout).count();
+  const std::int64_t until = base::now_ns() + std::chrono::nanoseconds(base::confirm_timeout).count();
   do {
     pollfd control{invitation_.control.get(), 0, 0};
     if (::poll(&control, 1, 0) == 1 && (control.revents & (POLLHUP | POLLERR)) != 0) return true;

@@ -1,5 +1,4 @@
 // The entry point of the module: the one function that the library resolves in it.
-#include <cstdio>
 
 #include "base/log.hpp"
 #include "transport/tcp/listener.hpp"
