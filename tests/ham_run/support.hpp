@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "sanitizer_notes.hpp"
+
 namespace ham::run::test {
 
 using namespace std::chrono_literals;
@@ -135,7 +137,7 @@ struct result {
 inline result run(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) {
   running one(arguments, environment);
   const int code = one.wait();
-  return {code, one.out(), one.err()};
+  return {code, one.out(), ham::test::without_sanitizer_notes(one.err())};
 }
 
 /// `start` and `more` as one list of words.

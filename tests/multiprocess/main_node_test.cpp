@@ -1,6 +1,7 @@
 // HAM_MAIN_NODE: main runs on a target while the host serves, over each kind of target and with each kind of start.
 // link: ham::ham
 // timeout: 300
+#include "sanitizer_notes.hpp"
 #include "support.hpp"
 
 using namespace ham;
@@ -15,7 +16,7 @@ class program_run {
     std::vector<std::string> all{"TEST_PROGRAM=" HAM_MAIN_NODE_PROGRAM};
     all.insert(all.end(), environment.begin(), environment.end());
     host_process host("program", all, arguments);
-    text = host.rest();
+    text = without_sanitizer_notes(host.rest());
     status = host.wait();
   }
   [[nodiscard]] int exit_status() const { return WIFEXITED(status) ? WEXITSTATUS(status) : -1; }
