@@ -53,7 +53,7 @@ offload::destination bounded(ham_node node, std::int64_t timeout_ms) {
 
 offload::future<bytes> start_call(const offload::destination& to, std::string_view name,
                                   std::span<const std::byte> argument) {
-  return offload::future<bytes>(send(to, &decode_bytes, name, argument));
+  return offload::detail::future_access::make<bytes>(send(to, &decode_bytes, name, argument));
 }
 
 void send_ping(const offload::destination& to, std::string_view name, std::span<const std::byte> argument) {

@@ -18,7 +18,7 @@ offload::buffer_ptr<std::byte> part(const ham_buffer* buffer, std::size_t offset
     throw buffer_error(std::to_string(size) + " bytes from " + std::to_string(offset) +
                        " on are outside of a buffer of " + std::to_string(buffer->size));
   }
-  return offload::buffer_ptr<std::byte>(buffer->address, buffer->tag, buffer->node) + offset;
+  return offload::detail::buffer_ptr_access::make<std::byte>(buffer->address, buffer->tag, buffer->node) + offset;
 }
 
 offload::future<void> start_put(const void* from, const ham_buffer* to, std::size_t offset, std::size_t size) {

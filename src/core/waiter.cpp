@@ -31,6 +31,14 @@ void waiter::lock_contended() noexcept {
   lock_waiters_.fetch_sub(1);
 }
 
+bool waiter::is_late(std::int64_t until_ns, const call_slot* awaited) {
+  const std::int64_t now = base::now_ns();
+  if (now >= until_ns) return true;
+  std::int64_t silent_since = 0;
+  if (this_thread.depth < thread_state::max_depth) static_cast<void>(node_.check_clock(now, awaited, silent_since));
+  return false;
+}
+
 bool waiter::keep_spinning(idle_time& idle, std::int64_t now, const call_slot* awaited) {
   idle.sleep_until_ns = node_.check_clock(now, awaited, idle.silent_since_ns);
   if (idle.since_ns == 0) {

@@ -37,9 +37,12 @@ class waiter {
   template <class Done, class Progress>
   bool wait_until(Done done, Progress progress, std::int64_t until_ns, const call_slot* awaited = nullptr) {
     idle_time idle;
+    unsigned busy_rounds = 0;
     for (unsigned round = 1;; ++round) {
       if (done()) return true;
       if (progress()) {
+        if (++busy_rounds % rounds_per_clock == 0 && is_late(until_ns, awaited)) [[unlikely]]
+          return done();
         idle.since_ns = 0;
         idle.silent_since_ns = 0;
         idle.blocks = 0;
@@ -98,6 +101,8 @@ class waiter {
     unsigned blocks = 0;  ///< how often it has slept, or been parked
   };
   [[gnu::noinline]] void lock_contended() noexcept;
+  /// Of a wait during which something always arrives.
+  [[gnu::noinline]] bool is_late(std::int64_t until_ns, const call_slot* awaited);
   /// False: it is time to sleep. Else it has given others what they need of the core.
   bool keep_spinning(idle_time& idle, std::int64_t now, const call_slot* awaited);
   void adapt_spin(std::int64_t asleep_ns) noexcept;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -28,6 +29,7 @@ struct runtime_parts {
   node_t self = 0;
   std::size_t nodes = 0;        // of a target, which has nothing of what follows
   bool runs_main = false;       // on a target
+  std::function<void()> serve;  // of a target that has not begun: to its end
   bool ends_launchers = false;  // the job began their runtimes
   // nullptr if the targets are threads of this process:
   std::unique_ptr<node_directory> directory;

@@ -55,6 +55,14 @@ engine& current() {
   return *at;
 }
 
+engine& engine_of_runtime(std::uint64_t serial) {
+  if (engine* const mine = current_or_null(); mine != nullptr && mine->serial == serial) return *mine;
+  engine* const at = find_engine(serial);
+  if (at == nullptr) [[unlikely]]
+    throw config_error("the runtime of this node, context or buffer has ended; end what uses it before its runtime");
+  return *at;
+}
+
 std::uint64_t serial_of(const engine& at) noexcept { return at.serial; }
 
 engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
@@ -246,10 +254,10 @@ bool engine::progress(const call_slot* awaited) {
 
 bool engine::poll_once() {
   memory.move_started_on();
-  if (progress()) return true;
-  if (calls.next_deadline_ns() == base::never_ns) return false;
+  const bool any = progress();
+  if (calls.next_deadline_ns() == base::never_ns) return any;
   const std::int64_t now = base::now_ns();
-  if (now < calls.next_deadline_ns()) return false;
+  if (now < calls.next_deadline_ns()) return any;
   expire_deadlines(now);
   return true;
 }

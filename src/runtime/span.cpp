@@ -28,4 +28,10 @@ void throw_not_here(node_t node) {
                      " cannot be read or written as memory of this process; call a function on that node, or get it");
 }
 
+void throw_other_runtime(node_t node) {
+  throw buffer_error("memory of node " + std::to_string(node) +
+                     " of one runtime cannot be reached by another one; name the runtime that the buffer was made "
+                     "under, or none");
+}
+
 }  // namespace ham::offload::detail

@@ -101,7 +101,7 @@ class network_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t module_interface = 6;
+inline constexpr std::uint32_t module_interface = 7;
 
 /// The function that a module exports under the name "ham_network_module". nullptr: another interface than asked for.
 using network_module_entry = network_module* (*)(std::uint32_t interface_version);

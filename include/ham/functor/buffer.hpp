@@ -35,7 +35,7 @@ class delete_buffer {
 
   delete_buffer() noexcept = default;
   explicit delete_buffer(offload::buffer_ptr<Element> what) noexcept : what_(what) {}
-  explicit delete_buffer(Element* address) noexcept : what_(reinterpret_cast<std::uintptr_t>(address), 0, -1) {}
+  explicit delete_buffer(Element* address) noexcept : what_(address, -1) {}
   void operator()() const {
     offload::free(what_.node() < 0 ? offload::buffer_ptr<Element>(what_.get(), offload::this_node()) : what_);
   }

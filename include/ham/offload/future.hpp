@@ -29,6 +29,27 @@ template <class Chain, class Source, class... Parts>
 
 /// The slot of a future, for the library.
 struct future_access {
+  /// Takes the slot over.
+  template <class Result>
+  [[nodiscard]] static future<Result> make(call_slot* slot) noexcept {
+    return future<Result>(slot);
+  }
+  /// Runs `what` when the future has settled; it stays valid. Throws ham::error if it is not.
+  template <class Result>
+  static void on_settled(const future<Result>& of, continuation* what) {
+    if (of.slot_ == nullptr) [[unlikely]]
+      throw_no_result();
+    attach(*of.slot_, what);
+  }
+  /// Its runtime. Throws ham::error if the future is not valid, or the runtime has ended.
+  template <class Result>
+  [[nodiscard]] static engine& runtime(const future<Result>& of) {
+    if (of.slot_ == nullptr) [[unlikely]]
+      throw_no_result();
+    if (of.slot_->owner == nullptr) [[unlikely]]
+      throw_no_runtime();
+    return *of.slot_->owner;
+  }
   template <class Result>
   [[nodiscard]] static call_slot* slot(const future<Result>& of) noexcept {
     return of.slot_;
@@ -53,7 +74,6 @@ class future {
   using value_type = Result;
 
   future() noexcept = default;
-  explicit future(detail::call_slot* slot) noexcept : slot_(slot) {}
   future(future&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
   future& operator=(future&& other) noexcept {
     if (this != &other) {
@@ -189,12 +209,6 @@ class future {
   /// A future that can be copied, and read more than once (shared_future.hpp). Invalidates this one.
   [[nodiscard]] shared_future<Result> share();
 
-  /// Runs `what` when this future has settled; it stays valid. Used by when_all, when_any and co_await.
-  void on_settled(detail::continuation* what) const {
-    require_valid();
-    detail::attach(*slot_, what);
-  }
-
   /// `co_await` gives the value or throws. The coroutine goes on in the thread that makes progress, as what then()
   /// runs.
   auto operator co_await() && noexcept {
@@ -204,7 +218,7 @@ class future {
       void await_suspend(std::coroutine_handle<> waiting) {
         coroutine = waiting;
         run = [](detail::continuation* self) { static_cast<awaiter*>(self)->coroutine.resume(); };
-        source.on_settled(this);
+        detail::future_access::on_settled(source, this);
       }
       Result await_resume() { return source.get(); }
       future source;
@@ -215,6 +229,8 @@ class future {
 
  private:
   friend struct detail::future_access;
+
+  explicit future(detail::call_slot* slot) noexcept : slot_(slot) {}
 
   struct give_back {
     detail::call_slot& slot;
@@ -254,7 +270,7 @@ template <class Result, class... Args>
   detail::call_slot* const slot = detail::make_local_slot(detail::current());
   detail::slot_value<Result>::construct(*slot, std::forward<Args>(args)...);
   detail::settle_local(*slot, detail::slot_state::value);
-  return future<Result>(slot);
+  return detail::future_access::make<Result>(slot);
 }
 
 }  // namespace ham::offload

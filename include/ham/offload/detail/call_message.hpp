@@ -143,7 +143,7 @@ struct call_message {
   }
 
   /// Encodes and sends one call. Its slot, if it has got one, also where it was not sent (begin_call).
-  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const Callable& callable, const Params&... values) {
 #if HAM_CHECK_ADDRESSES
     check_addresses(at, where, callable, values...);
@@ -227,7 +227,7 @@ struct call_plan_of<Callable, std::tuple<Params...>, Args...> {
   using pointer_holder = typename call::pointer_holder;
   using report = typename call::report;
 
-  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const Callable& callable, Args&&... args) {
     return call::message::send(at, where, decode, policy, msg::core_of(callable),
                                as_parameter<Params>(static_cast<Args&&>(args))...);
@@ -273,7 +273,7 @@ struct call_plan<bound<Callable, Params...>, Args...> {
       std::conditional_t<sizeof...(Args) != 0, bound_report<sizeof...(Args)>,
                          std::conditional_t<bindable, typename call::report, msg::detail::nothing_to_report>>;
 
-  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const bound<Callable, Params...>& functor) {
     return send_values(at, where, decode, policy, functor, std::index_sequence_for<Params...>{});
   }
@@ -284,7 +284,7 @@ struct call_plan<bound<Callable, Params...>, Args...> {
 
  private:
   template <std::size_t... Index>
-  static call_slot* send_values(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send_values(engine& at, const call_place& where, result_decoder decode, when_full policy,
                                 const bound<Callable, Params...>& functor, std::index_sequence<Index...>) {
     return call::message::send(at, where, decode, policy, msg::core_of(functor.callable()),
                                std::get<Index>(functor.arguments())...);
