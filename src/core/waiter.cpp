@@ -87,11 +87,12 @@ void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, boo
     park(done, std::min(until_ns, base::now_ns() + max_park_beside_standby_ns), takes_over);
     return;
   }
+  rouse();
   const bool idle = !(node_.has_deferred() && node_.has_runnable()) && !done();
   const bool connected = node_.connected();
   if (idle && connected) sleep(until_ns);
   node_.finish_progress();
-  parking_.wake_all();
+  notify_all();
   if (idle && !connected) base::yield();
 }
 

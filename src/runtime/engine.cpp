@@ -212,6 +212,7 @@ void engine::leave() {
   };
   for (const distance to : {distance::far, distance::near, distance::starter}) say_goodbye(to);
   waits.lock();
+  waits.rouse();
   for (peer* const one : peers) {
     if (one->node != self_) all_connections.lose(*one, "this node's runtime has ended", peer_end::left);
   }
@@ -234,6 +235,7 @@ void engine::end_transfers() noexcept {
 
 bool engine::progress(const call_slot* awaited) {
   if (!waits.try_lock()) return continuations.due() && continuations.run();
+  waits.rouse();
   bool any = false;
   if (events.pending()) [[unlikely]]
     any = handle_events();

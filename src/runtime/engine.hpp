@@ -72,6 +72,7 @@ class engine final : public called_node,
   template <class What>
   void locked(What what) {
     waits.lock();
+    waits.rouse();
     try {
       what();
     } catch (...) {

@@ -148,6 +148,7 @@ void engine::take_notice() {
 }
 
 bool engine::handle_events() noexcept {
+  waits.rouse();
   const bool any = events.handle_all([this](peer_event& one) { all_connections.handle(one); },
                                      [this] { calls.fail_unanswered(no_memory_); });
   return settled.settle_all([this](call_slot& slot, slot_state outcome) { calls.settle(slot, outcome); }) || any;
@@ -167,6 +168,7 @@ void engine::part_with(node_t node, const std::string& reason, peer_end how) {
   if (who->state.load() == peer_state::ready) replies.reply_with(*who, frame_header::of(wire_kind::goodbye), {});
   std::string why = reason;
   waits.lock();
+  waits.rouse();
   all_connections.lose(*who, std::move(why), how);
   finish_progress();
 }

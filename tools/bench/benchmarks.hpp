@@ -53,6 +53,9 @@ namespace ham::bench {
 /// bytes written by one process into shared memory and copied out by another.
 [[nodiscard]] report run_values(const settings& how);
 
+/// An empty call whose host waits in epoll, beside a bare round trip over two event descriptors.
+[[nodiscard]] report run_event_loop(const settings& how);
+
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 

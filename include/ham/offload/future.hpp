@@ -206,6 +206,28 @@ class future {
     then_result(static_cast<Executor&&>(ex), static_cast<Function&&>(function)).detach();
   }
 
+  /// Has `function()` called once this future has settled, with a value or an error, on the thread that makes progress
+  /// (in an event loop: within serve_event_fd()). The future stays valid, and is read as ever, by the function or by
+  /// others; it may also have gone by then. If the function wants the future itself, on_result() gives it one.
+  /// A function that throws ends the program. Throws std::bad_alloc.
+  template <class Function>
+  void on_ready(Function&& function) const {
+    static_assert(std::is_invocable_v<std::decay_t<Function>&>,
+                  "ham: on_ready(f) calls f(); on_result(f) calls f(future)");
+    require_valid();
+    struct caller : detail::continuation {
+      explicit caller(Function&& what) : call(static_cast<Function&&>(what)) {}
+      std::decay_t<Function> call;
+    };
+    auto* const later = new caller(static_cast<Function&&>(function));
+    later->run = [](detail::continuation* self) {
+      auto* const me = static_cast<caller*>(self);
+      [me]() noexcept { me->call(); }();
+      delete me;
+    };
+    detail::attach(*slot_, later);
+  }
+
   /// A future that can be copied, and read more than once (shared_future.hpp). Invalidates this one.
   [[nodiscard]] shared_future<Result> share();
 

@@ -171,6 +171,13 @@ using result_report = typename std::conditional_t<
     std::conditional_t<msg::detail::is_view_v<Result>, std::type_identity<msg::result_cannot_cross<Result>>,
                        msg::crossing_error<Result, msg::place_of_result>>>::type;
 
+/// Why a callable cannot cross. Of an aggregate it can be said which member is to blame.
+template <class Callable>
+using callable_report =
+    typename std::conditional_t<std::is_aggregate_v<Callable> || !msg::detail::reasons_not_to_cross<Callable>::other,
+                                msg::crossing_error<Callable, msg::place_of_callable>,
+                                std::type_identity<msg::callable_cannot_cross<Callable>>>::type;
+
 /// What cannot cross of a call is told by instantiating this.
 template <class Callable, class Result, class Indices, class... Params>
 struct crossing_report;
@@ -180,7 +187,7 @@ struct crossing_report<Callable, Result, std::index_sequence<Index...>, Params..
 template <class Callable, class Result, std::size_t... Index, class... Params>
 requires(!msg::is_fn_v<Callable> &&
          !msg::crosses<Callable>) struct crossing_report<Callable, Result, std::index_sequence<Index...>, Params...>
-    : msg::crossing_error<Callable, msg::place_of_callable>::type {
+    : callable_report<Callable> {
 };
 
 template <class Callable, class Result, std::size_t... Index, class... Params>
