@@ -41,13 +41,18 @@ peer& own_record(peer_table& peers, node_t self) {
   return *peers.claim(self);
 }
 
+/// Throws in a child that was forked from a process of a job.
+void refuse_forked() {
+  if (const std::string why = why_forked_away(); !why.empty())
+    throw config_error("no HAM runtime is up (" + why + "); make a ham::runtime here, or exec");
+}
+
 }  // namespace
 
 engine& current() {
   engine* at = current_or_null();
   if (at == nullptr) [[unlikely]] {
-    if (const std::string why = why_forked_away(); !why.empty())
-      throw config_error("no HAM runtime is up (" + why + "); make a ham::runtime here, or exec");
+    refuse_forked();
     throw config_error(
         "no HAM runtime is up (main was not wrapped, or it has ended already); link ham::offload, or make "
         "a ham::runtime before the first call");
@@ -58,8 +63,10 @@ engine& current() {
 engine& engine_of_runtime(std::uint64_t serial) {
   if (engine* const mine = current_or_null(); mine != nullptr && mine->serial == serial) return *mine;
   engine* const at = find_engine(serial);
-  if (at == nullptr) [[unlikely]]
+  if (at == nullptr) [[unlikely]] {
+    refuse_forked();
     throw config_error("the runtime of this node, context or buffer has ended; end what uses it before its runtime");
+  }
   return *at;
 }
 

@@ -207,12 +207,15 @@ TEST_P(contract, wake_ends_a_sleep_from_any_thread) {
   while (take()) {
   }
   for (int i = 0; i < 20; ++i) {
+    std::atomic<bool> armed{false};  // what wakes up earlier may find nobody asleep
     std::thread waker([&] {
+      while (!armed) std::this_thread::yield();
       std::this_thread::sleep_for(2ms);
       here().wake();
     });
     const auto begin = std::chrono::steady_clock::now();
-    sleep_on(here(), 10s);
+    sleep_on(here(), 10s, &armed);
+    armed = true;  // also if there was something to receive
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 9s);
     waker.join();
     while (take()) {

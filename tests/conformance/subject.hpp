@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -81,8 +82,9 @@ class recorder final : public observer {
 };
 
 /// Sleeps as the contract says, until something arrives or the time is over. True if it really slept.
-inline bool sleep_on(transport& at, std::chrono::milliseconds longest) {
+inline bool sleep_on(transport& at, std::chrono::milliseconds longest, std::atomic<bool>* armed = nullptr) {
   if (!at.arm()) return false;
+  if (armed != nullptr) *armed = true;
   pollfd waiting{at.wake_fd(), POLLIN, 0};
   ::poll(&waiting, 1, static_cast<int>(longest.count()));
   at.disarm();

@@ -152,11 +152,12 @@ TEST_F(event_fd, what_another_thread_settles_makes_it_readable) {
 TEST_F(event_fd, the_loop_takes_over_when_another_thread_has_gone) {
   for (int i = 0; i < 200; ++i) {
     auto late = offload::async(1, fn<&after>, 3, i);
-    bool settled = false;
+    std::atomic<bool> settled{false};  // whichever thread makes progress sets it
     late.on_ready([&] { settled = true; });
     std::thread other([&] { EXPECT_EQ(offload::sync(2, fn<&twice>, i), 2 * i); });
-    ASSERT_TRUE(run_loop([&] { return settled; })) << i;
+    const bool in_time = run_loop([&] { return settled.load(); });
     other.join();
+    ASSERT_TRUE(in_time) << i;
     EXPECT_EQ(late.get(), i);
   }
 }
