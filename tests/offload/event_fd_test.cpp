@@ -90,6 +90,15 @@ TEST_F(event_fd, on_ready_runs_for_values_and_errors_and_leaves_the_future) {
   EXPECT_THROW(offload::future<int>().on_ready([] {}), ham::error);
 }
 
+TEST_F(event_fd, on_ready_runs_for_futures_that_were_let_go) {
+  int ready = 0;
+  auto value = offload::async(1, fn<&after>, 30, 1);
+  value.on_ready([&] { ++ready; });
+  value.on_ready([&] { ++ready; });
+  value.detach();
+  EXPECT_TRUE(run_loop([&] { return ready == 2; }));
+}
+
 TEST_F(event_fd, no_wake_up_is_lost_in_many_turns) {
   constexpr int calls = 20'000;
   int done = 0;
