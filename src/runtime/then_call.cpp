@@ -71,7 +71,10 @@ bytes_go put_before_call(engine& at, const destination& to, const element& of, b
     if (mapped ? at.memory.transfers().pays(data.size) : data.size > most) return bytes_go::by_themselves;
     at.memory.count_put(data.size);
     if (!mapped) return bytes_go::in_message;
-    who->to->expect_send();  // the call's cache lines come while the bytes are copied
+    if (who->sending.try_lock()) {  // or the endpoint may go meanwhile
+      who->to->expect_send();       // the call's cache lines come while the bytes are copied
+      who->sending.unlock();
+    }
     const transport::access_result how = memory->put(data.address, data.tag, data.from, data.size);
     if (how == transport::access_result::done) [[likely]]
       return bytes_go::ahead;
