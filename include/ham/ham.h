@@ -192,7 +192,7 @@ int ham_call_queued(ham_node node, const char* name, const void* argument, size_
 /* Waits for the next end, which is given to one of the threads that wait, and to be given back by
  * ham_completion_release. HAM_NOT_YET after `timeout_ms`, or for ham_queue_wake. */
 int ham_queue_next(ham_queue* queue, int64_t timeout_ms, ham_completion** completion);
-/* Lets one ham_queue_next, that which waits or the next one, return at once. */
+/* Lets one ham_queue_next, that which waits or the next one, return at once. Each call lets one more. */
 int ham_queue_wake(ham_queue* queue);
 /* Sets it to null. Null is fine. */
 void ham_completion_release(ham_completion** completion);

@@ -13,6 +13,7 @@ namespace ham::c_api {
 namespace {
 
 std::unique_ptr<completion> end_of(offload::future<bytes>& call, std::uint64_t id) {
+  const kept_error of_thread;  // which is in a function that perhaps does not fail
   auto end = std::make_unique<completion>();
   end->id = id;
   end->status = guarded([&] {
@@ -57,7 +58,7 @@ void completion_queue::wake() {
   detail::call_slot* sleeper = nullptr;
   {
     const std::scoped_lock lock(mutex_);
-    woken_ = true;
+    ++wakes_;
     if (!sleepers_.empty()) {
       sleeper = sleepers_.back();
       sleepers_.pop_back();
@@ -73,7 +74,9 @@ bool completion_queue::take(std::unique_ptr<completion>& what) {
     ended_.pop_front();
     return true;
   }
-  return std::exchange(woken_, false);
+  if (wakes_ == 0) return false;
+  --wakes_;
+  return true;
 }
 
 /// If the slot is in the list no more, somebody settles it.
@@ -88,7 +91,8 @@ void completion_queue::stop_sleeping(detail::call_slot* slot) {
 }
 
 std::unique_ptr<completion> completion_queue::next(std::int64_t timeout_ms) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::max<std::int64_t>(timeout_ms, 0));
+  const std::int64_t end_ns =
+      timeout_ms < 0 ? INT64_MAX : offload::detail::time_from_now(std::chrono::milliseconds(timeout_ms));
   detail::engine& at = detail::current();
   std::unique_ptr<completion> what;
   for (bool last = timeout_ms == 0;;) {
@@ -104,9 +108,7 @@ std::unique_ptr<completion> completion_queue::next(std::int64_t timeout_ms) {
       settle(slot);
       return what;
     }
-    if (timeout_ms < 0) {
-      sleep.wait();
-    } else if (!sleep.wait_until(end)) {
+    if (!detail::wait_slot(*slot, end_ns)) {
       stop_sleeping(slot);
       last = true;
     }

@@ -35,7 +35,7 @@ class completion_queue {
   std::mutex mutex_;
   std::deque<std::unique_ptr<completion>> ended_;
   std::vector<detail::call_slot*> sleepers_;  // one for each thread that waits
-  bool woken_ = false;
+  std::uint64_t wakes_ = 0;                   // that no thread has returned for
 };
 
 }  // namespace ham::c_api

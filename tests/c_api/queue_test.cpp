@@ -2,6 +2,7 @@
 #include "c_api/queue.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <set>
 #include <string>
@@ -91,6 +92,55 @@ TEST_F(c_queues, are_woken_before_and_while_they_wait) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(ham_queue_wake(queue), HAM_OK);
   waits.join();
+}
+
+TEST_F(c_queues, wake_as_many_threads_as_they_are_told_to) {
+  constexpr int count = 3;
+  std::atomic<int> woken{0};
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < count; ++i) {
+    waiting.emplace_back([&] {
+      const auto scope = job.use();
+      ham_completion* none = nullptr;
+      if (ham_queue_next(queue, 20'000, &none) == HAM_NOT_YET) ++woken;
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) EXPECT_EQ(ham_queue_wake(queue), HAM_OK);
+  for (std::thread& one : waiting) one.join();
+  EXPECT_EQ(woken, count);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+  ham_completion* end = nullptr;
+  for (int i = 0; i < count; ++i) EXPECT_EQ(ham_queue_wake(queue), HAM_OK);
+  for (int i = 0; i < count; ++i) EXPECT_EQ(ham_queue_next(queue, -1, &end), HAM_NOT_YET);
+}
+
+TEST_F(c_queues, wait_for_times_beyond_the_clock) {
+  may_answer = false;
+  start(5, "late");
+  std::thread answers([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    may_answer = true;
+  });
+  ham_completion* end = nullptr;
+  EXPECT_EQ(ham_queue_next(queue, INT64_MAX, &end), HAM_OK);
+  answers.join();
+  ham_completion_release(&end);
+}
+
+TEST_F(c_queues, leave_the_last_error_of_the_thread_alone) {
+  start(1, "");
+  EXPECT_EQ(ham_queue_wake(nullptr), HAM_ERROR_ARGUMENT);
+  const char* const text = ham_error_message();
+  const std::string before = text;
+  ham_completion* end = nullptr;
+  ASSERT_EQ(ham_queue_next(queue, -1, &end), HAM_OK);
+  EXPECT_EQ(end->status, HAM_ERROR_FUNCTION);
+  EXPECT_EQ(ham_error_message(), text) << "the pointer that the program has";
+  EXPECT_EQ(text, before);
+  EXPECT_EQ(ham_error_function_code(), 0);
+  ham_completion_release(&end);
 }
 
 TEST_F(c_queues, may_go_before_their_calls_end) {
