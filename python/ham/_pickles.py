@@ -108,22 +108,22 @@ def dump_function(function: Any) -> bytes:
     return data
 
 
-def _place(node: int, view: Any) -> bytes:
-    """Copies bytes into memory of a node, which frees it."""
-    view = memoryview(view)
+def _place(node: int, view: memoryview) -> _ham.Buffer:
+    """Copies bytes into memory of a node."""
     there = _ham.allocate(node, view.nbytes)
     there.put(view)
-    return _BUFFER.pack(*there._hand_over(), view.readonly)
+    return there
 
 
 def encode(node: int, kind: int, body: Pickled, function: bytes = b"") -> bytes:
     """A message to a node; puts the buffers there. Raises as ham.allocate."""
     if not body.buffers and len(body.data) <= MAX_PICKLE:
         return _HEAD.pack(kind, 0, 0, len(function)) + function + body.data
-    parts = [_place(node, view) for view in body.buffers]
     apart = len(body.data) > MAX_PICKLE
-    if apart:
-        parts.append(_place(node, body.data))
+    views = [memoryview(view) for view in (*body.buffers, *([body.data] if apart else []))]
+    places = [_place(node, view) for view in views]
+    # The node frees them; if there is no memory for one, they are freed here.
+    parts = [_BUFFER.pack(*place._hand_over(), view.readonly) for place, view in zip(places, views)]
     head = _HEAD.pack(kind, apart, len(parts), len(function))
     return b"".join((head, *parts, function, b"" if apart else body.data))
 

@@ -88,16 +88,18 @@ buffer* allocate(ham_node node, std::uint64_t bytes) {
 }
 
 int get_buffer(PyObject* self, Py_buffer* out, int flags) {
+  buffer& of = *nb::inst_ptr<buffer>(nb::handle(self));
+  of.exported(+1);  // before its address is asked for without the GIL, when another thread may free it
   try {
-    buffer& of = *nb::inst_ptr<buffer>(nb::handle(self));
-    const int status = PyBuffer_FillInfo(out, self, of.local(), static_cast<Py_ssize_t>(of.size()), 0, flags);
-    if (status == 0) of.exported(+1);
-    return status;
+    if (PyBuffer_FillInfo(out, self, of.local(), static_cast<Py_ssize_t>(of.size()), 0, flags) == 0) return 0;
+    of.exported(-1);
+    return -1;
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_BufferError, error.what());
   }
+  of.exported(-1);
   out->obj = nullptr;
   return -1;
 }

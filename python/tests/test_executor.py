@@ -135,6 +135,25 @@ def test_large_arguments_are_writable_and_aligned(pool):
     assert pool.submit(lambda a: a.flags.writeable, array).result(WAIT) is False
 
 
+def test_memory_of_a_task_that_is_not_sent_is_freed(pool, monkeypatch):
+    from ham import _ham, _pickles
+
+    allocate, made = _ham.allocate, []
+
+    def only_once(node, nbytes):
+        if made:
+            raise MemoryError
+        made.append(allocate(node, nbytes))
+        return made[0]
+
+    monkeypatch.setattr(_ham, "allocate", only_once)
+    with pytest.raises(MemoryError):
+        _pickles.encode(1, _pickles.CALL, _pickles.dump([np.ones(1 << 16), np.zeros(1 << 16)]))
+    made[0].free()
+    with pytest.raises(ValueError):  # it was still its owner's
+        made[0].get(0, 1)
+
+
 def test_large_arguments_are_not_in_the_pickle():
     from ham import _pickles
 

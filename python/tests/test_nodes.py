@@ -1,6 +1,8 @@
 """C++ functions and memory of nodes. HAM_TEST_KERNELS: the library made of tests/python/kernels.cpp."""
 
 import os
+import sys
+import threading
 import time
 
 import numpy as np
@@ -108,6 +110,35 @@ def test_buffers_of_this_node_show_their_memory(node):
     with pytest.raises(BufferError):
         here.free()
     del array
+
+
+def test_memory_that_another_thread_frees_is_not_shown(node):
+    def free(buffers, both):
+        both.wait()
+        for buffer in buffers:
+            try:
+                buffer.free()
+            except BufferError:  # shown before
+                pass
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(150):  # some of 65000 went wrong
+            buffers, both, shown = [ham.allocate(0, 64) for _ in range(500)], threading.Barrier(2), []
+            other = threading.Thread(target=free, args=(buffers, both))
+            other.start()
+            both.wait()
+            for buffer in buffers:
+                try:
+                    shown.append((memoryview(buffer), buffer))
+                except BufferError:  # freed before
+                    pass
+            other.join()
+            for _, buffer in shown:
+                buffer.get(0, 1)  # ValueError if it was freed
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_nodes(node):
