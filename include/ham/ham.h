@@ -85,7 +85,8 @@ int ham_start(int* argc, char*** argv);
 /* The same with these nodes, written as in HAM_NODES, instead of those of the environment. An interpreter, which loads
  * the library later, asks for targets as "exec:/usr/bin/python3": that program is started with the same arguments. */
 int ham_start_nodes(const char* nodes);
-/* Ends the targets, if ham_start has started them. No future may be held any more. One thread at a time. */
+/* Ends the targets, if ham_start has started them. No future may be held any more. One thread at a time: no other one
+ * may be within a function of this library, also when the process ends (ham_queue_wake lets those go that wait). */
 int ham_finish(void);
 
 /* Number of nodes, the host included; 0 if no job is up. */

@@ -42,7 +42,7 @@ inline constexpr std::int64_t max_blind_ns = 200'000'000;
 struct job_segment {
   static constexpr std::uint32_t magic_value = 0x4d414831;  // "1HAM"
   std::uint32_t magic;
-  std::uint32_t cores;
+  std::atomic<std::uint32_t> cores;
   alignas(line_bytes) std::atomic<std::int32_t> awake;  ///< nodes that are not asleep
   job_node nodes[max_nodes];
 

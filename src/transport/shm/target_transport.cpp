@@ -190,7 +190,8 @@ void target_transport::connect(node_t peer) {
 }
 
 bool target_transport::oversubscribed() const noexcept {
-  return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
+  return job_->awake.load(std::memory_order_relaxed) >
+         static_cast<std::int32_t>(job_->cores.load(std::memory_order_relaxed));
 }
 
 void target_transport::control_loop() {
