@@ -207,9 +207,9 @@ class future {
   }
 
   /// Has `function()` called once this future has settled, with a value or an error, on the thread that makes progress
-  /// (in an event loop: within serve_event_fd()). The future stays valid, and is read as ever, by the function or by
-  /// others; it may also have gone by then. If the function wants the future itself, on_result() gives it one.
-  /// A function that throws ends the program. Throws std::bad_alloc.
+  /// (in an event loop: within serve_event_fd(), if no other thread waits). The future stays valid, and is read as
+  /// ever, by the function or by others; it may also have gone by then. If the function wants the future itself,
+  /// on_result() gives it one. A function that throws ends the program. Throws std::bad_alloc.
   template <class Function>
   void on_ready(Function&& function) const {
     static_assert(std::is_invocable_v<std::decay_t<Function>&>,
