@@ -109,6 +109,17 @@ TEST_F(call_table_test, a_settled_call_cannot_be_abandoned) {
   calls.release(slot);
 }
 
+TEST_F(call_table_test, a_call_that_something_waits_for_cannot_be_abandoned) {
+  call_slot& slot = pending();
+  continuation later{[](continuation*) {}};
+  EXPECT_FALSE(calls.attach(slot, &later));
+  EXPECT_FALSE(calls.abandon(slot)) << "nothing would run it";
+  static_cast<void>(calls.take_reply(slot.id, peer_node));
+  calls.settle(slot, slot_state::value);
+  EXPECT_EQ(calls.due().pop(), &later);
+  calls.release(slot);
+}
+
 TEST_F(call_table_test, continuations_are_due_when_the_call_has_settled) {
   call_slot& slot = pending();
   continuation before{nullptr};

@@ -100,7 +100,8 @@ void drop_failure(call_slot& slot) noexcept;
 [[noreturn]] void throw_no_runtime();
 /// Gives a settled slot back whose storage is empty.
 void release_slot(call_slot& slot) noexcept;
-/// Nobody will look at this pending slot again. False: it has settled meanwhile and is still the caller's.
+/// Nobody will look at this pending slot again. False: it has settled meanwhile, or something runs when it does, and it
+/// is still the caller's.
 [[nodiscard]] bool abandon_slot(call_slot& slot) noexcept;
 /// The same, and its error is nobody's business.
 [[nodiscard]] bool abandon_quietly(call_slot& slot) noexcept;
