@@ -56,6 +56,9 @@ namespace ham::bench {
 /// An empty call whose host waits in epoll, beside a bare round trip over two event descriptors.
 [[nodiscard]] report run_event_loop(const settings& how);
 
+/// 10^5 tasks of 10 us on a pool of two targets, as calls and as a map, beside two threads that run the same tasks.
+[[nodiscard]] report run_pool(const settings& how);
+
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 
