@@ -43,7 +43,7 @@
 #include "ham/offload/when.hpp"
 #include "ham/version.h"
 
-namespace ham {
+namespace ham::inline v0 {
 using offload::buffer;
 using offload::buffer_matrix;
 using offload::buffer_ptr;

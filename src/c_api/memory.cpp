@@ -8,7 +8,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 namespace {
 
 /// `size` bytes of a buffer from `offset` on. Throws ham::buffer_error if they are outside of it.

@@ -9,7 +9,7 @@
 #include "c_api/status.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 namespace {
 
 std::unique_ptr<completion> end_of(offload::future<bytes>& call, std::uint64_t id) {

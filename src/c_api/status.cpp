@@ -9,7 +9,7 @@
 #include "ham/ham.h"
 #include "ham/offload/exceptions.hpp"
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 namespace {
 
 /// Also behind the destructors of the thread's variables: the job may end then, in exit(), with calls that fail.

@@ -14,7 +14,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 void batch_marker() {}

@@ -24,7 +24,7 @@
 #include "transport/fragments.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// How the connection to a node ended.
 enum class peer_end : std::uint8_t {

@@ -16,7 +16,7 @@
 #include "core/parking.hpp"
 #include "core/waiting_node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class standby_receiver;
 

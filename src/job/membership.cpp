@@ -12,7 +12,7 @@
 #include "runtime/options.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 /// Joining has limits of its own, and the words of whoever knows them come first: a start of a process is given up

@@ -12,7 +12,7 @@
 #include "job/started_targets.hpp"
 #include "transport/launched_factory.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// On the host; any thread.
 class membership {

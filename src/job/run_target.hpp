@@ -13,7 +13,7 @@
 #include "transport/process_group.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// What differs from target to target.
 struct target_boot {

@@ -16,7 +16,7 @@
 #include "runtime/engine.hpp"
 #include "transport/launched_factory.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// A running job, seen from the host.
 struct runtime_parts {

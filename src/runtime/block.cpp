@@ -15,7 +15,7 @@
 #include "runtime/message_transfer.hpp"
 #include "runtime/row_layout.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 namespace {
 
 /// Rows are packed into messages of this size: packing is pipelined with sending, and no message is so large that its

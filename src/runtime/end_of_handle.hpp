@@ -12,7 +12,7 @@
 #include "core/peer.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class engine;
 

@@ -16,7 +16,7 @@
 #include "runtime/forks.hpp"
 #include "runtime/node_info.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 /// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.

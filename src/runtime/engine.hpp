@@ -45,7 +45,7 @@
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// One node of a job. All members may be called from any thread unless said otherwise.
 ///

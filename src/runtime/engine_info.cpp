@@ -2,7 +2,7 @@
 
 #include "runtime/engine.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 offload::statistics statistics_of(const engine& at) {
   offload::statistics result;

@@ -3,7 +3,7 @@
 
 #include "ham/offload/node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class engine;
 

@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 peer_hold engine::peer_for(node_t node) {
   if (peer_hold who = peers.hold(node)) [[likely]]

@@ -7,7 +7,7 @@
 
 #include "ham/offload/when.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 std::exception_ptr detail::no_result() noexcept {
   try {

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// The job that a node belongs to. An engine without one has one transport, which finds all nodes.
 class job {

@@ -11,7 +11,7 @@
 #include "ham/msg/translation.hpp"
 #include "runtime/memory_access.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 namespace {
 
 /// Copies through the kernel, which answers a bad address with an error instead of a signal and moves less than 2

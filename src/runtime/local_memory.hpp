@@ -7,7 +7,7 @@
 #include "ham/offload/memory.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 
 [[nodiscard]] inline void* pointer_to(raw_buffer own) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(own.address));

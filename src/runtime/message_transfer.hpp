@@ -11,7 +11,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/memory_access.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 
 inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
 

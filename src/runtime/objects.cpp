@@ -20,7 +20,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 struct kept_object {

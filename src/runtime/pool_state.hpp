@@ -11,7 +11,7 @@
 #include "ham/error.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 
 using namespace ham::detail;
 

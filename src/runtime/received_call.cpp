@@ -7,7 +7,7 @@
 #include "core/thread_state.hpp"
 #include "runtime/executing.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 /// Calls that the thread executes for a policy: they count for no node's nesting.

@@ -17,7 +17,7 @@
 #include "runtime/options.hpp"
 #include "runtime/start.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 namespace detail {
 namespace {
 

@@ -15,7 +15,7 @@
 #include "base/cpu.hpp"
 #include "ham/error.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// What travels with every frame, opaque to the transport.
 struct frame_head {

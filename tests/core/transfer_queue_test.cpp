@@ -13,7 +13,7 @@
 #include "base/process.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using transport::access_result;

@@ -13,7 +13,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 namespace {
 
 template <class Value>

@@ -5,7 +5,7 @@
 
 #include "ham/msg/callable.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 /// A callable whose calls may be repeated; see idempotent().
 template <class Callable>

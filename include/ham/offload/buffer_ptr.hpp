@@ -10,7 +10,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/node_number.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 namespace detail {
 /// Tag of the live allocation of this node that contains `address`, or 0.

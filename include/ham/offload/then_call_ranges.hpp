@@ -15,7 +15,7 @@
 #include "ham/offload/span.hpp"
 #include "ham/offload/then_call.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 // ---- blocks of rows
 

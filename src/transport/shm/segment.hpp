@@ -11,7 +11,7 @@
 #include "base/process_end.hpp"
 #include "transport/common/bell.hpp"
 
-namespace ham::transport::shm {
+namespace ham::inline v0::transport::shm {
 
 struct job_node {
   bell ring_me;

@@ -20,7 +20,7 @@
 #include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
-namespace ham::transport::shm {
+namespace ham::inline v0::transport::shm {
 namespace {
 
 constexpr int after_host_timeout_ms = 500;

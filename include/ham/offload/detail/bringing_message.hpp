@@ -9,7 +9,7 @@
 #include "ham/msg/call_layout.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Bytes for memory of the node that a call goes to.
 struct brought_bytes {

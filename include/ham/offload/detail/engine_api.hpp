@@ -11,7 +11,7 @@
 #include "ham/offload/detail/reservation.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 using offload::destination;
 using offload::detail::call_place;
