@@ -21,6 +21,9 @@ struct ledger {
   std::atomic<std::uint32_t> begun[max_tasks];
   std::atomic<std::uint32_t> ended[max_tasks];
   std::atomic<bool> gate;
+  std::atomic<pid_t> victim;  ///< stays in a task after some, until it is killed
+  std::atomic<int> left_to_victim;
+  std::atomic<bool> victim_stays;
 };
 
 ledger& shared_ledger() {
@@ -45,6 +48,8 @@ void clear_ledger() {
   for (auto& one : shared_ledger().begun) one = 0;
   for (auto& one : shared_ledger().ended) one = 0;
   shared_ledger().gate = false;
+  shared_ledger().victim = 0;
+  shared_ledger().victim_stays = false;
 }
 
 int twice(int value) { return 2 * value; }
@@ -56,6 +61,10 @@ int counted(int task) {
   ledger& all = shared_ledger();
   const auto at = static_cast<std::size_t>(task);
   all.begun[at].fetch_add(1);
+  if (all.victim == ::getpid() && all.left_to_victim.fetch_sub(1) <= 0) {
+    all.victim_stays = true;
+    for (;;) ::pause();
+  }
   const auto until = std::chrono::steady_clock::now() + 20us;
   while (std::chrono::steady_clock::now() < until) {
   }
@@ -68,26 +77,31 @@ int counted_behind_gate(int task) {
 }
 void die_of(int signal) { ::raise(signal); }
 
+/// Which each of three nodes certainly gets of a thousand.
+constexpr int tasks_before = 40;
+
 enum class fate : std::uint8_t { open, value, not_run, may_have_run, other };
 
-/// Kills a target once `when` tasks have ended somewhere.
+/// Kills a target in the middle of a task, after `tasks` others; when this is destroyed, it has been killed.
 class killer {
  public:
-  killer(pid_t victim, int tasks, std::uint32_t when)
-      : thread_([=] {
-          const ledger& all = shared_ledger();
-          for (std::uint32_t ended = 0; ended < when;) {
-            ended = 0;
-            for (int task = 0; task < tasks; ++task) ended += all.ended[static_cast<std::size_t>(task)].load();
-            std::this_thread::sleep_for(50us);
-          }
-          ::kill(victim, SIGKILL);
-        }) {}
-  ~killer() { thread_.join(); }
+  killer(pid_t victim, int tasks) {
+    shared_ledger().left_to_victim = tasks;
+    shared_ledger().victim = victim;
+    thread_ = std::thread([this, victim] {
+      while (!shared_ledger().victim_stays && !stops_) std::this_thread::sleep_for(50us);
+      ::kill(victim, SIGKILL);
+    });
+  }
+  ~killer() {
+    stops_ = true;
+    thread_.join();
+  }
   killer(const killer&) = delete;
   killer& operator=(const killer&) = delete;
 
  private:
+  std::atomic<bool> stops_{false};
   std::thread thread_;
 };
 
@@ -135,7 +149,7 @@ TEST(pool, idempotent_tasks_of_a_killed_target_run_on_another_one) {
     offload::pool workers({1, 2, 3}, {.per_node = 16});
     std::vector<fate> fates;
     {
-      const killer kills(victim, tasks, static_cast<std::uint32_t>(tasks / 5));
+      const killer kills(victim, tasks_before);
       fates = run_while_one_dies(workers, tasks, idempotent(fn<&counted>));
     }
     int repeated = 0;
@@ -163,7 +177,7 @@ TEST(pool, other_tasks_of_a_killed_target_fail_with_their_outcome) {
     offload::pool workers({1, 2, 3}, {.per_node = 16});
     std::vector<fate> fates;
     {
-      const killer kills(victim, tasks, static_cast<std::uint32_t>(tasks / 5));
+      const killer kills(victim, tasks_before);
       fates = run_while_one_dies(workers, tasks, fn<&counted>);
     }
     int failed = 0;
@@ -180,10 +194,13 @@ TEST(pool, other_tasks_of_a_killed_target_fail_with_their_outcome) {
       }
       failed += fates[at] == fate::value ? 0 : 1;
     }
+    EXPECT_GE(failed, 1) << "what it was killed in";
     EXPECT_LE(failed, 16) << "at most what that node had; what had not been sent went elsewhere";
-    EXPECT_EQ(workers.living(), 2U);
     EXPECT_TRUE(eventually([&] { return workers.pending() == 0; }));
-    EXPECT_EQ(workers.async(fn<&counted>, 5).get(), 15);
+    EXPECT_TRUE(eventually([&] {
+      EXPECT_EQ(workers.async(fn<&counted>, 5).get(), 15);
+      return workers.living() == 2;  // the next task that would go to it finds out
+    }));
   }
 }
 
@@ -258,8 +275,7 @@ TEST(pool, a_map_repeats_the_chunks_of_a_killed_target_if_it_may) {
     std::vector<int> results(elements.size(), -1);
     std::size_t last = 0;
     {
-      const killer kills(static_cast<pid_t>(offload::get_node_descriptor(2).pid()), tasks,
-                         static_cast<std::uint32_t>(tasks / 5));
+      const killer kills(static_cast<pid_t>(offload::get_node_descriptor(2).pid()), tasks_before);
       const auto sink = [&](std::size_t at, int value) {
         EXPECT_EQ(results[at], -1) << "each comes once";
         results[at] = value;
@@ -278,7 +294,7 @@ TEST(pool, a_map_of_what_may_not_be_repeated_fails_with_its_node) {
   runtime rt(nodes("shm:2"));
   const std::vector<int> elements(1'000, 1);
   offload::pool workers;
-  const killer kills(static_cast<pid_t>(offload::get_node_descriptor(2).pid()), 2, 100);
+  const killer kills(static_cast<pid_t>(offload::get_node_descriptor(2).pid()), 100);
   try {
     static_cast<void>(workers.map(elements, fn<&counted>, {.chunk = 500}));
     ADD_FAILURE() << "nothing was thrown";
