@@ -21,7 +21,7 @@ constexpr int targets = 2;
 constexpr double task_ns = 10'000;
 
 /// A task: so many rounds in registers.
-std::uint32_t compute(std::uint64_t rounds) {
+std::uint32_t pool_task(std::uint64_t rounds) {
   std::uint64_t state = rounds;
   for (std::uint64_t i = 0; i < rounds; ++i) state = state * 6364136223846793005ULL + (state >> 33);
   asm volatile("" : "+r"(state));
@@ -34,7 +34,7 @@ std::uint64_t rounds_of_a_task() {
   double fastest_ns = 1e12;
   for (int i = 0; i < 20; ++i) {
     const std::int64_t begin = now_ns();
-    compute(trial);
+    pool_task(trial);
     fastest_ns = std::min(fastest_ns, static_cast<double>(now_ns() - begin));
   }
   return static_cast<std::uint64_t>(task_ns * static_cast<double>(trial) / fastest_ns);
@@ -52,7 +52,7 @@ void run_without_ham(std::uint64_t rounds) {
   std::array<std::thread, targets> threads;
   for (std::thread& one : threads) {
     one = std::thread([rounds] {
-      for (std::size_t i = 0; i < task_count / targets; ++i) compute(rounds);
+      for (std::size_t i = 0; i < task_count / targets; ++i) pool_task(rounds);
     });
   }
   for (std::thread& one : threads) one.join();
@@ -62,12 +62,12 @@ void run_without_ham(std::uint64_t rounds) {
 void run_as_calls(offload::pool& workers, std::uint64_t rounds) {
   std::vector<offload::future<std::uint32_t>> results;
   results.reserve(task_count);
-  for (std::size_t i = 0; i < task_count; ++i) results.push_back(workers.async(fn<&compute>, rounds));
+  for (std::size_t i = 0; i < task_count; ++i) results.push_back(workers.async(fn<&pool_task>, rounds));
   for (auto& one : results) one.get();
 }
 
 void run_as_map(offload::pool& workers, const std::vector<std::uint64_t>& tasks) {
-  static_cast<void>(workers.map(tasks, fn<&compute>));
+  static_cast<void>(workers.map(tasks, fn<&pool_task>));
 }
 
 void add_row(table& to, const char* name, const paired_rounds& rounds, report& result) {
