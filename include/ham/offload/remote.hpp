@@ -74,6 +74,10 @@ class remote_ref {
   std::uint64_t tag_ = 0;
 };
 
+namespace detail {
+struct remote_access;
+}
+
 /// Owns an object of a node, which is destroyed with it. Movable. It belongs to the runtime that it was made under, or
 /// that its destination named, whatever runtime its calls and its end find. The destructor waits for the node as that
 /// of offload::buffer does, and gives a node up that does not answer. Calls that use the object when it is destroyed go
@@ -87,8 +91,6 @@ class remote {
   /// Takes the ownership of what another owner has released, for the calling thread's runtime. Throws
   /// ham::config_error if there is none.
   explicit remote(remote_ref<Object> what) : remote(what, ham::detail::serial_of(ham::detail::current())) {}
-  /// All parts; for bindings.
-  remote(remote_ref<Object> what, std::uint64_t runtime) noexcept : ref_(what), runtime_(runtime) {}
   remote(remote&& other) noexcept : ref_(other.release()), runtime_(other.runtime()) {}
   template <class Derived>
   requires(!std::is_same_v<Derived, Object> && std::is_convertible_v<Derived*, Object*>)
@@ -140,8 +142,19 @@ class remote {
   remote_ref<Object> release() noexcept { return std::exchange(ref_, {}); }
 
  private:
+  friend struct detail::remote_access;
+  remote(remote_ref<Object> what, std::uint64_t runtime) noexcept : ref_(what), runtime_(runtime) {}
+
   remote_ref<Object> ref_;
   std::uint64_t runtime_ = 0;
+};
+
+/// Makes an owner of all its parts, for the library.
+struct detail::remote_access {
+  template <class Object>
+  [[nodiscard]] static remote<Object> make(remote_ref<Object> what, std::uint64_t runtime) noexcept {
+    return {what, runtime};
+  }
 };
 
 }  // namespace ham::offload
@@ -248,10 +261,11 @@ template <class Object, class... Args>
   const auto destroy = [to, runtime](remote_ref<Object> late) {
     ham::detail::destroy_late({to.node, 0, runtime}, late.id());
   };
-  return {ham::detail::sync_or_undo(
-              to, destroy, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
-              static_cast<Args&&>(args)...),
-          runtime};
+  return detail::remote_access::make(
+      ham::detail::sync_or_undo(
+          to, destroy, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
+          static_cast<Args&&>(args)...),
+      runtime);
 }
 
 /// The same with a future, which owns the object once it is made: objects are constructed on several nodes at once.
@@ -264,7 +278,7 @@ template <class Object, class... Args>
   const std::uint64_t runtime = ham::detail::serial_of(ham::detail::engine_for(to));
   return async(to, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
                static_cast<Args&&>(args)...)
-      .then([runtime](remote_ref<Object> made) { return remote<Object>(made, runtime); });
+      .then([runtime](remote_ref<Object> made) { return detail::remote_access::make(made, runtime); });
 }
 
 /// Destroys what remote::release() has given up. Blocking. Throws ham::object_error if it was destroyed already, and
