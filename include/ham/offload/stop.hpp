@@ -148,7 +148,7 @@ template <class Callable, class... Args>
 /// system refuses.
 template <class Result>
 bool kill_call(const future<Result>& of) {
-  call_slot* const slot = detail::future_access::slot(of);
+  ham::detail::call_slot* const slot = detail::future_access::slot(of);
   return slot != nullptr && !slot->settled() && ham::detail::kill_call(*slot);
 }
 
