@@ -13,7 +13,7 @@
 using namespace ham;
 using namespace std::chrono_literals;
 
-/// A loop of some length that looks whether its result is still wanted.
+/// A loop of some length that asks whether its result is still wanted.
 bool solve(int steps) {
   const auto stop = this_call::stop_token();
   for (int step = 0; step < steps; ++step) {

@@ -34,7 +34,15 @@ bool call_stop::poll_node() noexcept {
     std::lock_guard guard(mutex_);
     node = node_;
   }
-  if (node != nullptr) node->receive_stops();
+  if (node != nullptr) node->receive_stops(false);
+  return requested_.load(std::memory_order_acquire);
+}
+
+bool call_stop::requested_before_begin() noexcept {
+  const std::atomic<std::uint64_t>* const word = word_.load(std::memory_order_relaxed);
+  const std::uint64_t said = word == nullptr ? 0 : word->load(std::memory_order_acquire);
+  if (said == mark_ && word != nullptr) return true;
+  if (word == nullptr || said != 0) node_->receive_stops(true);
   return requested_.load(std::memory_order_acquire);
 }
 

@@ -18,8 +18,8 @@ struct peer;
 class stopped_node {
  public:
   virtual ~stopped_node() = default;
-  /// Receives what has arrived, if no other thread does, and begins nothing of it.
-  virtual void receive_stops() noexcept = 0;
+  /// Receives some of what has arrived, or all, if no other thread does, and begins nothing of it.
+  virtual void receive_stops(bool all) noexcept = 0;
   /// A call of this node's was made by one that is stopped.
   virtual void stop_nested(std::uint32_t call) noexcept = 0;
   /// The same for who holds the receiving lock.
@@ -46,6 +46,9 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
   }
 
   [[nodiscard]] const origin& of() const noexcept { return of_; }
+  /// Whether it was stopped while it waited: it begins only if not. The stop may have arrived behind other messages. No
+  /// lock is held.
+  [[nodiscard]] bool requested_before_begin() noexcept;
   /// Sets the flag, and stops the calls that it has made. No lock is held.
   void request() noexcept;
   /// Sets the flag. The calls that are to be stopped.

@@ -38,10 +38,8 @@ std::exception_ptr stopped_call(const msg::handler_table& functions, node_t node
     const char* const how = outcome == call_outcome::not_run
                                 ? " has not run (it was stopped before it began)"
                                 : " was stopped (it may still run; its result will be dropped)";
-    return std::make_exception_ptr(
-        operation_cancelled(name + (outcome == call_outcome::not_run ? " for node " : " on node ") +
-                                std::to_string(node) + how,
-                            outcome));
+    return std::make_exception_ptr(operation_cancelled(
+        name + (outcome == call_outcome::not_run ? " for node " : " on node ") + std::to_string(node) + how, outcome));
   } catch (const std::bad_alloc&) {
     return std::current_exception();
   }

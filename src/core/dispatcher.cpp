@@ -39,17 +39,11 @@ void dispatcher::take(peer& from, frame_header head, std::span<const std::byte> 
   count_executed(head.calls());
   if (head.in_context()) {
     take_for_context(from, head, payload);
-  } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= max_depth ||
-             may_be_stopped_behind(from, head)) [[unlikely]] {
+  } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= max_depth) [[unlikely]] {
     defer(from, head, payload);
   } else {
     execute(from, head, payload, 0);
   }
-}
-
-/// Without a word in shared memory the stop of a call is a frame behind it, which may have arrived.
-bool dispatcher::may_be_stopped_behind(const peer& from, frame_header head) const noexcept {
-  return head.stoppable() && from.node != of_.self && from.to != nullptr && from.to->stop_word_of(head.id()).word == nullptr;
 }
 
 void dispatcher::take_for_context(peer& from, frame_header head, std::span<const std::byte> payload) {

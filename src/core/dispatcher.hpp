@@ -167,7 +167,6 @@ class dispatcher {
   /// A call, behind its prefix.
   void run_single(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns);
   void run_stoppable(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns);
-  [[nodiscard]] bool may_be_stopped_behind(const peer& from, frame_header head) const noexcept;
   void take_for_context(peer& from, frame_header head, std::span<const std::byte> payload);
   void execute(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns);
   void execute_batch(peer& from, frame_header head, std::span<const std::byte> payload);

@@ -19,9 +19,9 @@ std::int64_t deadline_of(std::uint64_t left_ns, std::int64_t arrived_ns) noexcep
 
 std::vector<std::byte> not_run(const std::string& function, node_t self) noexcept {
   try {
-    throw operation_cancelled(function + " has not run on node " + std::to_string(self) +
-                                  " (it was stopped before it began)",
-                              call_outcome::not_run);
+    throw operation_cancelled(
+        function + " has not run on node " + std::to_string(self) + " (it was stopped before it began)",
+        call_outcome::not_run);
   } catch (...) {
     return encode_current_exception();
   }
@@ -48,7 +48,7 @@ void dispatcher::run_stoppable(peer& from, frame_header head, std::span<const st
     refuse(from, head, payload, encode_current_exception());
     return;
   }
-  if (call.stop->requested()) {
+  if (call.stop->requested_before_begin()) {
     refuse(from, head, payload, not_run(of_.functions.pretty_name(head.key()), of_.self));
   } else {
     static_cast<incoming_call&>(call) = {of_.owner, &from, arguments, head.id(), &entry, nullptr, false, true};
@@ -63,9 +63,8 @@ void dispatcher::run_stoppable(peer& from, frame_header head, std::span<const st
 
 void dispatcher::cancel(peer& from, std::uint32_t id) {
   if (!from.hello_seen || id == no_reply) throw protocol_error("a stop of no call");
-  const auto found = std::find_if(from.deferred.begin(), from.deferred.end(), [&](const stored_message& one) {
-    return one.head.is_call() && one.head.id() == id;
-  });
+  const auto found = std::find_if(from.deferred.begin(), from.deferred.end(),
+                                  [&](const stored_message& one) { return one.head.is_call() && one.head.id() == id; });
   const auto answer = [&](const stored_message& message) {
     refuse(from, message.head, message.bytes, not_run(of_.functions.pretty_name(message.head.key()), of_.self));
   };

@@ -65,7 +65,9 @@ class frame_header {
     return {number(), call_id(), static_cast<std::uint8_t>(byte_)};
   }
 
-  [[nodiscard]] constexpr wire_kind kind() const noexcept { return static_cast<wire_kind>(byte_ & ~(context_flag | stop_flag)); }
+  [[nodiscard]] constexpr wire_kind kind() const noexcept {
+    return static_cast<wire_kind>(byte_ & ~(context_flag | stop_flag));
+  }
   [[nodiscard]] constexpr bool is_call() const noexcept { return kind() == wire_kind::call; }
   [[nodiscard]] constexpr bool is_batch() const noexcept { return kind() == wire_kind::batch; }
 

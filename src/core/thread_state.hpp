@@ -22,8 +22,8 @@ struct thread_state {
     const ready_queue* of = nullptr;
     unsigned depth = 0;
   } draining;
-  bool on_executor = false;  ///< it runs the work of an executor, and may be of no node
-  void* context = nullptr;   ///< whose calls it executes, if it is the thread of one
+  bool on_executor = false;   ///< it runs the work of an executor, and may be of no node
+  void* context = nullptr;    ///< whose calls it executes, if it is the thread of one
   call_stop* stop = nullptr;  ///< of the call that it executes at `stop_depth`, if that can be stopped
   unsigned stop_depth = 0;
 
@@ -37,7 +37,8 @@ extern constinit thread_local thread_state this_thread;
 class stop_scope {
  public:
   explicit stop_scope(call_stop* of) noexcept
-      : before_(std::exchange(this_thread.stop, of)), depth_before_(std::exchange(this_thread.stop_depth, this_thread.depth)) {}
+      : before_(std::exchange(this_thread.stop, of)),
+        depth_before_(std::exchange(this_thread.stop_depth, this_thread.depth)) {}
   stop_scope(const stop_scope&) = delete;
   stop_scope& operator=(const stop_scope&) = delete;
   ~stop_scope() {

@@ -42,9 +42,9 @@ std::optional<stored_message> contexts::withdraw(const peer& from, std::uint32_t
       return waiting.from == &from && waiting.head.is_call() && waiting.head.id() == call;
     });
     if (found == one->queue.end()) continue;
-    std::optional<stored_message> taken(std::move(*found));
+    std::optional<stored_message> withdrawn(std::move(*found));
     one->queue.erase(found);
-    return taken;
+    return withdrawn;
   }
   return std::nullopt;
 }

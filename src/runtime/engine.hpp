@@ -188,7 +188,7 @@ class engine final : public called_node,
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
   bool stop_locked(call_slot& slot, offload::when_stopped how) noexcept;
-  void tell_to_stop(peer& to, std::uint32_t call) noexcept;
+  void send_stop(peer& to, std::uint32_t call) noexcept;
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
@@ -245,7 +245,7 @@ class engine final : public called_node,
   void used_long_memory() noexcept override { long_messages.start(); }
 
   // ---- stopped_node (engine_stops.cpp)
-  void receive_stops() noexcept override;
+  void receive_stops(bool all) noexcept override;
   void stop_nested(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
   void stop_nested_locked(std::uint32_t call) noexcept override;
   void drop_settled(std::vector<std::uint32_t>& these) noexcept override;

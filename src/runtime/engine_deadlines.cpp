@@ -25,7 +25,7 @@ void engine::expire(call_slot& slot) noexcept {
   if (withdrawn)
     slot.reply_due = false;
   else if (peers.has(slot.node))
-    tell_to_stop(peers[slot.node], slot.id);
+    send_stop(peers[slot.node], slot.id);
   calls.fail(slot, withdrawn ? missed_call(*table_, slot.node, *slot.function)
                              : unanswered_call(*table_, slot.node, slot.function));
 }

@@ -45,7 +45,7 @@ bool engine::stop_locked(call_slot& slot, offload::when_stopped how) noexcept {
     calls.fail(slot, stopped_call(*table_, node, slot.function, call_outcome::not_run));
     return true;
   }
-  tell_to_stop(to, call);
+  send_stop(to, call);
   if (how == offload::when_stopped::at_once)
     calls.fail(slot, stopped_call(*table_, node, slot.function, call_outcome::may_have_run));
   return true;
@@ -63,7 +63,7 @@ void engine::kill(const call_slot& slot) const {
 }
 
 /// The receiving lock is held.
-void engine::tell_to_stop(peer& to, std::uint32_t call) noexcept {
+void engine::send_stop(peer& to, std::uint32_t call) noexcept {
   if (to.state.load(std::memory_order_acquire) != peer_state::ready) return;
   if (to.to != nullptr) to.to->announce_stop(call);
   replies.reply_with(to, frame_header::cancel(call), {});
@@ -92,12 +92,12 @@ bool request_stop(call_slot& slot, offload::when_stopped how) noexcept {
 
 /// The calling thread executes a function, and perhaps is the one that receives. What has arrived is taken, and begins
 /// when it waits, or has ended.
-void engine::receive_stops() noexcept {
-  constexpr int max_frames = 64;
+void engine::receive_stops(bool all) noexcept {
+  constexpr int some = 64;
   if (calls_in.backlog_fills() || !waits.try_lock()) return;
   waits.rouse();
   const bool before = std::exchange(this_thread.only_receives, true);
-  for (int i = 0; i < max_frames; ++i) {
+  for (int i = 0; all ? !calls_in.backlog_fills() : i < some; ++i) {
     transport::frame frame;
     transport::endpoint* const from = next_frame(frame, 1);
     if (from == nullptr) break;
@@ -141,7 +141,8 @@ call_slot* stop_link::stopped_slot(engine& at, node_t node) {
 void held_engine::stop_call(std::uint32_t call, offload::when_stopped how) const noexcept { at_->stop_call(call, how); }
 
 stop_shield::stop_shield() noexcept
-    : before_(std::exchange(this_thread.stop, nullptr)), depth_(std::exchange(this_thread.stop_depth, this_thread.depth)) {}
+    : before_(std::exchange(this_thread.stop, nullptr)),
+      depth_(std::exchange(this_thread.stop_depth, this_thread.depth)) {}
 stop_shield::~stop_shield() {
   this_thread.stop = before_;
   this_thread.stop_depth = depth_;

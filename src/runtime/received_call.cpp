@@ -18,9 +18,9 @@ constinit thread_local unsigned kept_calls = 0;
 /// It has waited for its thread, and need not begin any more.
 [[noreturn]] void throw_stopped(incoming_call& call) {
   call.decoded = true;
-  throw operation_cancelled(msg::handler_table::local().pretty_name(call.function->key()) +
-                                " has not run (it was stopped before it began)",
-                            call_outcome::not_run);
+  throw operation_cancelled(
+      msg::handler_table::local().pretty_name(call.function->key()) + " has not run (it was stopped before it began)",
+      call_outcome::not_run);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using detail::call_stop;
 
 class stopped_node final : public detail::stopped_node {
  public:
-  void receive_stops() noexcept override { ++receives; }
+  void receive_stops(bool all) noexcept override { ++(all ? receives_all : receives); }
   void stop_nested(std::uint32_t call) noexcept override { stopped.push_back(call); }
   void stop_nested_locked(std::uint32_t call) noexcept override { stopped.push_back(call); }
   void drop_settled(std::vector<std::uint32_t>& calls) noexcept override {
@@ -25,6 +25,7 @@ class stopped_node final : public detail::stopped_node {
   }
   void count_stoppable(int more) noexcept override { running += more; }
   int receives = 0;
+  int receives_all = 0;
   int drops = 0;
   int running = 0;
   std::vector<std::uint32_t> stopped;
@@ -57,6 +58,19 @@ TEST_F(call_stops, a_word_that_another_call_needs_does_not_stop_it_and_has_it_re
   word_ = mark + 64;
   EXPECT_FALSE(call->requested());
   EXPECT_EQ(node_.receives, 1) << "its own mark may have been there before";
+}
+
+TEST_F(call_stops, before_it_begins_all_that_has_arrived_is_received_where_the_word_does_not_tell) {
+  EXPECT_FALSE(make(&word_)->requested_before_begin());
+  EXPECT_EQ(node_.receives_all, 0);
+  word_ = mark;
+  EXPECT_TRUE(make(&word_)->requested_before_begin());
+  EXPECT_EQ(node_.receives_all, 0);
+  word_ = mark + 64;
+  EXPECT_FALSE(make(&word_)->requested_before_begin());
+  EXPECT_EQ(node_.receives_all, 1);
+  EXPECT_FALSE(make(nullptr)->requested_before_begin());
+  EXPECT_EQ(node_.receives_all, 2);
 }
 
 TEST_F(call_stops, without_a_word_it_receives_now_and_then) {

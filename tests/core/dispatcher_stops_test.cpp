@@ -1,6 +1,8 @@
 // Calls that can be stopped: when they begin, and what a stop does to those that wait.
 #include "core/dispatcher_node.hpp"
 
+#include <functional>
+
 namespace dispatcher_test {
 
 class stopping_node final : public called_node, public detail::stopped_node {
@@ -15,13 +17,19 @@ class stopping_node final : public called_node, public detail::stopped_node {
     return std::nullopt;
   }
   detail::stopped_node* stops() noexcept override { return this; }
-  void receive_stops() noexcept override {}
+  void receive_stops(bool all) noexcept override {
+    EXPECT_TRUE(all) << "before a call begins";
+    ++receives;
+    if (on_receive) on_receive();
+  }
   void stop_nested(std::uint32_t) noexcept override {}
   void stop_nested_locked(std::uint32_t call) noexcept override { nested.push_back(call); }
   void drop_settled(std::vector<std::uint32_t>&) noexcept override {}
   void count_stoppable(int more) noexcept override { running += more; }
   std::vector<std::uint32_t> nested;
   int running = 0;
+  int receives = 0;
+  std::function<void()> on_receive;
 };
 
 class dispatcher_stops : public dispatcher {
@@ -49,7 +57,8 @@ class dispatcher_stops : public dispatcher {
   } endpoint_;
   stopping_node stopping;
   detail::dispatcher calls{
-      stopping, {nullptr, self, msg::handler_table::local(), peers_, idle_.waits, room_, stopping.replies, continuations_}};
+      stopping,
+      {nullptr, self, msg::handler_table::local(), peers_, idle_.waits, room_, stopping.replies, continuations_}};
   /// Those that were answered as not run.
   std::vector<std::uint32_t> not_run() {
     node_.replies.sent = std::exchange(stopping.replies.sent, {});
@@ -76,15 +85,27 @@ TEST_F(dispatcher_stops, a_call_whose_word_is_set_does_not_begin) {
   EXPECT_EQ(not_run(), numbers({5}));
 }
 
-TEST_F(dispatcher_stops, without_a_word_a_call_waits_for_what_has_arrived_behind_it) {
+TEST_F(dispatcher_stops, without_a_word_what_has_arrived_behind_a_call_is_received_before_it_begins) {
   endpoint_.has_word = false;
+  stopping.on_receive = [this] {
+    idle_.waits.lock();
+    calls.cancel(at(one), 5);
+    idle_.waits.unlock();
+  };
   arrive_stoppable(one, 5);
   arrive_stoppable(one, 6);
-  EXPECT_EQ(run_, numbers());
-  calls.cancel(at(one), 5);
   EXPECT_EQ(not_run(), numbers({5}));
-  EXPECT_TRUE(calls.run_deferred(nullptr));
   EXPECT_EQ(run_, numbers({6}));
+  EXPECT_EQ(stopping.receives, 2);
+}
+
+TEST_F(dispatcher_stops, so_it_is_if_another_call_needs_the_word) {
+  arrive_stoppable(one, 4);
+  EXPECT_EQ(stopping.receives, 0);
+  endpoint_.word = 5 + 64;
+  arrive_stoppable(one, 5);
+  EXPECT_EQ(stopping.receives, 1);
+  EXPECT_EQ(run_, numbers({4, 5}));
 }
 
 TEST_F(dispatcher_stops, a_stop_takes_out_what_waits_of_that_peer_only) {
