@@ -94,10 +94,11 @@ bool request_stop(call_slot& slot, offload::when_stopped how) noexcept {
 /// when it waits, or has ended.
 void engine::receive_stops(bool all) noexcept {
   constexpr int some = 64;
-  if (calls_in.backlog_fills() || !waits.try_lock()) return;
+  constexpr int most = 8192;  // twice the lines of a ring
+  if (!waits.try_lock()) return;
   waits.rouse();
   const bool before = std::exchange(this_thread.only_receives, true);
-  for (int i = 0; all ? !calls_in.backlog_fills() : i < some; ++i) {
+  for (int i = 0; i < (all ? most : some) && !calls_in.backlog_fills(); ++i) {
     transport::frame frame;
     transport::endpoint* const from = next_frame(frame, 1);
     if (from == nullptr) break;
