@@ -90,6 +90,7 @@ TEST(stop, over_tcp) {
 TEST(stop, a_function_that_hangs_is_ended_with_its_process) {
   runtime job{nodes("shm:2")};
   auto call = offload::async(offload::stoppable(1), fn<&hang>);
+  EXPECT_FALSE(call.wait_for(50ms)) << "it has begun";
   EXPECT_TRUE(call.request_stop());
   EXPECT_FALSE(call.wait_for(50ms)) << "it does not ask";
   auto behind = offload::async(1, fn<&my_pid>);
