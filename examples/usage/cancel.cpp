@@ -35,6 +35,15 @@ bool solve_over_there(node_t node, int steps) {
   }
 }
 
+/// Also true of a call that was stopped before it began.
+bool ended_early(offload::future<bool>& call) {
+  try {
+    return !call.get();
+  } catch (const operation_cancelled&) {
+    return true;
+  }
+}
+
 int main() {
   // A call says when it is made that it can be stopped; others are only taken out of queues.
   auto running = offload::async(offload::stoppable(1), fn<&solve>, 60'000);
@@ -46,24 +55,16 @@ int main() {
   } catch (const operation_cancelled& error) {
     std::cout << "the queued call: " << (error.outcome() == call_outcome::not_run ? "not run" : "may have run") << '\n';
   }
-  std::cout << std::boolalpha << "the solver stopped early: " << !running.get() << '\n';
+  std::cout << std::boolalpha << "the solver stopped early: " << ended_early(running) << '\n';
 
   // One token for many calls, with a deadline or without.
   std::stop_source source;
   auto first = offload::async(offload::within(1, 60s, source.get_token()), fn<&solve>, 60'000);
   source.request_stop();
-  try {
-    std::cout << "by a token: " << !first.get() << '\n';
-  } catch (const operation_cancelled&) {  // it had not begun yet
-    std::cout << "by a token: true\n";
-  }
+  std::cout << "by a token: " << ended_early(first) << '\n';
 
   auto outer = offload::async(offload::stoppable(1), fn<&solve_over_there>, node_t{0}, 60'000);
   std::this_thread::sleep_for(20ms);
   outer.request_stop(offload::when_stopped::at_once);  // does not wait for what the function does about it
-  try {
-    std::cout << "what it called stopped, too: " << !outer.get() << '\n';
-  } catch (const operation_cancelled&) {
-    std::cout << "what it called stopped, too: true\n";
-  }
+  std::cout << "what it called stopped, too: " << ended_early(outer) << '\n';
 }
