@@ -13,11 +13,10 @@
 namespace ham::inline v0::detail {
 namespace {
 
-constexpr wire_kind all_kinds[] = {wire_kind::call,     wire_kind::reply,    wire_kind::reply_error,
-                                   wire_kind::fragment, wire_kind::batch,    wire_kind::batch_reply,
-                                   wire_kind::hello,    wire_kind::manifest, wire_kind::goodbye,
-                                   wire_kind::notice,   wire_kind::flow,     wire_kind::relay,
-                                   wire_kind::cancel};
+constexpr wire_kind all_kinds[] = {
+    wire_kind::call,        wire_kind::reply, wire_kind::reply_error, wire_kind::fragment, wire_kind::batch,
+    wire_kind::batch_reply, wire_kind::hello, wire_kind::manifest,    wire_kind::goodbye,  wire_kind::notice,
+    wire_kind::flow,        wire_kind::relay, wire_kind::cancel};
 
 TEST(wire, kinds_have_the_numbers_of_the_document) {
   for (std::size_t i = 0; i < std::size(all_kinds); ++i) EXPECT_EQ(to_byte(all_kinds[i]), i + 1);
