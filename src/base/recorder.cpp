@@ -70,6 +70,7 @@ bool process_recorder::prepare() noexcept {
       return false;
     }
   }
+  if (area->head.magic != 0) std::memset(static_cast<void*>(area), 0, sizeof *area);  // of a node that had the place
   recorder_head head{};
   head.pid = ::getpid();
   head.node = node;

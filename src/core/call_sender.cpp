@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/recorder.hpp"
 #include "core/deadline_errors.hpp"
 #include "core/outbox_message.hpp"
 #include "core/pool_wait.hpp"
@@ -176,6 +177,8 @@ bool call_sender::begin(const call_place& to, msg::handler_entry& function, std:
     reservation held(out);
     out.slot = &claim_for(*who, function, decode, to.deadline_ns);
     static_cast<void>(held.release());
+  } else if (!batched) {
+    base::this_recorder.record(base::recorded_kind::pinged, who->node, function.key(), no_reply);
   }
   who->bytes_sent.count(total);
   if (prefix != 0) {
@@ -243,8 +246,14 @@ bool call_sender::suffer(const base::fault_rule& rule, const request& what, call
 }
 
 bool call_sender::finish(call_room& out) {
-  const std::uint32_t id = out.slot == nullptr ? no_reply : out.slot->id.load(std::memory_order_relaxed);
-  return finish(out, frame_header::call(out.key, id, out.in_context));
+  if (out.slot == nullptr) return finish(out, frame_header::call(out.key, no_reply, out.in_context));
+  const std::uint32_t id = out.slot->id.load(std::memory_order_relaxed);
+  const node_t node = out.to->node;
+  const std::uint32_t function = out.slot->function->key();
+  if (!finish(out, frame_header::call(out.key, id, out.in_context))) return false;
+  // Behind the sending, where it costs nobody time; the slot may be another call's by now.
+  base::this_recorder.record(base::recorded_kind::sent, node, function, id);
+  return true;
 }
 
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
@@ -339,6 +348,7 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
   }
   if (finish(out, frame_header::batch(count, out.in_context))) {
     for (const std::uint32_t id : ids) of_.calls.add_deadline(id, to.deadline_ns);
+    base::this_recorder.record(base::recorded_kind::sent_batch, to.node, msg::invalid_key, count);
   } else {
     for (const std::uint32_t id : ids) fail_withdrawn(id);
   }

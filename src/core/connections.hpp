@@ -71,6 +71,7 @@ class connections {
   void receive_last_answers(peer& who) noexcept;
   void mark_unsent(const message_list& messages) noexcept;
   void fail_calls_to(peer& who, const transport::endpoint* gone, peer_end how) noexcept;
+  [[nodiscard]] std::string last_events(const peer& who, peer_end how) const noexcept;
   [[nodiscard]] std::exception_ptr describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
                                                  call_outcome outcome) const;
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/recorder.hpp"
+#include "core/peer.hpp"
 #include "core/thread_state.hpp"
 #include "runtime/executing.hpp"
 
@@ -24,6 +26,7 @@ struct received_call_base::kept {
   explicit kept(const incoming_call& from) : call(from), bytes(from.payload.begin(), from.payload.end()) {
     call.payload = bytes;
     share_call(call);
+    base::this_recorder.mark_queued(call.call);
   }
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;
@@ -47,6 +50,7 @@ void received_call_base::run(call_body body) {
       body(*call_);
     } else {  // on a thread that works for no runtime in particular
       const engine_scope scope(call_->at);
+      const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call);
       body(*call_);
     }
   } catch (...) {
