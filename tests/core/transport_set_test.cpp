@@ -172,4 +172,11 @@ TEST_F(transport_set_of_three, connects_by_the_first_and_tells_all_of_ends) {
   }
 }
 
+TEST_F(transport_set_of_three, what_a_node_has_recorded_is_read_by_the_transport_that_can) {
+  EXPECT_TRUE(set.recorded_by(1).empty());
+  each[1].recorded = std::vector<std::byte>(3, std::byte{1});
+  each[2].recorded = std::vector<std::byte>(4, std::byte{2});
+  EXPECT_EQ(set.recorded_by(1), each[1].recorded);
+}
+
 }  // namespace transport_set_test
