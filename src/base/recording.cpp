@@ -25,9 +25,9 @@ class ages {
       return;
     since_start_ns_ = static_cast<double>(now.ns - head.start_ns);
     const double length = since_start_ns_ / static_cast<double>(ticks);
-    constexpr double shortest_ns = 0.01;
-    constexpr double longest_ns = 10'000;
-    if (length > shortest_ns && length < longest_ns) tick_ns_ = length;
+    constexpr double min_tick_ns = 0.01;
+    constexpr double max_tick_ns = 10'000;
+    if (length > min_tick_ns && length < max_tick_ns) tick_ns_ = length;
   }
   /// Negative: not known.
   [[nodiscard]] std::int64_t of(std::uint64_t ticks) const noexcept {

@@ -134,7 +134,7 @@ int count(const node_recording* of, action what, const std::string& function) {
   return found;
 }
 
-TEST(recorder, of_a_whole_job_can_be_read_by_any_of_its_processes) {
+TEST(recorder, of_all_nodes_can_be_read_by_any_of_its_processes) {
   runtime rt(nodes("shm:2"));
   working_target one(1);
   const pid_t two = offload::sync(2, fn<&my_pid>);

@@ -42,7 +42,7 @@ struct node_recording {
 
 /// The recordings of a process and of the others of its job on this machine, by node, as they are at this moment; the
 /// job does not notice. `pid` may be of a process that has died, while another process of its job lives that shares
-/// memory with it. Needs no runtime. Any thread; looks at all processes of this user. Texts may be those of a process
+/// memory with it. Needs no runtime. Any thread; searches all processes of this user. Texts may be those of a process
 /// that was taken over: they hold printable characters only, and prove nothing.
 /// Throws ham::config_error if there is nothing, and says why as far as it can be known.
 [[nodiscard]] std::vector<node_recording> read_recordings(std::int64_t pid);
