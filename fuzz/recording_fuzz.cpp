@@ -62,6 +62,6 @@ HAM_FUZZ(from) {
     fuzz::require(thread.open.size() <= recorder_ring::max_open, "too many open events");
     fuzz::require(thread.past.size() <= recorder_ring::max_past, "too many past events");
   }
-  for (const char one : detail::describe_last_events(*read))
+  for (const char one : detail::describe_last_events(*read).text)
     fuzz::require(static_cast<unsigned char>(one) >= ' ', "a control character in a text for people");
 }

@@ -10,7 +10,6 @@
 #include "base/heavy_fence.hpp"
 #include "base/log.hpp"
 #include "core/batch_records.hpp"
-#include "core/last_events.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
@@ -113,13 +112,13 @@ void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
   if (who.state.load() == peer_state::lost || who.node == of_.own.node) return;
   receive_last_answers(who);
   if (who.state.load() == peer_state::lost) return;
-  const std::string last = last_events(who, how);
-  who.about.set_loss(std::move(reason), how == peer_end::left, last);
+  const last_events last = last_events_before(who, how);
+  who.about.set_loss(std::move(reason), how == peer_end::left, last.text);
   // The host's user is told of what died in mid-work, whether or not somebody waits for it.
-  const bool is_news = !last.empty() && of_.own.node == 0 && !node_.leaving();
+  const bool is_news = last.busy && of_.own.node == 0 && !node_.leaving();
   base::log("runtime", is_news ? base::log_level::warning : base::log_level::info, "node %d %s: %s%s%s", who.node,
-            how == peer_end::left ? "has left" : "is lost", who.about.loss().c_str(), last.empty() ? "" : "; ",
-            last.c_str());
+            how == peer_end::left ? "has left" : "is lost", who.about.loss().c_str(), last.text.empty() ? "" : "; ",
+            last.text.c_str());
   who.lost_at_ns.store(base::now_ns(), std::memory_order_relaxed);
   who.state.store(peer_state::lost, std::memory_order_release);
   who.fragments.clear();  // what is not whole by now will never be
@@ -134,7 +133,7 @@ void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
 }
 
 /// Empty: nobody can know, or there is no memory to say it.
-std::string connections::last_events(const peer& who, peer_end how) const noexcept {
+last_events connections::last_events_before(const peer& who, peer_end how) const noexcept {
   if (how != peer_end::process_died) return {};
   try {
     return last_events_of(who.node, of_.transports.recorded_by(who.node));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "ham/msg/names.hpp"
@@ -78,7 +79,7 @@ std::string recorded_function(const recording& of, const recording::event& one) 
                          max_name_bytes);
 }
 
-std::string describe_last_events(const recording& of) {
+last_events describe_last_events(const recording& of) {
   std::vector<const recording::event*> open;
   std::vector<const recording::event*> past;
   for (const recording::thread& thread : of.threads) {
@@ -92,12 +93,12 @@ std::string describe_last_events(const recording& of) {
   std::string text = "it was executing " +
                      (open.empty() ? std::string("nothing") : listed(of, open, max_open, executing_text, ", and "));
   if (!past.empty()) text += "; before that it " + listed(of, past, max_past, past_text, ", ");
-  return text;
+  return {std::move(text), !open.empty()};
 }
 
-std::string last_events_of(node_t node, const std::vector<std::byte>& recorded) {
+last_events last_events_of(node_t node, const std::vector<std::byte>& recorded) {
   const auto read = base::parse_recording(recorded);
-  return read && read->node == node ? describe_last_events(*read) : std::string();
+  return read && read->node == node ? describe_last_events(*read) : last_events();
 }
 
 }  // namespace ham::detail
