@@ -84,6 +84,11 @@ bool process_recorder::prepare() noexcept {
   return true;
 }
 
+void clear(recorder_ring& ring) noexcept {
+  for (recorded_event& one : ring.open) store_event(one, {});
+  for (recorded_event& one : ring.past) store_event(one, {});
+}
+
 /// A ring of nobody, else that of a thread that has ended.
 recorder_ring* process_recorder::claim() noexcept {
   const auto is_free = [](std::uint32_t thread) {
@@ -94,7 +99,7 @@ recorder_ring* process_recorder::claim() noexcept {
       if (never_used ? threads[i] != 0 : !is_free(threads[i])) continue;
       threads[i] = static_cast<std::uint32_t>(::syscall(SYS_gettid));
       recorder_ring& ring = area->rings[i];
-      if (!never_used) std::memset(static_cast<void*>(&ring), 0, sizeof ring);
+      if (!never_used) clear(ring);
       ring.thread = threads[i];
       return &ring;
     }
@@ -121,7 +126,7 @@ bool thread_recorder::attach() noexcept {
 void thread_recorder::mark_queued(std::uint32_t call) noexcept {
   if (ring_ == nullptr || depth_ == 0) return;
   recorded_event& open = ring_->open[place_of(depth_ - 1)];
-  if (open.kind() == recorded_kind::executing && open.call() == call) open = open.as(recorded_kind::queued);
+  if (open.kind() == recorded_kind::executing && open.call() == call) store_event(open, open.as(recorded_kind::queued));
 }
 
 void enable_recorder(std::int32_t node, recorder_names names) noexcept {

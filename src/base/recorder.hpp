@@ -34,7 +34,7 @@ class thread_recorder {
   }
   [[gnu::noinline, gnu::cold]] bool attach() noexcept;
   void add(const recorded_event& one) noexcept {
-    ring_->past[next_] = one;
+    store_event(ring_->past[next_], one);
     next_ = (next_ + 1) % recorder_ring::max_past;
   }
   [[nodiscard]] static std::uint32_t place_of(std::uint32_t depth) noexcept {
@@ -57,8 +57,8 @@ class recorded_execution {
     if (!mine.ready()) [[unlikely]]
       return;
     ring_ = mine.ring_;
-    ring_->open[thread_recorder::place_of(mine.depth_++)] =
-        recorded_event::make(recorded_kind::executing, read_ticks(), peer, function, call);
+    store_event(ring_->open[thread_recorder::place_of(mine.depth_++)],
+                recorded_event::make(recorded_kind::executing, read_ticks(), peer, function, call));
   }
   recorded_execution(const recorded_execution&) = delete;
   recorded_execution& operator=(const recorded_execution&) = delete;
@@ -68,7 +68,7 @@ class recorded_execution {
       return;  // the function has forked, and this is the child
     recorded_event& open = ring_->open[thread_recorder::place_of(--mine.depth_)];
     mine.add(open.kind() == recorded_kind::executing ? open.as(recorded_kind::executed) : open);
-    open = {};
+    store_event(open, {});
   }
 
  private:
