@@ -67,7 +67,10 @@ class recorded_execution {
     if (ring_ == nullptr || ring_ != mine.ring_) [[unlikely]]
       return;  // the function has forked, and this is the child
     recorded_event& open = ring_->open[thread_recorder::place_of(--mine.depth_)];
-    mine.add(open.kind() == recorded_kind::executing ? open.as(recorded_kind::executed) : open);
+    const recorded_kind kind = open.kind();
+    if (kind == recorded_kind::none) [[unlikely]]
+      return;  // one that was called from it had its place
+    mine.add(kind == recorded_kind::executing ? open.as(recorded_kind::executed) : open);
     store_event(open, {});
   }
 

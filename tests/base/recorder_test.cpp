@@ -116,6 +116,7 @@ TEST_F(recorder, calls_that_are_nested_deeper_than_there_are_places_share_the_la
   ASSERT_EQ(during.open.size(), recorder_ring::max_open);
   EXPECT_EQ(during.open.front().call, depth);
   EXPECT_EQ(during.open.back().call, 1U) << "the innermost";
+  EXPECT_EQ(mine().past.size(), recorder_ring::max_open) << "the others of the last place are forgotten";
   EXPECT_TRUE(mine().open.empty());
   {
     const recorded_execution one(1, 0, 99);
