@@ -69,7 +69,7 @@ std::string kill_in_solve() {
 }
 
 const std::regex last_events(
-    R"(it was executing solve\(.*\) for [0-9.]+ m?s; before that it executed assemble\(int\) [0-9.]+ m?s ago)");
+    R"(it was executing .*solve\(.*\) for [0-9.]+ m?s; before that it executed .*assemble\(int\) [0-9.]+ m?s ago)");
 
 int tells_of_a_killed_target() {
   runtime rt(nodes("shm:1"));
@@ -111,7 +111,7 @@ TEST(recorder, other_targets_are_told_as_well) {
   await_one(one.begun.ptr());
   ::kill(one.pid, SIGKILL);
   const std::string text = calling.get();
-  EXPECT_TRUE(std::regex_search(text, std::regex(R"(it was executing solve\()"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex(R"(it was executing .*solve\()"))) << text;
 }
 
 const node_recording* find(const std::vector<node_recording>& job, pid_t pid) {
@@ -144,7 +144,7 @@ TEST(recorder, of_all_nodes_can_be_read_by_any_of_its_processes) {
     const std::vector<node_recording> job = read_recordings(by);
     EXPECT_EQ(count(find(job, one.pid), action::executing, "solve("), 1) << by;
     EXPECT_EQ(count(find(job, two), action::executed, "my_pid("), 1) << by;
-    EXPECT_EQ(count(find(job, ::getpid()), action::called, "solve("), 1) << by;
+    EXPECT_GE(count(find(job, ::getpid()), action::called, "solve("), 1) << by;
     EXPECT_TRUE(find(job, one.pid) != nullptr && find(job, one.pid)->alive);
   }
   ::kill(one.pid, SIGKILL);
@@ -186,7 +186,7 @@ TEST(recorder, the_tool_prints_it) {
   };
   const std::string living = printed();
   EXPECT_NE(living.find("node 1, pid " + std::to_string(one.pid) + "\n"), std::string::npos) << living;
-  EXPECT_TRUE(std::regex_search(living, std::regex(R"(executing +solve\(.*\(call [0-9]+ of node 0\))"))) << living;
+  EXPECT_TRUE(std::regex_search(living, std::regex(R"(executing +.*solve\(.*\(call [0-9]+ of node 0\))"))) << living;
   ::kill(one.pid, SIGKILL);
   computing.wait();
   const std::string dead = printed();
