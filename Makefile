@@ -69,6 +69,7 @@ test-deps:
 ifeq ($(PRESET),release)
 	@scripts/install-deps.sh mpi
 	@scripts/install-deps.sh plots
+	@scripts/install-deps.sh python
 endif
 
 test: test-deps build

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|peers|evaluate|prove|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|python|peers|evaluate|prove|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -31,6 +31,12 @@ if [ "$purpose" = tls ]; then
   exec scripts/python-packages.sh build/tls-python "tests with another TLS" "tlslite-ng~=0.8.2"
 fi
 
+# What the package for Python is built with, and tested with.
+if [ "$purpose" = python ]; then
+  scripts/install-deps.sh python-packages
+  exec scripts/python-packages.sh build/python-packages "the package for Python" nanobind scikit-build-core cloudpickle cffi numpy pytest
+fi
+
 # Commands that must be there, each with its package.
 required="make:make cmake:cmake ninja:ninja-build ${CXX:-c++}:g++"
 # What enlarges the build when it is there (commands, then libraries).
@@ -48,6 +54,7 @@ case $purpose in
       libnng-dev libboost-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libcapnp-dev capnproto
       clang libomp-dev python3-venv"
     ;;
+  python-packages) optional_libraries="$optional_libraries python3-venv python3-dev" ;;
   tls-packages) optional_libraries="$optional_libraries python3-venv" ;;
   plots) optional_libraries="$optional_libraries python3-matplotlib" ;;
   evaluate)  # what is measured beside HAM, what plots it, and what shows the page to its test

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace ham::test {
+namespace ham::inline v0::test {
 
 [[nodiscard]] inline bool emulated() {
   void* list = nullptr;

@@ -5,7 +5,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::transport::file {
+namespace ham::inline v0::transport::file {
 
 /// Where the files are unless HAM_NODES names a folder.
 inline constexpr const char* usual_folder = "/tmp";

@@ -9,7 +9,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 enum class error_kind : std::uint8_t {
   none,            ///< there is no exception

@@ -85,7 +85,8 @@ int ham_start(int* argc, char*** argv);
 /* The same with these nodes, written as in HAM_NODES, instead of those of the environment. An interpreter, which loads
  * the library later, asks for targets as "exec:/usr/bin/python3": that program is started with the same arguments. */
 int ham_start_nodes(const char* nodes);
-/* Ends the targets, if ham_start has started them. No future may be held any more. One thread at a time. */
+/* Ends the targets, if ham_start has started them. No future may be held any more. One thread at a time: no other one
+ * may be within a function of this library, also when the process ends (ham_queue_wake lets those go that wait). */
 int ham_finish(void);
 
 /* Number of nodes, the host included; 0 if no job is up. */
@@ -154,6 +155,48 @@ int ham_result(ham_future** future, void* result, size_t space, size_t* result_b
 /* Gives a future back and sets it to null; does not wait: a call goes on, its result is dropped. A transfer is waited
  * for, because it uses the caller's memory. Null is fine. */
 void ham_release(ham_future** future);
+
+/* Functions in C++ with other parameters, for who encodes values as docs/wire-format.md says (Types). */
+
+/* What crosses for the function of this key on a node, "f8,vec<f8>->f8": its parameters and its result, as
+ * docs/wire-format.md writes types, with a zero at its end; *length, which may be null, is without that. */
+int ham_layout(ham_node node, const char* name, int64_t timeout_ms, char* text, size_t space, size_t* length);
+/* Starts a call with arguments that are encoded one behind the other; the result is what the function's result is
+ * encoded as. Ends with HAM_ERROR_CALL if `layout` is not what ham_layout says, with HAM_ERROR or HAM_ERROR_EXCEPTION
+ * if the bytes are no such values. */
+int ham_call_encoded(ham_node node, const char* name, const char* layout, const void* arguments, size_t bytes,
+                     int64_t timeout_ms, ham_future** future);
+
+/* ---- completion queues: the ends of many calls, in the order in which they end */
+
+typedef struct ham_queue ham_queue;
+
+/* How one call has ended. */
+typedef struct ham_completion {
+  uint64_t id;        /* what ham_call_queued was given */
+  int status;         /* HAM_OK, or what ham_result would return */
+  int outcome;        /* as ham_error_outcome() */
+  int function_code;  /* as ham_error_function_code() */
+  const void* result; /* of HAM_OK; else the text of the error, with a zero behind it */
+  size_t bytes;       /* of the result, or of the text without the zero */
+} ham_completion;
+
+/* A queue is owned by the caller; any thread may use it. */
+int ham_queue_create(ham_queue** queue);
+/* Gives it back and sets it to null. No thread may be within ham_queue_next. Calls go on, their results are dropped.
+ * Null is fine. */
+void ham_queue_release(ham_queue** queue);
+/* Starts a call; the argument is copied. Its end goes to the queue, under `id`. Not HAM_OK: nothing was called, and the
+ * queue gets nothing. */
+int ham_call_queued(ham_node node, const char* name, const void* argument, size_t bytes, int64_t timeout_ms,
+                    ham_queue* queue, uint64_t id);
+/* Waits for the next end, which is given to one of the threads that wait, and to be given back by
+ * ham_completion_release. HAM_NOT_YET after `timeout_ms`, or for ham_queue_wake. */
+int ham_queue_next(ham_queue* queue, int64_t timeout_ms, ham_completion** completion);
+/* Lets one ham_queue_next, that which waits or the next one, return at once. Each call lets one more. */
+int ham_queue_wake(ham_queue* queue);
+/* Sets it to null. Null is fine. */
+void ham_completion_release(ham_completion** completion);
 
 /* ---- memory of nodes */
 

@@ -12,6 +12,7 @@
 #include "ham/misc.hpp"
 #include "ham/misc/constants.hpp"
 #include "ham/msg/active_msg.hpp"
+#include "ham/msg/bind.hpp"
 #include "ham/msg/execution_policy.hpp"
 #include "ham/msg/f2f.hpp"
 #include "ham/offload/attempt.hpp"
@@ -22,6 +23,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/context.hpp"
 #include "ham/offload/destination.hpp"
+#include "ham/offload/event_fd.hpp"
 #include "ham/offload/exceptions.hpp"
 #include "ham/offload/executor.hpp"
 #include "ham/offload/future.hpp"
@@ -34,11 +36,14 @@
 #include "ham/offload/shared_future.hpp"
 #include "ham/offload/span.hpp"
 #include "ham/offload/task.hpp"
+#include "ham/offload/then_call.hpp"
+#include "ham/offload/then_call_ranges.hpp"
+#include "ham/offload/transfer.hpp"
 #include "ham/offload/unobserved_error.hpp"
 #include "ham/offload/when.hpp"
 #include "ham/version.h"
 
-namespace ham {
+namespace ham::inline v0 {
 using offload::buffer;
 using offload::buffer_matrix;
 using offload::buffer_ptr;

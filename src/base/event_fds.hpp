@@ -5,7 +5,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 
 /// Both throw ham::config_error.
 [[nodiscard]] base::unique_fd make_epoll();

@@ -10,7 +10,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 constexpr std::uint64_t index_mask = (std::uint64_t{1} << heap_index_bits) - 1;

@@ -12,7 +12,7 @@
 
 #include "base/memory_file.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 
 /// Names one allocation for its whole life; 0 names none.
 using allocation_tag = std::uint64_t;

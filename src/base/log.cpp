@@ -17,7 +17,7 @@
 #include "base/settings.hpp"
 #include "ham/error.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 
 /// Makes a memfd of `size_bytes`. Throws ham::config_error if the kernel refuses.
 [[nodiscard]] unique_fd make_memory_file(const char* name, std::size_t size_bytes);

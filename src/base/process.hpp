@@ -10,7 +10,7 @@
 #include "base/process_end.hpp"
 #include "base/unique_fd.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 
 struct process_request {
   std::vector<std::string> command;            ///< path and arguments; a bare name is looked up in PATH

@@ -9,7 +9,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 /// libham.so, libham.so.0.1, ...; its modules are called otherwise.
@@ -42,7 +42,7 @@ void expect_one_library() {
   const std::string second = second_library(about.dli_fname, loaded);
   if (second.empty()) return;
   throw config_error("two versions of HAM are loaded, " + std::string(about.dli_fname) + " and " + second +
-                     " (their functions have the same names, so that one would call the other's); link the program and "
+                     " (both would start this job, and their functions in C have the same names); link the program and "
                      "its plug-ins with the same version");
 }
 

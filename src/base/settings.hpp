@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::base {
+namespace ham::inline v0::base {
 
 enum class setting : std::uint8_t {
   nodes,

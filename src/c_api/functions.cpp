@@ -21,7 +21,7 @@ struct ham_reply {
   std::string text;
 };
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 namespace {
 
 constexpr std::size_t max_name = 255;
@@ -91,6 +91,43 @@ key_index& keys() {
   return index;
 }
 
+constexpr std::string_view layout_function = "ham.layout";
+constexpr std::string_view callable = "empty";
+
+[[noreturn]] void throw_no_function(std::string_view name) {
+  throw call_error("no function is called \"" + std::string(name.substr(0, max_name)) +
+                   "\" here (neither ham_register nor one ham::named has given this name); register it in every "
+                   "process before ham_start, or offer it");
+}
+
+/// Of a function in C++ under this key. Throws ham::call_error if there is none, or several.
+const msg::handler_entry& entry_of(std::string_view key) {
+  const msg::handler_entry* const entry = msg::handler_table::local().find(keys().find(key));
+  if (entry == nullptr) throw_no_function(key);
+  return *entry;
+}
+
+/// "parameter,...->result" of a handler's layout.
+std::string without_callable(std::string_view layout, std::string_view key) {
+  if (!layout.starts_with(callable))
+    throw call_error("\"" + std::string(key) +
+                     "\" is no function, but an object with members, and cannot be called by name");
+  layout.remove_prefix(callable.size());
+  if (layout.starts_with(',')) layout.remove_prefix(1);
+  return std::string(layout);
+}
+
+/// What every node answers to ham_layout.
+int describe_layout(const void* argument, std::size_t size, ham_reply* reply, void*) {
+  const std::string_view key(static_cast<const char*>(argument), size);
+  const std::string text = without_callable(entry_of(key).layout(), key);
+  return ham_set_result(reply, text.data(), text.size());
+}
+[[maybe_unused]] const bool describes_layouts = [] {
+  functions().add(layout_function, {&describe_layout, nullptr});
+  return true;
+}();
+
 void reply_bytes(detail::incoming_call& call, std::span<const std::byte> bytes) {
   if (!detail::wants_reply(call)) return;
   const std::size_t size = msg::encoded_size(bytes);
@@ -124,6 +161,18 @@ void run_named(detail::incoming_call& call, const msg::handler_entry& entry, std
   entry.handler(&call);
 }
 
+/// The arguments are encoded as the function's own: what is wrong with them is the caller's error, not the
+/// connection's.
+void run_encoded(detail::incoming_call& call, std::string_view key, std::string_view layout,
+                 std::span<const std::byte> arguments) {
+  const msg::handler_entry& entry = entry_of(key);
+  if (const std::string here = without_callable(entry.layout(), key); here != layout)
+    throw call_error("\"" + std::string(key) + "\" is " + here + " here, and was called as " + std::string(layout));
+  call.payload = arguments;
+  call.function = &entry;
+  entry.handler(&call);
+}
+
 /// "vec<...>" of bytes, or "str": on the wire a count and so many bytes.
 bool is_bytes(std::string_view layout) noexcept {
   for (const std::string_view one : {"vec<enum<u1>>", "vec<u1>", "vec<i1>", "vec<char>", "str"}) {
@@ -149,7 +198,9 @@ struct call_by_name {
     const std::span<const std::byte> argument = from.view(from.count(1));
     from.expect_end();
     call.decoded = true;
-    if (const function registered = functions().find(name); registered.address != nullptr) {
+    if (const std::size_t zero = name.find('\0'); zero != std::string_view::npos) {
+      run_encoded(call, name.substr(0, zero), name.substr(zero + 1), argument);
+    } else if (const function registered = functions().find(name); registered.address != nullptr) {
       run_registered(call, registered, name, argument);
     } else if (const msg::handler_entry* const entry = find_named(name)) {
       if (std::size_t parameters = 0; takes_bytes(entry->layout(), parameters) && parameters == 0 && !argument.empty())
@@ -157,9 +208,7 @@ struct call_by_name {
                          std::to_string(argument.size()) + " bytes");
       run_named(call, *entry, encoded);
     } else {
-      throw call_error("no function is called \"" + std::string(name.substr(0, max_name)) +
-                       "\" here (neither ham_register nor one ham::named has given this name); register it in every "
-                       "process before ham_start, or offer it");
+      throw_no_function(name);
     }
   }
 };
@@ -173,7 +222,6 @@ void add_function(std::string_view name, ham_function address, void* user) {
 msg::handler_entry& by_name_entry() noexcept { return msg::handler_registrar<call_by_name>::entry(); }
 
 bool takes_bytes(std::string_view layout, std::size_t& parameters) noexcept {
-  constexpr std::string_view callable = "empty";
   constexpr std::string_view arrow = "->";
   if (!layout.starts_with(callable)) return false;
   layout.remove_prefix(callable.size());

@@ -8,7 +8,7 @@
 #include "ham/ham.h"
 #include "ham/msg/handler.hpp"
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 
 /// Throws bad_argument for a name that cannot be, or is taken.
 void add_function(std::string_view name, ham_function function, void* user);

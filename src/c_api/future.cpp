@@ -12,7 +12,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 namespace {
 
 /// A function in C++ without a result answers with no bytes at all.
@@ -21,6 +21,12 @@ void decode_bytes(detail::call_slot& slot, msg::reader& reply) {
     detail::slot_value<bytes>::construct(slot);
   else
     detail::slot_value<bytes>::decode(slot, reply);
+}
+
+/// The result as its function has encoded it.
+void keep_bytes(detail::call_slot& slot, msg::reader& reply) {
+  const std::span<const std::byte> all = reply.view(reply.remaining());
+  detail::slot_value<bytes>::construct(slot, bytes(all.begin(), all.end()));
 }
 
 detail::call_slot* send(const offload::destination& to, detail::result_decoder decode, std::string_view name,
@@ -53,7 +59,15 @@ offload::destination bounded(ham_node node, std::int64_t timeout_ms) {
 
 offload::future<bytes> start_call(const offload::destination& to, std::string_view name,
                                   std::span<const std::byte> argument) {
-  return offload::future<bytes>(send(to, &decode_bytes, name, argument));
+  return offload::detail::future_access::make<bytes>(send(to, &decode_bytes, name, argument));
+}
+
+offload::future<bytes> start_encoded_call(const offload::destination& to, std::string_view name,
+                                          std::string_view layout, std::span<const std::byte> arguments) {
+  std::string both(name);
+  both += '\0';
+  both += layout;
+  return offload::detail::future_access::make<bytes>(send(to, &keep_bytes, both, arguments));
 }
 
 void send_ping(const offload::destination& to, std::string_view name, std::span<const std::byte> argument) {
@@ -119,6 +133,31 @@ int ham_ping(ham_node node, const char* name, const void* argument, size_t size)
   return ham::c_api::guarded([&] {
     ham::c_api::require(name, "the name");
     ham::c_api::send_ping(ham::c_api::bounded(node, -1), name, ham::c_api::span_of(argument, size));
+    return HAM_OK;
+  });
+}
+
+int ham_layout(ham_node node, const char* name, int64_t timeout_ms, char* text, size_t space, size_t* length) {
+  return ham::c_api::guarded([&] {
+    ham::c_api::require(name, "the name");
+    const auto to = ham::c_api::bounded(node, timeout_ms);
+    const std::span<const std::byte> of = ham::c_api::span_of(name, std::strlen(name));
+    bytes answer = ham::c_api::start_call(to, "ham.layout", of).get();
+    if (length != nullptr) *length = answer.size();
+    answer.push_back(std::byte{0});
+    return ham::c_api::copy_result(answer, text, space, nullptr);
+  });
+}
+
+int ham_call_encoded(ham_node node, const char* name, const char* layout, const void* arguments, size_t size,
+                     int64_t timeout_ms, ham_future** future) {
+  return ham::c_api::guarded([&] {
+    ham::c_api::require(future, "the place of the future");
+    *future = nullptr;
+    ham::c_api::require(name, "the name");
+    ham::c_api::require(layout, "the layout");
+    const auto to = ham::c_api::bounded(node, timeout_ms);
+    *future = new ham_future(ham::c_api::start_encoded_call(to, name, layout, ham::c_api::span_of(arguments, size)));
     return HAM_OK;
   });
 }

@@ -13,7 +13,7 @@
 #include "ham/offload/destination.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 
 using bytes = std::vector<std::byte>;
 
@@ -23,6 +23,9 @@ using bytes = std::vector<std::byte>;
 /// Throw what async throws.
 [[nodiscard]] offload::future<bytes> start_call(const offload::destination& to, std::string_view name,
                                                 std::span<const std::byte> argument);
+/// A call of a function in C++ by its key, with arguments that are encoded as its own.
+[[nodiscard]] offload::future<bytes> start_encoded_call(const offload::destination& to, std::string_view name,
+                                                        std::string_view layout, std::span<const std::byte> arguments);
 void send_ping(const offload::destination& to, std::string_view name, std::span<const std::byte> argument);
 
 /// Copies a result to where a caller wants it. A status.

@@ -8,7 +8,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 namespace {
 
 /// `size` bytes of a buffer from `offset` on. Throws ham::buffer_error if they are outside of it.
@@ -18,7 +18,7 @@ offload::buffer_ptr<std::byte> part(const ham_buffer* buffer, std::size_t offset
     throw buffer_error(std::to_string(size) + " bytes from " + std::to_string(offset) +
                        " on are outside of a buffer of " + std::to_string(buffer->size));
   }
-  return offload::buffer_ptr<std::byte>(buffer->address, buffer->tag, buffer->node) + offset;
+  return offload::detail::buffer_ptr_access::make<std::byte>(buffer->address, buffer->tag, buffer->node) + offset;
 }
 
 offload::future<void> start_put(const void* from, const ham_buffer* to, std::size_t offset, std::size_t size) {

@@ -1,6 +1,7 @@
 // Codes and texts of errors, for each thread.
 #include "c_api/status.hpp"
 
+#include <cstddef>
 #include <exception>
 #include <new>
 
@@ -8,19 +9,25 @@
 #include "ham/ham.h"
 #include "ham/offload/exceptions.hpp"
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 namespace {
 
-struct last_error {
-  std::string text;
-  bool no_memory = false;  ///< not even for the text
-  int outcome = HAM_NOT_RUN;
-  int function_code = 0;
-};
-
+/// Also behind the destructors of the thread's variables: the job may end then, in exit(), with calls that fail.
 last_error& last() noexcept {
-  thread_local last_error of_thread;
-  return of_thread;
+  alignas(last_error) constinit thread_local std::byte storage[sizeof(last_error)]{};
+  constinit thread_local bool made = false;
+  struct end_of_thread {
+    ~end_of_thread() {
+      std::launder(reinterpret_cast<last_error*>(storage))->~last_error();
+      made = false;
+    }
+  };
+  if (made) return *std::launder(reinterpret_cast<last_error*>(storage));
+  made = true;
+  auto* const fresh = ::new (static_cast<void*>(storage)) last_error;
+  static thread_local const end_of_thread end;  // once
+  static_cast<void>(end);
+  return *fresh;
 }
 
 int outcome_code(call_outcome outcome) noexcept {
@@ -37,6 +44,9 @@ int fail(int status, const std::exception& what) noexcept { return c_api::fail(s
 [[maybe_unused]] const bool registered = register_exception<function_failure>();
 
 }  // namespace
+
+kept_error::kept_error() noexcept : before_(std::exchange(last(), {})) {}
+kept_error::~kept_error() { last() = std::move(before_); }
 
 int fail(int status, std::string text) noexcept {
   last_error& error = last();

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace ham::c_api {
+namespace ham::inline v0::c_api {
 
 /// An error that is known to be one of the caller's arguments.
 struct bad_argument {
@@ -29,10 +29,30 @@ class function_failure {
   std::string text_;
 };
 
+/// Of a thread.
+struct last_error {
+  std::string text;
+  bool no_memory = false;  ///< not even for the text
+  int outcome = 0;
+  int function_code = 0;
+};
+
 /// Notes the text of an error of the calling thread; returns `status`.
 int fail(int status, std::string text) noexcept;
 /// The same of the exception that is being handled.
 int fail_with_current_exception() noexcept;
+
+/// What the calling thread's last error was, it is again at the end of this.
+class kept_error {
+ public:
+  kept_error() noexcept;
+  ~kept_error();
+  kept_error(const kept_error&) = delete;
+  kept_error& operator=(const kept_error&) = delete;
+
+ private:
+  last_error before_;
+};
 
 /// Runs `body`, which returns a status; what it throws becomes one.
 template <class Body>

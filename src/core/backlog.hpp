@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Thread-safe.
 class backlog {

@@ -14,7 +14,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 void batch_marker() {}
@@ -33,10 +33,11 @@ fault_decision fault_of_key(std::uint32_t key) noexcept {
 
 }  // namespace
 
-peer& call_sender::make_ready_and_lock(node_t node, const msg::handler_entry& function) {
-  const peer_hold who = node_.make_ready(node);
+peer* call_sender::make_ready_and_lock(node_t node, const msg::handler_entry& function, std::int64_t deadline_ns) {
+  const peer_hold who = node_.make_ready(node, deadline_ns);
+  if (!who) return nullptr;
   who->sending.lock();
-  if (who->state.load(std::memory_order_acquire) == peer_state::ready) return *who;
+  if (who->state.load(std::memory_order_acquire) == peer_state::ready) return &*who;
   who->sending.unlock();
   std::rethrow_exception(node_.loss_of(*who, &function, 0, call_outcome::not_run));  // lost in between
 }
@@ -106,7 +107,7 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
   }
 }
 
-bool call_sender::begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+bool call_sender::begin(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                         when_full policy, call_room& out) {
   if (decode == nullptr)
     if (of_.events.pending()) [[unlikely]]
@@ -121,7 +122,11 @@ bool call_sender::begin(const destination& to, msg::handler_entry& function, std
   std::byte* room = nullptr;
   unsigned waits = 0;
   for (room_wait pause;;) {
-    who = &lock_ready(to.node, function);
+    who = lock_ready(to.node, function, to.deadline_ns);
+    if (who == nullptr) [[unlikely]] {
+      out.slot = missed(to.node, function, decode);
+      return false;
+    }
     if (!welcome && !of_.pings.welcomes(*who, size)) [[unlikely]] {
       const peer_hold held(*who);
       who->sending.unlock();
@@ -271,23 +276,25 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
 
 // ---- batches
 
-batch_slot call_sender::begin_batched(node_t node, msg::handler_entry& function, result_decoder decode,
+batch_slot call_sender::begin_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                                       batch_owner& owner) {
   call_room decided;
   try {
-    return claim_batched(node, function, decode, owner, decided);
+    return claim_batched(to, function, decode, owner, decided);
   } catch (const fault_hit& hit) {
-    if (hit.what.request != 0)
-      suffer(of_.faults->rule(hit.what.request), {node, function, 0, nullptr, when_full::wait}, decided);
-    const batch_slot claimed = claim_batched(node, function, decode, owner, decided);
+    if (hit.what.request != 0)  // or it throws, as a call without a future does
+      suffer(of_.faults->rule(hit.what.request), {to, function, 0, nullptr, when_full::wait}, decided);
+    const batch_slot claimed = claim_batched(to, function, decode, owner, decided);
     claimed.slot->fault = hit.what.reply & max_fault_mark;
     return claimed;
   }
 }
 
-batch_slot call_sender::claim_batched(node_t node, msg::handler_entry& function, result_decoder decode,
+batch_slot call_sender::claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                                       batch_owner& owner, call_room& decided) {
-  peer& who = lock_ready(node, function);
+  peer* const ready = lock_ready(to.node, function, to.deadline_ns);
+  if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
+  peer& who = *ready;
   std::unique_lock sending(who.sending, std::adopt_lock);
   const std::uint32_t key = key_of(who, function, decode, decided);
   sending.unlock();
@@ -302,7 +309,7 @@ batch_slot call_sender::claim_batched(node_t node, msg::handler_entry& function,
   return {&slot, key};
 }
 
-void call_sender::send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
+void call_sender::send_batch(const call_place& to, std::span<const std::byte> records, std::uint32_t count,
                              std::span<call_slot* const> slots) {
   call_room out;
   std::vector<std::uint32_t> ids;  // once it is sent, a slot may settle and be used again
@@ -348,7 +355,7 @@ call_slot* call_sender::missed(node_t node, msg::handler_entry& function, result
 }
 
 /// Polls, and waits until pings are welcome at the node; throws if they are not until the deadline.
-void call_sender::admit_ping(peer& who, const destination& to, msg::handler_entry& function) {
+void call_sender::admit_ping(peer& who, const call_place& to, msg::handler_entry& function) {
   who.pings.renew();
   node_.progress();
   for (room_wait pause; of_.pings.holds(who);) {

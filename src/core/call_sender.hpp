@@ -16,15 +16,16 @@
 #include "ham/msg/handler_table.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// What the sender of calls asks of its node: nothing on the path of a call for which there is room. Any thread, which
 /// holds no lock.
 class sending_node {
  public:
   virtual ~sending_node() = default;
-  /// The record of a node, once it is connected and greeted. Throws ham::node_failure.
-  [[nodiscard]] virtual peer_hold make_ready(node_t node) = 0;
+  /// The record of a node, once it is connected and greeted; nothing, if it is not by `deadline_ns` (0: no limit).
+  /// Throws ham::node_failure.
+  [[nodiscard]] virtual peer_hold make_ready(node_t node, std::int64_t deadline_ns) = 0;
   /// Takes note of what transports have reported.
   virtual void take_notice() = 0;
   /// Executes what has arrived. True if there was something.
@@ -62,31 +63,33 @@ class call_sender {
         plain_keys_(of.faults != nullptr && of.faults->for_calls() ? 0 : known_keys_) {}
 
   /// See begin_call.
-  [[nodiscard]] bool begin(const destination& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+  [[nodiscard]] bool begin(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                            when_full policy, call_room& out);
   /// False: the deadline passed while there was no room; nothing was sent, and the slot, if there is one, has failed.
   bool finish(call_room& out);
   /// See the functions of these names.
-  [[nodiscard]] batch_slot begin_batched(node_t node, msg::handler_entry& function, result_decoder decode,
+  [[nodiscard]] batch_slot begin_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                                          batch_owner& owner);
-  void send_batch(const destination& to, std::span<const std::byte> records, std::uint32_t count,
+  void send_batch(const call_place& to, std::span<const std::byte> records, std::uint32_t count,
                   std::span<call_slot* const> slots);
 
  private:
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
   using room_wait = base::backoff<base::backoff_schedule{.spins = 1000, .yields = 1000, .sleep_ns = 50'000}>;
 
-  /// The peer, connected and greeted, with its `sending` lock. Throws ham::node_failure.
-  peer& lock_ready(node_t node, const msg::handler_entry& function) {
+  /// The peer, connected and greeted, with its `sending` lock; nullptr: it was not by the deadline. Throws
+  /// ham::node_failure.
+  peer* lock_ready(node_t node, const msg::handler_entry& function, std::int64_t deadline_ns) {
     peer* const who = of_.peers.lock(node);
     if (who != nullptr) [[likely]] {
       if (who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
-        return *who;
+        return who;
       who->sending.unlock();
     }
-    return make_ready_and_lock(node, function);
+    return make_ready_and_lock(node, function, deadline_ns);
   }
-  peer& make_ready_and_lock(node_t node, const msg::handler_entry& function);
+  [[gnu::noinline]] peer* make_ready_and_lock(node_t node, const msg::handler_entry& function,
+                                              std::int64_t deadline_ns);
   inline std::byte* reserve(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
                             result_decoder decode, call_room& out);
   inline std::uint32_t key_of(peer& who, msg::handler_entry& function, result_decoder decode, call_room& out);
@@ -95,7 +98,7 @@ class call_sender {
   call_slot& claim_for(peer& to, msg::handler_entry& function, result_decoder decode, std::int64_t deadline_ns);
   /// What begin was asked for.
   struct request {
-    const destination& to;
+    const call_place& to;
     msg::handler_entry& function;
     std::size_t size;
     result_decoder decode;
@@ -103,10 +106,10 @@ class call_sender {
   };
   [[gnu::noinline]] bool begin_faulted(const request& what, call_room& out);
   bool suffer(const base::fault_rule& rule, const request& what, call_room& out);
-  batch_slot claim_batched(node_t node, msg::handler_entry& function, result_decoder decode, batch_owner& owner,
-                           call_room& decided);
+  batch_slot claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
+                           batch_owner& owner, call_room& decided);
   void make_room(room_wait& pause);
-  void admit_ping(peer& who, const destination& to, msg::handler_entry& function);
+  void admit_ping(peer& who, const call_place& to, msg::handler_entry& function);
   inline bool finish(call_room& out, frame_header head);
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
   call_slot* missed(node_t node, msg::handler_entry& function, result_decoder decode);

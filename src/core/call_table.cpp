@@ -4,7 +4,7 @@
 #include <mutex>
 #include <new>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 void call_table::throw_full() {
   throw call_error("a million calls are pending on this node; read some of their results first",
@@ -38,7 +38,8 @@ void call_table::release(call_slot& slot) noexcept {
 
 bool call_table::abandon(call_slot& slot, errors_told tell) noexcept {
   std::lock_guard guard(waiter_);
-  const bool pending = slot.state.load(std::memory_order_relaxed) == slot_state::pending && slot.function != nullptr;
+  const bool pending = slot.state.load(std::memory_order_relaxed) == slot_state::pending && slot.function != nullptr &&
+                       slot.then == nullptr;
   if (pending) {
     slot.orphan = true;
     slot.decode = nullptr;

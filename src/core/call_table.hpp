@@ -11,7 +11,7 @@
 #include "core/slot_table.hpp"
 #include "core/waiter.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Of a call that nobody will ask for: whether its error is told (ham::on_unobserved_error).
 enum class errors_told : bool { no, yes };
@@ -43,7 +43,7 @@ class call_table {
   /// Takes back a slot that has settled. If it failed by its deadline it waits for the late reply, so that this cannot
   /// be taken for another's.
   void release(call_slot& slot) noexcept;
-  /// Nobody asks for the result any more. False: it has settled.
+  /// Nobody asks for the result any more. False: it has settled, or something is attached to it, which is to run.
   [[nodiscard]] bool abandon(call_slot& slot, errors_told tell = errors_told::yes) noexcept;
   /// What runs when the call settles. True: it has settled, and `what` is due.
   [[nodiscard]] bool attach(call_slot& slot, continuation* what) noexcept;

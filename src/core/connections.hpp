@@ -17,7 +17,7 @@
 #include "core/waiter.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// What is asked of a node whose connections change. Any thread.
 class connected_node {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 bool continuation_runner::run_at_most(std::size_t count) {
   const engine_scope scope(owner_);

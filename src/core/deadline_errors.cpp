@@ -3,15 +3,15 @@
 #include <new>
 #include <string>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 std::exception_ptr missed_call(const msg::handler_table& functions, node_t node,
                                const msg::handler_entry& function) noexcept {
   try {
     return std::make_exception_ptr(
         deadline_exceeded(functions.pretty_name(function.key()) + " has not run on node " + std::to_string(node) +
-                              " (its deadline passed while the queue to that node was full); allow more time, or call "
-                              "less at once",
+                              " (its deadline passed before there was a connection to that node, or room in the queue "
+                              "to it); allow more time, or call less at once",
                           call_outcome::not_run));
   } catch (const std::bad_alloc&) {
     return std::current_exception();

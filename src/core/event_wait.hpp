@@ -5,7 +5,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// One thread sleeps at a time; any may wake it.
 class event_wait {
@@ -22,9 +22,14 @@ class event_wait {
   /// news sleeps again at once, and other cores may be busy for milliseconds.
   void wake() noexcept;
 
+  // ---- instead of sleep(), for who waits elsewhere
+  /// Readable when a sleep would end.
+  [[nodiscard]] int fd() const noexcept { return epoll_.get(); }
+  /// Takes back what wake() left.
+  void drain() noexcept;
+
  private:
   void block(std::int64_t until_ns) noexcept;
-  void drain() noexcept;
 
   base::unique_fd epoll_;
   base::unique_fd wake_in_, wake_out_;  ///< a pipe

@@ -7,7 +7,7 @@
 
 #include "core/node_loss.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using base::fault_point;

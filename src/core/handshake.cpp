@@ -8,7 +8,7 @@
 #include "ham/msg/manifest.hpp"
 #include "ham/msg/translation.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 const msg::manifest& local_manifest() {

@@ -10,7 +10,7 @@
 #include "core/reply_sender.hpp"
 #include "core/waiter.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Each side sends a greeting. Where the digests of handlers and data layout differ, each sends its manifest as well,
 /// and keeps a translation (docs/wire-format.md).

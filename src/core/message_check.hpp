@@ -8,7 +8,7 @@
 #include "core/frame_header.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 [[noreturn]] void throw_no_function(std::uint32_t key);
 

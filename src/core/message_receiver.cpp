@@ -12,7 +12,7 @@
 #include "core/remote_exception.hpp"
 #include "ham/error.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr std::size_t small_payload = transport::readable_payload;

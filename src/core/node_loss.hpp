@@ -6,7 +6,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// A ham::node_failure for people: `reason` says what happened to the node, or is empty. Throws std::bad_alloc.
 [[nodiscard]] std::exception_ptr make_node_failure(node_failure::details details, const std::string& reason);

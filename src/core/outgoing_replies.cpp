@@ -5,7 +5,7 @@
 
 #include "core/batch_records.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 void outgoing_replies::finish_queued(frame_header head, reply_room& out) noexcept {
   if (!out.to->finish_queued_reply(head, out))

@@ -9,7 +9,7 @@
 
 #include "base/heavy_fence.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Any thread. Who makes progress pays a load; who waits pays a membarrier.
 class parking {
@@ -25,6 +25,11 @@ class parking {
     else
       std::atomic_thread_fence(std::memory_order_seq_cst);
     return waiting_.load(std::memory_order_relaxed) != 0;
+  }
+  /// From now on it counts as occupied for ever: by somebody who is told by other means.
+  void occupy() noexcept {
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    base::heavy_fence_private();
   }
   /// Wakes those whose `done()` is true.
   void wake_finished() noexcept;

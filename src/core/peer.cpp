@@ -4,7 +4,7 @@
 #include "core/outbox_message.hpp"
 #include "ham/msg/handler_table.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/biased_lock.hpp"
+#include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "core/frame_header.hpp"
 #include "core/no_endpoint.hpp"
@@ -23,7 +24,7 @@
 #include "transport/fragments.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// How the connection to a node ended.
 enum class peer_end : std::uint8_t {
@@ -188,6 +189,8 @@ struct peer {
 
   std::shared_ptr<transport::remote_memory> memory;  ///< of `to`; set before `greeting`
   std::atomic<std::int64_t> lost_at_ns{0};           ///< on the steady clock
+  /// Until when it is to greet: another node has to make the connection. base::never_ns: somebody tells in any case.
+  std::atomic<std::int64_t> greets_by_ns{base::never_ns};
   std::atomic<int> users{0};  ///< calls of it that run, or wait, elsewhere than on the receiving thread
   /// What it had taken when the destructor of a handle gave it up (end_of_handle.hpp).
   static constexpr std::uint64_t never = UINT64_MAX;

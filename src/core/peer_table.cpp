@@ -1,6 +1,6 @@
 #include "core/peer_table.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 std::vector<node_t> peer_table::ready_nodes(node_t self) const {
   std::vector<node_t> result;

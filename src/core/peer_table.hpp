@@ -15,7 +15,7 @@
 #include "base/renew.hpp"
 #include "core/peer.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Calls sent to nodes, and bytes of messages exchanged with them.
 struct peer_traffic {

@@ -3,7 +3,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 void ping_flow::slow(peer& from) noexcept {
   std::lock_guard guard(mutex_);

@@ -7,7 +7,7 @@
 #include "base/renew.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// All members may be called from any thread. Who pushes sees to it that what it pushed is run; others may come first.
 class ready_queue {

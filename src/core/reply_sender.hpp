@@ -6,7 +6,7 @@
 
 #include "core/frame_header.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 struct peer;
 

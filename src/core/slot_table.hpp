@@ -9,7 +9,7 @@
 #include "base/renew.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class slot_table {
  public:

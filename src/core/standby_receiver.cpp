@@ -6,7 +6,7 @@
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr std::chrono::milliseconds max_wait{1};  // of a context's call behind a call of the main queue
@@ -86,7 +86,7 @@ void standby_receiver::poll_for_context(const std::atomic<bool>& news) {
   this_thread.only_receives = false;
   if (news.load(std::memory_order_acquire)) return;
   polled_.store(false);
-  waiter_.parking_.wake_all();
+  waiter_.notify_all();
 }
 
 }  // namespace ham::detail

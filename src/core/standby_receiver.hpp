@@ -10,7 +10,7 @@
 
 #include "core/waiter.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class engine;
 

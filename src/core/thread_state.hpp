@@ -3,7 +3,7 @@
 
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class ready_queue;
 

@@ -13,7 +13,7 @@
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr std::int64_t gain = 8;  // how much longer than handing it over an access takes that is handed over
@@ -29,10 +29,10 @@ constexpr std::int64_t average(std::int64_t before, std::int64_t now) noexcept {
 transfer_queue::transfer_queue(engine* owner) noexcept : owner_(owner) { weigh(); }
 
 bool transfer_queue::begin(const call_slot& slot, std::unique_ptr<transfer>& what, std::size_t bytes,
-                           std::size_t piece_bytes) noexcept {
+                           std::size_t piece_bytes, std::int64_t deadline_ns) noexcept {
   const std::int64_t before = base::now_ns();
   try {
-    auto fresh = std::make_shared<job>(job{&slot, nullptr, bytes, std::max<std::size_t>(piece_bytes, 1)});
+    auto fresh = std::make_shared<job>(job{&slot, nullptr, bytes, std::max<std::size_t>(piece_bytes, 1), deadline_ns});
     guard locked(mutex_);
     if (stop_) return false;
     if (!thread_.joinable()) thread_ = base::start_thread([this] { run(); });
@@ -108,9 +108,34 @@ void transfer_queue::run() noexcept {
   }
 }
 
+transfer_queue::expired transfer_queue::take_expired(const call_slot& slot) noexcept {
+  guard locked(mutex_);
+  const auto found =
+      std::find_if(jobs_.begin(), jobs_.end(), [&](const shared_job& one) { return one->slot == &slot; });
+  if (found == jobs_.end()) return {nullptr, false};
+  const shared_job mine = *found;
+  give_up(*mine);
+  if (mine->under_way != 0) return {nullptr, true};
+  expired result{std::move(mine->what), mine->moved != 0};
+  remove(mine);
+  return result;
+}
+
+/// What has not been begun never is.
+void transfer_queue::give_up(job& it) noexcept {
+  if (it.late || it.taken >= it.bytes) return;
+  it.late = true;
+  it.moved = std::exchange(it.taken, it.bytes);
+}
+
 /// Takes the next part of an access that has one. The lock is free meanwhile.
 void transfer_queue::move_one(guard& locked, const shared_job& of) noexcept {
   job& it = *of;
+  if (it.deadline_ns != 0 && base::now_ns() >= it.deadline_ns) {
+    give_up(it);
+    if (it.under_way == 0) end(locked, of);
+    return;
+  }
   const std::size_t at = it.taken;
   const std::size_t bytes = std::min(it.piece_bytes, it.bytes - at);
   it.taken = at + bytes;
@@ -125,12 +150,24 @@ void transfer_queue::move_one(guard& locked, const shared_job& of) noexcept {
     it.result = how;
     it.taken = it.bytes;  // the rest is not begun
   }
-  if (--it.under_way != 0 || it.taken < it.bytes) return;
+  if (--it.under_way == 0 && it.taken >= it.bytes) end(locked, of);
+}
+
+/// Nothing of it is being moved.
+void transfer_queue::end(guard& locked, const shared_job& of) noexcept {
+  job& it = *of;
   it.slot = nullptr;  // finish() gives it back
   locked.unlock();
-  it.what->finish(it.result);
+  if (it.late && it.result == transport::access_result::done)
+    it.what->expire(it.moved != 0);
+  else
+    it.what->finish(it.result);
   it.what.reset();
   locked.lock();
+  remove(of);
+}
+
+void transfer_queue::remove(const shared_job& of) noexcept {
   jobs_.remove(of);
   busy_.fetch_sub(1, std::memory_order_relaxed);
   if (stop_) news_.notify_all();

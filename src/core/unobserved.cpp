@@ -18,7 +18,7 @@
 #include "ham/msg/handler_table.hpp"
 #include "ham/msg/names.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 const char* to_string(operation what) noexcept {
   switch (what) {
@@ -124,8 +124,8 @@ constexpr std::array<verb, 6> verbs{{{"store_here", operation::put},
                                      {"copy_from_here", operation::copy},
                                      {"copy_rows_from_here", operation::copy}}};
 
-/// Mangled, in a name that begins with ham: ham::offload::detail::(anonymous namespace).
-constexpr std::string_view library_scope = "NS_7offload6detail12_GLOBAL__N_1";
+/// Mangled, in a name that begins with ham::v0: ham::v0::offload::detail::(anonymous namespace).
+constexpr std::string_view library_scope = "NS0_7offload6detail12_GLOBAL__N_1";
 
 void name_function(unobserved_error& what, const msg::handler_entry& function) {
   what.what = operation::call;

@@ -7,7 +7,7 @@
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr std::int64_t min_spin_ns = 3'000;
@@ -29,6 +29,14 @@ void waiter::lock_contended() noexcept {
     pause.wait();
   }
   lock_waiters_.fetch_sub(1);
+}
+
+bool waiter::is_late(std::int64_t until_ns, const call_slot* awaited) {
+  const std::int64_t now = base::now_ns();
+  if (now >= until_ns) return true;
+  std::int64_t silent_since = 0;
+  if (this_thread.depth < thread_state::max_depth) static_cast<void>(node_.check_clock(now, awaited, silent_since));
+  return false;
 }
 
 bool waiter::keep_spinning(idle_time& idle, std::int64_t now, const call_slot* awaited) {
@@ -79,11 +87,12 @@ void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, boo
     park(done, std::min(until_ns, base::now_ns() + max_park_beside_standby_ns), takes_over);
     return;
   }
+  rouse();
   const bool idle = !(node_.has_deferred() && node_.has_runnable()) && !done();
   const bool connected = node_.connected();
   if (idle && connected) sleep(until_ns);
   node_.finish_progress();
-  parking_.wake_all();
+  notify_all();
   if (idle && !connected) base::yield();
 }
 

@@ -5,15 +5,18 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 
 #include "base/biased_lock.hpp"
 #include "base/clock.hpp"
 #include "base/home_core.hpp"
 #include "core/event_wait.hpp"
+#include "core/loop_event.hpp"
 #include "core/parking.hpp"
 #include "core/waiting_node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class standby_receiver;
 
@@ -31,15 +34,24 @@ class waiter {
       lock_contended();
   }
   void unlock() noexcept { receiving_.unlock(); }
+  /// With the lock, before transports are polled, changed or armed: the node does not sleep (for an event loop) any
+  /// more.
+  void rouse() noexcept {
+    if (sleeping_.load(std::memory_order_relaxed)) [[unlikely]]
+      end_loop_sleep();
+  }
 
   // ---- waiting
   /// Calls progress() until done(), which is checked first, or until the time has come. Gives what done() says.
   template <class Done, class Progress>
   bool wait_until(Done done, Progress progress, std::int64_t until_ns, const call_slot* awaited = nullptr) {
     idle_time idle;
+    unsigned busy_rounds = 0;
     for (unsigned round = 1;; ++round) {
       if (done()) return true;
       if (progress()) {
+        if (++busy_rounds % rounds_per_clock == 0 && is_late(until_ns, awaited)) [[unlikely]]
+          return done();
         idle.since_ns = 0;
         idle.silent_since_ns = 0;
         idle.blocks = 0;
@@ -70,12 +82,22 @@ class waiter {
   /// For who has settled something: wakes the parked threads that have waited for it.
   void wake_finished() noexcept {
     if (parking_.occupied()) [[unlikely]]
-      parking_.wake_finished();
+      notify_finished();
   }
   /// For who has set something aside that another thread has to begin.
   void wake_parked() noexcept {
-    if (parking_.occupied()) parking_.wake_all();
+    if (parking_.occupied()) notify_all();
   }
+
+  // ---- instead of waiting: an event loop of the program sleeps
+  /// A descriptor, made by the first call, that is readable when the loop has to take a turn: something has arrived or
+  /// is due, another thread has settled something, or this node does not sleep while no thread of it makes progress.
+  /// Throws ham::config_error.
+  [[nodiscard]] int loop_fd();
+  /// A turn: what is found in between is done by the loop's thread, without the lock. The end announces to all
+  /// transports that the node sleeps, which it then does without a thread that holds the lock.
+  void begin_loop_turn();
+  void end_loop_turn();
 
   /// How often the node has slept.
   [[nodiscard]] std::uint64_t sleeps() const noexcept { return sleeps_.load(std::memory_order_relaxed); }
@@ -98,6 +120,8 @@ class waiter {
     unsigned blocks = 0;  ///< how often it has slept, or been parked
   };
   [[gnu::noinline]] void lock_contended() noexcept;
+  /// Of a wait during which something always arrives.
+  [[gnu::noinline]] bool is_late(std::int64_t until_ns, const call_slot* awaited);
   /// False: it is time to sleep. Else it has given others what they need of the core.
   bool keep_spinning(idle_time& idle, std::int64_t now, const call_slot* awaited);
   void adapt_spin(std::int64_t asleep_ns) noexcept;
@@ -105,6 +129,9 @@ class waiter {
   void sleep(std::int64_t until_ns);
   void park(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over);
   [[nodiscard]] bool standby_polls() noexcept;
+  void notify_finished() noexcept;
+  void notify_all() noexcept;
+  void end_loop_sleep() noexcept;
 
   waiting_node& node_;
   standby_receiver* standby_ = nullptr;
@@ -115,7 +142,11 @@ class waiter {
   std::atomic<std::uint64_t> sleeps_{0};
   parking parking_;
   event_wait events_;
-  base::home_core home_;  ///< of the thread that made the host's runtime, or that serves
+  std::mutex loop_mutex_;  ///< of the making of the next
+  std::unique_ptr<loop_event> made_loop_;
+  std::atomic<loop_event*> loop_{nullptr};
+  std::atomic<std::int64_t> loop_rests_until_ns_{0};  ///< other threads poll: they settle what the loop waits for
+  base::home_core home_;                              ///< of the thread that made the host's runtime, or that serves
 };
 
 }  // namespace ham::detail

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 struct call_slot;
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 enum class wire_kind : std::uint8_t {
   call = 1,

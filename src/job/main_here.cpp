@@ -11,7 +11,7 @@
 #include "base/settings.hpp"
 #include "base/thread.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 main_here* the_one = nullptr;

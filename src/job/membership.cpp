@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -11,7 +12,7 @@
 #include "runtime/options.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 /// Joining has limits of its own, and the words of whoever knows them come first: a start of a process is given up
@@ -24,6 +25,23 @@ std::int64_t joining_ns(const target_group& group) {
 
 config_error no_start(node_t number, const node_failure& failure) {
   return config_error("no start of target " + std::to_string(number) + " (" + failure.what() + ")");
+}
+
+deadline_exceeded too_late(const std::string& what) {
+  return deadline_exceeded("no node was added before the deadline (" + what + "); allow more time",
+                           call_outcome::not_run);
+}
+
+/// One addition at a time.
+std::unique_lock<std::mutex> lock_until(std::mutex& mutex, std::int64_t deadline_ns) {
+  if (deadline_ns == base::never_ns) return std::unique_lock(mutex);
+  std::unique_lock guard(mutex, std::try_to_lock);
+  while (!guard.owns_lock() && base::now_ns() < deadline_ns) {
+    base::sleep_ns(1'000'000);
+    static_cast<void>(guard.try_lock());
+  }
+  if (!guard.owns_lock()) throw too_late("others are being added");
+  return guard;
 }
 
 }  // namespace
@@ -51,12 +69,12 @@ void membership::take(transport::process_group& group) {
 }
 
 /// A target that does not join is its transport's to end, which knows more about it; here, one that does not go on.
-void membership::await(node_t number, const target_group& group) {
+void membership::await(node_t number, const target_group& group, std::int64_t deadline_ns) {
   const std::int64_t limit = transport::start_limit_ns();
+  const std::int64_t joins_by_ns = limit == 0 ? base::never_ns : base::now_ns() + limit + joining_ns(group);
   try {
-    if (limit == 0)
-      host_.await_ready(number);
-    else if (!host_.await_ready(number, base::now_ns() + limit + joining_ns(group))) {
+    if (!host_.await_ready(number, std::min(joins_by_ns, deadline_ns))) {
+      if (base::now_ns() >= deadline_ns) throw too_late("target " + std::to_string(number) + " did not join");
       host_.part_with(number, transport::no_greeting(limit));
       host_.await_ready(number);
     }
@@ -68,10 +86,10 @@ void membership::await(node_t number, const target_group& group) {
 }
 
 /// The first of `count` numbers in a row that no node has had, and whose places in tables and shared memory are free.
-node_t membership::free_numbers(std::size_t count) {
+node_t membership::free_numbers(std::size_t count, std::int64_t deadline_ns) {
   constexpr std::int64_t timeout_ns = 5 * peer_table::rest_ns;
   const auto places = static_cast<node_t>(peer_table::most);
-  const std::int64_t until = base::now_ns() + timeout_ns;
+  const std::int64_t until = std::min(base::now_ns() + timeout_ns, deadline_ns);
   for (bool resting = true; resting && count < peer_table::most;) {
     resting = false;
     auto first = static_cast<node_t>(host_.peers.size());
@@ -86,6 +104,7 @@ node_t membership::free_numbers(std::size_t count) {
     if (base::now_ns() >= until) break;
     base::sleep_ns(20'000'000);
   }
+  if (base::now_ns() >= deadline_ns) throw too_late("numbers of nodes that have gone are not free yet");
   throw config_error("cannot add " + std::to_string(count) + " nodes (a job has at most " +
                      std::to_string(peer_table::most) + " at a time); remove others first, or add fewer at once");
 }
@@ -111,26 +130,26 @@ void membership::expect(const fresh_targets& planned) {
     directory_.begin_additions(planned.front().node);  // their addresses are known when they are there
 }
 
-node_t membership::start(const std::vector<target_group>& groups) {
-  std::lock_guard guard(one_at_a_time_);
+node_t membership::start(const std::vector<target_group>& groups, std::int64_t deadline_ns) {
+  const std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
   const std::size_t count = plan_targets(groups, 0, 1).size();
-  const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count);
+  const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count, deadline_ns);
   const fresh_targets planned = plan_targets(groups, first, 1);
   invited_.prepare(planned);
   expect(planned);
-  start_planned(planned);
+  start_planned(planned, deadline_ns);
   return first;
 }
 
 void membership::start(const fresh_targets& expected) {
   std::lock_guard guard(one_at_a_time_);
   invited_.prepare(expected);
-  start_planned(expected);
+  start_planned(expected, base::never_ns);
 }
 
-void membership::start_planned(const fresh_targets& planned) {
+void membership::start_planned(const fresh_targets& planned, std::int64_t deadline_ns) {
   if (planned.empty()) return;
-  start_all(planned, static_cast<std::uint32_t>(planned.back().node) + 1);
+  start_all(planned, static_cast<std::uint32_t>(planned.back().node) + 1, deadline_ns);
   bool any_invited = false;
   for (const auto& [number, group, starter] : planned) {
     if (!is_invited(*group)) continue;
@@ -142,8 +161,8 @@ void membership::start_planned(const fresh_targets& planned) {
 }
 
 /// All of them, or none.
-void membership::start_all(const fresh_targets& fresh, std::uint32_t nodes) {
-  const auto await_group = [this](node_t number, const target_group& group) { await(number, group); };
+void membership::start_all(const fresh_targets& fresh, std::uint32_t nodes, std::int64_t deadline_ns) {
+  const auto await_group = [&](node_t number, const target_group& group) { await(number, group, deadline_ns); };
   try {
     started_.start(targets_of(fresh, host_.self()), nodes);
     invited_.invite(fresh, await_group);
@@ -168,9 +187,11 @@ void membership::end_process(node_t number, std::chrono::milliseconds timeout) {
   directory_.end_target(number, timeout);
 }
 
-node_t membership::add(const std::string& group) { return add_groups(parse_nodes(group), started_.command()); }
+node_t membership::add(const std::string& group, std::int64_t deadline_ns) {
+  return add_groups(parse_nodes(group), started_.command(), deadline_ns);
+}
 
-node_t membership::spawn(const std::string& group, const std::string& program) {
+node_t membership::spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns) {
   std::vector<target_group> groups = parse_nodes(group);
   std::vector<std::string> command = started_.command();
   command.front() = program;
@@ -181,10 +202,11 @@ node_t membership::spawn(const std::string& group, const std::string& program) {
     }
     one.program.command = {program};
   }
-  return add_groups(std::move(groups), command);
+  return add_groups(std::move(groups), command, deadline_ns);
 }
 
-node_t membership::add_groups(std::vector<target_group> groups, const std::vector<std::string>& command) {
+node_t membership::add_groups(std::vector<target_group> groups, const std::vector<std::string>& command,
+                              std::int64_t deadline_ns) {
   for (const target_group& one : groups) {
     const std::string name(one.by->name());
     if (one.by->as_in_process() != nullptr)
@@ -196,17 +218,18 @@ node_t membership::add_groups(std::vector<target_group> groups, const std::vecto
   if (groups.empty()) throw config_error("there is no node to add in \"none\"");
   node_t first = -1;
   if (groups.front().by->as_launched() != nullptr) {
-    first = spawn_ranks(groups.front(), command);
+    first = spawn_ranks(groups.front(), command, deadline_ns);
     groups.erase(groups.begin());
   }
   if (groups.empty()) return first;
-  const node_t next = start(groups);
+  const node_t next = start(groups, deadline_ns);
   return first < 0 ? next : first;
 }
 
-node_t membership::spawn_ranks(const target_group& group, const std::vector<std::string>& command) {
-  std::lock_guard guard(one_at_a_time_);
-  const node_t first = free_numbers(group.count);
+node_t membership::spawn_ranks(const target_group& group, const std::vector<std::string>& command,
+                               std::int64_t deadline_ns) {
+  const std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
+  const node_t first = free_numbers(group.count, deadline_ns);
   std::vector<std::string> words = command;
   if (words.front() == base::own_program_link)
     words.front() = std::filesystem::read_symlink(words.front());  // not the launcher's own
@@ -215,12 +238,12 @@ node_t membership::spawn_ranks(const target_group& group, const std::vector<std:
   return first;
 }
 
-node_t membership::add(const offload::target_program& program) {
+node_t membership::add(const offload::target_program& program, std::int64_t deadline_ns) {
   if (program.command.empty()) throw config_error("a target needs a command to be started by");
   target_group group(program_starter());
   group.program = {program.command, program.environment, true};
   group.cores = program.cores;
-  return start({group});
+  return start({group}, deadline_ns);
 }
 
 void membership::remove(node_t number, std::chrono::milliseconds timeout) {

@@ -12,7 +12,7 @@
 #include "job/started_targets.hpp"
 #include "transport/launched_factory.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// On the host; any thread.
 class membership {
@@ -29,25 +29,27 @@ class membership {
   /// From now on it is known that these targets come, by whomever they are started. Throws ham::config_error.
   void expect(const fresh_targets& planned);
   /// Starts or reaches the targets of `groups`, waits until they can be called, and tells all nodes of each other.
-  /// Gives the number of the first one. Throws ham::config_error; what had begun is ended then.
-  node_t start(const std::vector<target_group>& groups);
+  /// Gives the number of the first one. Throws ham::config_error, or ham::deadline_exceeded at `deadline_ns`; what had
+  /// begun is ended then.
+  node_t start(const std::vector<target_group>& groups, std::int64_t deadline_ns = base::never_ns);
   /// The same with targets that expect() was told of.
   void start(const fresh_targets& expected);
 
   // ---- as ham::offload's functions of these names
-  node_t add(const std::string& group);
-  node_t add(const offload::target_program& program);
-  node_t spawn(const std::string& group, const std::string& program);
+  node_t add(const std::string& group, std::int64_t deadline_ns = base::never_ns);
+  node_t add(const offload::target_program& program, std::int64_t deadline_ns = base::never_ns);
+  node_t spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns = base::never_ns);
   void remove(node_t node, std::chrono::milliseconds timeout);
 
  private:
-  void start_planned(const fresh_targets& planned);
+  void start_planned(const fresh_targets& planned, std::int64_t deadline_ns);
   void end_process(node_t number, std::chrono::milliseconds timeout);
-  node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command);
-  node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command);
-  [[nodiscard]] node_t free_numbers(std::size_t count);
-  void start_all(const fresh_targets& fresh, std::uint32_t nodes);
-  void await(node_t node, const target_group& group);
+  node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command,
+                    std::int64_t deadline_ns);
+  node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command, std::int64_t deadline_ns);
+  [[nodiscard]] node_t free_numbers(std::size_t count, std::int64_t deadline_ns);
+  void start_all(const fresh_targets& fresh, std::uint32_t nodes, std::int64_t deadline_ns);
+  void await(node_t node, const target_group& group, std::int64_t deadline_ns);
 
   engine& host_;
   node_directory& directory_;

@@ -6,7 +6,7 @@
 #include "job/node_directory.hpp"
 #include "runtime/job.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Holds nothing itself; `members` is nullptr on a node that is not the host, `main` where main can only run on the
 /// host.
@@ -26,10 +26,15 @@ class node_job final : public job {
     else
       directory_.on_notice(from, text);
   }
-  node_t add(const std::string& group) override { return members("adds").add(group); }
-  node_t add(const offload::target_program& program) override { return members("adds").add(program); }
-  node_t spawn(const std::string& group, const std::string& program) override {
-    return members("adds").spawn(group, program);
+  node_t add(const std::string& group, std::int64_t deadline_ns = base::never_ns) override {
+    return members("adds").add(group, deadline_ns);
+  }
+  node_t add(const offload::target_program& program, std::int64_t deadline_ns = base::never_ns) override {
+    return members("adds").add(program, deadline_ns);
+  }
+  node_t spawn(const std::string& group, const std::string& program,
+               std::int64_t deadline_ns = base::never_ns) override {
+    return members("adds").spawn(group, program, deadline_ns);
   }
   void remove(node_t node, std::chrono::milliseconds timeout) override { members("removes").remove(node, timeout); }
 

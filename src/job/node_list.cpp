@@ -8,7 +8,7 @@
 #include "compose/transports.hpp"
 #include "ham/error.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using transport::factory;

@@ -6,7 +6,7 @@
 
 #include "transport/factory.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 using transport::target_group;
 

@@ -20,7 +20,7 @@
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 target_boot boot_of(std::shared_ptr<transport::target_side> side, transport::company reaches) {
   target_boot boot;
@@ -165,7 +165,7 @@ bool await_comparison(const node_directory& directory, engine& at) {
 
 bool is_target_process() { return base::in_environment(base::setting::target); }
 
-target_of_main run_target_process(bool plain_output) {
+expected_target expect_target_process(bool plain_output) {
   // Whoever sets it has this process call what they like. A privileged host's own targets are no exception: they cannot
   // tell it from its caller.
   const std::string text = base::text_of(base::setting::target);
@@ -174,11 +174,13 @@ target_of_main run_target_process(bool plain_output) {
   base::name_this_target(made.side->self());
   std::shared_ptr<line_output> output;
   if (!plain_output) output = std::make_shared<line_output>();
-  target_boot boot = boot_of(std::move(made.side), made.reaches);
-  boot.how.timeout = tcp_timeout();
-  boot.left = [output] {};
-  return run_target(std::move(boot));
+  const auto boot = std::make_shared<target_boot>(boot_of(std::move(made.side), made.reaches));
+  boot->how.timeout = tcp_timeout();
+  boot->left = [output] {};
+  return {boot->self, boot->nodes, [boot] { return run_target(std::move(*boot)); }};
 }
+
+target_of_main run_target_process(bool plain_output) { return expect_target_process(plain_output).run(); }
 
 void run_called_target(std::uint64_t address) {
   described_side made = called_side(address);

@@ -13,7 +13,7 @@
 #include "transport/process_group.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// What differs from target to target.
 struct target_boot {
@@ -81,6 +81,13 @@ using target_of_main = std::unique_ptr<running_target>;
 [[nodiscard]] bool is_target_process();
 /// In such a process. Plain output: lines of stdout and stderr are not put together.
 [[nodiscard]] target_of_main run_target_process(bool plain_output = false);
+/// The same in two steps: what it will be, and the rest.
+struct expected_target {
+  node_t self = 0;
+  std::size_t nodes = 0;
+  std::function<target_of_main()> run;
+};
+[[nodiscard]] expected_target expect_target_process(bool plain_output = false);
 /// In a rank of a launcher that is not the host. `planned`: all targets of the job, of which it starts its own by
 /// `how`.
 [[nodiscard]] target_of_main run_rank(std::unique_ptr<transport::process_group> group, const fresh_targets& planned,

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,7 +16,7 @@
 #include "runtime/engine.hpp"
 #include "transport/launched_factory.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// A running job, seen from the host.
 struct runtime_parts {
@@ -28,6 +29,7 @@ struct runtime_parts {
   node_t self = 0;
   std::size_t nodes = 0;        // of a target, which has nothing of what follows
   bool runs_main = false;       // on a target
+  std::function<void()> serve;  // of a target that has not begun: to its end
   bool ends_launchers = false;  // the job began their runtimes
   // nullptr if the targets are threads of this process:
   std::unique_ptr<node_directory> directory;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ham::mpix {
+namespace ham::inline v0::mpix {
 
 struct found_kernel {
   void (*function)() = nullptr;

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-namespace ham::mpix {
+namespace ham::inline v0::mpix {
 
 class kernel;
 

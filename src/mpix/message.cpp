@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ham::mpix {
+namespace ham::inline v0::mpix {
 
 using debug_info::cursor;
 using debug_info::malformed;

@@ -6,7 +6,7 @@
 #include "base/backoff.hpp"
 #include "mpix/settings.hpp"
 
-namespace ham::mpix {
+namespace ham::inline v0::mpix {
 
 class pause {
  public:

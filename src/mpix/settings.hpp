@@ -9,7 +9,7 @@
 
 #include "base/numbers.hpp"
 
-namespace ham::mpix {
+namespace ham::inline v0::mpix {
 
 struct settings {
   /// How long a failure may wait for a parent to fetch it before the child ends the job; negative: for ever.

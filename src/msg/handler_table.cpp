@@ -15,7 +15,7 @@
 
 #include "ham/msg/names.hpp"
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 // Bytes: "HAMM", u8 version, data layout (14 times u8), u32 number of entries; per entry u8 kind, u8 flags (bit 0:
 // duplicate), u32 length and name, u32 length and layout. Little-endian.
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "ham/msg/digest.hpp"
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 namespace {
 

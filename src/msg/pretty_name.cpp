@@ -7,7 +7,7 @@
 #include "ham/msg/names.hpp"
 #include "msg/bracket_table.hpp"
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 namespace {
 
@@ -22,6 +22,14 @@ class name_reader {
 
   string handler(string_view canonical) {
     std::vector<string_view> arguments;
+    if (template_arguments(canonical, "ham::detail::bringing_tag", arguments) && arguments.size() == 1)
+      return call(arguments[0]) + " [after put]";
+    return call(canonical);
+  }
+
+ private:
+  string call(string_view canonical) {
+    std::vector<string_view> arguments;
     if (!template_arguments(canonical, "ham::msg::call_tag", arguments) || arguments.empty()) {
       return readable(canonical);
     }
@@ -33,7 +41,6 @@ class name_reader {
     return tag(arguments[0], parameters);
   }
 
- private:
   string tag(string_view text, string_view parameters) {
     string policies;
     std::vector<string_view> arguments;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 struct pretty {
   std::string text;

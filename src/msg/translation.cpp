@@ -8,7 +8,7 @@
 #include "ham/msg/layout.hpp"
 #include "ham/msg/names.hpp"
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "ham/msg/names.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 /// The calling thread's stack, from what is in use now to its end.
@@ -37,7 +37,7 @@ stack_range stack_in_use() noexcept {
 
 }  // namespace
 
-void report_stack_address(const engine& at, const destination& to, std::span<const std::byte> object,
+void report_stack_address(const engine& at, const call_place& to, std::span<const std::byte> object,
                           const std::type_info& type, std::atomic<bool>& said) noexcept {
   if (to.node == at.self()) return;
   const stack_range stack = stack_in_use();

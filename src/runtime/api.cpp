@@ -1,6 +1,10 @@
 // The free functions of ham::offload that forward to the current runtime, and the context class.
+#include <algorithm>
+
+#include "base/clock.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/context.hpp"
+#include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
@@ -8,16 +12,40 @@
 
 std::size_t ham::detail::max_message() { return current().greetings.message_limit(); }
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 std::size_t num_nodes() { return ham::detail::current().peers.size(); }
 node_t this_node() { return ham::detail::current().self(); }
 bool is_host() { return is_host(this_node()); }
 bool is_host(node_number node) { return node == 0; }
 
-node_descriptor get_node_descriptor(node_number node) { return ham::detail::describe(ham::detail::current(), node); }
-bool alive(node_number node) { return ham::detail::is_alive(ham::detail::current(), node); }
-node_descriptor get_node_description(node_number node) { return get_node_descriptor(node); }
+node_descriptor get_node_descriptor(destination node) {
+  return ham::detail::describe(ham::detail::engine_for(node), node);
+}
+bool alive(destination node) { return ham::detail::is_alive(ham::detail::engine_for(node), node); }
+node_descriptor get_node_description(destination node) { return get_node_descriptor(node); }
+
+namespace {
+
+/// What the host says.
+std::vector<node_t> nodes_of_job() {
+  std::vector<node_t> all = ham::detail::current().peers.ready_nodes(-1);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+std::vector<node_t> nodes() {
+  ham::detail::engine& at = ham::detail::current();
+  if (at.events.pending()) at.take_notice();
+  return at.self() == 0 ? nodes_of_job() : sync(0, fn<&nodes_of_job>);
+}
+std::vector<node_t> targets() {
+  std::vector<node_t> all = nodes();
+  std::erase(all, 0);
+  return all;
+}
 
 namespace {
 
@@ -30,9 +58,20 @@ ham::detail::job& job_to_change() {
 
 }  // namespace
 
-node_t add_node(const std::string& group) { return job_to_change().add(group); }
-node_t add_node(const target_program& program) { return job_to_change().add(program); }
-node_t spawn(const std::string& group, const std::string& program) { return job_to_change().spawn(group, program); }
+node_t add_node(const std::string& group) { return job_to_change().add(group, base::never_ns); }
+node_t add_node(const target_program& program) { return job_to_change().add(program, base::never_ns); }
+node_t detail::add_node(const std::string& group, std::int64_t deadline_ns) {
+  return job_to_change().add(group, deadline_ns);
+}
+node_t detail::add_node(const target_program& program, std::int64_t deadline_ns) {
+  return job_to_change().add(program, deadline_ns);
+}
+node_t spawn(const std::string& group, const std::string& program) {
+  return job_to_change().spawn(group, program, base::never_ns);
+}
+node_t detail::spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns) {
+  return job_to_change().spawn(group, program, deadline_ns);
+}
 void remove_node(node_number node) { detail::remove_node(node, 500); }
 void detail::remove_node(node_t node, long double timeout_ms) {
   constexpr long double max_ms = 1e12L;
@@ -55,15 +94,21 @@ void close_context() {
 
 }  // namespace
 
-context::context(node_number node) : context(node, 0) {}
-context::context(node_number node, std::size_t stack_bytes)
-    : node_(node), id_(sync(node, fn<&open_context>, static_cast<std::uint64_t>(stack_bytes))) {}
+context::context(destination on) : context(on, 0) {}
+context::context(destination on, std::size_t stack_bytes)
+    : node_(on.node), runtime_(detail::serial_of(detail::engine_for(on))) {
+  const auto close_late = [node = node_, runtime = runtime_](std::uint32_t late) {
+    ham::detail::give_back([&] { return async(destination(node, late, runtime), fn<&close_context>); });
+  };
+  id_ = ham::detail::sync_or_undo(on, close_late, fn<&open_context>, static_cast<std::uint64_t>(stack_bytes));
+}
 
 context& context::operator=(context&& other) noexcept {
   if (this == &other) return *this;
   context ending(std::move(*this));
   node_ = other.node_;
   id_ = std::exchange(other.id_, 0);
+  runtime_ = other.runtime_;
   return *this;
 }
 
@@ -71,7 +116,8 @@ context::~context() {
   if (id_ == 0) return;
   try {
     const destination self = *this;
-    ham::detail::engine& at = ham::detail::current();
+    ham::detail::engine& at = ham::detail::engine_for(self);  // throws if it has ended, and the node with it
+    const ham::detail::engine_scope scope(&at);
     if (node_ == at.self())
       close();
     else

@@ -15,7 +15,7 @@
 #include "runtime/message_transfer.hpp"
 #include "runtime/row_layout.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 namespace {
 
 /// Rows are packed into messages of this size: packing is pipelined with sending, and no message is so large that its
@@ -132,12 +132,13 @@ std::vector<std::byte> load_rows_here(std::uint64_t address, std::uint64_t tag, 
 /// The part of a copy that the owner of the source executes. `shape`: the members of block_rows.
 void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to,
                          std::uint64_t to_tag, const std::array<std::uint64_t, 4>& shape, std::uint32_t number_bytes,
-                         bool known) {
+                         bool known, std::int64_t time_left_ns) {
   engine& at = current();
+  const transfer_terms how = terms_left(time_left_ns);
   const block_rows what = checked({shape[0], shape[1], shape[2], shape[3]});
   const element of{number_bytes, known};
   if (from_tag != 0) {
-    copy_rows(at, at.self(), {from, from_tag}, to_node, {to, to_tag}, what, of).get();
+    copy_rows(at, at.self(), {from, from_tag}, to_node, {to, to_tag}, what, of, how).get();
     return;
   }
   std::vector<std::byte> packed(what.rows * what.row_bytes);
@@ -146,7 +147,8 @@ void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_n
     load_local(at, {from + there, 0}, packed.data() + place, run);
     return true;
   });
-  put_rows(at, packed.data(), to_node, {to, to_tag}, {what.rows, what.row_bytes, what.row_bytes, what.target_pitch}, of)
+  put_rows(at, packed.data(), to_node, {to, to_tag}, {what.rows, what.row_bytes, what.row_bytes, what.target_pitch}, of,
+           how)
       .get();
 }
 
@@ -177,66 +179,70 @@ block_rows rows_of(const block& what, std::size_t element_bytes) {
 }
 
 future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, const block_rows& what, element of,
-                      moved_by whom) {
+                      transfer_terms how) {
   const std::size_t bytes = what.rows * what.row_bytes;
   at.memory.count_put(bytes);
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
   const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
-  const std::uint32_t swapped = swap_width(at, node, of);
-  const one_sided access{one_sided::direction::put, source, node, to, bytes, whom, rows};
-  return transfer(
-      at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
-      [&](std::size_t done, std::size_t piece) {
-        std::vector<std::byte> packed = pack(rows, source, done, piece);
-        swap_bytes(packed.data(), packed.size(), swapped);
-        return async(node, fn<&store_rows_here>, to.address, to.tag, static_cast<std::uint64_t>(what.target_pitch),
-                     static_cast<std::uint64_t>(what.row_bytes), static_cast<std::uint64_t>(done),
-                     std::span<const std::byte>(packed));
-      });
+  return begun_or_late(at, operation::put, node, [&] {
+    const std::uint32_t swapped = swap_width(at, node, of, how.deadline_ns);
+    const one_sided access{one_sided::direction::put, source, node, to, bytes, how, rows};
+    return transfer(
+        at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
+        [&](std::size_t done, std::size_t piece) {
+          std::vector<std::byte> packed = pack(rows, source, done, piece);
+          swap_bytes(packed.data(), packed.size(), swapped);
+          return async(messages_to(node, how), fn<&store_rows_here>, to.address, to.tag,
+                       static_cast<std::uint64_t>(what.target_pitch), static_cast<std::uint64_t>(what.row_bytes),
+                       static_cast<std::uint64_t>(done), std::span<const std::byte>(packed));
+        });
+  });
 }
 
 future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const block_rows& what, element of,
-                      moved_by whom) {
+                      transfer_terms how) {
   const std::size_t bytes = what.rows * what.row_bytes;
   at.memory.count_got(bytes);
   auto* const target = static_cast<std::byte*>(to);
   const row_layout rows = layout_of(what, what.target_pitch, what.source_pitch);
-  const std::uint32_t swapped = swap_width(at, node, of);
-  const one_sided access{one_sided::direction::get, target, node, from, bytes, whom, rows};
-  return transfer(
-      at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
-      [&](std::size_t done, std::size_t piece) {
-        return async(node, fn<&load_rows_here>, from.address, from.tag, static_cast<std::uint64_t>(what.source_pitch),
-                     static_cast<std::uint64_t>(what.row_bytes), static_cast<std::uint64_t>(done),
-                     static_cast<std::uint64_t>(piece))
-            .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
-              if (packed.size() != piece) throw protocol_error("a get was answered with another size");
-              swap_bytes(packed.data(), piece, swapped);
-              unpack(rows, target, done, packed);
-            });
-      });
+  return begun_or_late(at, operation::get, node, [&] {
+    const std::uint32_t swapped = swap_width(at, node, of, how.deadline_ns);
+    const one_sided access{one_sided::direction::get, target, node, from, bytes, how, rows};
+    return transfer(
+        at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
+        [&](std::size_t done, std::size_t piece) {
+          return async(messages_to(node, how), fn<&load_rows_here>, from.address, from.tag,
+                       static_cast<std::uint64_t>(what.source_pitch), static_cast<std::uint64_t>(what.row_bytes),
+                       static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(piece))
+              .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
+                if (packed.size() != piece) throw protocol_error("a get was answered with another size");
+                swap_bytes(packed.data(), piece, swapped);
+                unpack(rows, target, done, packed);
+              });
+        });
+  });
 }
 
 future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
-                       const block_rows& what, element of) {
+                       const block_rows& what, element of, transfer_terms how) {
   const std::size_t bytes = what.rows * what.row_bytes;
   const row_layout rows = layout_of(what, what.source_pitch, what.target_pitch);
   if (from_node == at.self() && from.tag != 0) {
     return begun_or_failed(at, to_node, [&] {
       check_local(at, from, rows.local_extent(bytes));
-      return put_rows(at, pointer_to(from), to_node, to, what, of);
+      return put_rows(at, pointer_to(from), to_node, to, what, of, how);
     });
   }
   if (to_node == at.self() && to.tag != 0) {
     return begun_or_failed(at, from_node, [&] {
       check_local(at, to, rows.remote_extent(bytes));
-      return get_rows(at, from_node, from, pointer_to(to), what, of);
+      return get_rows(at, from_node, from, pointer_to(to), what, of, how);
     });
   }
   const engine_scope scope(&at);
-  return async(from_node, fn<&copy_rows_from_here>, from.address, from.tag, to_node, to.address, to.tag,
-               std::array<std::uint64_t, 4>{what.rows, what.row_bytes, what.source_pitch, what.target_pitch},
-               of.number_bytes, of.known);
+  return async(messages_to(from_node, how), fn<&copy_rows_from_here>, from.address, from.tag, to_node, to.address,
+               to.tag, std::array<std::uint64_t, 4>{what.rows, what.row_bytes, what.source_pitch, what.target_pitch},
+               of.number_bytes, of.known, time_left(how));
 }
 
 }  // namespace ham::offload::detail

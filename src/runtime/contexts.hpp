@@ -13,7 +13,7 @@
 #include "base/thread.hpp"
 #include "core/peer.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class engine;
 

@@ -14,7 +14,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/options.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
@@ -40,10 +40,11 @@ std::uint64_t consumed_by(engine& at, const peer& who) {
 
 }  // namespace
 
-sign_of_life::sign_of_life(engine& at, node_t node, const char* what)
+sign_of_life::sign_of_life(engine& at, node_t node, const char* what, std::int64_t limit_ns)
     : at_(at),
       who_(at.peer_of(node)),
       what_(what),
+      limit_ns_(limit_ns < 0 ? close_timeout_ns() : std::optional(limit_ns)),
       started_ns_(base::now_ns()),
       last_sign_ns_(started_ns_),
       next_probe_ns_(started_ns_ + second_ns / 2),
@@ -61,7 +62,7 @@ bool sign_of_life::wait_on() {
   at_.poll_once();
   if (who_->state.load() == peer_state::lost) return true;  // the call tells
   const std::int64_t now = base::now_ns();
-  const std::optional<std::int64_t> most = close_timeout_ns();
+  const std::optional<std::int64_t>& most = limit_ns_;
   if (shows_one()) {
     last_sign_ns_ = now;
     who_->given_up_at.store(peer::never);

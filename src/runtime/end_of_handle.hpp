@@ -1,14 +1,18 @@
 // How long the destructors of handles wait for a node that does not answer.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <optional>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "core/peer.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class engine;
 
@@ -17,8 +21,9 @@ class engine;
 /// waits for it again until it shows something. One thread.
 class sign_of_life {
  public:
-  /// `what` is what is waited for, "a buffer"; for the line that says that it is given up.
-  sign_of_life(engine& at, node_t node, const char* what);
+  /// `what` is what is waited for, "a buffer"; for the line that says that it is given up. `limit_ns`: the most that is
+  /// waited, whatever it shows; negative: HAM_CLOSE_TIMEOUT.
+  sign_of_life(engine& at, node_t node, const char* what, std::int64_t limit_ns = -1);
   /// False: the node is given up, and has been told of on stderr.
   [[nodiscard]] bool wait_on();
 
@@ -29,6 +34,7 @@ class sign_of_life {
   engine& at_;
   const peer_hold who_;
   const char* what_;
+  const std::optional<std::int64_t> limit_ns_;
   const std::int64_t started_ns_;
   std::int64_t last_sign_ns_;
   std::int64_t next_probe_ns_;
@@ -40,27 +46,41 @@ template <class Result>
 void let_go(offload::future<Result>&& what) noexcept {
   call_slot* const slot = offload::detail::future_access::release(what);
   if (slot == nullptr || abandon_quietly(*slot)) return;
-  const offload::future<Result> settled(slot);
+  const auto settled = offload::detail::future_access::make<Result>(slot);
   static_cast<void>(settled.has_value());
 }
 
+/// The same of what `call()` begins, which gives something back: if that cannot be sent, the node has gone, and with it
+/// what was to be given back.
+template <class Call>
+void give_back(Call call) noexcept {
+  try {
+    let_go(call());
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 /// Makes a call whose answer ends a handle, and waits for it as sign_of_life says; after that the call is on its own.
-/// `try_call()` gives an optional future. Throws what the call throws.
+/// `try_call()` gives an optional future. Throws what the call throws. False: the node was given up.
 template <class TryCall>
-void end_handle(engine& at, node_t node, const char* what, TryCall try_call) {
-  sign_of_life sign(at, node, what);
+bool end_handle(engine& at, node_t node, const char* what, TryCall try_call, std::int64_t limit_ns = -1) {
+  constexpr std::int64_t interval_ns = 20'000'000;
+  const std::chrono::nanoseconds interval(limit_ns < 0 ? interval_ns : std::min(interval_ns, limit_ns));
+  sign_of_life sign(at, node, what, limit_ns);
   auto answer = try_call();
   while (!answer) {
-    if (!sign.wait_on()) return;
+    if (!sign.wait_on()) return false;
     base::sleep_ns(1'000'000);
     answer = try_call();
   }
-  while (!answer->wait_for(std::chrono::milliseconds(20))) {
+  while (!answer->wait_for(interval)) {
     if (sign.wait_on()) continue;
     let_go(std::move(*answer));
-    return;
+    return false;
   }
   answer->get();
+  return true;
 }
 
 }  // namespace ham::detail

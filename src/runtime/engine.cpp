@@ -16,7 +16,7 @@
 #include "runtime/forks.hpp"
 #include "runtime/node_info.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 /// The handlers known when a runtime starts. A static initialiser that made a message may have built the table early.
@@ -41,16 +41,31 @@ peer& own_record(peer_table& peers, node_t self) {
   return *peers.claim(self);
 }
 
+/// Throws in a child that was forked from a process of a job.
+void refuse_forked() {
+  if (const std::string why = why_forked_away(); !why.empty())
+    throw config_error("no HAM runtime is up (" + why + "); make a ham::runtime here, or exec");
+}
+
 }  // namespace
 
 engine& current() {
   engine* at = current_or_null();
   if (at == nullptr) [[unlikely]] {
-    if (const std::string why = why_forked_away(); !why.empty())
-      throw config_error("no HAM runtime is up (" + why + "); make a ham::runtime here, or exec");
+    refuse_forked();
     throw config_error(
         "no HAM runtime is up (main was not wrapped, or it has ended already); link ham::offload, or make "
         "a ham::runtime before the first call");
+  }
+  return *at;
+}
+
+engine& engine_of_runtime(std::uint64_t serial) {
+  if (engine* const mine = current_or_null(); mine != nullptr && mine->serial == serial) return *mine;
+  engine* const at = find_engine(serial);
+  if (at == nullptr) [[unlikely]] {
+    refuse_forked();
+    throw config_error("the runtime of this node, context or buffer has ended; end what uses it before its runtime");
   }
   return *at;
 }
@@ -204,6 +219,7 @@ void engine::leave() {
   };
   for (const distance to : {distance::far, distance::near, distance::starter}) say_goodbye(to);
   waits.lock();
+  waits.rouse();
   for (peer* const one : peers) {
     if (one->node != self_) all_connections.lose(*one, "this node's runtime has ended", peer_end::left);
   }
@@ -226,6 +242,7 @@ void engine::end_transfers() noexcept {
 
 bool engine::progress(const call_slot* awaited) {
   if (!waits.try_lock()) return continuations.due() && continuations.run();
+  waits.rouse();
   bool any = false;
   if (events.pending()) [[unlikely]]
     any = handle_events();
@@ -246,10 +263,10 @@ bool engine::progress(const call_slot* awaited) {
 
 bool engine::poll_once() {
   memory.move_started_on();
-  if (progress()) return true;
-  if (calls.next_deadline_ns() == base::never_ns) return false;
+  const bool any = progress();
+  if (calls.next_deadline_ns() == base::never_ns) return any;
   const std::int64_t now = base::now_ns();
-  if (now < calls.next_deadline_ns()) return false;
+  if (now < calls.next_deadline_ns()) return any;
   expire_deadlines(now);
   return true;
 }

@@ -45,7 +45,7 @@
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// One node of a job. All members may be called from any thread unless said otherwise.
 ///
@@ -72,6 +72,7 @@ class engine final : public called_node,
   template <class What>
   void locked(What what) {
     waits.lock();
+    waits.rouse();
     try {
       what();
     } catch (...) {
@@ -107,12 +108,13 @@ class engine final : public called_node,
 
   // ---- other nodes
   [[nodiscard]] node_t self() const noexcept { return self_; }
-  /// The record of a connected node. Throws ham::node_failure.
-  [[nodiscard]] peer_hold peer_of(node_t node) {
+  /// The record of a connected node. Throws ham::node_failure, and ham::deadline_exceeded if it is not connected by
+  /// `deadline_ns` (0: no limit).
+  [[nodiscard]] peer_hold peer_of(node_t node, std::int64_t deadline_ns = 0) {
     peer_hold who = peers.hold(node);
     if (who && who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
       return who;
-    return make_ready(node);
+    return connected_peer(node, deadline_ns);
   }
   /// Waits until `node` can be called. Throws ham::node_failure. False: it is expected, but has not greeted this node
   /// by `until_ns`.
@@ -156,8 +158,9 @@ class engine final : public called_node,
   void await_loss(peer& who, std::int64_t until_ns);
   bool await_greeting(peer& who, std::int64_t until_ns);
   peer_hold peer_for(node_t node);
-  void learn_of(node_t node);
-  std::int64_t connect(node_t node);
+  bool learn_of(node_t node, std::int64_t late_ns);
+  peer_hold connected_peer(node_t node, std::int64_t deadline_ns);
+  bool connect(peer& to, std::int64_t late_ns);
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
     waits.unlock();
@@ -194,7 +197,7 @@ class engine final : public called_node,
   bool receive() override { return progress(); }
 
   // ---- sending_node
-  peer_hold make_ready(node_t node) override;
+  peer_hold make_ready(node_t node, std::int64_t deadline_ns) override;
   bool progress() override { return progress(nullptr); }
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
     std::rethrow_exception(loss_of(who, function, 0, outcome));

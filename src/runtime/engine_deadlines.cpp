@@ -1,11 +1,13 @@
 // What becomes of calls whose deadline has passed.
 #include "core/deadline_errors.hpp"
+#include "ham/offload/detail/late_answer.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 void engine::expire_deadlines(std::int64_t now) {
   if (!waits.try_lock()) return;
+  waits.rouse();
   calls.expire(now, [this](call_slot& slot) { expire(slot); });
   while (const auto late = faults.take_due(now)) {
     if (peers.has(late->from)) receiver_.receive_held(peers[late->from], *late);
@@ -14,10 +16,34 @@ void engine::expire_deadlines(std::int64_t now) {
 }
 
 void engine::expire(call_slot& slot) noexcept {
+  if (slot.function == nullptr) {  // of a transfer, which ends it itself while some of it is being moved
+    const auto [what, begun] = memory.transfers().take_expired(slot);
+    if (what != nullptr) calls.fail(slot, what->late(begun));
+    return;
+  }
   const bool withdrawn = slot.function != nullptr && peers.has(slot.node) && peers[slot.node].withdraw_call(slot.id);
   if (withdrawn) slot.reply_due = false;
   calls.fail(slot, withdrawn ? missed_call(*table_, slot.node, *slot.function)
                              : unanswered_call(*table_, slot.node, slot.function));
+}
+
+bool keep_beyond_deadline(call_slot& slot) noexcept {
+  engine* const at = slot.owner;
+  if (at == nullptr) return false;
+  at->waits.lock();
+  const bool pending = !slot.settled();
+  if (pending) slot.deadline_ns = 0;
+  at->waits.unlock();
+  return pending;
+}
+
+void throw_given_back(node_t node, const msg::handler_entry* function) {
+  const std::string name =
+      function == nullptr ? std::string("a call") : msg::handler_table::local().pretty_name(function->key());
+  throw deadline_exceeded(name + " on node " + std::to_string(node) +
+                              " did not answer before its deadline (it may still run; what it makes is given back when "
+                              "it answers)",
+                          call_outcome::may_have_run);
 }
 
 }  // namespace ham::detail

@@ -2,7 +2,7 @@
 
 #include "runtime/engine.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 offload::statistics statistics_of(const engine& at) {
   offload::statistics result;
@@ -17,16 +17,16 @@ offload::statistics statistics_of(const engine& at) {
   return result;
 }
 
-offload::node_descriptor describe(engine& at, node_t node) {
+offload::node_descriptor describe(engine& at, const offload::destination& node) {
   if (at.events.pending()) at.take_notice();
-  return offload::node_descriptor(at.peer_of(node)->about.description());
+  return offload::node_descriptor(at.peer_of(node.node, node.deadline_ns)->about.description());
 }
 
-bool is_alive(engine& at, node_t node) {
-  if (node == at.self()) return true;
+bool is_alive(engine& at, const offload::destination& node) {
+  if (node.node == at.self()) return true;
   if (at.events.pending()) at.take_notice();
   try {
-    static_cast<void>(at.peer_of(node));
+    static_cast<void>(at.peer_of(node.node, node.deadline_ns));
     return true;
   } catch (const node_failure&) {
     return false;

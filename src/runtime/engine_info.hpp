@@ -3,13 +3,14 @@
 
 #include "ham/offload/node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class engine;
 
 [[nodiscard]] offload::statistics statistics_of(const engine& at);
-/// Throws ham::node_failure.
-[[nodiscard]] offload::node_descriptor describe(engine& at, node_t node);
-[[nodiscard]] bool is_alive(engine& at, node_t node);
+/// Both throw ham::deadline_exceeded if the node is not connected by the deadline of `node`; the first one also
+/// ham::node_failure.
+[[nodiscard]] offload::node_descriptor describe(engine& at, const offload::destination& node);
+[[nodiscard]] bool is_alive(engine& at, const offload::destination& node);
 
 }  // namespace ham::detail

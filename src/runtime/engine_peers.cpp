@@ -1,10 +1,12 @@
 // Nodes that are needed, and what transports report of them.
 #include <signal.h>
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 peer_hold engine::peer_for(node_t node) {
   if (peer_hold who = peers.hold(node)) [[likely]]
@@ -25,50 +27,82 @@ peer_hold engine::peer_for(node_t node) {
   throw node_failure("node " + std::to_string(node) + " failed: it has left the job", std::move(details));
 }
 
-/// A number that another node has passed on may arrive before the host's word of a new node.
-void engine::learn_of(node_t node) {
+/// A number that another node has passed on may arrive before the host's word of a new node. False: it was not known
+/// by the deadline.
+bool engine::learn_of(node_t node, std::int64_t late_ns) {
   constexpr std::int64_t timeout_ns = 5'000'000'000;
   const auto known = [&] { return static_cast<std::size_t>(node) < peers.size(); };
-  if (node < 0 || known() || owner == nullptr || stop_.load() || leaving_.load()) return;
+  if (node < 0 || known() || owner == nullptr || stop_.load() || leaving_.load()) return true;
   const std::uint32_t number = owner->ask_for_nodes();
-  if (number == 0) return;
-  wait_until([&] { return known() || owner->has_answered(number) || stop_.load(); }, base::now_ns() + timeout_ns);
+  if (number == 0) return true;
+  return wait_until([&] { return known() || owner->has_answered(number) || stop_.load(); },
+                    std::min(late_ns, base::now_ns() + timeout_ns)) ||
+         base::now_ns() < late_ns;
 }
 
 /// The peer, once it is connected and greeted.
-peer_hold engine::make_ready(node_t node) {
-  learn_of(node);
+peer_hold engine::make_ready(node_t node, std::int64_t deadline_ns) {
+  const std::int64_t late_ns = deadline_ns == 0 ? base::never_ns : deadline_ns;
+  if (!learn_of(node, late_ns)) return {};
   peer_hold who = peer_for(node);
-  peer_state expected = peer_state::unknown;
-  std::int64_t until_ns = base::never_ns;
+  const auto state = [&who] { return who->state.load(std::memory_order_acquire); };
   // When the job ends, destructors of objects may still call; who has left answers nobody.
   const bool ends = stop_.load() || leaving_.load();
-  if (ends) until_ns = base::now_ns() + 500'000'000;
-  if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
-    if (ends)
-      events.on_lost(node, "the job has ended");
-    else
-      until_ns = connect(node);
+  const std::int64_t end_ns = ends ? base::now_ns() + 500'000'000 : base::never_ns;
+  while (state() != peer_state::ready && state() != peer_state::lost) {
+    peer_state expected = peer_state::unknown;
+    if (who->state.compare_exchange_strong(expected, peer_state::connecting)) {
+      if (ends)
+        events.on_lost(node, "the job has ended");
+      else if (!connect(*who, late_ns))
+        return {};
+    }
+    const std::int64_t greets_by_ns = std::min(end_ns, who->greets_by_ns.load());
+    const std::int64_t again_ns = base::now_ns() + 1'000'000'000;  // another thread may learn meanwhile until when
+    const auto decided = [&] { return state() != peer_state::connecting && state() != peer_state::greeting; };
+    if (wait_until(decided, std::min({late_ns, greets_by_ns, again_ns}))) continue;
+    const std::int64_t now = base::now_ns();
+    if (now >= late_ns) return {};
+    if (now < greets_by_ns) continue;
+    events.on_lost(node, "it did not connect in time; look at its output");
+    await_greeting(*who, base::never_ns);
   }
-  if (!await_greeting(*who, until_ns)) events.on_lost(node, "it did not connect in time; look at its output");
-  await_greeting(*who, base::never_ns);
-  if (who->state.load() == peer_state::lost) throw_lost(*who, nullptr, call_outcome::not_run);
+  if (state() == peer_state::lost) throw_lost(*who, nullptr, call_outcome::not_run);
   return who;
 }
 
-/// Until when the node is to greet.
-std::int64_t engine::connect(node_t node) {
+peer_hold engine::connected_peer(node_t node, std::int64_t deadline_ns) {
+  peer_hold who = make_ready(node, deadline_ns);
+  if (who) return who;
+  throw deadline_exceeded("node " + std::to_string(node) +
+                              " was not connected before the deadline, and was asked for nothing; allow more time",
+                          call_outcome::not_run);
+}
+
+/// False: the deadline passed before it was known how; then somebody else may begin.
+bool engine::connect(peer& to, std::int64_t late_ns) {
+  const node_t node = to.node;
   try {
-    if (owner != nullptr) {
-      wait_until([&] { return owner->knows_way(node) || stop_.load(); }, base::never_ns);
-      if (const node_t hop = ways.hop_to(node); hop != node && hop != self_) static_cast<void>(peer_of(hop));
-      return owner->connect(node);
+    if (owner == nullptr) {
+      transports_.connect(node);
+      return true;
     }
-    transports_.connect(node);
+    const auto reach_hop = [&] {
+      const node_t hop = ways.hop_to(node);
+      return hop == node || hop == self_ || make_ready(hop, late_ns == base::never_ns ? 0 : late_ns);
+    };
+    if (wait_until([&] { return owner->knows_way(node) || stop_.load(); }, late_ns) && reach_hop()) {
+      to.greets_by_ns.store(owner->connect(node));
+      return true;
+    }
   } catch (const std::exception& problem) {
     events.report_lost(node, problem);
+    return true;
   }
-  return base::never_ns;
+  peer_state expected = peer_state::connecting;
+  to.state.compare_exchange_strong(expected, peer_state::unknown);
+  waits.wake();
+  return false;
 }
 
 void engine::connect_through_others(node_t node) {
@@ -114,6 +148,7 @@ void engine::take_notice() {
 }
 
 bool engine::handle_events() noexcept {
+  waits.rouse();
   const bool any = events.handle_all([this](peer_event& one) { all_connections.handle(one); },
                                      [this] { calls.fail_unanswered(no_memory_); });
   return settled.settle_all([this](call_slot& slot, slot_state outcome) { calls.settle(slot, outcome); }) || any;
@@ -133,6 +168,7 @@ void engine::part_with(node_t node, const std::string& reason, peer_end how) {
   if (who->state.load() == peer_state::ready) replies.reply_with(*who, frame_header::of(wire_kind::goodbye), {});
   std::string why = reason;
   waits.lock();
+  waits.rouse();
   all_connections.lose(*who, std::move(why), how);
   finish_progress();
 }

@@ -7,7 +7,7 @@
 #include "core/remote_exception.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 void engine::welcome(peer& who) {
   if (owner != nullptr) owner->on_welcome(who.node);

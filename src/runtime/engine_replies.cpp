@@ -4,7 +4,7 @@
 #include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
   peer& to = *call.from;

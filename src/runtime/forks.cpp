@@ -17,7 +17,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/objects.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 struct register_of_engines {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class engine;
 

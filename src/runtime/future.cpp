@@ -7,7 +7,7 @@
 
 #include "ham/offload/when.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 std::exception_ptr detail::no_result() noexcept {
   try {
@@ -85,13 +85,13 @@ void arrive(continuation* self) {
 
 }  // namespace
 
-race* start_race(std::size_t runners) {
+race* start_race(engine& at, std::size_t runners) {
   auto all = std::make_unique<race>(runners);
   for (runner& one : all->runners) {
     one.of = all.get();
     one.run = &arrive;
   }
-  all->result = make_local_slot(current());
+  all->result = make_local_slot(at);
   return all.release();
 }
 

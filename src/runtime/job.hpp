@@ -7,9 +7,10 @@
 #include <span>
 #include <string>
 
+#include "base/clock.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// The job that a node belongs to. An engine without one has one transport, which finds all nodes.
 class job {
@@ -32,11 +33,13 @@ class job {
   virtual void on_notice(node_t from, std::span<const std::byte> text) = 0;
 
   /// Adds the targets of a HAM_NODES group on the host and waits until they can be called; gives the first one's
-  /// number. Throws ham::config_error.
-  virtual node_t add(const std::string& group) = 0;
-  virtual node_t add(const offload::target_program& program) = 0;
+  /// number. Throws ham::config_error, and ham::deadline_exceeded, when none was added, at `deadline_ns`
+  /// (base::never_ns: no limit).
+  virtual node_t add(const std::string& group, std::int64_t deadline_ns = base::never_ns) = 0;
+  virtual node_t add(const offload::target_program& program, std::int64_t deadline_ns = base::never_ns) = 0;
   /// The same with another program.
-  virtual node_t spawn(const std::string& group, const std::string& program) = 0;
+  virtual node_t spawn(const std::string& group, const std::string& program,
+                       std::int64_t deadline_ns = base::never_ns) = 0;
   /// Ends one target, or leaves it; it is killed if it is there after `timeout`. Throws ham::config_error.
   virtual void remove(node_t node, std::chrono::milliseconds timeout) = 0;
 };

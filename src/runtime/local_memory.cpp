@@ -11,7 +11,7 @@
 #include "ham/msg/translation.hpp"
 #include "runtime/memory_access.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 namespace {
 
 /// Copies through the kernel, which answers a bad address with an error instead of a signal and moves less than 2
@@ -68,15 +68,18 @@ void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes) {
 
 // ---- nodes of other data layout
 
-std::uint32_t swap_width(engine& at, node_t node, const element& of) {
-  const ham::detail::peer_hold who = at.peer_of(node);
-  const msg::translation* const other = who->translation.get();
+std::uint32_t swap_width(engine& at, node_t node, const element& of, std::int64_t deadline_ns) {
+  return swap_width(at, *at.peer_of(node, deadline_ns), of);
+}
+
+std::uint32_t swap_width(const engine& at, const ham::detail::peer& who, const element& of) {
+  const msg::translation* const other = who.translation.get();
   if (other == nullptr || other->same_structs()) return 0;
   if (other->same_byte_order() ? of.known : of.number_bytes != 0) {
     return other->same_byte_order() || of.number_bytes == 1 ? 0 : of.number_bytes;
   }
   throw buffer_error("elements of this type cannot be copied between node " + std::to_string(at.self()) + " and node " +
-                     std::to_string(node) +
+                     std::to_string(who.node) +
                      " (they are copied as bytes, and the two nodes lay them out differently); use buffers of numbers, "
                      "or send them as arguments, with HAM_FIELDS");
 }

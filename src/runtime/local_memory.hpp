@@ -7,7 +7,7 @@
 #include "ham/offload/memory.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 
 [[nodiscard]] inline void* pointer_to(raw_buffer own) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(own.address));
@@ -24,8 +24,10 @@ void store_checked(engine& at, raw_buffer to, const void* from, std::size_t byte
 void load_checked(engine& at, raw_buffer from, void* to, std::size_t bytes);
 
 /// The size of the numbers that must be byte-swapped on the way to or from a node; 0: none. Throws for elements that
-/// cannot cross.
-[[nodiscard]] std::uint32_t swap_width(engine& at, node_t node, const element& of);
+/// cannot cross, and as peer_of.
+[[nodiscard]] std::uint32_t swap_width(engine& at, node_t node, const element& of, std::int64_t deadline_ns = 0);
+/// The same of a node that is connected.
+[[nodiscard]] std::uint32_t swap_width(const engine& at, const ham::detail::peer& who, const element& of);
 /// Swaps the bytes of each number; 0: none.
 void swap_bytes(std::byte* numbers, std::size_t bytes, std::uint32_t number_bytes) noexcept;
 

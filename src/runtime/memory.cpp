@@ -1,17 +1,21 @@
 // Memory verbs: one-sided where the transport can, else messages executed by the owner.
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "ham/offload/call.hpp"
+#include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/memory.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/forks.hpp"
 #include "runtime/local_memory.hpp"
 #include "runtime/memory_access.hpp"
 #include "runtime/message_transfer.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 namespace {
 
 // ---- executed by the owner of the memory
@@ -43,21 +47,24 @@ std::vector<std::byte> load_here(std::uint64_t address, std::uint64_t tag, std::
 }
 
 /// Sends own memory, which is checked first, to another node.
-future<void> put_own(engine& at, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes, element of) {
+future<void> put_own(engine& at, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes, element of,
+                     transfer_terms how) {
   check_local(at, from, bytes);
-  return put_bytes(at, pointer_to(from), to_node, to, bytes, of);
+  return put_bytes(at, pointer_to(from), to_node, to, bytes, of, how);
 }
 
+/// `time_left_ns`: as terms_left() reads it.
 void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to, std::uint64_t to_tag,
-                    std::uint64_t bytes, std::uint32_t number_bytes, bool known) {
+                    std::uint64_t bytes, std::uint32_t number_bytes, bool known, std::int64_t time_left_ns) {
   engine& at = current();
+  const transfer_terms how = terms_left(time_left_ns);
   if (from_tag != 0) {
-    put_own(at, {from, from_tag}, to_node, {to, to_tag}, bytes, {number_bytes, known}).get();
+    put_own(at, {from, from_tag}, to_node, {to, to_tag}, bytes, {number_bytes, known}, how).get();
     return;
   }
   std::vector<std::byte> copy(bytes);
   load_local(at, {from, from_tag}, copy.data(), bytes);
-  put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}).get();
+  put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}, how).get();
 }
 
 }  // namespace
@@ -73,87 +80,123 @@ void throw_too_large(std::size_t elements, std::size_t element_bytes) {
                      " bytes are more than there are addresses; check the count");
 }
 
-raw_buffer allocate_bytes(engine& at, node_t node, std::size_t bytes) {
+std::int64_t time_left(const transfer_terms& how) noexcept {
+  return how.deadline_ns == 0 ? 0 : std::max<std::int64_t>(1, how.deadline_ns - base::now_ns());
+}
+
+transfer_terms terms_left(std::int64_t time_left_ns) noexcept {
+  if (time_left_ns <= 0) return {};
+  return {moved_by::anyone, nanoseconds_from_now(static_cast<long double>(time_left_ns))};
+}
+
+void require_node_of(const destination& to, node_t one, node_t other) {
+  if (to.node == one || to.node == other) return;
+  throw buffer_error("a transfer to memory of node " + std::to_string(one) +
+                     (one == other ? std::string() : ", and of node " + std::to_string(other)) +
+                     " cannot be bounded by a destination on node " + std::to_string(to.node) +
+                     "; name the node of the buffer");
+}
+
+raw_buffer allocate_bytes(const destination& on, std::size_t bytes) {
+  engine& at = engine_for(on);
   const engine_scope scope(&at);
+  if (on.node == at.self()) {
+    const auto [address, tag] = allocate_here(bytes);
+    return {address, tag};
+  }
+  const auto give_back =
+      [by = destination(on.node, 0, serial_of(at))](const std::pair<std::uint64_t, std::uint64_t>& late) {
+        ham::detail::give_back([&] { return async(by, fn<&free_here>, late.first, late.second); });
+      };
   const auto [address, tag] =
-      node == at.self() ? allocate_here(bytes) : sync(node, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
+      ham::detail::sync_or_undo(on, give_back, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
   return {address, tag};
 }
 
-void free_bytes(engine& at, node_t node, raw_buffer what) {
+void free_bytes(const destination& to, node_t owner, raw_buffer what) {
+  engine& at = engine_for(to);
   const engine_scope scope(&at);
-  if (node == at.self())
+  destination on = to;
+  on.node = owner;
+  if (owner == at.self())
     free_here(what.address, what.tag);
   else
-    sync(node, fn<&free_here>, what.address, what.tag);
+    sync(on, fn<&free_here>, what.address, what.tag);
 }
 
-void free_at_end(node_t node, raw_buffer what) noexcept {
+bool free_at_end(std::uint64_t runtime, node_t node, raw_buffer what, std::int64_t limit_ns) noexcept {
   try {
-    engine& at = current();
-    if (node == at.self()) {
+    engine* const at = ham::detail::find_engine(runtime);
+    if (at == nullptr) return true;  // its memory is gone
+    const engine_scope scope(at);
+    if (node == at->self()) {
       free_here(what.address, what.tag);
-      return;
+      return true;
     }
-    ham::detail::end_handle(at, node, "a buffer",
-                            [&] { return try_async(node, fn<&free_here>, what.address, what.tag); });
+    return ham::detail::end_handle(
+        *at, node, "a buffer", [&] { return try_async(node, fn<&free_here>, what.address, what.tag); }, limit_ns);
   } catch (const std::exception&) {
-    return;  // the node may be gone, and its memory with it
+    return true;  // the node may be gone, and its memory with it
   }
 }
 
 future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes, element of,
-                       moved_by whom) {
+                       transfer_terms how) {
   at.memory.count_put(bytes);
   auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
-  const std::uint32_t swapped = swap_width(at, node, of);
-  return transfer(
-      at, {one_sided::direction::put, source, node, to, bytes, whom}, swapped, piece_bytes,
-      [&] { store_local(at, to, from, bytes); },
-      [&](std::size_t done, std::size_t piece) {
-        std::span<const std::byte> content(source + done, piece);
-        std::vector<std::byte> copy;
-        if (swapped != 0) {
-          copy.assign(content.begin(), content.end());
-          swap_bytes(copy.data(), piece, swapped);
-          content = copy;
-        }
-        return async(node, fn<&store_here>, to.address + done, to.tag, content);
-      });
+  return begun_or_late(at, operation::put, node, [&] {
+    const std::uint32_t swapped = swap_width(at, node, of, how.deadline_ns);
+    return transfer(
+        at, {one_sided::direction::put, source, node, to, bytes, how}, swapped, piece_bytes,
+        [&] { store_local(at, to, from, bytes); },
+        [&](std::size_t done, std::size_t piece) {
+          std::span<const std::byte> content(source + done, piece);
+          std::vector<std::byte> copy;
+          if (swapped != 0) {
+            copy.assign(content.begin(), content.end());
+            swap_bytes(copy.data(), piece, swapped);
+            content = copy;
+          }
+          return async(messages_to(node, how), fn<&store_here>, to.address + done, to.tag, content);
+        });
+  });
 }
 
 future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes, element of,
-                       moved_by whom) {
+                       transfer_terms how) {
   at.memory.count_got(bytes);
   auto* target = static_cast<std::byte*>(to);
-  const std::uint32_t swapped = swap_width(at, node, of);
-  return transfer(
-      at, {one_sided::direction::get, target, node, from, bytes, whom}, swapped, piece_bytes,
-      [&] { load_local(at, from, to, bytes); },
-      [&](std::size_t done, std::size_t piece) {
-        return async(node, fn<&load_here>, from.address + done, from.tag, static_cast<std::uint64_t>(piece))
-            .then([place = target + done, piece, swapped](const std::vector<std::byte>& data) {
-              if (data.size() != piece) throw protocol_error("a get was answered with another size");
-              std::memcpy(place, data.data(), piece);
-              swap_bytes(place, piece, swapped);
-            });
-      });
+  return begun_or_late(at, operation::get, node, [&] {
+    const std::uint32_t swapped = swap_width(at, node, of, how.deadline_ns);
+    return transfer(
+        at, {one_sided::direction::get, target, node, from, bytes, how}, swapped, piece_bytes,
+        [&] { load_local(at, from, to, bytes); },
+        [&](std::size_t done, std::size_t piece) {
+          return async(messages_to(node, how), fn<&load_here>, from.address + done, from.tag,
+                       static_cast<std::uint64_t>(piece))
+              .then([place = target + done, piece, swapped](const std::vector<std::byte>& data) {
+                if (data.size() != piece) throw protocol_error("a get was answered with another size");
+                std::memcpy(place, data.data(), piece);
+                swap_bytes(place, piece, swapped);
+              });
+        });
+  });
 }
 
 future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes,
-                        element of) {
+                        element of, transfer_terms how) {
   if (from_node == at.self() && from.tag != 0) {
-    return begun_or_failed(at, to_node, [&] { return put_own(at, from, to_node, to, bytes, of); });
+    return begun_or_failed(at, to_node, [&] { return put_own(at, from, to_node, to, bytes, of, how); });
   }
   if (to_node == at.self() && to.tag != 0) {
     return begun_or_failed(at, from_node, [&] {
       check_local(at, to, bytes);
-      return get_bytes(at, from_node, from, pointer_to(to), bytes, of);
+      return get_bytes(at, from_node, from, pointer_to(to), bytes, of, how);
     });
   }
   const engine_scope scope(&at);
-  return async(from_node, fn<&copy_from_here>, from.address, from.tag, to_node, to.address, to.tag,
-               static_cast<std::uint64_t>(bytes), of.number_bytes, of.known);
+  return async(messages_to(from_node, how), fn<&copy_from_here>, from.address, from.tag, to_node, to.address, to.tag,
+               static_cast<std::uint64_t>(bytes), of.number_bytes, of.known, time_left(how));
 }
 
 }  // namespace ham::offload::detail

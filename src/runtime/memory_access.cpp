@@ -1,6 +1,7 @@
 // Small accesses are the caller's own; from a size where that pays on, the node's transfer queue takes them over.
 #include "runtime/memory_access.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -8,12 +9,13 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/thread.hpp"
 #include "core/started_transfers.hpp"
 #include "core/transfer_queue.hpp"
 #include "runtime/started_rows.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 namespace {
 
 using transport::access_result;
@@ -21,6 +23,13 @@ using transport::access_result;
 constexpr std::size_t part_bytes = std::size_t{1} << 20;
 /// What is started takes no core from anybody; of fewer bytes, messages back and forth are most of the time.
 constexpr std::size_t min_started_bytes = std::size_t{256} << 10;
+constexpr std::size_t bounded_part_bytes = std::size_t{4} << 20;  // where a part costs something, for a deadline
+
+/// What moves between two readings of the clock, or on one thread.
+std::size_t part_of(const one_sided& what, transport::remote_memory::background_access by) noexcept {
+  if (by == transport::remote_memory::background_access::parts) return part_bytes;
+  return what.how.deadline_ns == 0 ? what.bytes : bounded_part_bytes;
+}
 
 /// An access while its caller goes on.
 class background_transfer final : public ham::detail::transfer {
@@ -52,6 +61,16 @@ class background_transfer final : public ham::detail::transfer {
   void finish(transport::access_result how) noexcept override {
     settle_access(at_, slot_, [&] { check(how); });
   }
+  void expire(bool begun) noexcept override {
+    settle_access(at_, slot_, [&] { throw what_.late(begun); });
+  }
+  [[nodiscard]] std::exception_ptr late(bool begun) const noexcept override {
+    try {
+      return std::make_exception_ptr(what_.late(begun));
+    } catch (...) {  // no memory
+      return std::current_exception();
+    }
+  }
 
   /// All of it on the calling thread, at once.
   void do_here() noexcept {
@@ -81,17 +100,29 @@ future<void> start_access(engine& at, ham::detail::peer_hold who, transport::rem
   auto fresh = std::make_unique<started_rows>(at, ham::detail::peer_hold(*who), memory, what);
   call_slot& slot = fresh->slot();
   std::unique_ptr<ham::detail::started_transfer> job = std::move(fresh);
-  if (at.memory.started().begin(job, memory.open_to_all())) return future<void>(&slot);
+  if (at.memory.started().begin(job, memory.open_to_all())) return future_access::make<void>(&slot);
   fulfil<void>(slot, [&] {
     const transport::access_result allowed = what.rows.row_bytes == 0 ? access_result::done : what.allowed(memory);
     what.check(at, *who, allowed != access_result::done ? allowed : what.move(memory, 0, what.bytes));
   });
-  return future<void>(&slot);
+  return future_access::make<void>(&slot);
 }
 
+/// In parts, if there is a deadline: it has been checked as a whole then.
 future<void> access_now(engine& at, ham::detail::peer& who, transport::remote_memory& memory, const one_sided& what) {
-  const transport::access_result how = what.move(memory, 0, what.bytes);
-  return ready_or_failed(at, what.verb(), what.node, [&] { what.check(at, who, how); });
+  const std::size_t part = what.how.deadline_ns == 0 ? what.bytes : part_of(what, memory.background());
+  std::size_t done = 0;
+  auto result = access_result::done;
+  do {
+    const std::size_t size = std::min(part, what.bytes - done);
+    result = what.move(memory, done, size);
+    done += size;
+    if (result != access_result::done) break;
+  } while (done < what.bytes && base::now_ns() < what.how.deadline_ns);
+  return ready_or_failed(at, what.verb(), what.node, [&] {
+    what.check(at, who, result);
+    if (done < what.bytes) throw what.late(true);
+  });
 }
 
 }  // namespace
@@ -147,34 +178,51 @@ transport::access_result one_sided::allowed(transport::remote_memory& memory) co
   return begin == transport::access_result::done ? move_run(memory, 0, extent, 0) : begin;
 }
 
-void one_sided::check(engine& at, ham::detail::peer& who, transport::access_result how) const {
-  if (how == transport::access_result::lost) at.fail_access(who);
-  if (how != transport::access_result::done) refuse(how, node, there, rows.remote_extent(bytes));
+void one_sided::check(engine& at, ham::detail::peer& who, transport::access_result result) const {
+  if (result == transport::access_result::lost) at.fail_access(who);
+  if (result != transport::access_result::done) refuse(result, node, there, rows.remote_extent(bytes));
+}
+
+deadline_exceeded one_sided::late(bool begun) const {
+  return deadline_exceeded(std::string(which == direction::put ? "put" : "get") + " of " + std::to_string(bytes) +
+                               " bytes at " + hexadecimal(there.address) + " of node " + std::to_string(node) +
+                               " was not over by its deadline (" +
+                               (!begun                    ? "nothing has moved"
+                                : which == direction::put ? "any part of the node's memory may have been written"
+                                                          : "any part of the local memory may have been written") +
+                               "); allow more time",
+                           begun ? call_outcome::may_have_run : call_outcome::not_run);
 }
 
 future<void> access(engine& at, ham::detail::peer_hold who, transport::remote_memory& memory, const one_sided& what) {
   using background_access = transport::remote_memory::background_access;
   const background_access how = memory.background();
-  const bool pays =
-      how == background_access::started ? what.bytes >= min_started_bytes : at.memory.transfers().pays(what.bytes);
-  const bool now = what.whom == moved_by::caller || !pays;
-  const bool in_rows = what.rows.row_bytes != 0;
-  if (now && !in_rows) return access_now(at, *who, memory, what);
-  if (how == background_access::started && !now) return start_access(at, std::move(who), memory, what);
+  // What is started cannot be taken back at a deadline: with one, its caller moves it in parts.
+  const bool starts = how == background_access::started && what.how.deadline_ns == 0 && what.bytes >= min_started_bytes;
+  const bool pays = how == background_access::started ? starts : at.memory.transfers().pays(what.bytes);
+  const bool now = what.how.whom == moved_by::caller || !pays;
+  const std::size_t part = part_of(what, how);
+  const bool divided = what.rows.row_bytes != 0 || (what.how.deadline_ns != 0 && part < what.bytes);
+  if (now && !divided) return access_now(at, *who, memory, what);
+  if (starts && !now) return start_access(at, std::move(who), memory, what);
   // Each part, or row, is checked by itself. The caller does not wait for a node to check the block.
-  const bool check_here = now || how == background_access::parts;
+  const bool check_here = now || how == background_access::parts || part < what.bytes;
   if (check_here) {
     if (const access_result answer = what.allowed(memory); answer != access_result::done)
       return ready_or_failed(at, what.verb(), what.node, [&] { what.check(at, *who, answer); });
     if (now) return access_now(at, *who, memory, what);
   }
-  auto handed_over = std::make_unique<background_transfer>(at, std::move(who), memory, what, check_here || !in_rows);
+  auto handed_over = std::make_unique<background_transfer>(at, std::move(who), memory, what, check_here || !divided);
   background_transfer& mine = *handed_over;
   call_slot& slot = mine.slot();
+  slot.deadline_ns = what.how.deadline_ns;
+  const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
   std::unique_ptr<ham::detail::transfer> job = std::move(handed_over);
-  const std::size_t part = how == background_access::parts ? part_bytes : what.bytes;
-  if (!at.memory.transfers().begin(slot, job, what.bytes, part)) mine.do_here();
-  return future<void>(&slot);
+  if (!at.memory.transfers().begin(slot, job, what.bytes, part, what.how.deadline_ns))
+    mine.do_here();
+  else if (what.how.deadline_ns != 0)
+    at.calls.add_deadline(id, what.how.deadline_ns);
+  return future_access::make<void>(&slot);
 }
 
 }  // namespace ham::offload::detail

@@ -13,7 +13,11 @@
 #include "runtime/engine.hpp"
 #include "runtime/row_layout.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
+
+/// The time that another node has for its part of a transfer, and what that makes of it; 0: no limit.
+[[nodiscard]] std::int64_t time_left(const transfer_terms& how) noexcept;
+[[nodiscard]] transfer_terms terms_left(std::int64_t time_left_ns) noexcept;
 
 [[nodiscard]] std::string hexadecimal(std::uint64_t address);
 /// Throws ham::buffer_error.
@@ -32,7 +36,7 @@ template <class Action>
 [[nodiscard]] future<void> ready_or_failed(engine& at, operation what, node_t node, Action action) {
   call_slot* const slot = make_transfer_slot(at, what, node);
   fulfil<void>(*slot, action);
-  return future<void>(slot);
+  return future_access::make<void>(slot);
 }
 
 /// Settles the future of an access that ran beside its caller: with what `check` throws, if it does.
@@ -55,7 +59,7 @@ struct one_sided {
   node_t node;
   raw_buffer there;
   std::size_t bytes;  ///< that move
-  moved_by whom;
+  transfer_terms how;
   row_layout rows{};
 
   [[nodiscard]] operation verb() const noexcept { return which == direction::put ? operation::put : operation::get; }
@@ -70,7 +74,9 @@ struct one_sided {
   [[nodiscard]] std::unique_ptr<transport::started_access> start_run(transport::remote_memory& memory, std::size_t from,
                                                                      std::size_t to, std::size_t count) const;
   /// Throws unless it was done: ham::node_failure, ham::buffer_error.
-  void check(engine& at, ham::detail::peer& who, transport::access_result how) const;
+  void check(engine& at, ham::detail::peer& who, transport::access_result result) const;
+  /// The error of one whose deadline has passed. `begun`: some of the bytes may have moved, or may yet.
+  [[nodiscard]] deadline_exceeded late(bool begun) const;
 
  private:
   [[nodiscard]] transport::access_result move_run(transport::remote_memory& memory, std::size_t from, std::size_t to,

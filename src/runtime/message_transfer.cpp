@@ -5,7 +5,7 @@
 #include "base/log.hpp"
 #include "ham/offload/when.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 
 namespace {
 
@@ -29,6 +29,34 @@ future<void> join(engine& at, const one_sided& what, std::vector<future<void>> p
     if (first != nullptr) std::rethrow_exception(first);
   });
   return named(std::move(all_done), what);
+}
+
+future<void> join_bounded(engine& at, const one_sided& what, std::vector<future<void>> parts) {
+  const engine_scope scope(&at);
+  auto all_done = when_all(std::move(parts)).then([what](std::vector<future<void>> all) {
+    bool late = false;
+    bool begun = false;
+    std::exception_ptr first;  // of another kind
+    for (const auto& one : all) {
+      try {
+        if (std::exception_ptr why = one.error(); why != nullptr) std::rethrow_exception(std::move(why));
+        begun = true;
+      } catch (const deadline_exceeded& why) {
+        late = true;
+        begun = begun || why.outcome() != call_outcome::not_run;
+      } catch (...) {
+        if (first == nullptr) first = std::current_exception();
+      }
+    }
+    if (first != nullptr) std::rethrow_exception(first);
+    if (late) throw what.late(begun);
+  });
+  return named(std::move(all_done), what);
+}
+
+future<void> unsent_part(engine& at, const one_sided& what) {
+  return ready_or_failed(at, what.verb(), what.node,
+                         [] { throw deadline_exceeded("not sent", call_outcome::not_run); });
 }
 
 void warn_of_messages(node_t node, std::size_t bytes) {

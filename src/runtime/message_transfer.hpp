@@ -6,30 +6,38 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "ham/offload/future.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/memory_access.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 
 inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // at most
 
 /// Waits for parts; the first error counts.
 [[nodiscard]] future<void> join(engine& at, const one_sided& what, std::vector<future<void>> parts);
+/// The same of parts that have the deadline of `what`: the error says what became of all of it.
+[[nodiscard]] future<void> join_bounded(engine& at, const one_sided& what, std::vector<future<void>> parts);
+/// The error of a part that was not sent.
+[[nodiscard]] future<void> unsent_part(engine& at, const one_sided& what);
 
-/// send_piece(from, count) for all of `bytes`, of `max_bytes` at once; settled when all pieces have. The caller waits
-/// when many pieces are under way.
+/// send_piece(from, count) for all bytes of `what`, of `max_bytes` at once; settled when all pieces have. The caller
+/// waits when many pieces are under way. Behind its deadline none is sent.
 template <class Piece>
 [[nodiscard]] future<void> in_pieces(engine& at, const one_sided& what, Piece send_piece, std::size_t max_bytes) {
-  const std::size_t bytes = what.bytes;
   constexpr std::size_t max_under_way = 1024;
   const engine_scope scope(&at);
   std::vector<future<void>> parts;
-  for (std::size_t done = 0; done < bytes; done += max_bytes) {
+  for (std::size_t done = 0; done < what.bytes; done += max_bytes) {
     if (parts.size() >= max_under_way) parts[parts.size() - max_under_way].wait();
-    parts.push_back(send_piece(done, std::min(max_bytes, bytes - done)));
+    if (what.how.deadline_ns != 0 && base::now_ns() >= what.how.deadline_ns) {
+      parts.push_back(unsent_part(at, what));
+      break;
+    }
+    parts.push_back(send_piece(done, std::min(max_bytes, what.bytes - done)));
   }
-  return join(at, what, std::move(parts));
+  return what.how.deadline_ns == 0 ? join(at, what, std::move(parts)) : join_bounded(at, what, std::move(parts));
 }
 
 /// What `begin` returns; if it throws, a future that fails with that. It is a copy with `node`.
@@ -40,6 +48,30 @@ template <class Begin>
   } catch (...) {
     return ready_or_failed(at, operation::copy, node, [] { throw; });
   }
+}
+
+/// The same of ham::deadline_exceeded alone, of put or get.
+template <class Begin>
+[[nodiscard]] future<void> begun_or_late(engine& at, operation verb, node_t node, Begin begin) {
+  try {
+    return begin();
+  } catch (const deadline_exceeded&) {
+    return ready_or_failed(at, verb, node, [] { throw; });
+  }
+}
+
+/// Whether an access by the memory is over by the deadline of `what`, or soon after. One that waits for the peer is
+/// not, and one that was started cannot be taken back while its bytes are in use.
+[[nodiscard]] inline bool ends_in_time(const one_sided& what, const transport::remote_memory& memory) noexcept {
+  return what.how.deadline_ns == 0 ||
+         (!memory.waits_for_peer() && memory.background() != transport::remote_memory::background_access::started);
+}
+
+/// Where the messages of a transfer go.
+[[nodiscard]] inline destination messages_to(node_t node, const transfer_terms& how) noexcept {
+  destination to(node);
+  to.deadline_ns = how.deadline_ns;
+  return to;
 }
 
 /// A node reaches memory that nobody has allocated through HAM by messages only: says so on stderr. Once in a process,
@@ -55,10 +87,11 @@ template <class Here, class Piece>
   if (what.bytes == 0) return ready_or_failed(at, what.verb(), what.node, [] {});
   if (what.node == at.self()) return ready_or_failed(at, what.verb(), what.node, here);
   {
-    ham::detail::peer_hold who = at.peer_of(what.node);
+    ham::detail::peer_hold who = at.peer_of(what.node, what.how.deadline_ns);
     transport::remote_memory* const memory = at.memory.of(*who);
     if (memory != nullptr && what.there.tag == 0) warn_of_messages(what.node, what.bytes);
-    if (memory != nullptr && what.there.tag != 0 && swapped == 0 && what.suits(*memory))
+    // Messages have a deadline of their own; what they carry is theirs.
+    if (memory != nullptr && what.there.tag != 0 && swapped == 0 && ends_in_time(what, *memory) && what.suits(*memory))
       return access(at, std::move(who), *memory, what);
   }
   return in_pieces(at, what, send_piece, message_bytes);

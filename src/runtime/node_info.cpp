@@ -8,7 +8,7 @@
 
 #include "base/process.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr const char* isa_name() noexcept {

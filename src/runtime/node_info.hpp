@@ -3,7 +3,7 @@
 
 #include "ham/offload/node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Describes this process, as node `self`.
 [[nodiscard]] offload::node_descriptor::info local_node_info(node_t self);

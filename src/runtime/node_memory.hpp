@@ -12,7 +12,7 @@
 #include "core/started_transfers.hpp"
 #include "core/transfer_queue.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// All members may be called from any thread.
 class node_memory {

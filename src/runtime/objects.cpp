@@ -18,8 +18,9 @@
 #include "ham/offload/remote.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/forks.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 struct kept_object {
@@ -161,24 +162,34 @@ void destroy_here(node_t node, object_id which) {
   static_cast<void>(object_space::process().take(serial_of(engine_of(node)), which));
 }
 
-void destroy_object(node_t node, object_id which) {
+void destroy_object(const destination& to, object_id which) {
   if (which.number == 0) throw_no_object();
-  if (node == current().self())
-    destroy_here(node, which);
+  engine& at = engine_for(to);
+  const engine_scope scope(&at);
+  if (to.node == at.self())
+    destroy_here(to.node, which);
   else
-    offload::sync(node, fn<&destroy_here>, node, which);
+    offload::sync(to, fn<&destroy_here>, to.node, which);
 }
 
-void destroy_at_end(node_t node, object_id which) noexcept {
+void destroy_late(const destination& to, object_id which) noexcept {
+  give_back([&] { return offload::async(to, fn<&destroy_here>, to.node, which); });
+}
+
+bool destroy_at_end(std::uint64_t runtime, node_t node, object_id which, std::int64_t limit_ns) noexcept {
   try {
-    engine& at = current();
-    if (node == at.self())
-      destroy_here(node, which);
-    else
-      end_handle(at, node, "an object", [&] { return offload::try_async(node, fn<&destroy_here>, node, which); });
+    engine* const at = find_engine(runtime);
+    if (at == nullptr) return true;  // its objects are gone
+    const engine_scope scope(at);
+    if (node != at->self()) {
+      return end_handle(
+          *at, node, "an object", [&] { return offload::try_async(node, fn<&destroy_here>, node, which); }, limit_ns);
+    }
+    destroy_here(node, which);
   } catch (const std::exception&) {
-    return;  // the node may be gone, and its objects with it
+    // the node may be gone, and its objects with it
   }
+  return true;
 }
 
 bool find_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t& offset) {

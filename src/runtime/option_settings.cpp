@@ -6,7 +6,7 @@
 
 #include "ham/msg/thread_pool.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using base::setting;

@@ -18,7 +18,7 @@
 #include "runtime/option_settings.hpp"
 #include "transport/fragments.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr const char* help_begin =

@@ -4,7 +4,20 @@
 #include <cstddef>
 #include <vector>
 
-namespace ham::detail {
+#include "core/thread_state.hpp"
+#include "runtime/executing.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+/// Calls that the thread executes for a policy: they count for no node's nesting.
+constinit thread_local unsigned kept_calls = 0;
+
+}  // namespace
+
+bool executes_something() noexcept {
+  return this_thread.depth != 0 || this_thread.context != nullptr || kept_calls != 0;
+}
 
 /// A call with its bytes, for copies.
 struct received_call_base::kept {
@@ -27,8 +40,10 @@ received_call_base::received_call_base(const received_call_base& other)
 void received_call_base::give_up() noexcept { delete kept_; }
 
 void received_call_base::run(call_body body) {
+  const bool kept = kept_ != nullptr;
+  kept_calls += kept ? 1 : 0;
   try {
-    if (kept_ == nullptr) {
+    if (!kept) {
       body(*call_);
     } else {  // on a thread that works for no runtime in particular
       const engine_scope scope(call_->at);
@@ -37,6 +52,7 @@ void received_call_base::run(call_body body) {
   } catch (...) {
     call_failed(*call_);
   }
+  kept_calls -= kept ? 1 : 0;
 }
 
 void call_failed(incoming_call& call) noexcept {

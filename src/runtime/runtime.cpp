@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 #include "base/own_program.hpp"
 #include "base/thread.hpp"
@@ -16,7 +17,7 @@
 #include "runtime/options.hpp"
 #include "runtime/start.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 namespace detail {
 namespace {
 
@@ -52,11 +53,26 @@ std::unique_ptr<runtime_parts> enter_main(target_of_main target, int& argc, char
   return parts_of_main_here();
 }
 
+/// A target that executes calls when the program says so.
+std::unique_ptr<runtime_parts> target_to_serve(bool plain_output) {
+  expected_target expected = expect_target_process(plain_output);
+  auto parts = std::make_unique<runtime_parts>();
+  parts->self = expected.self;
+  parts->nodes = expected.nodes;
+  parts->serve = [run = std::move(expected.run)] {
+    const target_of_main target = run();
+    if (target != nullptr)
+      target->end_main(0, false, "the program serves by ham::runtime::serve(), which runs no main");
+  };
+  return parts;
+}
+
 /// The start of the program's own runtime. Targets execute calls here; nullptr: this process was one, and its job has
 /// ended. `take_options` is called where there is a host, `command` is this program with its arguments after that.
 template <class Take, class Command>
 std::unique_ptr<runtime_parts> start_program(int& argc, char**& argv, runtime_options& options, Take take_options,
                                              Command command) {
+  if (is_target_process() && options.returns_in_targets) return target_to_serve(options.plain_output);
   if (is_target_process()) {
     target_of_main target = run_target_process(options.plain_output);
     return target == nullptr ? nullptr : enter_main(std::move(target), argc, argv);
@@ -65,11 +81,15 @@ std::unique_ptr<runtime_parts> start_program(int& argc, char**& argv, runtime_op
   take_options();
   if (!options.serve.empty()) {
     target_of_main target = serve_hosts(options, command());
+    if (target == nullptr && options.returns_in_targets) return std::make_unique<runtime_parts>();
     if (target == nullptr) std::exit(0);
     return enter_main(std::move(target), argc, argv);
   }
   auto parts = start_job(options, command());
-  if (parts->here() == nullptr) return nullptr;
+  if (parts->here() == nullptr) {
+    if (!options.returns_in_targets) parts.reset();
+    return parts;
+  }
   if (parts->host != nullptr && options.main_node != 0) {
     process_job() = std::move(parts);  // a function that exits here ends the job in order
     std::atexit([] { end_process_job(); });
@@ -147,6 +167,20 @@ std::size_t runtime::num_nodes() const noexcept {
   return parts_->here() == nullptr ? parts_->nodes : parts_->here()->peers.size();
 }
 node_t runtime::this_node() const noexcept { return parts_->self; }
+
+offload::destination runtime::node(offload::node_number number) const {
+  const detail::engine* const at = parts_->here();
+  if (at == nullptr)
+    throw config_error(
+        "this runtime has no nodes to call (it is a target that has not served yet, or whose job has "
+        "ended); call serve() first, or keep to the host");
+  return {number, 0, at->serial};
+}
+
+bool runtime::serve() {
+  if (const auto run = std::exchange(parts_->serve, nullptr)) run();
+  return parts_->here() == nullptr;
+}
 
 runtime::scope runtime::use() noexcept { return scope(parts_->here()); }
 runtime::scope::scope(detail::engine* at) noexcept : before_(detail::set_thread_engine(at)) {}

@@ -4,7 +4,7 @@
 #include "ham/offload/buffer_span.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 
 void throw_outside(std::size_t offset, std::size_t count, std::size_t size) {
   const std::string what = count == SIZE_MAX
@@ -26,6 +26,12 @@ bool is_here(node_t node) noexcept {
 void throw_not_here(node_t node) {
   throw buffer_error("memory of node " + std::to_string(node) +
                      " cannot be read or written as memory of this process; call a function on that node, or get it");
+}
+
+void throw_other_runtime(node_t node) {
+  throw buffer_error("memory of node " + std::to_string(node) +
+                     " of one runtime cannot be reached by another one; name the runtime that the buffer was made "
+                     "under, or none");
 }
 
 }  // namespace ham::offload::detail

@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 namespace {
 
 using transport::access_result;
@@ -20,7 +20,7 @@ started_rows::started_rows(engine& at, ham::detail::peer_hold who, transport::re
       who_(std::move(who)),
       memory_(memory),
       what_(what),
-      slot_(*make_local_slot(at)),
+      slot_(*make_transfer_slot(at, what.verb(), what.node)),
       checks_(what.rows.row_bytes == 0 ? 0 : 2),
       steps_(checks_ + (what.rows.row_bytes == 0 ? 1 : what.bytes / what.rows.row_bytes)) {}
 

@@ -12,7 +12,7 @@
 #include "ham/error.hpp"
 #include "transport/group_text.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 class factory;
 class starting_factory;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// The most targets that a group or a whole list can ask for.
 inline constexpr std::size_t max_targets = 4000;

@@ -8,7 +8,7 @@
 #include "transport/factory.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// What the nodes of one such job share.
 class node_group {

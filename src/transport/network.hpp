@@ -12,7 +12,7 @@
 #include "base/secret_key.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// What both ends of a connection hold.
 using base::secret_key;
@@ -101,7 +101,7 @@ class network_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t module_interface = 6;
+inline constexpr std::uint32_t module_interface = 7;
 
 /// The function that a module exports under the name "ham_network_module". nullptr: another interface than asked for.
 using network_module_entry = network_module* (*)(std::uint32_t interface_version);

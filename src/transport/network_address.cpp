@@ -3,7 +3,7 @@
 
 #include "base/numbers.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 std::string network_address::text() const {
   const bool brackets = host.find(':') != std::string::npos;

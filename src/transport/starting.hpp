@@ -13,7 +13,7 @@
 #include "transport/factory.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// One target to start.
 struct start_plan {

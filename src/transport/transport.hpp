@@ -15,7 +15,7 @@
 #include "base/cpu.hpp"
 #include "ham/error.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// What travels with every frame, opaque to the transport.
 struct frame_head {
@@ -69,6 +69,8 @@ class remote_memory {
   /// Whether the calling thread, and whether any thread, may use it.
   [[nodiscard]] virtual bool open_to_me() const noexcept { return true; }
   [[nodiscard]] virtual bool open_to_all() const noexcept { return true; }
+  /// Whether an access waits for the peer's process, which may be stopped: it has no limit in time then.
+  [[nodiscard]] virtual bool waits_for_peer() const noexcept { return false; }
   /// With background_access::started: begin what put and get do, and do not wait for the peer. The local bytes are in
   /// use until it is over. Throw std::bad_alloc.
   [[nodiscard]] virtual std::unique_ptr<started_access> start_put(std::uint64_t /*address*/, std::uint64_t /*tag*/,

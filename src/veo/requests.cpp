@@ -1,7 +1,7 @@
 // Hands requests to the helper of this process.
 #include "requests.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 helper_side& helper() {

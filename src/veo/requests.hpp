@@ -10,7 +10,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 enum class outcome : std::uint32_t {
   done,

@@ -5,7 +5,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 TEST(parse_cores, lists_and_ranges) {

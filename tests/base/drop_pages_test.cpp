@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 TEST(drop_pages, empties_all_complete_pages) {

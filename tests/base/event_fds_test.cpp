@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 bool is_readable(int fd) {

@@ -18,7 +18,7 @@
 #include "base/memory_file.hpp"
 #include "ham/error.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 using namespace std::chrono_literals;

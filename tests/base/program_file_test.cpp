@@ -10,7 +10,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 class program_file : public testing::Test {

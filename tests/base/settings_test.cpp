@@ -15,7 +15,7 @@
 #include "base/process.hpp"
 #include "ham/error.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 /// A variable of the environment while this lives.

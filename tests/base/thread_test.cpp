@@ -7,7 +7,7 @@
 #include <atomic>
 #include <string>
 
-namespace ham::base {
+namespace ham::inline v0::base {
 namespace {
 
 struct seen {

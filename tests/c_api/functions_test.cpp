@@ -45,6 +45,53 @@ int throws_too(const void*, size_t, ham_reply*, void*) { throw std::runtime_erro
 
 using calls_by_name = two_targets;
 
+std::string layout_of(const char* name) {
+  char text[200] = "";
+  size_t length = 0;
+  EXPECT_EQ(ham_layout(1, name, -1, text, sizeof text, &length), HAM_OK) << ham_error_message();
+  EXPECT_EQ(std::strlen(text), length);
+  return text;
+}
+
+int encoded(const char* name, const char* layout, const void* arguments, size_t size, void* result, size_t space) {
+  ham_future* future = nullptr;
+  EXPECT_EQ(ham_call_encoded(1, name, layout, arguments, size, -1, &future), HAM_OK) << ham_error_message();
+  const int status = ham_result(&future, result, space, nullptr);
+  ham_release(&future);
+  return status;
+}
+
+TEST_F(calls_by_name, layouts_of_functions_in_cpp) {
+  EXPECT_EQ(layout_of("c_api_test.numbers"), "f8,f8->f8");
+  EXPECT_EQ(layout_of("c_api_test.greet"), "str->str");
+  EXPECT_EQ(layout_of("c_api_test.in"), "->vec<char>");
+  char text[4];
+  size_t length = 0;
+  EXPECT_EQ(ham_layout(1, "c_api_test.numbers", -1, text, sizeof text, &length), HAM_ERROR_TRUNCATED);
+  EXPECT_EQ(length, 9U);
+  EXPECT_EQ(ham_layout(1, "c_api_test.none", -1, text, sizeof text, &length), HAM_ERROR_CALL);
+  EXPECT_EQ(ham_layout(1, nullptr, -1, text, sizeof text, &length), HAM_ERROR_ARGUMENT);
+}
+
+TEST_F(calls_by_name, with_arguments_encoded_as_the_functions_own) {
+  const double numbers[2] = {1.5, 2.25};
+  double sum = 0;
+  EXPECT_EQ(encoded("c_api_test.numbers", "f8,f8->f8", numbers, sizeof numbers, &sum, sizeof sum), HAM_OK)
+      << ham_error_message();
+  EXPECT_EQ(sum, 3.75);
+  EXPECT_EQ(encoded("c_api_test.numbers", "f8->f8", numbers, sizeof numbers, &sum, sizeof sum), HAM_ERROR_CALL);
+  EXPECT_NE(std::string(ham_error_message()).find("is f8,f8->f8 here"), std::string::npos) << ham_error_message();
+  EXPECT_EQ(encoded("c_api_test.none", "f8->f8", numbers, sizeof numbers, &sum, sizeof sum), HAM_ERROR_CALL);
+}
+
+TEST_F(calls_by_name, with_bytes_that_are_no_arguments_fail_alone) {
+  const double numbers[3] = {1, 2, 3};
+  double sum = 0;
+  for (const size_t size : {size_t{0}, size_t{15}, sizeof numbers})
+    EXPECT_NE(encoded("c_api_test.numbers", "f8,f8->f8", numbers, size, &sum, sizeof sum), HAM_OK) << size;
+  EXPECT_EQ(call(1, "c_api_test.greet", "you"), "hello you") << "the connection is as it was";
+}
+
 TEST_F(calls_by_name, run_what_was_registered) {
   const function_name name("twice");
   std::string comma = ", ";

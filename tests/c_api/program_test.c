@@ -58,6 +58,16 @@ static int64_t process_of(ham_node node) {
   return pid;
 }
 
+static int is_over = 0;
+
+/* Behind the destructors of the main thread's variables, and behind the end of the job. */
+static void at_exit(void) {
+  if (!is_over) return;
+  CHECK(ham_call(1, "process", NULL, 0, -1, NULL, 0, NULL) == HAM_ERROR_CONFIG);
+  CHECK(strstr(ham_error_message(), "no HAM runtime is up") != NULL);
+  puts("all is well");
+}
+
 int main(int argc, char** argv) {
   int64_t pid;
   ham_node two = 2, zero = 0, added;
@@ -65,6 +75,7 @@ int main(int argc, char** argv) {
   char text[100];
   int alive;
 
+  CHECK(atexit(&at_exit) == 0);
   CHECK(ham_register("process", &process, NULL) == HAM_OK);
   CHECK(ham_register("ask", &ask, NULL) == HAM_OK);
   CHECK(ham_register("fill", &fill, NULL) == HAM_OK);
@@ -98,6 +109,6 @@ int main(int argc, char** argv) {
   CHECK(ham_alive(1, &alive) == HAM_OK && alive);
   CHECK(ham_finish() == HAM_OK);
   CHECK(ham_num_nodes() == 0);
-  puts("all is well");
+  is_over = 1;
   return 0;
 }

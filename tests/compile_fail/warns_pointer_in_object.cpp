@@ -1,6 +1,7 @@
 // expect: warnings ham: an object in this call holds a pointer, a reference or a view
 // Objects that cross as their bytes: those that hold pointers compile, with a warning.
 #include <ham/offload.hpp>
+#include <ham/offload/pool.hpp>
 
 #include <array>
 #include <optional>
@@ -143,6 +144,10 @@ void verbs(const range& r, double* factor) {
   (void)offload::async(1, fn<&take<range>>, r);      // warns
   (void)offload::try_async(1, fn<&take<range>>, r);  // warns
   offload::ping(1, fn<&take<range>>, r);             // warns
+  offload::pool nodes;
+  (void)nodes.async(fn<&take<range>>, r);                       // warns
+  (void)nodes.try_async(ham::idempotent(fn<&take<range>>), r);  // warns
+  (void)nodes.async(fn<&take<int>>, 1);
   offload::batch calls(1);
   (void)calls.add(fn<&take<range>>, r);                      // warns
   (void)offload::async(1, fn<&give<range>>);                 // warns

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 TEST(backlog, is_bounded_in_bytes) {

@@ -43,9 +43,10 @@ class sending_node : public detail::sending_node {
   std::function<bool()> on_break = [] { return false; };
   int notices = 0, progresses = 0, long_messages = 0;
 
-  detail::peer_hold make_ready(node_t node) override {
+  bool late = false;
+  detail::peer_hold make_ready(node_t node, std::int64_t deadline_ns) override {
     on_make_ready(node);
-    return peers_.hold(node);
+    return late && deadline_ns != 0 ? detail::peer_hold() : peers_.hold(node);
   }
   void take_notice() override { ++notices; }
   bool progress() override {
@@ -261,6 +262,18 @@ TEST_F(call_sender, a_node_that_is_not_ready_is_connected_first) {
   EXPECT_EQ(to_.heads.size(), 1U);
 }
 
+TEST_F(call_sender, a_node_that_does_not_get_ready_in_time_fails_the_call_as_not_run) {
+  peers_[other].state = peer_state::unknown;
+  node_.late = true;
+  EXPECT_FALSE(send(8, soon(1'000'000)));
+  EXPECT_THROW(ping(8, soon(1'000'000)), deadline_exceeded);
+  EXPECT_NE(error<deadline_exceeded>(), "");
+  detail::batch_owner owner{[](detail::batch_owner&) {}};
+  EXPECT_THROW(static_cast<void>(sender_.begin_batched(soon(1'000'000), function(), &decode_nothing, owner)),
+               deadline_exceeded);
+  EXPECT_TRUE(to_.heads.empty());
+}
+
 TEST_F(call_sender, a_node_that_is_lost_meanwhile_fails_the_call_as_not_run) {
   peers_[other].state = peer_state::lost;
   try {
@@ -305,7 +318,7 @@ class batch_of_two : public call_sender {
  protected:
   batch_of_two() {
     for (call_slot*& slot : slots_) {
-      slot = sender_.begin_batched(other, function(), &decode_nothing, owner_).slot;
+      slot = sender_.begin_batched(destination(other), function(), &decode_nothing, owner_).slot;
       claimed_.push_back(slot);
     }
   }
@@ -386,7 +399,8 @@ TEST_F(faulty_sender, a_call_fails_before_it_is_sent) {
   EXPECT_TRUE(to_.heads.empty());
   EXPECT_NE(error<node_failure>().find("HAM_FAULT"), std::string::npos);
   call_room out;
-  EXPECT_THROW(static_cast<void>(faulty_->begin(other, function(), 8, nullptr, when_full::wait, out)), node_failure)
+  EXPECT_THROW(static_cast<void>(faulty_->begin(destination(other), function(), 8, nullptr, when_full::wait, out)),
+               node_failure)
       << "a ping has no future";
   EXPECT_TRUE(peers_[other].sending.try_lock()) << "nobody holds it";
   peers_[other].sending.unlock();
@@ -453,13 +467,35 @@ TEST_F(faulty_sender, calls_of_a_batch_suffer_one_by_one) {
   struct nobody : detail::batch_owner {
   } owner;
   rules("*:request:1");
-  EXPECT_THROW(static_cast<void>(faulty_->begin_batched(other, function(), &decode_nothing, owner)), node_failure);
+  EXPECT_THROW(static_cast<void>(faulty_->begin_batched(destination(other), function(), &decode_nothing, owner)),
+               node_failure);
   rules("*:reply:1");
-  const detail::batch_slot one = faulty_->begin_batched(other, function(), &decode_nothing, owner);
+  const detail::batch_slot one = faulty_->begin_batched(destination(other), function(), &decode_nothing, owner);
   EXPECT_EQ(one.slot->fault, 1);
   EXPECT_EQ(one.key, test::callable_key());
   one.slot->in_batch = false;
   calls_.cancel(*one.slot);
+}
+
+TEST_F(faulty_sender, a_call_of_a_batch_is_not_late_beyond_its_deadline) {
+  detail::batch_owner owner{[](detail::batch_owner&) {}};
+  const auto begin = [&](std::int64_t in_ns) {
+    return faulty_->begin_batched(soon(in_ns), function(), &decode_nothing, owner);
+  };
+  rules("*:request=10s:1");
+  const std::int64_t before = base::now_ns();
+  EXPECT_THROW(static_cast<void>(begin(20'000'000)), deadline_exceeded);
+  EXPECT_GE(base::now_ns() - before, 20'000'000) << "nothing is said before";
+  EXPECT_LT(base::now_ns() - before, 9 * second_ns);
+  rules("*:request=20ms:1");
+  const detail::batch_slot one = begin(60 * second_ns);
+  EXPECT_GT(node_.progresses, 0);
+  one.slot->in_batch = false;
+  calls_.cancel(*one.slot);
+  peers_[other].state = peer_state::unknown;
+  node_.late = true;
+  rules("*:request:1");
+  EXPECT_THROW(static_cast<void>(begin(1'000'000)), deadline_exceeded) << "without a node there is nothing to decide";
 }
 
 }  // namespace call_sender_test

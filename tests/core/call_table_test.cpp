@@ -9,7 +9,7 @@
 
 #include "core/idle_node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr node_t peer_node = 3;
@@ -106,6 +106,17 @@ TEST_F(call_table_test, a_settled_call_cannot_be_abandoned) {
   static_cast<void>(calls.take_reply(slot.id, peer_node));
   calls.settle(slot, slot_state::value);
   EXPECT_FALSE(calls.abandon(slot));
+  calls.release(slot);
+}
+
+TEST_F(call_table_test, a_call_that_something_waits_for_cannot_be_abandoned) {
+  call_slot& slot = pending();
+  continuation later{[](continuation*) {}};
+  EXPECT_FALSE(calls.attach(slot, &later));
+  EXPECT_FALSE(calls.abandon(slot)) << "nothing would run it";
+  static_cast<void>(calls.take_reply(slot.id, peer_node));
+  calls.settle(slot, slot_state::value);
+  EXPECT_EQ(calls.due().pop(), &later);
   calls.release(slot);
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 TEST(long_memory_timer, runs_from_the_last_long_message) {

@@ -6,7 +6,7 @@
 #include "core/exceptions_as_bytes.hpp"
 #include "ham/offload/exceptions.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using test::bytes_of;
@@ -29,6 +29,27 @@ TEST(remote_exception, registered_types_are_known_by_a_name_for_people) {
   }
   EXPECT_NE(describe_exception(bytes).find("out_of_paper: tray 2"), std::string::npos) << describe_exception(bytes);
   EXPECT_THROW(std::rethrow_exception(decode_exception(bytes, "f()", {})), out_of_paper);
+}
+
+template <class Of>
+struct jammed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+const bool registered_jammed = register_exception<jammed<msg::writer>>();
+
+/// Nodes of two releases know each other's.
+TEST(remote_exception, the_name_of_a_registered_type_has_no_version_of_the_library) {
+  ASSERT_TRUE(registered_jammed);
+  std::vector<std::byte> bytes;
+  try {
+    throw jammed<msg::writer>("tray 3");
+  } catch (...) {
+    bytes = encode_current_exception();
+  }
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_NE(text.find("jammed<ham::msg::writer>"), std::string::npos) << text;
+  EXPECT_EQ(text.find("v0"), std::string::npos) << text;
+  EXPECT_THROW(std::rethrow_exception(decode_exception(bytes, "f()", {})), jammed<msg::writer>);
 }
 
 /// Each level of this mangled name doubles what a demangler makes of it: 40 levels would fill any memory.

@@ -11,7 +11,7 @@
 
 #include "core/wire.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 call_slot& claimed(slot_table& table) {

@@ -8,7 +8,7 @@
 #include "core/idle_node.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 struct served : test::idle_node {

@@ -6,7 +6,7 @@
 #include <array>
 #include <thread>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 /// Engines here are addresses only.

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/process.hpp"
 #include "core/thread_state.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using transport::access_result;
@@ -23,6 +24,7 @@ struct record {
   std::vector<std::size_t> moved;  // begins of parts
   std::promise<access_result> end;
   int ends = 0;
+  std::string expired;  // how, if it is
   std::future<access_result> over = end.get_future();
 };
 
@@ -39,6 +41,13 @@ class fake_transfer final : public transfer {
   }
   void finish(access_result how) noexcept override {
     if (++to_.ends == 1) to_.end.set_value(how);
+  }
+  void expire(bool begun) noexcept override {
+    to_.expired = begun ? "begun" : "not begun";
+    finish(access_result::lost);
+  }
+  [[nodiscard]] std::exception_ptr late(bool) const noexcept override {
+    return std::make_exception_ptr(deadline_exceeded("late"));
   }
 
  private:
@@ -130,6 +139,87 @@ TEST(transfer_queue, helps_only_with_what_it_waits_for_and_has_time_for) {
   EXPECT_TRUE(is_mine(by));
   go_on.set_value();
   EXPECT_EQ(first.over.get(), access_result::done);
+}
+
+TEST(transfer_queue, begins_nothing_behind_the_deadline) {
+  transfer_queue queue(nullptr);
+  call_slot slot;
+  record seen;
+  const std::int64_t deadline = base::now_ns() + 50'000'000;
+  auto what = make(seen, [&](std::size_t) {
+    while (base::now_ns() < deadline) base::sleep_ns(1'000'000);
+    return access_result::done;
+  });
+  ASSERT_TRUE(queue.begin(slot, what, 1000, 10, deadline));
+  seen.over.wait();
+  queue.stop();
+  EXPECT_EQ(seen.moved.size(), 1U) << "what was begun is moved to its end";
+  EXPECT_EQ(seen.expired, "begun");
+  EXPECT_EQ(seen.ends, 1);
+  EXPECT_FALSE(queue.busy());
+
+  record second;
+  auto none = make(second);
+  transfer_queue other(nullptr);
+  ASSERT_TRUE(other.begin(slot, none, 1000, 10, 1));
+  second.over.wait();
+  EXPECT_EQ(second.expired, "not begun");
+  EXPECT_TRUE(second.moved.empty());
+}
+
+TEST(transfer_queue, a_waiter_stops_at_the_deadline_as_well) {
+  transfer_queue queue(nullptr);
+  call_slot blocked, slot;
+  record first, seen;
+  std::promise<void> first_taken, go_on;
+  auto blocks = make(first, [&](std::size_t) {
+    first_taken.set_value();
+    go_on.get_future().wait();
+    return access_result::done;
+  });
+  ASSERT_TRUE(queue.begin(blocked, blocks, 10, 10));
+  first_taken.get_future().wait();
+  const std::int64_t deadline = base::now_ns() + 20'000'000;
+  auto what = make(seen, [&](std::size_t) {
+    base::sleep_ns(5'000'000);
+    return access_result::done;
+  });
+  ASSERT_TRUE(queue.begin(slot, what, 1000, 10, deadline));
+  queue.help(slot, base::never_ns);
+  EXPECT_EQ(seen.expired, "begun");
+  EXPECT_GE(seen.moved.size(), 1U);
+  EXPECT_LT(seen.moved.size(), 100U);
+  go_on.set_value();
+  first.over.wait();
+}
+
+TEST(transfer_queue, one_that_expires_is_taken_back_unless_it_is_being_moved) {
+  transfer_queue queue(nullptr);
+  call_slot blocked, slot, other;
+  record first, seen;
+  std::promise<void> first_taken, go_on;
+  auto blocks = make(first, [&](std::size_t) {
+    first_taken.set_value();
+    go_on.get_future().wait();
+    return access_result::done;
+  });
+  ASSERT_TRUE(queue.begin(blocked, blocks, 20, 10));
+  first_taken.get_future().wait();
+  auto what = make(seen);
+  ASSERT_TRUE(queue.begin(slot, what, 10, 10, base::now_ns() + 60'000'000'000));
+  EXPECT_EQ(queue.take_expired(other).what, nullptr);
+  EXPECT_EQ(queue.take_expired(blocked).what, nullptr) << "who moves it ends it";
+  const transfer_queue::expired back = queue.take_expired(slot);
+  ASSERT_NE(back.what, nullptr);
+  EXPECT_FALSE(back.begun);
+  EXPECT_EQ(queue.take_expired(slot).what, nullptr) << "once";
+  go_on.set_value();
+  first.over.wait();
+  queue.stop();
+  EXPECT_EQ(first.expired, "begun");
+  EXPECT_EQ(first.moved.size(), 1U);
+  EXPECT_EQ(seen.ends, 0);
+  EXPECT_FALSE(queue.busy());
 }
 
 TEST(transfer_queue, a_failure_ends_it_before_the_rest_is_begun) {

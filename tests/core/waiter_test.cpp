@@ -7,7 +7,7 @@
 
 #include "core/idle_node.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using test::idle_node;

@@ -10,7 +10,7 @@
 #include "core/slot_table.hpp"
 #include "transport/common/ring_layout.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 constexpr wire_kind all_kinds[] = {wire_kind::call,     wire_kind::reply,    wire_kind::reply_error,

@@ -313,11 +313,11 @@ TEST_F(hostile_frames, a_reply_by_another_node_than_the_one_that_was_called) {
   world::peer& liar = here().friendly();
   auto& function = detail::call_of<fn_t<decltype(&still_there), &still_there>, int>::message::entry();
   detail::call_room out;
-  ASSERT_TRUE(now().node().calls_out.begin(called.number, function, 4, &detail::slot_value<int>::decode,
+  ASSERT_TRUE(now().node().calls_out.begin({called.number}, function, 4, &detail::slot_value<int>::decode,
                                            detail::when_full::refuse, out));
   std::memset(out.data, 0, 4);
   now().node().calls_out.finish(out);
-  offload::future<int> pending(out.slot);
+  auto pending = offload::detail::future_access::make<int>(out.slot);
   const std::uint32_t id = out.slot->id;
   liar.send({0, id, to_byte(wire_kind::reply)}, pack(666));
   now().step();
@@ -335,11 +335,11 @@ TEST_F(hostile_frames, results_that_cannot_be_read) {
     world::peer& called = here().friendly();
     auto& function = detail::call_of<fn_t<decltype(&still_there), &still_there>, int>::message::entry();
     detail::call_room out;
-    ASSERT_TRUE(now().node().calls_out.begin(called.number, function, 4, &detail::slot_value<int>::decode,
+    ASSERT_TRUE(now().node().calls_out.begin({called.number}, function, 4, &detail::slot_value<int>::decode,
                                              detail::when_full::refuse, out));
     std::memset(out.data, 0, 4);
     now().node().calls_out.finish(out);
-    offload::future<int> pending(out.slot);
+    auto pending = offload::detail::future_access::make<int>(out.slot);
     called.send({0, out.slot->id, to_byte(wire_kind::reply)}, bytes(size));
     now().step();
     if (size < 4) {

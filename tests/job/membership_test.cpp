@@ -7,7 +7,7 @@
 #include "job/node_job.hpp"
 #include "job/played.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using namespace ham::test;

@@ -7,7 +7,7 @@
 #include "job/played.hpp"
 #include "transport/common/veo_welcome.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using namespace ham::test;

@@ -8,7 +8,7 @@
 
 #include "job/node_list.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 using row = std::tuple<node_t, std::string_view, node_t>;  // number, transport, who starts it

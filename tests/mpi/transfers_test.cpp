@@ -1,6 +1,7 @@
 // put, get and copy between ranks without mapped memory that go on in the background. Run under mpirun with 3 ranks and
 // HAM_MPI_MAP=0; rank 0 runs the tests. First argument `die`: a rank dies in the middle of one instead.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +39,7 @@ bool is_numbered(const words& what, std::uint64_t from) {
 
 void be_busy(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 int nothing() { return 1; }
+pid_t my_pid() { return ::getpid(); }
 void die_in(int ms) {
   std::thread([ms] {
     be_busy(ms);
@@ -226,6 +228,30 @@ TEST(transfers, that_nobody_waits_for_are_completed) {
     offload::get_sync(there.ptr(), got.data(), large);
   }
   EXPECT_TRUE(is_numbered(got, 9));
+}
+
+/// They go in messages: what is started would hold the local memory until the rank goes on.
+TEST(transfers, with_a_deadline_end_in_time_while_the_rank_is_stopped) {
+  const words sent = numbered(large, 7);
+  words got(large);
+  const offload::buffer<std::uint64_t> there(1, large);
+  const pid_t rank = offload::sync(1, fn<&my_pid>);
+  const auto is_late = [](auto transfer) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THROW(transfer(offload::within(1, 300ms)).get(), deadline_exceeded);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 15s);
+  };
+  ASSERT_EQ(::kill(rank, SIGSTOP), 0);
+  for (const std::size_t count : {std::size_t{100}, large}) {
+    is_late([&](auto to) { return offload::get(to, there.ptr(), got.data(), count); });
+    is_late([&](auto to) { return offload::put(to, sent.data(), there.ptr(), count); });
+  }
+  ASSERT_EQ(::kill(rank, SIGCONT), 0);
+  EXPECT_EQ(offload::sync(1, fn<&nothing>), 1);
+  EXPECT_EQ(got, words(large)) << "what comes late is dropped";
+  offload::put_sync(offload::within(1, 60s), sent.data(), there.ptr(), large);
+  offload::get_sync(offload::within(1, 60s), there.ptr(), got.data(), large);
+  EXPECT_EQ(got, sent);
 }
 
 /// At the end of the job one is under way to a rank that computes for longer than it is waited for.

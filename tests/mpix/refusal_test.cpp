@@ -8,7 +8,7 @@
 #include <regex>
 #include <string>
 
-namespace ham::mpix {
+namespace ham::inline v0::mpix {
 namespace {
 
 /// The header needs MPI, which this program has not: its text says the codes.

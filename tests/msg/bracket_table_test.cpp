@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 namespace {
 
 /// Place of the bracket that closes the one at `open`; npos: none.

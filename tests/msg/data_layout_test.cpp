@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 namespace {
 
 TEST(data_layout, describes_this_machine) {

@@ -58,6 +58,12 @@ TEST(PrettyName, TakesWorkInProportionToTheLength) {
   }
 }
 
+TEST(PrettyName, OfCallsThatBringBytesAlong) {
+  EXPECT_EQ(pretty_name("ham::detail::bringing_tag<ham::msg::call_tag<ham::fn_t<int(*)(long),&f>>>"),
+            "f(long) [after put]");
+  EXPECT_EQ(pretty_name("ham::detail::bringing_tag<a,b>"), "ham::detail::bringing_tag<a, b>");
+}
+
 TEST(PrettyName, OfPolicies) {
   EXPECT_EQ(
       pretty_name("ham::msg::call_tag<ham::msg::policy_tag<ham::msg::execution_policy_pooled,ham::fn_t<int(*)(),&f>>>"),

@@ -31,7 +31,7 @@
 #include "transport/shm/messages.hpp"
 #include "transport/shm/segment.hpp"
 
-namespace ham::test {
+namespace ham::inline v0::test {
 
 class attacker {
  public:

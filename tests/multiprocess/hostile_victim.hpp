@@ -12,7 +12,7 @@
 #include "transport/shm/messages.hpp"
 #include "transport/shm/segment.hpp"
 
-namespace ham::test {
+namespace ham::inline v0::test {
 
 class victim {
  public:

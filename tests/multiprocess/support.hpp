@@ -27,7 +27,7 @@
 #include "base/process.hpp"
 #include "ham/offload.hpp"
 
-namespace ham::test {
+namespace ham::inline v0::test {
 
 using namespace std::chrono_literals;
 

@@ -110,9 +110,10 @@ TEST_P(blocks, stale_and_foreign) {
   offload::buffer<int> other(2, 100);
   EXPECT_THROW(offload::copy_sync(freed, other.ptr(), some), buffer_error);
   EXPECT_THROW(offload::copy_sync(other.ptr(), freed, some), buffer_error);
-  EXPECT_THROW(
-      offload::put_sync(here.data(), offload::buffer_ptr<int>(other.ptr().address(), other.ptr().tag(), 1), some),
-      buffer_error);
+  EXPECT_THROW(offload::put_sync(
+                   here.data(),
+                   offload::detail::buffer_ptr_access::make<int>(other.ptr().address(), other.ptr().tag(), 1), some),
+               buffer_error);
   EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(), some), call_error);
 }
 
@@ -133,7 +134,7 @@ TEST_P(blocks, of_memory_that_was_not_allocated_here) {
   EXPECT_EQ(got, 5);
   EXPECT_EQ(matrix[2] + matrix[12] + matrix[22] + matrix[32], 10);
   EXPECT_EQ(matrix[3] + matrix[11] + matrix[42], 0);
-  const offload::buffer_ptr<int> nowhere(16, 0, 1);
+  const auto nowhere = offload::detail::buffer_ptr_access::make<int>(16, 0, 1);
   EXPECT_THROW(offload::put_sync(matrix.data(), nowhere, {.rows = 2, .columns = 1, .target_pitch = 10}), buffer_error);
 }
 

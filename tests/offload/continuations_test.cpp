@@ -159,6 +159,24 @@ int call_oneself_later() {
   return 0;
 }
 
+TEST_F(continuations, run_for_futures_that_were_detached) {
+  std::atomic<int> run{0};
+  auto value = offload::async(1, fn<&gated>, 1);
+  auto error = offload::async(2, fn<&gated_failure>);
+  value.on_ready([&] { ++run; });
+  error.on_ready([&] { ++run; });
+  static_cast<void>(error.wait_for(0s));
+  value.detach();
+  const auto before = on_unobserved_error([](const unobserved_error&) {});
+  error.detach();
+  open = true;
+  EXPECT_TRUE(eventually([&] {
+    static_cast<void>(offload::progress());
+    return run == 2;
+  }));
+  on_unobserved_error(before);
+}
+
 TEST_F(continuations, call_their_own_node_while_it_computes) {
   continued = false;
   offload::context queue(1);

@@ -9,7 +9,7 @@
 
 #include "ham/offload.hpp"
 
-namespace ham::test {
+namespace ham::inline v0::test {
 
 using namespace std::chrono_literals;
 

@@ -143,7 +143,7 @@ TEST_P(matrices, shapes_that_make_no_sense) {
 }
 
 TEST(matrix_codec, hostile_shapes_are_refused) {
-  const buffer_matrix<double> sent(buffer_ptr<double>(4096, 7, 1), 2, 3, 5);
+  const buffer_matrix<double> sent(offload::detail::buffer_ptr_access::make<double>(4096, 7, 1), 2, 3, 5);
   std::vector<std::byte> good(msg::encoded_size(sent));
   msg::writer to(good.data(), good.size());
   msg::encode(to, sent);

@@ -120,7 +120,8 @@ TEST_P(memory, out_of_range) {
   EXPECT_THROW(offload::put_sync(here.data(), there.ptr() - 1, 1), buffer_error);
   EXPECT_THROW(offload::put_sync(here.data(), there.ptr() + 101, 1), buffer_error);
   EXPECT_THROW(offload::get_sync(there.ptr() + 1000000, here.data(), 1), buffer_error);
-  const offload::buffer_ptr<int> wild(std::numeric_limits<std::uint64_t>::max() - 4, there.ptr().tag(), 1);
+  const auto wild = offload::detail::buffer_ptr_access::make<int>(std::numeric_limits<std::uint64_t>::max() - 4,
+                                                                  there.ptr().tag(), 1);
   EXPECT_THROW(offload::put_sync(here.data(), wild, 100), buffer_error);
   offload::put_sync(here.data(), there.ptr() + 100, 0);
 }
@@ -143,18 +144,28 @@ TEST_P(memory, foreign_and_damaged) {
   std::vector<int> here(100, 1);
   offload::buffer<int> there(1, 100);
   const auto at = there.ptr();
-  EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(at.address(), at.tag(), 2), 100), buffer_error);
-  EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(at.address(), at.tag() + 1, 1), 100),
-               buffer_error);
-  EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(at.address(), ~0ULL, 1), 100), buffer_error);
-  EXPECT_THROW(offload::get_sync(offload::buffer_ptr<int>(at.address(), at.tag(), 9), here.data(), 1), call_error);
+  EXPECT_THROW(
+      offload::put_sync(here.data(), offload::detail::buffer_ptr_access::make<int>(at.address(), at.tag(), 2), 100),
+      buffer_error);
+  EXPECT_THROW(
+      offload::put_sync(here.data(), offload::detail::buffer_ptr_access::make<int>(at.address(), at.tag() + 1, 1), 100),
+      buffer_error);
+  EXPECT_THROW(
+      offload::put_sync(here.data(), offload::detail::buffer_ptr_access::make<int>(at.address(), ~0ULL, 1), 100),
+      buffer_error);
+  EXPECT_THROW(
+      offload::get_sync(offload::detail::buffer_ptr_access::make<int>(at.address(), at.tag(), 9), here.data(), 1),
+      call_error);
   EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(), 1), call_error);
   EXPECT_THROW(offload::free(at + 1), buffer_error);
-  EXPECT_THROW(offload::free(offload::buffer_ptr<int>(at.address(), at.tag(), 2)), buffer_error);
+  EXPECT_THROW(offload::free(offload::detail::buffer_ptr_access::make<int>(at.address(), at.tag(), 2)), buffer_error);
   // No tag and no such memory: the kernel is asked, nothing crashes.
-  EXPECT_THROW(offload::put_sync(here.data(), offload::buffer_ptr<int>(16, 0, 1), 1), buffer_error);
-  EXPECT_THROW(offload::get_sync(offload::buffer_ptr<int>(16, 0, 1), here.data(), 1), buffer_error);
-  EXPECT_THROW(offload::get_sync(offload::buffer_ptr<int>(16, 0, 0), here.data(), 1), buffer_error);
+  EXPECT_THROW(offload::put_sync(here.data(), offload::detail::buffer_ptr_access::make<int>(16, 0, 1), 1),
+               buffer_error);
+  EXPECT_THROW(offload::get_sync(offload::detail::buffer_ptr_access::make<int>(16, 0, 1), here.data(), 1),
+               buffer_error);
+  EXPECT_THROW(offload::get_sync(offload::detail::buffer_ptr_access::make<int>(16, 0, 0), here.data(), 1),
+               buffer_error);
 }
 
 TEST_P(memory, too_much) {

@@ -158,7 +158,7 @@ TEST_P(spans, local_means_on_that_node) {
 }
 
 TEST(span_codec, hostile_sizes_are_refused) {
-  const buffer_span<double> sent(buffer_ptr<double>(4096, 7, 1), 10);
+  const buffer_span<double> sent(offload::detail::buffer_ptr_access::make<double>(4096, 7, 1), 10);
   std::vector<std::byte> bytes(msg::encoded_size(sent));
   ASSERT_EQ(bytes.size(), 28U);
   msg::writer to(bytes.data(), bytes.size());

@@ -219,6 +219,43 @@ TEST_P(unobserved_transfers, many_pieces_are_told_once) {
   offload::free(good);
 }
 
+TEST_P(unobserved_transfers, with_a_deadline_or_a_call_behind_them_are_told_once_with_verb_and_node) {
+  auto good = offload::allocate<int>(1, 8);
+  auto other = offload::allocate<int>(2, 8);
+  std::vector<int> local(std::size_t{1} << 20);
+  const auto is = [](std::size_t index, operation what, node_t node) {
+    ASSERT_EQ(count(), index + 1);
+    EXPECT_EQ(told[index].what, what);
+    EXPECT_EQ(told[index].node, node);
+    EXPECT_THROW(std::rethrow_exception(told[index].error), buffer_error);
+  };
+  offload::put(offload::within(1, 60s), local.data(), good, local.size());
+  is(0, operation::put, 1);
+  offload::get(offload::within(1, 60s), good, local.data(), local.size());
+  is(1, operation::get, 1);
+  offload::put(local.data(), good, local.size(), offload::then_call(fn<&echo>, 1));
+  is(2, operation::put, 1);
+  offload::copy(good, other, 100, offload::then_call(fn<&echo>, 1));
+  is(3, operation::copy, 2);
+  offload::free(good);
+  offload::free(other);
+}
+
+TEST_P(unobserved_transfers, late_ones_are_told_with_verb_and_node) {
+  auto good = offload::allocate<int>(1, 8);
+  std::vector<int> local(8);
+  offload::put(offload::within(1, 1ns), local.data(), good, 8);
+  if (GetParam()) {
+    EXPECT_EQ(count(), 0U) << "the caller has written it";
+  } else {
+    ASSERT_EQ(count(), 1U);
+    EXPECT_EQ(told[0].what, operation::put);
+    EXPECT_EQ(told[0].node, 1);
+    EXPECT_THROW(std::rethrow_exception(told[0].error), deadline_exceeded);
+  }
+  offload::free(good);
+}
+
 INSTANTIATE_TEST_SUITE_P(, unobserved_transfers, testing::Bool(), name_of_way);
 
 }  // namespace unobserved_error_test

@@ -1,10 +1,12 @@
 // Nodes that go, and whose places others take, in the middle of what is done with them.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
 #include "runtime/engine_info.hpp"
@@ -112,6 +114,87 @@ TEST_F(engine_peers, a_batch_whose_caller_goes_in_its_first_call) {
   caller.send({2, detail::no_reply, to_byte(wire_kind::batch)}, records);
   world_.step();
   EXPECT_EQ(runs, 2) << "what was taken runs";
+}
+
+/// A job whose nodes are hard to reach.
+class slow_job final : public detail::job {
+ public:
+  bool knows = false;
+  int connects = 0;
+  std::int64_t greets_by_ns = base::never_ns;
+
+  bool answers = true;
+
+  std::uint32_t ask_for_nodes() override { return 1; }
+  bool has_answered(std::uint32_t) const override { return answers; }
+  bool knows_way(node_t) const override { return knows; }
+  std::int64_t connect(node_t) override {
+    ++connects;
+    return greets_by_ns;
+  }
+  void on_welcome(node_t) override {}
+  void on_notice(node_t, std::span<const std::byte>) override {}
+  node_t add(const std::string&, std::int64_t) override { return -1; }
+  node_t add(const offload::target_program&, std::int64_t) override { return -1; }
+  node_t spawn(const std::string&, const std::string&, std::int64_t) override { return -1; }
+  void remove(node_t, std::chrono::milliseconds) override {}
+};
+
+TEST_F(engine_peers, a_deadline_bounds_the_first_connection) {
+  slow_job job;
+  detail::engine& at = world_.node();
+  const auto fresh = static_cast<node_t>(at.peers.size());
+  ASSERT_TRUE(at.peers.grow_to(static_cast<std::size_t>(fresh) + 1));
+  at.owner = &job;
+  const auto soon = [&] { return offload::within(fresh, std::chrono::milliseconds(20)); };
+  const auto outcome_of_call = [&] {
+    auto sent = offload::async(soon(), fn<&echo>, 1);
+    try {
+      sent.get();
+    } catch (const deadline_exceeded& late) {
+      return late.outcome();
+    }
+    return call_outcome::ran;
+  };
+  EXPECT_EQ(outcome_of_call(), call_outcome::not_run);
+  EXPECT_EQ(job.connects, 0) << "nobody knew how";
+  const auto unknown = [&] {
+    static_cast<void>(offload::alive(offload::within(fresh + 1, std::chrono::milliseconds(20))));
+  };
+  EXPECT_THROW(unknown(), call_error) << "the host knows no such node either";
+  job.answers = false;
+  EXPECT_THROW(unknown(), deadline_exceeded) << "and if it says nothing";
+  job.knows = true;
+  EXPECT_EQ(outcome_of_call(), call_outcome::not_run);
+  EXPECT_EQ(job.connects, 1) << "another call begins where one has given up";
+  EXPECT_THROW(offload::ping(soon(), fn<&echo>, 1), deadline_exceeded);
+  EXPECT_THROW(static_cast<void>(offload::alive(soon())), deadline_exceeded);
+  EXPECT_THROW(static_cast<void>(offload::get_node_descriptor(soon())), deadline_exceeded);
+  EXPECT_THROW(static_cast<void>(offload::allocate<int>(soon(), 1)), deadline_exceeded);
+  EXPECT_THROW(offload::context{soon()}, deadline_exceeded);
+  const int value = 1;
+  const auto there = offload::detail::buffer_ptr_access::make<int>(4096, 7, fresh);
+  EXPECT_THROW(offload::put(soon(), &value, there, 1).get(), deadline_exceeded);
+  offload::batch several(soon());
+  EXPECT_THROW(static_cast<void>(several.add(fn<&echo>, 1)), deadline_exceeded);
+  EXPECT_EQ(job.connects, 1) << "it is still awaited";
+  at.owner = nullptr;
+}
+
+/// Who began the connection has given up; those who wait on know until when it must come all the same.
+TEST_F(engine_peers, a_connection_that_does_not_come_in_time_is_lost_for_all) {
+  slow_job job;
+  job.knows = true;
+  detail::engine& at = world_.node();
+  const auto fresh = static_cast<node_t>(at.peers.size());
+  ASSERT_TRUE(at.peers.grow_to(static_cast<std::size_t>(fresh) + 1));
+  at.owner = &job;
+  job.greets_by_ns = base::now_ns() + 100'000'000;
+  EXPECT_THROW(offload::sync(offload::within(fresh, std::chrono::milliseconds(10)), fn<&echo>, 1), deadline_exceeded);
+  EXPECT_THROW(offload::sync(fresh, fn<&echo>, 1), node_failure);
+  EXPECT_EQ(job.connects, 1);
+  EXPECT_FALSE(offload::alive(fresh));
+  at.owner = nullptr;
 }
 
 }  // namespace engine_peers_test

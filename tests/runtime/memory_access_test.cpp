@@ -7,13 +7,15 @@
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/process.hpp"
 #include "faults/hostile_world.hpp"
 #include "ham/offload.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 namespace {
 
 using transport::access_result;
@@ -48,6 +50,7 @@ class fake_memory final : public transport::remote_memory {
     return largest_;
   }
   std::atomic<bool> lost{false}, throws{false}, hold{false}, held{false};
+  std::atomic<std::int64_t> pause_ns{0};  ///< of each access
 
  private:
   access_result access(std::uint64_t address, std::size_t size) {
@@ -60,6 +63,7 @@ class fake_memory final : public transport::remote_memory {
     if (address < begin || address > begin + bytes_ || size > begin + bytes_ - address)
       return access_result::out_of_range;
     if (size == 0) return access_result::done;
+    if (pause_ns != 0) base::sleep_ns(pause_ns);
     std::lock_guard guard(mutex_);
     moved_ += size;
     largest_ = std::max(largest_, size);
@@ -84,6 +88,21 @@ class memory_access : public testing::Test {
   }
   [[nodiscard]] future<void> access_to(fake_memory& memory, const one_sided& access) {
     return detail::access(world_.node(), world_.node().peer_of(node_), memory, access);
+  }
+  [[nodiscard]] one_sided until(std::int64_t deadline_ns, moved_by whom = moved_by::anyone) const {
+    one_sided result = what(large);
+    result.how = {whom, deadline_ns};
+    return result;
+  }
+  static call_outcome late(future<void> access) {
+    try {
+      access.get();
+      ADD_FAILURE() << "it has moved all";
+    } catch (const deadline_exceeded& why) {
+      EXPECT_NE(std::string(why.what()).find("put of 16777216 bytes"), std::string::npos) << why.what();
+      return why.outcome();
+    }
+    return call_outcome::ran;
   }
   [[nodiscard]] static bool alone() { return base::usable_cores() < 2; }
 
@@ -139,7 +158,7 @@ TEST_F(memory_access, of_a_node_that_is_lost_meanwhile) {
   } of_call;
   of_call.run = [](continuation* self) { static_cast<note*>(self)->by = std::this_thread::get_id(); };
   auto call = offload::async(node_, fn<&never_answered>);
-  call.on_settled(&of_call);
+  offload::detail::future_access::on_settled(call, &of_call);
   auto access = access_to(memory, what(large));
   while (!memory.held) std::this_thread::yield();
   memory.lost = true;
@@ -160,6 +179,40 @@ TEST_F(memory_access, what_waits_for_one_goes_on_where_somebody_waits) {
     behind.get();
     EXPECT_EQ(by, std::this_thread::get_id());
   }
+}
+
+TEST_F(memory_access, stops_at_the_deadline_between_two_parts) {
+  for (const background_access how :
+       {background_access::started, background_access::undivided, background_access::parts}) {
+    for (const moved_by whom : {moved_by::caller, moved_by::anyone}) {
+      fake_memory memory(large, how);
+      memory.pause_ns = 20'000'000;
+      EXPECT_EQ(late(access_to(memory, until(base::now_ns() + 10'000'000, whom))), call_outcome::may_have_run);
+      EXPECT_GT(memory.moved(), 0U);
+      EXPECT_LT(memory.moved(), large);
+      const std::size_t moved = memory.moved();
+      base::sleep_ns(30'000'000);
+      EXPECT_EQ(memory.moved(), moved) << "nothing goes on behind the future";
+      memory.pause_ns = 0;
+      access_to(memory, until(base::now_ns() + 60'000'000'000, whom)).get();
+      EXPECT_EQ(memory.moved(), moved + large);
+    }
+  }
+}
+
+/// The thread of transfers is held by another access, and nobody waits for this one by itself.
+TEST_F(memory_access, expires_while_nobody_moves_it) {
+  if (alone()) GTEST_SKIP() << "one core: there is no background access";
+  fake_memory blocked(large, background_access::undivided);
+  blocked.hold = true;
+  auto first = access_to(blocked, what(large));
+  while (!blocked.held) std::this_thread::yield();
+  fake_memory memory(large, background_access::parts);
+  auto behind = access_to(memory, until(base::now_ns() + 10'000'000)).then([] {});
+  EXPECT_EQ(late(std::move(behind)), call_outcome::not_run);
+  EXPECT_EQ(memory.moved(), 0U);
+  blocked.hold = false;
+  first.get();
 }
 
 TEST_F(memory_access, what_the_transport_throws_arrives) {

@@ -8,7 +8,7 @@
 
 #include "base/process.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 namespace {
 
 TEST(local_node_info, describes_this_process) {

@@ -138,7 +138,7 @@ TEST_F(reservations, a_call_that_is_sent_stays_sent) {
     std::memset(call.data, 0, sizeof(int));
     detail::finish_call(world_.node(), held.release());
     EXPECT_FALSE(locked(to));
-    result.emplace(call.slot);
+    result = offload::detail::future_access::make<int>(call.slot);
   }
   const auto asked = to.receive();
   ASSERT_TRUE(asked);
@@ -154,7 +154,7 @@ TEST_F(reservations, a_long_call_that_is_sent_stays_sent) {
   std::memset(call.data, 0, long_size);
   detail::finish_call(world_.node(), reservation(call).release());
   EXPECT_FALSE(locked(to));
-  offload::future<int> result(call.slot);
+  auto result = offload::detail::future_access::make<int>(call.slot);
   std::size_t fragments = 0;
   std::uint32_t id = 0;
   while (!record(to).unsent.empty() || to.writer.receiver_armed() || fragments == 0) {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 void actor::take(step kind, int number, random_source random) {
   if (plan_.verbose) {

@@ -13,7 +13,7 @@
 #include "sim/workload.hpp"
 #include "sim/world.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 /// What all threads of the host know of the faults that were made.
 struct faults {

@@ -5,7 +5,7 @@
 
 #include "sim/actor.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 namespace {
 
 constexpr std::size_t elements = 96;

@@ -6,7 +6,7 @@
 
 #include "sim/scheduler.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 namespace {
 
 /// Memory that the calling thread is about to touch in another way.

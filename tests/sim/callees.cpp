@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 oracle* the_oracle = nullptr;
 int objects_alive = 0;

@@ -8,7 +8,7 @@
 #include "ham/offload.hpp"
 #include "sim/oracle.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 /// Of the simulation that runs.
 extern oracle* the_oracle;

@@ -24,7 +24,7 @@
 #include "sim/recording.hpp"
 #include "sim/scheduler.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 namespace {
 
 /// The C library's own.

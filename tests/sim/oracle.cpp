@@ -5,7 +5,7 @@
 
 #include "sim/scheduler.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 std::string oracle::describe(std::uint32_t call) const {
   const call_record& one = calls_[call];

@@ -8,7 +8,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 /// A call that the workload has made.
 struct call_record {

@@ -6,7 +6,7 @@
 
 #include "sim/workload.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 struct run {
   bool failed = false;

@@ -17,7 +17,7 @@ extern char __data_start;
 extern char _end;
 }
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 scheduler* running = nullptr;
 thread_record* me = nullptr;
@@ -43,7 +43,7 @@ void print_stack() noexcept {
   int lines = 0;
   for (int i = 1; i < count && lines < shown; ++i) {
     std::string name = name_of(frames[i]);
-    if (name.find("ham::") == std::string::npos || name.find("ham::sim::scheduler") != std::string::npos ||
+    if (name.find("ham::") == std::string::npos || name.find("::sim::scheduler") != std::string::npos ||
         name.starts_with("std::"))
       continue;
     if (name.size() > 150) name.resize(150);

@@ -18,7 +18,7 @@
 
 #include "sim/stacks.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 __extension__ using wide_number = unsigned __int128;
 

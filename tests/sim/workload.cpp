@@ -16,7 +16,7 @@
 #include "sim/scheduler.hpp"
 #include "sim/world.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 namespace {
 
 constexpr int first_process_of_second = 100;  // of the host of the second job

@@ -9,7 +9,7 @@
 #include "base/thread.hpp"
 #include "job/run_target.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 namespace {
 
 /// A thread of a process, or of none, that nobody joins.

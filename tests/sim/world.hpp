@@ -8,7 +8,7 @@
 #include "sim/scheduler.hpp"
 #include "transport/sim/network.hpp"
 
-namespace ham::sim {
+namespace ham::inline v0::sim {
 
 struct network_conditions {
   std::int64_t mean_delay_ns = 2'000;

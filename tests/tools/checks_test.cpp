@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-namespace ham::info {
+namespace ham::inline v0::info {
 namespace {
 
 TEST(checks, a_limit_is_a_problem_below_what_is_needed) {

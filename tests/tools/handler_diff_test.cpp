@@ -7,7 +7,7 @@
 
 #include "../../tools/info/handler_listing.hpp"
 
-namespace ham::info {
+namespace ham::inline v0::info {
 namespace {
 
 using entries = std::vector<msg::manifest::entry>;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 using bytes = std::vector<std::byte>;

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 /// Says what it was asked.

@@ -9,7 +9,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 /// A variable that is gone afterwards.

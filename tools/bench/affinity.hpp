@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 /// Cores that the process may run on, ascending.
 [[nodiscard]] std::vector<int> allowed_cores();

@@ -4,7 +4,7 @@
 #include "report.hpp"
 #include "session.hpp"
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 /// Empty call, beside the bounce of a cache line; calls with 8 B to 64 KiB of arguments or results, beside as many
 /// lines written by one process and copied out by the other.
@@ -52,6 +52,12 @@ namespace ham::bench {
 /// Calls whose arguments or results are 64 KiB to 32 MiB of numbers, one at a time and eight under way, beside the same
 /// bytes written by one process into shared memory and copied out by another.
 [[nodiscard]] report run_values(const settings& how);
+
+/// An empty call whose host waits in epoll, beside a bare round trip over two event descriptors.
+[[nodiscard]] report run_event_loop(const settings& how);
+
+/// 10^5 tasks of 10 us on a pool of two targets, as calls and as a map, beside two threads that run the same tasks.
+[[nodiscard]] report run_pool(const settings& how);
 
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 

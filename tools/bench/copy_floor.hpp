@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 /// A shared mapping of a memory file, every page touched.
 class shared_mapping {

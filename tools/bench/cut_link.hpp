@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 /// First argument of the process that measures, inside networks of its own; main() passes such a call on to
 /// run_cut_link().

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <optional>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 

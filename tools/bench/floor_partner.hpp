@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 struct floor_page;
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "../kernels/spawn_watch.hpp"
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 namespace {
 
 struct plan {

@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 
 constexpr std::size_t largest_array = 1024;  // longer ones travel as spans and vectors
 constexpr double wanted_ratio = 1.15;
+constexpr std::size_t put_bytes = 4096;  // before a call
 
 template <std::size_t Bytes>
 void take_bytes(const std::array<std::byte, Bytes>&) {}
@@ -74,13 +75,32 @@ class latency_cases {
       add_result(bytes, "(vector)", timed(plan_, [bytes] { (void)offload::sync(1, fn<&give_vector>, bytes); }),
                  [bytes] { return give_vector(bytes); });
     }
+    const block empty_call = timed(plan_, [] { offload::sync(1, fn<&nothing>); });
+    const auto put_first = [this](auto then) {
+      return timed(plan_, [local = std::vector<std::byte>(put_bytes), to = there_.ptr(), then] { then(local, to); });
+    };
+    puts_.push_back({"put, then_call",
+                     empty_call,
+                     put_first([](const auto& local, auto to) {
+                       offload::put(local.data(), to, put_bytes, offload::then_call(fn<&nothing>)).get();
+                     }),
+                     {},
+                     {}});
+    puts_.push_back({"put, wait, call",
+                     empty_call,
+                     put_first([](const auto& local, auto to) {
+                       offload::put(local.data(), to, put_bytes).get();
+                       offload::sync(1, fn<&nothing>);
+                     }),
+                     {},
+                     {}});
   }
   latency_cases(const latency_cases&) = delete;
   latency_cases& operator=(const latency_cases&) = delete;
 
   void measure() {
     for (int round = 0; round < with_.how().repetitions; ++round) {
-      for (auto* group : {&empty_, &arguments_, &results_}) {
+      for (auto* group : {&empty_, &arguments_, &results_, &puts_}) {
         for (call_case& one : *group) take_round(one.rounds, round, one.floor, one.measure);
       }
     }
@@ -89,6 +109,7 @@ class latency_cases {
   [[nodiscard]] const std::vector<call_case>& empty() const noexcept { return empty_; }
   [[nodiscard]] const std::vector<call_case>& arguments() const noexcept { return arguments_; }
   [[nodiscard]] const std::vector<call_case>& results() const noexcept { return results_; }
+  [[nodiscard]] const std::vector<call_case>& puts() const noexcept { return puts_; }
 
  private:
   template <std::size_t... Bytes>
@@ -131,6 +152,8 @@ class latency_cases {
   std::vector<call_case> empty_;
   std::vector<call_case> arguments_;
   std::vector<call_case> results_;
+  offload::buffer<std::byte> there_{1, put_bytes};
+  std::vector<call_case> puts_;
 };
 
 void add_percentiles(std::vector<cell>& row, std::vector<double> singles) {
@@ -199,6 +222,9 @@ report run_latency(const settings& how) {
       times_of("calls with results; floor: one flag there, as many lines written by the other process and copied out "
                "here, and making the result",
                "result", all.results()));
+  result.tables.push_back(times_of("put of 4 KiB and an empty call; floor: an empty call", "verbs", all.puts()));
+  result.bars.push_back({"put of 4 KiB and then_call / an empty call",
+                         all.puts().front().rounds.compared().median_of_ratios, bar::direction::at_most, 1.20, ""});
   const comparison empty = all.empty().front().rounds.compared();
   const bool has_its_floor = how.transport == "shm";
   result.tables.push_back(framework_part({{how.transport, empty}}));

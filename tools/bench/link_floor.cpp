@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 

@@ -48,6 +48,8 @@ constexpr benchmark benchmarks[] = {
     {"blocks", "put and get of rows at a pitch, in one operation and row by row", run_blocks},
     {"values", "long arguments and results by value, beside a bare copy through shared memory", run_values},
     {"relay", "calls between two targets that only the host connects", run_relay},
+    {"event-loop", "an empty call whose host waits in epoll", run_event_loop},
+    {"pool", "short tasks on a pool of two targets", run_pool},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
     {"openmp", "empty calls and transfers beside OpenMP target regions on LLVM's host device", run_openmp},

@@ -21,7 +21,7 @@
 #include <system_error>
 #include <utility>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 

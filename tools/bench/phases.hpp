@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <random>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 class phases {
  public:

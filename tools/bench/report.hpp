@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 /// From the lower to the upper quartile.
 struct range {

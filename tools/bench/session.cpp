@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning where) {
   runtime_options options;

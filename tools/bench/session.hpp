@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 /// What the command line says.
 struct settings {

@@ -23,7 +23,7 @@
 #include <system_error>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 /// The q-quantile (0 <= q <= 1) of `values`, interpolated linearly between order statistics; reorders `values`.
 /// Throws std::invalid_argument for no values or q out of range.

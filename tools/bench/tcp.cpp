@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace ham::bench {
+namespace ham::inline v0::bench {
 
 report run_transfers(const settings& how) {
   std::optional<tcp_server> server;

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace ham::info {
+namespace ham::inline v0::info {
 
 namespace {
 

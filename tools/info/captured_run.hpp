@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::info {
+namespace ham::inline v0::info {
 
 struct captured_run {
   std::string output;  ///< of its standard output; standard error is passed through

@@ -16,7 +16,7 @@
 
 #include "checks.hpp"
 
-namespace ham::info {
+namespace ham::inline v0::info {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "json_text.hpp"
 
-namespace ham::info {
+namespace ham::inline v0::info {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <unordered_map>
 
-namespace ham::info {
+namespace ham::inline v0::info {
 
 namespace {
 

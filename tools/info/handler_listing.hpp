@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::info {
+namespace ham::inline v0::info {
 
 struct handler_line {
   std::string key;

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <string>
 
-namespace ham::info {
+namespace ham::inline v0::info {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
-namespace ham::info {
+namespace ham::inline v0::info {
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 
 /// One machine at the other end.
 struct remote_end {

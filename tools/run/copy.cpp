@@ -19,7 +19,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 namespace {
 
 using clock = std::chrono::steady_clock;

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 
 struct copy_order {
   std::string machine;

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 
 class descriptor {
  public:

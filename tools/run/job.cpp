@@ -16,7 +16,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 namespace {
 
 constexpr std::chrono::seconds end_timeout{10};

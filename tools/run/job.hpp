@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 
 class job {
  public:

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 
 /// 256 random bits in hexadecimal. Throws problem.
 [[nodiscard]] std::string make_job_key();

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 namespace {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {

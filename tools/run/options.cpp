@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 
 file_for parse_file_for(const std::string& text) {
   const std::size_t equals = text.find('=');

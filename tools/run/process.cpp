@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 namespace {
 
 enum class stage : int { folder, program };

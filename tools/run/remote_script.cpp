@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 namespace {
 
 constexpr std::string_view greets = "ham-run-end ";

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace ham::run {
+namespace ham::inline v0::run {
 
 struct signal_news {
   int number;

@@ -8,7 +8,7 @@
 
 #include "protocol.hpp"
 
-namespace ham::peers {
+namespace ham::inline v0::peers {
 
 /// What stands beside a measurement.
 struct description {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::peers {
+namespace ham::inline v0::peers {
 
 /// Monotonic, in nanoseconds.
 inline std::int64_t now_ns() {

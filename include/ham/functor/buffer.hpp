@@ -7,7 +7,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 /// sync(node, new_buffer<T>(n)) allocates n elements on `node`, as offload::allocate<T>(node, n) does; they are not
 /// constructed. Throws std::bad_alloc if the node has not that much.
@@ -35,7 +35,7 @@ class delete_buffer {
 
   delete_buffer() noexcept = default;
   explicit delete_buffer(offload::buffer_ptr<Element> what) noexcept : what_(what) {}
-  explicit delete_buffer(Element* address) noexcept : what_(reinterpret_cast<std::uintptr_t>(address), 0, -1) {}
+  explicit delete_buffer(Element* address) noexcept : what_(address, -1) {}
   void operator()() const {
     offload::free(what_.node() < 0 ? offload::buffer_ptr<Element>(what_.get(), offload::this_node()) : what_);
   }

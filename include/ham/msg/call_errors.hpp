@@ -8,7 +8,7 @@
 
 #include "ham/msg/customise.hpp"
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 /// Where in a call a type stands: 0 somewhere, 1 to 8 as that argument, 9 as a later one, 10 as result, 11 as callable.
 inline constexpr std::size_t place_beyond = 9;
@@ -113,5 +113,16 @@ struct crossing_error : detail::choose_error<Value, Place, detail::reasons_not_t
 #define HAM_PLACE 11
 #define HAM_SUBJECT "this callable (an object with captures or members)"
 #include "ham/msg/call_error_texts.hpp"
+
+/// Named by the compiler's message when a lambda, or another object whose members cannot be told, is to be called on
+/// another node. Compilers print where Callable, the lambda, stands, and the line of the call behind `required from
+/// here`.
+template <class Callable>
+struct callable_cannot_cross {
+  static_assert(std::is_void_v<Callable>,
+                "ham: this callable (an object with captures or members) cannot cross to another node: it captures "
+                "something that does not cross by its bytes, such as a std::string or a container. Pass that as an "
+                "argument of the call, or bind it: ham::bind([](const std::string& text) { ... }, text)");
+};
 
 }  // namespace ham::msg

@@ -7,7 +7,7 @@
 
 #include "ham/msg/execution_policy.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 namespace msg::detail {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 /// Two nodes with equal digests have the same handlers under the same keys, laid out alike.
 struct digest {

@@ -9,7 +9,7 @@
 
 #include "ham/msg/handler.hpp"
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 /// All handlers of this process, sorted by canonical name; the key of a handler is its index (paper 3, section 3.1).
 ///

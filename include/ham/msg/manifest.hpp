@@ -11,7 +11,7 @@
 #include "ham/msg/digest.hpp"
 #include "ham/msg/handler.hpp"
 
-namespace ham::msg {
+namespace ham::inline v0::msg {
 
 /// The list of handlers of one node in the order of their keys, and its data layout. A value: copies share nothing.
 class manifest {

@@ -6,7 +6,7 @@
 
 #include "ham/misc/types.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 /// Holds a value of type Value, made from anything that Value can be made from, and gives it back as `const Value&`.
 ///

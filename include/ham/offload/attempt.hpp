@@ -11,7 +11,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 namespace detail {
 
@@ -38,7 +38,8 @@ auto attempt(Verb&& verb) noexcept -> future<typename detail::unwrapped<std::inv
   if constexpr (detail::unwrapped<returned>::is_future) {
     returned made;
     auto begin = [&] { made = static_cast<Verb&&>(verb)(); };
-    if (std::exception_ptr why = detail::caught(begin); why != nullptr) return returned(detail::failed_slot(why));
+    if (std::exception_ptr why = detail::caught(begin); why != nullptr)
+      return detail::future_access::make<result>(detail::failed_slot(why));
     return made;
   } else {
     future<result> ready;
@@ -50,7 +51,8 @@ auto attempt(Verb&& verb) noexcept -> future<typename detail::unwrapped<std::inv
         ready = make_ready_future<result>(static_cast<Verb&&>(verb)());
       }
     };
-    if (std::exception_ptr why = detail::caught(run); why != nullptr) return future<result>(detail::failed_slot(why));
+    if (std::exception_ptr why = detail::caught(run); why != nullptr)
+      return detail::future_access::make<result>(detail::failed_slot(why));
     return ready;
   }
 }

@@ -7,16 +7,16 @@
 
 #include "ham/offload/call.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 /// Collects calls and sends them together: the per-message cost is paid once. Not thread-safe, and until submit()
 /// neither are its futures: the batch and they belong to one thread, because to wait for one of them submits the batch.
-/// Each add gives a future; it settles when the batch has been answered. Waiting for one of them submits the batch, as
-/// do its then(), when_all, when_any and co_await, and the destructor: add first, and go on with the futures
-/// afterwards.
+/// It belongs to the runtime that it was made under, or that its destination names. Each add gives a future; it settles
+/// when the batch has been answered. Waiting for one of them submits the batch, as do its then(), when_all, when_any
+/// and co_await, and the destructor: add first, and go on with the futures afterwards.
 class batch : private detail::batch_owner {
  public:
-  explicit batch(destination to) : detail::batch_owner{&submit_owner}, to_(to) {}
+  explicit batch(destination to) : detail::batch_owner{&submit_owner}, at_(detail::engine_for(to)), to_(to) {}
   batch(const batch&) = delete;
   batch& operator=(const batch&) = delete;
   ~batch() { submit(); }
@@ -60,7 +60,7 @@ class batch : private detail::batch_owner {
     } else {
       [[maybe_unused]] typename plan::report error;
     }
-    return future<result>(slot);
+    return detail::future_access::make<result>(slot);
   }
 
   template <class Call, class... Params>
@@ -85,7 +85,7 @@ class batch : private detail::batch_owner {
 
   /// Claims a slot and makes room for a call, whose arguments are to be written to where the result points.
   [[nodiscard]] std::byte* begin_record(msg::handler_entry& function, detail::result_decoder decode, std::size_t size) {
-    const detail::batch_slot claimed = detail::begin_batched(at_, to_.node, function, decode, *this);
+    const detail::batch_slot claimed = detail::begin_batched(at_, to_, function, decode, *this);
     const std::size_t before = records_.size();
     HAM_TRY {
       records_.resize(before + record_head_bytes + size);
@@ -108,7 +108,7 @@ class batch : private detail::batch_owner {
 
   static void submit_owner(detail::batch_owner& self);
 
-  detail::engine& at_ = detail::current();
+  detail::engine& at_;
   std::uint64_t runtime_ = detail::serial_of(at_);
   destination to_;
   std::vector<std::byte> records_;

@@ -7,7 +7,7 @@
 
 #include "ham/offload/memory.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 /// A rectangular part of one matrix that goes to a rectangular part of another: `rows` rows of `columns` elements. A
 /// pitch is the distance in elements from the beginning of one row to that of the next, not less than `columns`; 0: the
@@ -32,11 +32,11 @@ struct block_rows {
 [[nodiscard]] block_rows rows_of(const block& what, std::size_t element_bytes);
 
 [[nodiscard]] future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, const block_rows& what,
-                                    element of, moved_by whom = moved_by::anyone);
+                                    element of, transfer_terms how = {});
 [[nodiscard]] future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const block_rows& what,
-                                    element of, moved_by whom = moved_by::anyone);
+                                    element of, transfer_terms how = {});
 [[nodiscard]] future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
-                                     const block_rows& what, element of);
+                                     const block_rows& what, element of, transfer_terms how = {});
 
 }  // namespace detail
 

@@ -10,11 +10,12 @@
 #include "ham/msg/codec.hpp"
 #include "ham/offload/node_number.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 namespace detail {
 /// Tag of the live allocation of this node that contains `address`, or 0.
 [[nodiscard]] std::uint64_t local_tag(const void* address, node_t node) noexcept;
+struct buffer_ptr_access;
 }  // namespace detail
 
 /// Address in the memory of a node, together with the node and the allocation it belongs to (paper 1, Table II).
@@ -31,9 +32,6 @@ class buffer_ptr {
   /// allocate() is not tracked: accesses by other nodes are checked against the mappings of the process only.
   buffer_ptr(Element* address, node_number node) noexcept
       : address_(reinterpret_cast<std::uintptr_t>(address)), tag_(detail::local_tag(address, node)), node_(node) {}
-  /// All parts; for bindings.
-  constexpr buffer_ptr(std::uint64_t address, std::uint64_t tag, node_t node) noexcept
-      : address_(address), tag_(tag), node_(node) {}
   /// buffer_ptr<Element> to buffer_ptr<const Element>.
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr operator buffer_ptr<const Element>() const noexcept requires(!std::is_const_v<Element>) {
@@ -93,10 +91,30 @@ class buffer_ptr {
   }
 
  private:
+  friend struct detail::buffer_ptr_access;
+  template <class Other>
+  friend class buffer_ptr;
+
+  constexpr buffer_ptr(std::uint64_t address, std::uint64_t tag, node_t node) noexcept
+      : address_(address), tag_(tag), node_(node) {}
+
   std::uint64_t address_ = 0;
   std::uint64_t tag_ = 0;
   node_t node_ = -1;
 };
+
+namespace detail {
+
+/// Makes a buffer_ptr of its parts, for the library and bindings.
+struct buffer_ptr_access {
+  template <class Element>
+  [[nodiscard]] static constexpr buffer_ptr<Element> make(std::uint64_t address, std::uint64_t tag,
+                                                          node_t node) noexcept {
+    return {address, tag, node};
+  }
+};
+
+}  // namespace detail
 
 }  // namespace ham::offload
 
@@ -117,7 +135,7 @@ struct ham::codec<ham::offload::buffer_ptr<Element>> {
   static offload::buffer_ptr<Element> read(msg::reader& from) {
     const auto address = from.number<std::uint64_t>();
     const auto tag = from.number<std::uint64_t>();
-    return {address, tag, from.number<node_t>()};
+    return offload::detail::buffer_ptr_access::make<Element>(address, tag, from.number<node_t>());
   }
   static std::string layout() {
     std::string text = "buffer_ptr<";

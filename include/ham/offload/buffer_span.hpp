@@ -18,7 +18,7 @@
 
 #include "ham/offload/buffer_ptr.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 template <class Element>
 class buffer_span;
@@ -29,6 +29,7 @@ namespace detail {
 [[noreturn]] void throw_outside(std::size_t offset, std::size_t count, std::size_t size);
 [[noreturn]] void throw_too_short(const char* verb, std::size_t count, std::size_t size);
 [[noreturn]] void throw_not_here(node_t node);
+[[noreturn]] void throw_other_runtime(node_t node);
 [[nodiscard]] bool is_here(node_t node) noexcept;
 
 }  // namespace detail

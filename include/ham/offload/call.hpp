@@ -11,7 +11,7 @@
 #include "ham/offload/detail/pointer_warning.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 namespace detail {
 
@@ -32,10 +32,11 @@ template <class Callable, class... Args>
   using result = typename plan::result_type;
   call_slot* slot = nullptr;
   if constexpr (plan::valid)
-    slot = plan::send(current(), to, &slot_value<result>::decode, policy, callable, static_cast<Args&&>(args)...);
+    slot = plan::send(engine_for(to), call_place(to), &slot_value<result>::decode, policy, callable,
+                      static_cast<Args&&>(args)...);
   else [[maybe_unused]]
     typename plan::report error;
-  return future<result>(slot);
+  return detail::future_access::make<result>(slot);
 }
 
 /// As start_call, without a reply.
@@ -43,7 +44,7 @@ template <class Callable, class... Args>
 void send_ping(const destination& to, const Callable& callable, Args&&... args) {
   using plan = call_plan<Callable, Args...>;
   if constexpr (plan::valid)
-    plan::send(current(), to, nullptr, when_full::wait, callable, static_cast<Args&&>(args)...);
+    plan::send(engine_for(to), call_place(to), nullptr, when_full::wait, callable, static_cast<Args&&>(args)...);
   else [[maybe_unused]]
     typename plan::report error;
 }
@@ -67,14 +68,14 @@ bool offer(const Callable&) {
 /// throws is thrown by get().
 template <class Callable, class... Args>
 requires(!detail::sends_pointers<Callable, Args...>)
-    [[nodiscard]] auto async(destination to, Callable&& callable, Args&&... args)
+    [[nodiscard]] auto async(const destination& to, Callable&& callable, Args&&... args)
         -> future<detail::result_of_call_t<Callable, Args...>> {
   return detail::start_call<std::decay_t<Callable>>(to, detail::when_full::wait, callable,
                                                     static_cast<Args&&>(args)...);
 }
 template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
 requires detail::sends_pointers<Callable, Args...>
-[[nodiscard]] HAM_WARN_OF_POINTERS auto async(destination to, Callable&& callable, Args&&... args)
+[[nodiscard]] HAM_WARN_OF_POINTERS auto async(const destination& to, Callable&& callable, Args&&... args)
     -> future<detail::result_of_call_t<Callable, Args...>> {
   return detail::start_call<std::decay_t<Callable>>(to, detail::when_full::wait, callable,
                                                     static_cast<Args&&>(args)...);
@@ -82,14 +83,15 @@ requires detail::sends_pointers<Callable, Args...>
 
 /// Calls and waits for the result.
 template <class Callable, class... Args>
-requires(!detail::sends_pointers<Callable, Args...>) auto sync(destination to, Callable&& callable, Args&&... args)
+requires(!detail::sends_pointers<Callable, Args...>) auto sync(const destination& to, Callable&& callable,
+                                                               Args&&... args)
     -> detail::result_of_call_t<Callable, Args...> {
   return detail::start_call<std::decay_t<Callable>>(to, detail::when_full::wait, callable, static_cast<Args&&>(args)...)
       .get();
 }
 template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
-requires detail::sends_pointers<Callable, Args...> HAM_WARN_OF_POINTERS auto sync(destination to, Callable&& callable,
-                                                                                  Args&&... args)
+requires detail::sends_pointers<Callable, Args...> HAM_WARN_OF_POINTERS auto sync(const destination& to,
+                                                                                  Callable&& callable, Args&&... args)
     -> detail::result_of_call_t<Callable, Args...> {
   return detail::start_call<std::decay_t<Callable>>(to, detail::when_full::wait, callable, static_cast<Args&&>(args)...)
       .get();
@@ -99,7 +101,7 @@ requires detail::sends_pointers<Callable, Args...> HAM_WARN_OF_POINTERS auto syn
 /// taken over if no other one waits; the rest of it leaves while this node makes progress.
 template <class Callable, class... Args>
 requires(!detail::sends_pointers<Callable, Args...>)
-    [[nodiscard]] auto try_async(destination to, Callable&& callable, Args&&... args)
+    [[nodiscard]] auto try_async(const destination& to, Callable&& callable, Args&&... args)
         -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {
   auto started =
       detail::start_call<std::decay_t<Callable>>(to, detail::when_full::refuse, callable, static_cast<Args&&>(args)...);
@@ -108,7 +110,7 @@ requires(!detail::sends_pointers<Callable, Args...>)
 }
 template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
 requires detail::sends_pointers<Callable, Args...>
-[[nodiscard]] HAM_WARN_OF_POINTERS auto try_async(destination to, Callable&& callable, Args&&... args)
+[[nodiscard]] HAM_WARN_OF_POINTERS auto try_async(const destination& to, Callable&& callable, Args&&... args)
     -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {
   auto started =
       detail::start_call<std::decay_t<Callable>>(to, detail::when_full::refuse, callable, static_cast<Args&&>(args)...);
@@ -120,12 +122,13 @@ requires detail::sends_pointers<Callable, Args...>
 /// Blocks while the queue to the node is full or too many calls wait on it, at most until the deadline of `to`; then
 /// throws ham::deadline_exceeded. Else throws as async.
 template <class Callable, class... Args>
-requires(!detail::sends_pointers<Callable, Args...>) void ping(destination to, Callable&& callable, Args&&... args) {
+requires(!detail::sends_pointers<Callable, Args...>) void ping(const destination& to, Callable&& callable,
+                                                               Args&&... args) {
   detail::send_ping<std::decay_t<Callable>>(to, callable, static_cast<Args&&>(args)...);
 }
 template <class Callable, class... Args, class HoldsPointer = detail::pointer_holder_of_call<Callable, Args...>>
-requires detail::sends_pointers<Callable, Args...> HAM_WARN_OF_POINTERS void ping(destination to, Callable&& callable,
-                                                                                  Args&&... args) {
+requires detail::sends_pointers<Callable, Args...> HAM_WARN_OF_POINTERS void ping(const destination& to,
+                                                                                  Callable&& callable, Args&&... args) {
   detail::send_ping<std::decay_t<Callable>>(to, callable, static_cast<Args&&>(args)...);
 }
 

@@ -8,20 +8,22 @@
 
 #include "ham/offload/destination.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 /// Calls sent to one context run one after the other, in order, on one thread of the target; different contexts run
 /// beside each other and beside the node's main queue. Movable. The destructor lets queued calls finish and ends the
 /// thread; it does not wait for a node that is stopped, which is left to do so by itself (HAM_CLOSE_TIMEOUT). Usable
 /// wherever a destination is: sync(ctx, ...), async(within(ctx, 1s), ...); a closed one, or one that was moved from,
-/// throws ham::call_error there. In a process with several runtimes it belongs to the one that made it.
+/// throws ham::call_error there. It belongs to the runtime that it was made under, or that its destination names,
+/// whatever runtime its calls and its end find.
 class context {
  public:
-  /// Opens a context. Blocking. Throws ham::node_failure, ham::call_error.
-  explicit context(node_number node);
+  /// Opens a context. Blocking, at most until the deadline of `on`: then throws ham::deadline_exceeded, and a context
+  /// that the node opens nevertheless is closed when its answer comes. Else throws ham::node_failure, ham::call_error.
+  explicit context(destination on);
   /// The same with room for `stack_bytes` on the thread's stack, taken from memory as it is used; 0: the usual size.
-  context(node_number node, std::size_t stack_bytes);
-  context(context&& other) noexcept : node_(other.node_), id_(std::exchange(other.id_, 0)) {}
+  context(destination on, std::size_t stack_bytes);
+  context(context&& other) noexcept : node_(other.node_), id_(std::exchange(other.id_, 0)), runtime_(other.runtime_) {}
   context& operator=(context&& other) noexcept;
   ~context();
 
@@ -31,7 +33,7 @@ class context {
   // NOLINTNEXTLINE(google-explicit-constructor): a context is a destination
   operator destination() const {
     if (id_ == 0) throw_closed();
-    return {node_, id_};
+    return {node_, id_, runtime_};
   }
 
   /// Waits until all calls sent to the context so far have run. Throws ham::node_failure, and ham::call_error if calls
@@ -50,6 +52,7 @@ class context {
 
   node_t node_ = -1;
   std::uint32_t id_ = 0;
+  std::uint64_t runtime_ = 0;
 };
 
 }  // namespace ham::offload

@@ -7,7 +7,7 @@
 #include "ham/msg/std_forward.hpp"
 #include "ham/offload/node_number.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 using ham::node_t;
 
@@ -34,23 +34,34 @@ template <class Rep, class Period>
   return nanoseconds_from_now(nanoseconds_in(time));
 }
 
-}  // namespace detail
-
-/// A node, optionally a context on it, optionally a deadline. Implicitly made from a node number or a context.
-struct destination {
-  // NOLINTNEXTLINE(google-explicit-constructor): async(1, ...) must read like the papers
-  template <detail::integer Number>
-  constexpr destination(Number on) noexcept(detail::always_a_node_t<Number>) : node(node_number(on)) {}
-  constexpr destination(node_number on) noexcept : node(on) {}  // NOLINT(google-explicit-constructor)
-  constexpr destination(node_t on, std::uint32_t in_context) noexcept : node(on), context(in_context) {}
-
+/// Where a call goes, once it is known by which runtime.
+struct call_place {
   node_t node;
   std::uint32_t context = 0;     ///< 0: the node's main queue
   std::int64_t deadline_ns = 0;  ///< on std::chrono::steady_clock; 0: none
 };
 
-/// `where` with a deadline from now: async(within(1, 10ms), ...). When it passes before the result is there, the
-/// future settles with ham::deadline_exceeded; a result that arrives later is dropped.
+}  // namespace detail
+
+/// A node, optionally a context on it, a deadline, and a runtime. Implicitly made from a node number or a context;
+/// ham::runtime::node() gives one that names its runtime. A copyable value, which may outlive its runtime: using it
+/// then throws ham::config_error.
+struct destination : detail::call_place {
+  // NOLINTNEXTLINE(google-explicit-constructor): async(1, ...) must read like the papers
+  template <detail::integer Number>
+  constexpr destination(Number on) noexcept(detail::always_a_node_t<Number>) : call_place{node_number(on)} {}
+  constexpr destination(node_number on) noexcept : call_place{on} {}  // NOLINT(google-explicit-constructor)
+  constexpr destination(node_t on, std::uint32_t in_context, std::uint64_t of_runtime = 0) noexcept
+      : call_place{on, in_context}, runtime(of_runtime) {}
+
+  std::uint64_t runtime = 0;  ///< 0: that of the calling thread; else whose node it is, see ham::runtime::node()
+};
+
+/// `where` with a deadline from now: async(within(1, 10ms), ...), allocate<int>(within(1, 1s), n),
+/// put(within(1, 1s), src, dst, n). It is taken wherever a node is, and bounds connecting, waiting for room in the
+/// queue to the node, and waiting for its answer. When it passes first, the future settles with ham::deadline_exceeded,
+/// or a verb without a future throws that; its outcome says whether anything can have happened. A result that arrives
+/// later is dropped; what it would have owned (memory, a context, an object) is given back.
 template <class Rep, class Period>
 [[nodiscard]] destination within(destination where, std::chrono::duration<Rep, Period> time) noexcept {
   where.deadline_ns = detail::time_from_now(time);

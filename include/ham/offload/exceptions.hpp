@@ -7,7 +7,7 @@
 
 #include "ham/msg/codec.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 namespace detail {
 struct exception_codec {

@@ -10,7 +10,7 @@
 #include "ham/offload/detail/local_result.hpp"
 #include "ham/offload/executor.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 template <class Result>
 class shared_future;
@@ -29,6 +29,27 @@ template <class Chain, class Source, class... Parts>
 
 /// The slot of a future, for the library.
 struct future_access {
+  /// Takes the slot over.
+  template <class Result>
+  [[nodiscard]] static future<Result> make(call_slot* slot) noexcept {
+    return future<Result>(slot);
+  }
+  /// Runs `what` when the future has settled; it stays valid. Throws ham::error if it is not.
+  template <class Result>
+  static void on_settled(const future<Result>& of, continuation* what) {
+    if (of.slot_ == nullptr) [[unlikely]]
+      throw_no_result();
+    attach(*of.slot_, what);
+  }
+  /// Its runtime. Throws ham::error if the future is not valid, or the runtime has ended.
+  template <class Result>
+  [[nodiscard]] static engine& runtime(const future<Result>& of) {
+    if (of.slot_ == nullptr) [[unlikely]]
+      throw_no_result();
+    if (of.slot_->owner == nullptr) [[unlikely]]
+      throw_no_runtime();
+    return *of.slot_->owner;
+  }
   template <class Result>
   [[nodiscard]] static call_slot* slot(const future<Result>& of) noexcept {
     return of.slot_;
@@ -53,7 +74,6 @@ class future {
   using value_type = Result;
 
   future() noexcept = default;
-  explicit future(detail::call_slot* slot) noexcept : slot_(slot) {}
   future(future&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
   future& operator=(future&& other) noexcept {
     if (this != &other) {
@@ -186,14 +206,30 @@ class future {
     then_result(static_cast<Executor&&>(ex), static_cast<Function&&>(function)).detach();
   }
 
+  /// Has `function()` called once this future has settled, with a value or an error, on the thread that makes progress
+  /// (in an event loop: within serve_event_fd(), if no other thread waits). The future stays valid, and is read as
+  /// ever, by the function or by others; it may also have gone by then. If the function wants the future itself,
+  /// on_result() gives it one. A function that throws ends the program. Throws std::bad_alloc.
+  template <class Function>
+  void on_ready(Function&& function) const {
+    static_assert(std::is_invocable_v<std::decay_t<Function>&>,
+                  "ham: on_ready(f) calls f(); on_result(f) calls f(future)");
+    require_valid();
+    struct caller : detail::continuation {
+      explicit caller(Function&& what) : call(static_cast<Function&&>(what)) {}
+      std::decay_t<Function> call;
+    };
+    auto* const later = new caller(static_cast<Function&&>(function));
+    later->run = [](detail::continuation* self) {
+      auto* const me = static_cast<caller*>(self);
+      [me]() noexcept { me->call(); }();
+      delete me;
+    };
+    detail::attach(*slot_, later);
+  }
+
   /// A future that can be copied, and read more than once (shared_future.hpp). Invalidates this one.
   [[nodiscard]] shared_future<Result> share();
-
-  /// Runs `what` when this future has settled; it stays valid. Used by when_all, when_any and co_await.
-  void on_settled(detail::continuation* what) const {
-    require_valid();
-    detail::attach(*slot_, what);
-  }
 
   /// `co_await` gives the value or throws. The coroutine goes on in the thread that makes progress, as what then()
   /// runs.
@@ -204,7 +240,7 @@ class future {
       void await_suspend(std::coroutine_handle<> waiting) {
         coroutine = waiting;
         run = [](detail::continuation* self) { static_cast<awaiter*>(self)->coroutine.resume(); };
-        source.on_settled(this);
+        detail::future_access::on_settled(source, this);
       }
       Result await_resume() { return source.get(); }
       future source;
@@ -215,6 +251,8 @@ class future {
 
  private:
   friend struct detail::future_access;
+
+  explicit future(detail::call_slot* slot) noexcept : slot_(slot) {}
 
   struct give_back {
     detail::call_slot& slot;
@@ -254,7 +292,7 @@ template <class Result, class... Args>
   detail::call_slot* const slot = detail::make_local_slot(detail::current());
   detail::slot_value<Result>::construct(*slot, std::forward<Args>(args)...);
   detail::settle_local(*slot, detail::slot_state::value);
-  return future<Result>(slot);
+  return detail::future_access::make<Result>(slot);
 }
 
 }  // namespace ham::offload

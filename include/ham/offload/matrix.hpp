@@ -18,8 +18,9 @@
 #include "ham/offload/block.hpp"
 #include "ham/offload/buffer_span.hpp"
 #include "ham/offload/memory.hpp"
+#include "ham/offload/transfer.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 namespace detail {
 
@@ -184,39 +185,69 @@ template <class Matrix>
 }  // namespace detail
 
 /// Writes a matrix to memory of a node, one of the same number of rows and columns: else throws ham::buffer_error, and
-/// nothing moves. Else as put of a block.
+/// nothing moves. Else as put of a block, `to` as in transfer.hpp.
+template <detail::local_matrix Matrix, class Element>
+requires std::is_same_v<std::remove_const_t<detail::matrix_element<Matrix>>, Element> future<void> put(
+    destination to, const Matrix& source, const buffer_matrix<Element>& target) {
+  return offload::put(to, source.data_handle(), target.data_handle(),
+                      detail::block_between("put", detail::shape_of(source), target.shape()));
+}
 template <detail::local_matrix Matrix, class Element>
 requires std::is_same_v<std::remove_const_t<detail::matrix_element<Matrix>>, Element> future<void> put(
     const Matrix& source, const buffer_matrix<Element>& target) {
-  return offload::put(source.data_handle(), target.data_handle(),
-                      detail::block_between("put", detail::shape_of(source), target.shape()));
+  return offload::put(destination(target.node()), source, target);
 }
 /// Reads a matrix from memory of a node.
 template <class Element, detail::local_matrix Matrix>
 requires std::is_same_v<std::remove_const_t<Element>, detail::matrix_element<Matrix>> future<void> get(
-    const buffer_matrix<Element>& source, const Matrix& target) {
-  return offload::get(source.data_handle(), target.data_handle(),
+    destination to, const buffer_matrix<Element>& source, const Matrix& target) {
+  return offload::get(to, source.data_handle(), target.data_handle(),
                       detail::block_between("get", source.shape(), detail::shape_of(target)));
+}
+template <class Element, detail::local_matrix Matrix>
+requires std::is_same_v<std::remove_const_t<Element>, detail::matrix_element<Matrix>> future<void> get(
+    const buffer_matrix<Element>& source, const Matrix& target) {
+  return offload::get(destination(source.node()), source, target);
 }
 /// Copies a matrix between the memories of any two nodes. The two must not overlap.
 template <class Element>
-future<void> copy(const buffer_matrix<Element>& source, const buffer_matrix<std::remove_const_t<Element>>& target) {
-  return offload::copy(source.data_handle(), target.data_handle(),
+future<void> copy(destination to, const buffer_matrix<Element>& source,
+                  const buffer_matrix<std::remove_const_t<Element>>& target) {
+  return offload::copy(to, source.data_handle(), target.data_handle(),
                        detail::block_between("copy", source.shape(), target.shape()));
+}
+template <class Element>
+future<void> copy(const buffer_matrix<Element>& source, const buffer_matrix<std::remove_const_t<Element>>& target) {
+  return offload::copy(destination(source.node()), source, target);
 }
 
 /// The same, complete on return; errors are thrown.
 template <detail::local_matrix Matrix, class Element>
 requires std::is_same_v<std::remove_const_t<detail::matrix_element<Matrix>>, Element>
-void put_sync(const Matrix& source, const buffer_matrix<Element>& target) {
-  offload::put_sync(source.data_handle(), target.data_handle(),
+void put_sync(destination to, const Matrix& source, const buffer_matrix<Element>& target) {
+  offload::put_sync(to, source.data_handle(), target.data_handle(),
                     detail::block_between("put", detail::shape_of(source), target.shape()));
+}
+template <detail::local_matrix Matrix, class Element>
+requires std::is_same_v<std::remove_const_t<detail::matrix_element<Matrix>>, Element>
+void put_sync(const Matrix& source, const buffer_matrix<Element>& target) {
+  offload::put_sync(destination(target.node()), source, target);
+}
+template <class Element, detail::local_matrix Matrix>
+requires std::is_same_v<std::remove_const_t<Element>, detail::matrix_element<Matrix>>
+void get_sync(destination to, const buffer_matrix<Element>& source, const Matrix& target) {
+  offload::get_sync(to, source.data_handle(), target.data_handle(),
+                    detail::block_between("get", source.shape(), detail::shape_of(target)));
 }
 template <class Element, detail::local_matrix Matrix>
 requires std::is_same_v<std::remove_const_t<Element>, detail::matrix_element<Matrix>>
 void get_sync(const buffer_matrix<Element>& source, const Matrix& target) {
-  offload::get_sync(source.data_handle(), target.data_handle(),
-                    detail::block_between("get", source.shape(), detail::shape_of(target)));
+  offload::get_sync(destination(source.node()), source, target);
+}
+template <class Element>
+void copy_sync(destination to, const buffer_matrix<Element>& source,
+               const buffer_matrix<std::remove_const_t<Element>>& target) {
+  offload::copy(to, source, target).get();
 }
 template <class Element>
 void copy_sync(const buffer_matrix<Element>& source, const buffer_matrix<std::remove_const_t<Element>>& target) {

@@ -12,7 +12,7 @@
 #include "ham/offload/buffer_span.hpp"
 #include "ham/offload/future.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 namespace detail {
 
@@ -52,18 +52,29 @@ template <class Element>
   }
 }
 
-[[nodiscard]] raw_buffer allocate_bytes(engine& at, node_t node, std::size_t bytes);
-void free_bytes(engine& at, node_t node, raw_buffer what);
-/// For destructors: errors are ignored, and a node that is stopped is not waited for.
-void free_at_end(node_t node, raw_buffer what) noexcept;
+[[nodiscard]] raw_buffer allocate_bytes(const destination& on, std::size_t bytes);
+/// Of the node `owner`, whatever node `to` has.
+void free_bytes(const destination& to, node_t owner, raw_buffer what);
+/// For destructors: errors are ignored, and a node that is stopped is not waited for; nobody at all longer than
+/// `limit_ns`, if that is not negative. Does nothing if the runtime has ended. False: the node was given up.
+bool free_at_end(std::uint64_t runtime, node_t node, raw_buffer what, std::int64_t limit_ns = -1) noexcept;
 /// Who moves a block: the calling thread, or, if it is large, another one meanwhile.
 enum class moved_by : bool { caller, anyone };
+/// How a transfer is done.
+struct transfer_terms {
+  constexpr transfer_terms(moved_by by = moved_by::anyone, std::int64_t until_ns = 0) noexcept  // NOLINT
+      : whom(by), deadline_ns(until_ns) {}
+  moved_by whom;
+  std::int64_t deadline_ns;  ///< 0: none
+};
 [[nodiscard]] future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to, std::size_t bytes,
-                                     element of = {}, moved_by whom = moved_by::anyone);
+                                     element of = {}, transfer_terms how = {});
 [[nodiscard]] future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::size_t bytes,
-                                     element of = {}, moved_by whom = moved_by::anyone);
+                                     element of = {}, transfer_terms how = {});
 [[nodiscard]] future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to_node, raw_buffer to,
-                                      std::size_t bytes, element of = {});
+                                      std::size_t bytes, element of = {}, transfer_terms how = {});
+/// Throws ham::buffer_error unless the node of `to` is one of the two.
+void require_node_of(const destination& to, node_t one, node_t other);
 [[noreturn]] void throw_too_large(std::size_t elements, std::size_t element_bytes);
 
 template <class Element>
@@ -81,24 +92,28 @@ concept transferable = std::is_trivially_copyable_v<Element> || is_bitwise_copya
 
 }  // namespace detail
 
-/// Memory for `count` elements on `node`, aligned to 64 bytes; the elements are not constructed. Blocking.
-/// Throws std::bad_alloc if the node has not that much, ham::node_failure, ham::call_error.
+/// Memory for `count` elements on a node, aligned to 64 bytes; the elements are not constructed. Blocking, at most
+/// until the deadline of `on`: then throws ham::deadline_exceeded, and memory that the node allocates nevertheless is
+/// freed when its answer comes. Else throws std::bad_alloc if the node has not that much, ham::node_failure,
+/// ham::call_error.
 template <class Element>
-[[nodiscard]] buffer_ptr<Element> allocate(node_number node, std::size_t count) {
-  const detail::raw_buffer got = detail::allocate_bytes(detail::current(), node, detail::bytes_for<Element>(count));
-  return {got.address, got.tag, node};
+[[nodiscard]] buffer_ptr<Element> allocate(destination on, std::size_t count) {
+  const detail::raw_buffer got = detail::allocate_bytes(on, detail::bytes_for<Element>(count));
+  return detail::buffer_ptr_access::make<Element>(got.address, got.tag, on.node);
 }
 
 /// Frees what allocate returned, once no transfer to or from it is pending. Blocking. Throws ham::buffer_error if it is
 /// not the start of a live allocation there.
 template <class Element>
 void free(buffer_ptr<Element> ptr) {
-  detail::free_bytes(detail::current(), ptr.node(), detail::raw(ptr));
+  detail::free_bytes(ptr.node(), ptr.node(), detail::raw(ptr));
 }
-/// Paper 3's spelling.
+/// Paper 3's spelling; the node is the pointer's. Also for what `to` says beside it: within(node, 1s) is a deadline, at
+/// which it throws ham::deadline_exceeded: with the outcome not_run the allocation is as before, else the node frees it
+/// when it goes on.
 template <class Element>
-void free(node_number, buffer_ptr<Element> ptr) {
-  offload::free(ptr);
+void free(destination to, buffer_ptr<Element> ptr) {
+  detail::free_bytes(to, ptr.node(), detail::raw(ptr));
 }
 
 /// Writes `count` elements from local memory to `dst`. `src` must stay as it is until the future has settled. Not
@@ -157,27 +172,40 @@ void copy_sync(buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>>
   offload::copy(src, dst, count).get();
 }
 
-/// Paper 3's spellings of put and get, with the remote buffer first (Listing 2).
+/// Paper 3's spellings of put and get, with the remote buffer first (Listing 2). The node is the buffer's; `to` may
+/// have a deadline or a runtime beside it, as for put and get to a destination (transfer.hpp).
 template <detail::transferable Element>
-future<void> write(node_number, buffer_ptr<Element> dst, const std::type_identity_t<Element>* src, std::size_t count) {
-  return offload::put(src, dst, count);
+future<void> write(destination to, buffer_ptr<Element> dst, const std::type_identity_t<Element>* src,
+                   std::size_t count) {
+  return detail::put_bytes(detail::engine_for(to), src, dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),
+                           detail::element_of<Element>(), {detail::moved_by::anyone, to.deadline_ns});
 }
 template <class Element>
 requires detail::transferable<std::remove_const_t<Element>> future<void> read(
-    node_number, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst, std::size_t count) {
-  return offload::get(src, dst, count);
+    destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+    std::size_t count) {
+  return detail::get_bytes(detail::engine_for(to), src.node(), detail::raw(src), dst, detail::bytes_for<Element>(count),
+                           detail::element_of<std::remove_const_t<Element>>(),
+                           {detail::moved_by::anyone, to.deadline_ns});
 }
 
-/// Owns an allocation on a node and frees it at the end of its life. Movable.
+/// Owns an allocation on a node and frees it at the end of its life. Movable. It belongs to the runtime that it was
+/// made under, or that its destination names, whatever runtime its end finds.
 template <class Element>
 class buffer {
  public:
   buffer() noexcept = default;
-  buffer(node_number node, std::size_t count) : ptr_(offload::allocate<Element>(node, count)), size_(count) {}
-  buffer(buffer&& other) noexcept : ptr_(std::exchange(other.ptr_, {})), size_(std::exchange(other.size_, 0)) {}
+  /// Allocates: blocking, at most until the deadline of `on`; throws as allocate.
+  buffer(offload::destination on, std::size_t count)
+      : runtime_(detail::serial_of(detail::engine_for(on))),
+        ptr_(offload::allocate<Element>(on, count)),
+        size_(count) {}
+  buffer(buffer&& other) noexcept
+      : runtime_(other.runtime_), ptr_(std::exchange(other.ptr_, {})), size_(std::exchange(other.size_, 0)) {}
   buffer& operator=(buffer&& other) noexcept {
     if (this != &other) {
       reset();
+      runtime_ = other.runtime_;
       ptr_ = std::exchange(other.ptr_, {});
       size_ = std::exchange(other.size_, 0);
     }
@@ -207,14 +235,25 @@ class buffer {
   // NOLINTEND(google-explicit-constructor)
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] node_t node() const noexcept { return ptr_.node(); }
+  /// Its node, in its runtime: put(b.where(), src, b.ptr(), n) under another one.
+  [[nodiscard]] destination where() const noexcept { return {ptr_.node(), 0, runtime_}; }
 
   /// Frees now. Errors are ignored: the node may be gone, and its memory with it. Does not wait for a node that is
   /// stopped: that frees when it goes on, and a line on stderr says so (HAM_CLOSE_TIMEOUT).
   void reset() noexcept {
     if (!ptr_) return;
-    detail::free_at_end(ptr_.node(), detail::raw(ptr_));
+    static_cast<void>(detail::free_at_end(runtime_, ptr_.node(), detail::raw(ptr_)));
     ptr_ = {};
     size_ = 0;
+  }
+  /// The same, and waits for no node longer than `limit`, whether it is stopped or busy. False: it was given up, and
+  /// frees by itself when it comes to it, of which a line on stderr tells.
+  template <class Rep, class Period>
+  bool reset(std::chrono::duration<Rep, Period> limit) noexcept {
+    if (!ptr_) return true;
+    size_ = 0;
+    const buffer_ptr<Element> what = std::exchange(ptr_, {});
+    return detail::free_at_end(runtime_, what.node(), detail::raw(what), detail::nanoseconds_of(limit));
   }
   /// Gives the allocation to the caller.
   [[nodiscard]] buffer_ptr<Element> release() noexcept {
@@ -223,6 +262,7 @@ class buffer {
   }
 
  private:
+  std::uint64_t runtime_ = 0;
   buffer_ptr<Element> ptr_;
   std::size_t size_ = 0;
 };

@@ -9,9 +9,10 @@
 #include "ham/error.hpp"
 #include "ham/msg/customise.hpp"
 #include "ham/msg/std_forward.hpp"
+#include "ham/offload/destination.hpp"
 #include "ham/offload/node_number.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 using ham::node_t;
 
@@ -49,31 +50,60 @@ class node_descriptor {
 };
 
 /// Number of nodes of the job, the host included: all numbers that nodes have had are below. Nodes that have gone
-/// count, and after 4096 of them there may be numbers in between that no node ever had; alive() tells.
+/// count, because numbers are not used again, and after 4096 of them there may be numbers in between that no node ever
+/// had. A loop over numbers asks alive(); one over nodes() or targets() need not.
 [[nodiscard]] std::size_t num_nodes();
+/// The nodes that can be called, in ascending order, this one and the host included: for (node_t n : nodes()). What has
+/// been removed, or has died, is not among them, and what is just being added neither. A snapshot: a call to one of
+/// them may fail all the same. Of the calling thread's runtime. On the host it does not block; a target asks the host,
+/// which must make progress, and throws ham::node_failure if that is gone.
+[[nodiscard]] std::vector<node_t> nodes();
+/// The same without the host.
+[[nodiscard]] std::vector<node_t> targets();
 /// Address of the node that executes the caller.
 [[nodiscard]] node_t this_node();
 /// Whether the caller runs on the host, node 0.
 [[nodiscard]] bool is_host();
 /// Whether `node` is the host.
 [[nodiscard]] bool is_host(node_number node);
-/// Describes a node. May connect to it and block. Throws ham::call_error for a number that is no node.
-[[nodiscard]] node_descriptor get_node_descriptor(node_number node);
+/// Describes a node. May connect to it and block, at most until the deadline of `node`: then throws
+/// ham::deadline_exceeded. Throws ham::call_error for a number that is no node.
+[[nodiscard]] node_descriptor get_node_descriptor(destination node);
 /// The same under the name that applications of 2014 to 2019 use.
-[[nodiscard]] node_descriptor get_node_description(node_number node);
+[[nodiscard]] node_descriptor get_node_description(destination node);
 /// Whether `node` can be called, as far as this node knows: false once its process has ended, it was removed, or the
-/// connection to it is closed. A process that is stopped, or hangs, is alive. May connect to it and block. Throws
-/// ham::call_error for a number that is no node. The answer may be out of date when it arrives: a call still may fail.
-[[nodiscard]] bool alive(node_number node);
+/// connection to it is closed. A process that is stopped, or hangs, is alive. May connect to it and block, at most
+/// until the deadline of `node`: then throws ham::deadline_exceeded. Throws ham::call_error for a number that is no
+/// node. The answer may be out of date when it arrives: a call still may fail.
+[[nodiscard]] bool alive(destination node);
+
+struct target_program;
+namespace detail {
+node_t add_node(const std::string& group, std::int64_t deadline_ns);
+node_t add_node(const target_program& program, std::int64_t deadline_ns);
+node_t spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns);
+}  // namespace detail
 
 /// Adds targets to the running job, written as in HAM_NODES: "shm:2", "exec:./app.aarch64", "tcp://10.0.0.7:7000".
 /// Waits until they can be called; gives the number of the first one, the others follow it. Other nodes learn of them
 /// before the next call from the host. On the host only; any thread. Throws ham::config_error with the reason.
 node_t add_node(const std::string& group);
+/// The same until `limit` has passed: then the targets of the group are ended, and it throws ham::deadline_exceeded
+/// with the outcome not_run. HAM_START_TIMEOUT and HAM_TCP_TIMEOUT hold besides. MPI_Comm_spawn itself is not bounded:
+/// MPI gives no way back.
+template <class Rep, class Period>
+node_t add_node(const std::string& group, std::chrono::duration<Rep, Period> limit) {
+  return detail::add_node(group, detail::time_from_now(limit));
+}
 /// The same with another program, which is given this one's arguments: spawn("mpi:4", "./app") through MPI_Comm_spawn,
 /// where the MPI has it; spawn("shm:2", "./app") on this machine. Targets that MPI has started together call each other
 /// and the host; they do not reach the other targets.
 node_t spawn(const std::string& group, const std::string& program);
+/// The same until `limit` has passed, as add_node.
+template <class Rep, class Period>
+node_t spawn(const std::string& group, const std::string& program, std::chrono::duration<Rep, Period> limit) {
+  return detail::spawn(group, program, detail::time_from_now(limit));
+}
 
 /// A target of this machine that is started by its own command: any program with a ham::runtime, not only a build of
 /// this one.
@@ -84,6 +114,10 @@ struct target_program {
 };
 /// Adds one target to the running job, as above.
 node_t add_node(const target_program& program);
+template <class Rep, class Period>
+node_t add_node(const target_program& program, std::chrono::duration<Rep, Period> limit) {
+  return detail::add_node(program, detail::time_from_now(limit));
+}
 
 namespace detail {
 void remove_node(node_t node, long double timeout_ms);

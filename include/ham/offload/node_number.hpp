@@ -5,7 +5,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 using ham::node_t;
 

@@ -15,10 +15,11 @@
 #include "ham/msg/codec.hpp"
 #include "ham/msg/signature.hpp"
 #include "ham/offload/call.hpp"
+#include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/detail/object_space.hpp"
 #include "ham/offload/node.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 /// Names an object of a node: copied freely, sent to any node, owns nothing. Calls through it fail with
 /// ham::object_error if the object was destroyed, lives on another node or is of another type.
@@ -73,27 +74,34 @@ class remote_ref {
   std::uint64_t tag_ = 0;
 };
 
-/// Owns an object of a node, which is destroyed with it. Movable. The destructor waits for the node as that of
-/// offload::buffer does, and gives a node up that does not answer. Calls that use the object when it is destroyed go on
-/// to their end.
+namespace detail {
+struct remote_access;
+}
+
+/// Owns an object of a node, which is destroyed with it. Movable. It belongs to the runtime that it was made under, or
+/// that its destination named, whatever runtime its calls and its end find. The destructor waits for the node as that
+/// of offload::buffer does, and gives a node up that does not answer. Calls that use the object when it is destroyed go
+/// on to their end.
 template <class Object>
 class remote {
  public:
   using element_type = Object;
 
   remote() noexcept = default;
-  /// Takes the ownership of what another owner has released.
-  explicit remote(remote_ref<Object> what) noexcept : ref_(what) {}
-  remote(remote&& other) noexcept : ref_(other.release()) {}
+  /// Takes the ownership of what another owner has released, for the calling thread's runtime. Throws
+  /// ham::config_error if there is none.
+  explicit remote(remote_ref<Object> what) : remote(what, ham::detail::serial_of(ham::detail::current())) {}
+  remote(remote&& other) noexcept : ref_(other.release()), runtime_(other.runtime()) {}
   template <class Derived>
   requires(!std::is_same_v<Derived, Object> && std::is_convertible_v<Derived*, Object*>)
       // NOLINTNEXTLINE(google-explicit-constructor): as std::unique_ptr does
       remote(remote<Derived>&& other)
-  noexcept : ref_(other.release()) {}
+  noexcept : ref_(other.release()), runtime_(other.runtime()) {}
   remote& operator=(remote&& other) noexcept {
     if (this != &other) {
       reset();
       ref_ = other.release();
+      runtime_ = other.runtime();
     }
     return *this;
   }
@@ -103,32 +111,55 @@ class remote {
   // NOLINTNEXTLINE(google-explicit-constructor): an owner may stand where its handle is asked for
   operator remote_ref<Object>() const noexcept { return ref_; }
   [[nodiscard]] node_t node() const noexcept { return ref_.node(); }
+  /// Its node, in its runtime: sync(within(r.where(), 1s), fn<&solver::step>, r, dt).
+  [[nodiscard]] destination where() const noexcept { return {ref_.node(), 0, runtime_}; }
+  /// The number of that runtime; for bindings.
+  [[nodiscard]] std::uint64_t runtime() const noexcept { return runtime_; }
   explicit operator bool() const noexcept { return static_cast<bool>(ref_); }
 
   template <auto Method, class... Args>
   auto call(Args&&... args) const {
-    return ref_.template call<Method>(static_cast<Args&&>(args)...);
+    return offload::sync(where(), fn<Method>, ref_, static_cast<Args&&>(args)...);
   }
   template <auto Method, class... Args>
   [[nodiscard]] auto async(Args&&... args) const {
-    return ref_.template async<Method>(static_cast<Args&&>(args)...);
+    return offload::async(where(), fn<Method>, ref_, static_cast<Args&&>(args)...);
   }
 
   /// Destroys the object now. Errors are ignored.
   void reset() noexcept {
     const remote_ref<Object> what = release();
-    if (what) ham::detail::destroy_at_end(what.node(), what.id());
+    if (what) static_cast<void>(ham::detail::destroy_at_end(runtime_, what.node(), what.id()));
+  }
+  /// The same, and waits for no node longer than `limit`, whether it is stopped or busy. False: it was given up, and
+  /// destroys the object by itself when it comes to it, of which a line on stderr tells.
+  template <class Rep, class Period>
+  bool reset(std::chrono::duration<Rep, Period> limit) noexcept {
+    const remote_ref<Object> what = release();
+    return !what || ham::detail::destroy_at_end(runtime_, what.node(), what.id(), detail::nanoseconds_of(limit));
   }
   /// Gives the object up without destroying it: it lives until destroy(), or until its node's runtime ends.
   remote_ref<Object> release() noexcept { return std::exchange(ref_, {}); }
 
  private:
+  friend struct detail::remote_access;
+  remote(remote_ref<Object> what, std::uint64_t runtime) noexcept : ref_(what), runtime_(runtime) {}
+
   remote_ref<Object> ref_;
+  std::uint64_t runtime_ = 0;
+};
+
+/// Makes an owner of all its parts, for the library.
+struct detail::remote_access {
+  template <class Object>
+  [[nodiscard]] static remote<Object> make(remote_ref<Object> what, std::uint64_t runtime) noexcept {
+    return {what, runtime};
+  }
 };
 
 }  // namespace ham::offload
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 template <class Handle>
 inline constexpr bool is_object_handle_v = false;
@@ -172,7 +203,7 @@ requires(std::is_member_function_pointer_v<Pointer>&&
   using reference = offload::remote_ref<typename std::remove_cvref_t<Handle>::element_type>;
   using plan = call_plan<method_on<Method, Handle>, reference, Args...>;
 
-  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const fn_t<Pointer, Method>&, const reference& of, Args&&... args) {
     if (!of) throw_no_object();
     return plan::send(at, where, decode, policy, {}, reference(of), static_cast<Args&&>(args)...);
@@ -216,28 +247,38 @@ offload::remote_ref<Object> construct_object(Params... values) {
 
 }  // namespace ham::detail
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 /// Constructs an Object from the arguments on a node, and owns it from here. Blocking. What the constructor throws is
 /// thrown here; else throws as sync. Arguments are sent like those of calls, string literals as std::string, owners as
-/// their handles. If the answer does not arrive (a deadline of `to`, no memory here), the object may have been made,
-/// and lives until its node's runtime ends. Any number of calls may use an object at the same time, if the node
+/// their handles. At the deadline of `to`, if it has one, throws ham::deadline_exceeded; an object that the node makes
+/// nevertheless is destroyed when its answer comes. If there is no memory here for the answer, the object may have been
+/// made, and lives until its node's runtime ends. Any number of calls may use an object at the same time, if the node
 /// executes several (contexts, pooled, nested calls): the object locks what it must.
 template <class Object, class... Args>
 [[nodiscard]] remote<Object> make(destination to, Args&&... args) {
-  return remote<Object>(sync(to,
-                             fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
-                             static_cast<Args&&>(args)...));
+  const std::uint64_t runtime = ham::detail::serial_of(ham::detail::engine_for(to));
+  const auto destroy = [to, runtime](remote_ref<Object> late) {
+    ham::detail::destroy_late({to.node, 0, runtime}, late.id());
+  };
+  return detail::remote_access::make(
+      ham::detail::sync_or_undo(
+          to, destroy, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
+          static_cast<Args&&>(args)...),
+      runtime);
 }
 
 /// The same with a future, which owns the object once it is made: objects are constructed on several nodes at once.
-/// Discarded, it waits, and destroys the object again; after detach() the object is destroyed when it is there. If this
-/// throws for want of memory or of futures, the object may have been made, and lives until its node's runtime ends.
+/// With a deadline an object that comes late is not destroyed, and lives until its node's runtime ends: make() does
+/// that. Discarded, it waits, and destroys the object again; after detach() the object is destroyed when it is there.
+/// If this throws for want of memory or of futures, the object may have been made, and lives until its node's runtime
+/// ends.
 template <class Object, class... Args>
 [[nodiscard]] future<remote<Object>> make_async(destination to, Args&&... args) {
+  const std::uint64_t runtime = ham::detail::serial_of(ham::detail::engine_for(to));
   return async(to, fn<&ham::detail::construct_object<Object, ham::detail::constructor_argument_t<Args>...>>,
                static_cast<Args&&>(args)...)
-      .then([](remote_ref<Object> made) { return remote<Object>(made); });
+      .then([runtime](remote_ref<Object> made) { return detail::remote_access::make(made, runtime); });
 }
 
 /// Destroys what remote::release() has given up. Blocking. Throws ham::object_error if it was destroyed already, and
@@ -245,6 +286,12 @@ template <class Object, class... Args>
 template <class Object>
 void destroy(remote_ref<Object> what) {
   ham::detail::destroy_object(what.node(), what.id());
+}
+/// The same with what `to` says beside the node, which is the handle's: within(node, 1s) is a deadline.
+template <class Object>
+void destroy(destination to, remote_ref<Object> what) {
+  to.node = what.node();
+  ham::detail::destroy_object(to, what.id());
 }
 
 }  // namespace ham::offload

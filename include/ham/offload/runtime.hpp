@@ -7,8 +7,9 @@
 #include <string>
 
 #include "ham/error.hpp"
+#include "ham/offload/destination.hpp"
 
-namespace ham {
+namespace ham::inline v0 {
 
 namespace detail {
 class engine;
@@ -47,6 +48,10 @@ struct runtime_options {
   /// HAM_MAIN_NODE only where the command line is given.
   std::size_t main_node = 0;
 
+  /// In a process that was started as a target: true: the constructor of the runtime returns, and serve() executes
+  /// calls; for programs that have to return from main in every process.
+  bool returns_in_targets = false;
+
   // Of the whole process, and of the targets that it starts: what the runtime says that was started last.
 
   std::string tcp_security{};  ///< "on", "off" or "force-off"; empty: HAM_TCP_SECURITY
@@ -72,9 +77,10 @@ struct runtime_options {
 /// A job: this process as host and the targets it starts. Leaving its scope ends the targets.
 ///
 /// In a process that was started as a target the constructor does not return: it executes calls until the host ends and
-/// then leaves the process. One runtime of a process may start targets as processes; several may live side by side over
-/// loopback. The functions of ham::offload use the runtime made last by this process, inside offloaded functions the
-/// one that executes them. Throws ham::config_error with what to do.
+/// then leaves the process; unless runtime_options::returns_in_targets says that serve() does that. One runtime of a
+/// process may start targets as processes; several may live side by side over loopback. The functions of ham::offload
+/// use the runtime made last by this process, inside offloaded functions the one that executes them. Throws
+/// ham::config_error with what to do.
 class runtime {
  public:
   /// Reads and removes the --ham-* options of a command line.
@@ -92,6 +98,18 @@ class runtime {
 
   [[nodiscard]] std::size_t num_nodes() const noexcept;
   [[nodiscard]] node_t this_node() const noexcept;
+
+  /// A node of this job, whatever runtime the calling thread uses: async(rt.node(1), f), context(rt.node(1)),
+  /// put(rt.node(1), src, dst, n). Futures, buffers, contexts, batches and remote objects that are made with it belong
+  /// to this runtime, and so does within(rt.node(1), 1s). Takes no connection up, and any number: a call to one that is
+  /// no node throws ham::call_error. Throws ham::config_error in a target before serve(), or when its job has ended.
+  [[nodiscard]] offload::destination node(offload::node_number number) const;
+
+  /// With runtime_options::returns_in_targets, in a target: executes calls until the host ends, then returns true. The
+  /// host waits for it in its own start, so that little should be done before. On the host: false, at once; so
+  /// `if (rt.serve()) return 0;` leaves main to the host. Where the constructor has executed calls already, as in ranks
+  /// of MPI: true. Not again; main cannot run on such a target (main_node). Throws ham::config_error.
+  bool serve();
 
   /// Makes this the runtime that ham::offload uses in the calling thread until the object returned goes.
   class scope {

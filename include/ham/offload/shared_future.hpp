@@ -13,7 +13,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 /// Made by future::share(), or from a future. Copies share the result, which lives as long as one of them. All members
 /// that are const may be called by several threads at once, for one object as well. The destructor of the last copy
@@ -80,7 +80,7 @@ class shared_future {
         coroutine = waiting;
         run = [](continuation* self) { static_cast<awaiter*>(self)->coroutine.resume(); };
         source.require_valid();
-        source.state_->on_settled(this);
+        detail::future_access::on_settled(*source.state_, this);
       }
       decltype(auto) await_resume() const { return source.get(); }
       shared_future source;
@@ -105,14 +105,13 @@ class shared_future {
   /// A future of nothing, which settles with this one.
   [[nodiscard]] future<void> after() const {
     require_valid();
-    detail::engine* const at = slot().owner;
-    if (at == nullptr) detail::throw_no_runtime();
+    detail::engine& at = detail::future_access::runtime(*state_);
     struct follower : detail::continuation {
       detail::call_slot* target = nullptr;
       shared_future source;
     };
     auto one = std::make_unique<follower>();
-    one->target = detail::make_local_slot(*at);
+    one->target = detail::make_local_slot(at);
     one->source = *this;
     one->run = [](detail::continuation* self) {
       auto* const me = static_cast<follower*>(self);
@@ -122,8 +121,8 @@ class shared_future {
         detail::fulfil<void>(*me->target, [] {});
       delete me;
     };
-    future<void> settled(one->target);
-    state_->on_settled(one.release());
+    auto settled = detail::future_access::make<void>(one->target);
+    detail::future_access::on_settled(*state_, one.release());
     return settled;
   }
   void require_valid() const {

@@ -8,7 +8,12 @@
 //
 // The local range says how many elements move. The remote side may be a buffer, a buffer_span or a buffer_ptr; of the
 // first two it is known here whether there are as many: else ham::buffer_error is thrown at once and nothing moves.
+// A buffer names its runtime, too, which then moves the bytes, whatever runtime the calling thread works for.
 // Everything else is as for the verbs with pointers (memory.hpp): what must stay alive, order, threads, blocking.
+//
+// Each verb takes a destination in front, as those with pointers do (transfer.hpp):
+//
+//     offload::put(offload::within(1, 200ms), here, there).get();
 #pragma once
 
 #include <cstddef>
@@ -19,8 +24,9 @@
 
 #include "ham/offload/buffer_span.hpp"
 #include "ham/offload/memory.hpp"
+#include "ham/offload/transfer.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 namespace detail {
 
@@ -49,6 +55,7 @@ template <class Element>
 struct remote_memory<buffer_ptr<Element>> {
   using element = Element;
   static buffer_ptr<Element> at(const buffer_ptr<Element>& memory, std::size_t, const char*) noexcept { return memory; }
+  static destination where(const buffer_ptr<Element>& memory) noexcept { return memory.node(); }
 };
 template <class Element>
 struct remote_memory<buffer_span<Element>> {
@@ -57,6 +64,7 @@ struct remote_memory<buffer_span<Element>> {
     if (count > memory.size()) throw_too_short(verb, count, memory.size());
     return memory.ptr();
   }
+  static destination where(const buffer_span<Element>& memory) noexcept { return memory.node(); }
 };
 template <class Element>
 struct remote_memory<buffer<Element>> {
@@ -64,6 +72,7 @@ struct remote_memory<buffer<Element>> {
   static buffer_ptr<Element> at(const buffer<Element>& memory, std::size_t count, const char* verb) {
     return remote_memory<buffer_span<Element>>::at(memory, count, verb);
   }
+  static destination where(const buffer<Element>& memory) noexcept { return memory.where(); }
 };
 
 template <class Memory>
@@ -82,6 +91,20 @@ template <class Memory>
 [[nodiscard]] auto place_in(const Memory& memory, std::size_t count, const char* verb) {
   return remote_memory<Memory>::at(memory, count, verb);
 }
+/// Its node, and its runtime if it names one.
+template <class Memory>
+[[nodiscard]] destination where_is(const Memory& memory) noexcept {
+  return remote_memory<Memory>::where(memory);
+}
+/// `to` under the runtime that the memory names. Throws ham::buffer_error if `to` names another one.
+template <class Memory>
+[[nodiscard]] destination reaching(destination to, const Memory& memory) {
+  const destination own = where_is(memory);
+  if (own.runtime == 0 || own.runtime == to.runtime) return to;
+  if (to.runtime != 0) throw_other_runtime(own.node);
+  to.runtime = own.runtime;
+  return to;
+}
 
 /// The elements of Range may be sent to, or read from, Memory.
 template <class Range, class Memory>
@@ -99,41 +122,72 @@ concept copies = remote<Source> && remote<Target> &&
 /// Writes all elements of `source` to the beginning of `target`. The elements, not a std::span of them, must stay until
 /// the future has settled: a temporary container does not compile.
 template <class Range, class Memory>
+requires detail::fills<Range, Memory> future<void> put(destination to, Range&& source, const Memory& target) {
+  static_assert(detail::outlives_statement<Range>,
+                "ham: this range is a temporary, which may be gone before its elements have been sent. Give it a name, "
+                "or use put_sync");
+  const std::size_t count = std::size(source);
+  return offload::put(detail::reaching(to, target), std::data(source), detail::place_in(target, count, "put"), count);
+}
+template <class Range, class Memory>
 requires detail::fills<Range, Memory> future<void> put(Range&& source, const Memory& target) {
   static_assert(detail::outlives_statement<Range>,
                 "ham: this range is a temporary, which may be gone before its elements have been sent. Give it a name, "
                 "or use put_sync");
   const std::size_t count = std::size(source);
-  return offload::put(std::data(source), detail::place_in(target, count, "put"), count);
+  return offload::put(detail::where_is(target), std::data(source), detail::place_in(target, count, "put"), count);
 }
 /// Fills all of `target` from the beginning of `source`.
 template <class Memory, class Range>
-requires detail::filled_from<Range, Memory> future<void> get(const Memory& source, Range&& target) {
+requires detail::filled_from<Range, Memory> future<void> get(destination to, const Memory& source, Range&& target) {
   static_assert(detail::outlives_statement<Range>, "ham: this range is a temporary; what is read into it is lost");
   const std::size_t count = std::size(target);
-  return offload::get(detail::place_in(source, count, "get"), std::data(target), count);
+  return offload::get(detail::reaching(to, source), detail::place_in(source, count, "get"), std::data(target), count);
 }
-/// Copies all elements of `source`, a buffer or a buffer_span, to the beginning of `target`.
+template <class Memory, class Range>
+requires detail::filled_from<Range, Memory> future<void> get(const Memory& source, Range&& target) {
+  return offload::get(detail::where_is(source), source, static_cast<Range&&>(target));
+}
+/// Copies all elements of `source`, a buffer or a buffer_span, to the beginning of `target`. Throws ham::buffer_error
+/// if both name a runtime, and not the same.
+template <detail::remote_range Source, class Target>
+requires detail::copies<Source, Target> future<void> copy(destination to, const Source& source, const Target& target) {
+  return offload::copy(detail::reaching(detail::reaching(to, source), target),
+                       detail::place_in(source, source.size(), "copy"), detail::place_in(target, source.size(), "copy"),
+                       source.size());
+}
 template <detail::remote_range Source, class Target>
 requires detail::copies<Source, Target> future<void> copy(const Source& source, const Target& target) {
-  return offload::copy(detail::place_in(source, source.size(), "copy"), detail::place_in(target, source.size(), "copy"),
-                       source.size());
+  return offload::copy(detail::where_is(source), source, target);
 }
 
 /// The same, complete on return; errors are thrown.
 template <class Range, class Memory>
 requires detail::fills<Range, Memory>
-void put_sync(Range&& source, const Memory& target) {
+void put_sync(destination to, Range&& source, const Memory& target) {
   const std::size_t count = std::size(source);
-  offload::put_sync(std::data(source), detail::place_in(target, count, "put"), count);
+  offload::put_sync(detail::reaching(to, target), std::data(source), detail::place_in(target, count, "put"), count);
+}
+template <class Range, class Memory>
+requires detail::fills<Range, Memory>
+void put_sync(Range&& source, const Memory& target) {
+  offload::put_sync(detail::where_is(target), static_cast<Range&&>(source), target);
+}
+template <class Memory, class Range>
+requires detail::filled_from<Range, Memory>
+void get_sync(destination to, const Memory& source, Range&& target) {
+  static_assert(detail::outlives_statement<Range>, "ham: this range is a temporary; what is read into it is lost");
+  const std::size_t count = std::size(target);
+  offload::get_sync(detail::reaching(to, source), detail::place_in(source, count, "get"), std::data(target), count);
 }
 template <class Memory, class Range>
 requires detail::filled_from<Range, Memory>
 void get_sync(const Memory& source, Range&& target) {
-  static_assert(detail::outlives_statement<Range>, "ham: this range is a temporary; what is read into it is lost");
-  const std::size_t count = std::size(target);
-  offload::get_sync(detail::place_in(source, count, "get"), std::data(target), count);
+  offload::get_sync(detail::where_is(source), source, static_cast<Range&&>(target));
 }
+template <detail::remote_range Source, class Target>
+requires detail::copies<Source, Target>
+void copy_sync(destination to, const Source& source, const Target& target) { offload::copy(to, source, target).get(); }
 template <detail::remote_range Source, class Target>
 requires detail::copies<Source, Target>
 void copy_sync(const Source& source, const Target& target) { offload::copy(source, target).get(); }
@@ -141,27 +195,59 @@ void copy_sync(const Source& source, const Target& target) { offload::copy(sourc
 // A pointer and a count, with a buffer or a buffer_span where a buffer_ptr may stand.
 
 template <detail::remote_range Memory>
+future<void> put(destination to, const detail::remote_element<Memory>* source, const Memory& target,
+                 std::size_t count) {
+  return offload::put(detail::reaching(to, target), source, detail::place_in(target, count, "put"), count);
+}
+template <detail::remote_range Memory>
 future<void> put(const detail::remote_element<Memory>* source, const Memory& target, std::size_t count) {
-  return offload::put(source, detail::place_in(target, count, "put"), count);
+  return offload::put(detail::where_is(target), source, detail::place_in(target, count, "put"), count);
+}
+template <detail::remote_range Memory>
+future<void> get(destination to, const Memory& source, std::remove_const_t<detail::remote_element<Memory>>* target,
+                 std::size_t count) {
+  return offload::get(detail::reaching(to, source), detail::place_in(source, count, "get"), target, count);
 }
 template <detail::remote_range Memory>
 future<void> get(const Memory& source, std::remove_const_t<detail::remote_element<Memory>>* target, std::size_t count) {
-  return offload::get(detail::place_in(source, count, "get"), target, count);
+  return offload::get(detail::where_is(source), detail::place_in(source, count, "get"), target, count);
+}
+template <detail::remote Source, detail::remote Target>
+requires detail::copies<Source, Target> &&(detail::remote_range<Source> || detail::remote_range<Target>)
+    future<void> copy(destination to, const Source& source, const Target& target, std::size_t count) {
+  return offload::copy(detail::reaching(detail::reaching(to, source), target), detail::place_in(source, count, "copy"),
+                       detail::place_in(target, count, "copy"), count);
 }
 template <detail::remote Source, detail::remote Target>
 requires detail::copies<Source, Target> &&
     (detail::remote_range<Source> ||
      detail::remote_range<Target>)future<void> copy(const Source& source, const Target& target, std::size_t count) {
-  return offload::copy(detail::place_in(source, count, "copy"), detail::place_in(target, count, "copy"), count);
+  return offload::copy(detail::where_is(source), source, target, count);
 }
 
 template <detail::remote_range Memory>
+void put_sync(destination to, const detail::remote_element<Memory>* source, const Memory& target, std::size_t count) {
+  offload::put_sync(detail::reaching(to, target), source, detail::place_in(target, count, "put"), count);
+}
+template <detail::remote_range Memory>
 void put_sync(const detail::remote_element<Memory>* source, const Memory& target, std::size_t count) {
-  offload::put_sync(source, detail::place_in(target, count, "put"), count);
+  offload::put_sync(detail::where_is(target), source, detail::place_in(target, count, "put"), count);
+}
+template <detail::remote_range Memory>
+void get_sync(destination to, const Memory& source, std::remove_const_t<detail::remote_element<Memory>>* target,
+              std::size_t count) {
+  offload::get_sync(detail::reaching(to, source), detail::place_in(source, count, "get"), target, count);
 }
 template <detail::remote_range Memory>
 void get_sync(const Memory& source, std::remove_const_t<detail::remote_element<Memory>>* target, std::size_t count) {
-  offload::get_sync(detail::place_in(source, count, "get"), target, count);
+  offload::get_sync(detail::where_is(source), detail::place_in(source, count, "get"), target, count);
+}
+template <detail::remote Source, detail::remote Target>
+requires detail::copies<Source, Target> &&
+    (detail::remote_range<Source> || detail::remote_range<Target>)void copy_sync(destination to, const Source& source,
+                                                                                 const Target& target,
+                                                                                 std::size_t count) {
+  offload::copy(to, source, target, count).get();
 }
 template <detail::remote Source, detail::remote Target>
 requires detail::copies<Source, Target> &&

@@ -7,7 +7,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 /// Return type for coroutines: `task<int> solve() { const int a = co_await async(1, fn<&f>); co_return a + 1; }`.
 /// Starts at once; get() waits and gives the result. Can itself be awaited. Movable; the destructor waits. After a
@@ -19,7 +19,7 @@ class [[nodiscard]] task {
   struct promise_base {
     detail::call_slot* slot = detail::make_local_slot(detail::current());
     std::uint64_t runtime = detail::serial_of(*slot->owner);
-    [[nodiscard]] task get_return_object() { return task(future<Result>(slot)); }
+    [[nodiscard]] task get_return_object() { return task(detail::future_access::make<Result>(slot)); }
     [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
     [[nodiscard]] std::suspend_never final_suspend() const noexcept { return {}; }
     void unhandled_exception() noexcept {
@@ -76,7 +76,7 @@ struct awaiter_on : continuation {
   void await_suspend(std::coroutine_handle<> waiting) {
     coroutine = waiting;
     run = [](continuation* self) { static_cast<awaiter_on*>(self)->hand_over(); };
-    source.on_settled(this);
+    future_access::on_settled(source, this);
   }
   Result await_resume() { return got.take(); }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ham {
+namespace ham::inline v0 {
 
 /// A transport as this process finds it.
 struct transport_info {

@@ -12,7 +12,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::offload {
+namespace ham::inline v0::offload {
 
 namespace detail {
 
@@ -95,7 +95,7 @@ class owned_race {
         auto& mine = *static_cast<runner*>(self);
         mine.of->arrive(mine.index);
       };
-      futures_[index].on_settled(&one);
+      future_access::on_settled(futures_[index], &one);
     }
     pass();
     leave();
@@ -131,29 +131,43 @@ template <class Result>
 void require_results(const std::vector<future<Result>>& futures) {
   for (const future<Result>& one : futures) require_results(one.valid());
 }
+/// The runtime of these futures, which are valid: of the first one, which is where the result is waited for; of the
+/// calling thread if there are none.
+template <class Result>
+[[nodiscard]] engine& runtime_of(const std::vector<future<Result>>& futures) {
+  return futures.empty() ? current() : future_access::runtime(futures.front());
+}
+[[nodiscard]] inline engine& runtime_of_all() { return current(); }
+template <class First, class... Others>
+[[nodiscard]] engine& runtime_of_all(const future<First>& first, const future<Others>&...) {
+  return future_access::runtime(first);
+}
 
 [[noreturn]] void throw_no_futures();
 
 /// Of several futures the first to settle decides; the race goes when the last one has settled.
 struct race;
-[[nodiscard]] race* start_race(std::size_t runners);
+[[nodiscard]] race* start_race(engine& at, std::size_t runners);
 [[nodiscard]] call_slot* result_of(race& all) noexcept;
 [[nodiscard]] continuation* runner_of(race& all, std::size_t index) noexcept;
 
 }  // namespace detail
 
 /// A future of all these futures, settled when each of them has settled (with a value or an error, see get() of each).
-/// Throws ham::error if one of them is not valid.
+/// It belongs to the runtime of the first of them, whatever runtime the calling thread works for; of none, to that.
+/// Waiting for it makes progress of that runtime. Throws ham::error if one of them is not valid,
+/// or if that runtime has ended.
 template <class Result>
 [[nodiscard]] future<std::vector<future<Result>>> when_all(std::vector<future<Result>> futures) {
   detail::require_results(futures);
   using all = std::vector<future<Result>>;
-  detail::call_slot* const result = detail::make_local_slot(detail::current());
+  detail::call_slot* const result = detail::make_local_slot(detail::runtime_of(futures));
   const std::size_t count = futures.size();
   auto* const counter = new detail::countdown(count, detail::hand_over<all>{result, std::move(futures)});
-  for (std::size_t index = 0; index < count; ++index) counter->finish().futures[index].on_settled(counter->mark(index));
+  for (std::size_t index = 0; index < count; ++index)
+    detail::future_access::on_settled(counter->finish().futures[index], counter->mark(index));
   counter->arrived();
-  return future<all>(result);
+  return detail::future_access::make<all>(result);
 }
 
 /// The same for futures of different types.
@@ -161,17 +175,17 @@ template <class... Result>
 [[nodiscard]] future<std::tuple<future<Result>...>> when_all(future<Result>... futures) {
   detail::require_results((futures.valid() && ...));
   using all = std::tuple<future<Result>...>;
-  detail::call_slot* const result = detail::make_local_slot(detail::current());
+  detail::call_slot* const result = detail::make_local_slot(detail::runtime_of_all(futures...));
   auto* const counter =
       new detail::countdown(sizeof...(Result), detail::hand_over<all>{result, {std::move(futures)...}});
   std::apply(
       [&](auto&... each) {
         std::size_t index = 0;
-        (each.on_settled(counter->mark(index++)), ...);
+        (detail::future_access::on_settled(each, counter->mark(index++)), ...);
       },
       counter->finish().futures);
   counter->arrived();
-  return future<all>(result);
+  return detail::future_access::make<all>(result);
 }
 
 /// The same for the futures of a tuple.
@@ -197,14 +211,14 @@ struct when_any_result {
 };
 
 /// A future of the index of the first of these futures to settle, together with the futures, which it owns meanwhile.
-/// Throws ham::error if there are none, or one is not valid.
+/// Of the runtime of the first one, as when_all. Throws ham::error if there are none, or one is not valid.
 template <class Result>
 [[nodiscard]] future<when_any_result<Result>> when_any(std::vector<future<Result>>&& futures) {
   if (futures.empty()) detail::throw_no_futures();
   detail::require_results(futures);
   using all = when_any_result<Result>;
-  detail::call_slot* const result = detail::make_local_slot(detail::current());
-  future<all> winner(result);
+  detail::call_slot* const result = detail::make_local_slot(detail::runtime_of(futures));
+  auto winner = detail::future_access::make<all>(result);
   (new detail::owned_race<Result, all>(*result, std::move(futures)))->start();
   return winner;
 }
@@ -215,10 +229,10 @@ template <class Result>
 [[nodiscard]] future<std::size_t> when_any(std::vector<future<Result>>& futures) {
   if (futures.empty()) detail::throw_no_futures();
   detail::require_results(futures);
-  auto* const race = detail::start_race(futures.size());
-  future<std::size_t> winner(detail::result_of(*race));
+  auto* const race = detail::start_race(detail::runtime_of(futures), futures.size());
+  auto winner = detail::future_access::make<std::size_t>(detail::result_of(*race));
   for (std::size_t index = 0; index < futures.size(); ++index)
-    futures[index].on_settled(detail::runner_of(*race, index));
+    detail::future_access::on_settled(futures[index], detail::runner_of(*race, index));
   return winner;
 }
 

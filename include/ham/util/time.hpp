@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace ham::util::time {
+namespace ham::inline v0::util::time {
 
 using clock = std::chrono::steady_clock;
 using duration = std::chrono::nanoseconds;

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace ham::mpix {
+namespace ham::inline v0::mpix {
 
 class child {
  public:

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace ham::mpix::connections {
+namespace ham::inline v0::mpix::connections {
 
 /// Null if there is none.
 [[nodiscard]] std::shared_ptr<connection> find(MPI_Comm intercomm);

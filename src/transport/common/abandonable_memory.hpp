@@ -7,7 +7,7 @@
 
 #include "transport/common/heap_access.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 class abandonable_memory : public remote_memory {
  public:

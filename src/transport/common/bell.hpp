@@ -8,7 +8,7 @@
 #include "ham/error.hpp"
 #include "transport/common/ring_layout.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 inline constexpr std::size_t max_nodes = 4096;
 

@@ -11,7 +11,7 @@
 #include "ham/error.hpp"
 #include "transport/factory.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// A target that cannot join says why in words that begin so: its numbers may have the other byte order.
 inline constexpr std::string_view declined = "ham: declined: ";

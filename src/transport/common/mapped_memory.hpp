@@ -6,7 +6,7 @@
 
 #include "transport/common/abandonable_memory.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 class mapped_memory final : public abandonable_memory {
  public:

@@ -6,7 +6,7 @@
 
 #include "transport/common/module_file.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 std::mutex mutex;

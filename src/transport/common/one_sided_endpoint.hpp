@@ -7,7 +7,7 @@
 #include "transport/common/one_sided_sender.hpp"
 #include "transport/common/polled_endpoint.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 template <memory_access Access>
 class one_sided_endpoint final : public polled_endpoint {

@@ -9,7 +9,7 @@
 
 #include "transport/transport.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 class owned_endpoint : public endpoint {
  public:

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 template <class Endpoint>
 class pending_endpoints {

@@ -6,7 +6,7 @@
 
 #include "transport/common/owned_endpoint.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 class polled_endpoint : public owned_endpoint {
  public:

@@ -13,7 +13,7 @@
 
 #include "base/process.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// One process, as a supervisor deals with it: a child of this process (child_process) or whatever a library has
 /// started elsewhere.

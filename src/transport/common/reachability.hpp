@@ -5,7 +5,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// Any thread.
 class reachability {

@@ -6,7 +6,7 @@
 
 #include "transport/common/ring_layout.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 /// Builds frames in place. One thread at a time.
 class ring_writer {

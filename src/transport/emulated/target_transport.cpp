@@ -7,7 +7,7 @@
 #include "transport/common/joining.hpp"
 #include "transport/emulated/segment.hpp"
 
-namespace ham::transport::emulated {
+namespace ham::inline v0::transport::emulated {
 
 invitation invitation::accept(int control_fd) {
   invitation result;

@@ -2,7 +2,7 @@
 #include "transport/in_process.hpp"
 #include "transport/loopback/transport.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 class loopback_nodes final : public node_group {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace ham::transport::mpi {
+namespace ham::inline v0::transport::mpi {
 namespace {
 
 constexpr std::size_t max_at_once = std::size_t{1} << 30;

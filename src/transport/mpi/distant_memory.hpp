@@ -8,7 +8,7 @@
 
 #include "transport/mpi/bulk.hpp"
 
-namespace ham::transport::mpi {
+namespace ham::inline v0::transport::mpi {
 
 class distant_access final : public started_access {
  public:
@@ -40,6 +40,7 @@ class distant_memory final : public remote_memory {
   [[nodiscard]] background_access background() const noexcept override { return background_access::started; }
   [[nodiscard]] bool open_to_me() const noexcept override { return bulk_.calls().open_to_me(); }
   [[nodiscard]] bool open_to_all() const noexcept override { return !bulk_.calls().funneled(); }
+  [[nodiscard]] bool waits_for_peer() const noexcept override { return true; }
   [[nodiscard]] std::unique_ptr<started_access> start_put(std::uint64_t address, std::uint64_t tag,
                                                           const std::byte* from, std::size_t size) override {
     return start(bulk_verb::put, address, tag, {const_cast<std::byte*>(from), size});

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace ham::transport::mpi {
+namespace ham::inline v0::transport::mpi {
 
 /// One per process. With MPI_THREAD_MULTIPLE it costs a branch.
 class gate {

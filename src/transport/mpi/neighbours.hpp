@@ -12,7 +12,7 @@
 #include "base/memory_file.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::transport::mpi {
+namespace ham::inline v0::transport::mpi {
 
 class neighbours {
  public:

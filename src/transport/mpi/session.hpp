@@ -7,7 +7,7 @@
 
 #include "transport/mpi/gate.hpp"
 
-namespace ham::transport::mpi {
+namespace ham::inline v0::transport::mpi {
 
 class session {
  public:

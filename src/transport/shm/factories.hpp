@@ -3,7 +3,7 @@
 
 #include "transport/starting.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 [[nodiscard]] const factory& shm_factory();   ///< this program
 [[nodiscard]] const factory& exec_factory();  ///< another build of it

@@ -11,7 +11,7 @@
 #include "base/unique_fd.hpp"
 #include "ham/error.hpp"
 
-namespace ham::transport::shm {
+namespace ham::inline v0::transport::shm {
 
 /// One target to start.
 struct target_plan {

@@ -16,7 +16,7 @@
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 
-namespace ham::transport::shm {
+namespace ham::inline v0::transport::shm {
 namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};
@@ -71,7 +71,8 @@ void host_transport::end(node_t node, std::chrono::milliseconds timeout) {
 }
 
 bool host_transport::oversubscribed() const noexcept {
-  return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
+  return job_->awake.load(std::memory_order_relaxed) >
+         static_cast<std::int32_t>(job_->cores.load(std::memory_order_relaxed));
 }
 
 void host_transport::control_loop() {
@@ -116,7 +117,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   welcome.nodes = nodes;
   welcome.pid = ::getpid();
   job_->magic = job_segment::magic_value;  // each time: another target may have written there
-  job_->cores = base::usable_cores();
+  job_->cores.store(base::usable_cores(), std::memory_order_relaxed);
   one->welcome(welcome, job_file_.get(), pair_file.get(), heap_fd_, event_.get());
   const base::unique_fd theirs = one->take_its_end();
 

@@ -17,7 +17,7 @@
 #include "transport/shm/segment.hpp"
 #include "transport/shm/target_group.hpp"
 
-namespace ham::transport::shm {
+namespace ham::inline v0::transport::shm {
 
 class host_transport final : public ring_transport {
  public:

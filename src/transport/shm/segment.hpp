@@ -11,7 +11,7 @@
 #include "base/process_end.hpp"
 #include "transport/common/bell.hpp"
 
-namespace ham::transport::shm {
+namespace ham::inline v0::transport::shm {
 
 struct job_node {
   bell ring_me;
@@ -42,7 +42,7 @@ inline constexpr std::int64_t max_blind_ns = 200'000'000;
 struct job_segment {
   static constexpr std::uint32_t magic_value = 0x4d414831;  // "1HAM"
   std::uint32_t magic;
-  std::uint32_t cores;
+  std::atomic<std::uint32_t> cores;
   alignas(line_bytes) std::atomic<std::int32_t> awake;  ///< nodes that are not asleep
   job_node nodes[max_nodes];
 

@@ -20,7 +20,7 @@
 #include "transport/common/mapped_memory.hpp"
 #include "transport/shm/messages.hpp"
 
-namespace ham::transport::shm {
+namespace ham::inline v0::transport::shm {
 namespace {
 
 constexpr int after_host_timeout_ms = 500;
@@ -190,7 +190,8 @@ void target_transport::connect(node_t peer) {
 }
 
 bool target_transport::oversubscribed() const noexcept {
-  return job_->awake.load(std::memory_order_relaxed) > static_cast<std::int32_t>(job_->cores);
+  return job_->awake.load(std::memory_order_relaxed) >
+         static_cast<std::int32_t>(job_->cores.load(std::memory_order_relaxed));
 }
 
 void target_transport::control_loop() {

@@ -19,7 +19,7 @@
 #include "transport/starting.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::transport::sim {
+namespace ham::inline v0::transport::sim {
 
 struct packet;
 

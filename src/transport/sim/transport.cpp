@@ -8,7 +8,7 @@
 #include "base/event_fds.hpp"
 #include "base/thread.hpp"
 
-namespace ham::transport::sim {
+namespace ham::inline v0::transport::sim {
 
 node_transport::node_transport(network& among, node_t self, base::heap* memory, observer& to)
     : network_(among), self_(self), observer_(to), one_sided_(memory != nullptr), event_(base::make_event()) {

@@ -11,7 +11,7 @@
 #include "transport/tcp/lane.hpp"
 #include "transport/transport.hpp"
 
-namespace ham::transport::tcp {
+namespace ham::inline v0::transport::tcp {
 
 class bulk_client final : public remote_memory {
  public:
@@ -27,6 +27,7 @@ class bulk_client final : public remote_memory {
 
   access_result put(std::uint64_t address, std::uint64_t tag, const std::byte* from, std::size_t size) override;
   access_result get(std::uint64_t address, std::uint64_t tag, std::byte* to, std::size_t size) override;
+  [[nodiscard]] bool waits_for_peer() const noexcept override { return true; }
 
   /// Takes a lane that the peer has opened.
   void adopt(std::unique_ptr<lane> fresh);

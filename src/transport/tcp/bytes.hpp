@@ -4,7 +4,7 @@
 #include <concepts>
 #include <cstddef>
 
-namespace ham::transport::tcp {
+namespace ham::inline v0::transport::tcp {
 
 template <std::unsigned_integral T>
 void store(std::byte* to, T value) noexcept {

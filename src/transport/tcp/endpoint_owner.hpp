@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace ham::transport::tcp {
+namespace ham::inline v0::transport::tcp {
 
 class tcp_endpoint;
 

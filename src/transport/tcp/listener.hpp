@@ -7,7 +7,7 @@
 #include "transport/network.hpp"
 #include "transport/tcp/acceptor.hpp"
 
-namespace ham::transport::tcp {
+namespace ham::inline v0::transport::tcp {
 
 class tcp_arrival final : public arrival {
  public:

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-namespace ham::transport::tcp {
+namespace ham::inline v0::transport::tcp {
 
 /// Any thread. The socket must not be closed before close().
 class poll_entry {

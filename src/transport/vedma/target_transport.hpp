@@ -3,7 +3,7 @@
 
 #include "transport/common/veo_target.hpp"
 
-namespace ham::transport::vedma {
+namespace ham::inline v0::transport::vedma {
 
 class target_transport final : public veo::veo_target {
  public:

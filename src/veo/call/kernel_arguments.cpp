@@ -7,7 +7,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 [[noreturn]] void refuse() { throw protocol_error("arguments of a kernel that are cut off, or none"); }

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 enum class argument_kind : std::uint8_t { integer, real, single, hmem, stack_in, stack_inout, stack_out };
 

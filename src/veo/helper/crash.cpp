@@ -16,7 +16,7 @@
 
 #include "base/clock.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 constexpr std::array fault_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

@@ -11,11 +11,11 @@
 
 #include "../call/kernel_types.hpp"
 
-namespace ham::debug_info {
+namespace ham::inline v0::debug_info {
 class function_types;
 }
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 /// Files are opened when their libraries are loaded, for clients delete them then, and read when a kernel of theirs is
 /// called first. Any thread.

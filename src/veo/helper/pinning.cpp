@@ -12,7 +12,7 @@
 #include "../settings.hpp"
 #include "ham/error.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 std::vector<int> cores;  // of the process, before it was bound; empty: it is not

@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 /// Any thread.
 class profile {

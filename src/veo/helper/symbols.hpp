@@ -8,7 +8,7 @@
 
 #include "kernel_directory.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 /// Any thread.
 class libraries {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 void warn(const kernel_types& types) {

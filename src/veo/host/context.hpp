@@ -14,7 +14,7 @@
 
 struct veo_proc_handle;
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 using proc = ::veo_proc_handle;
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 struct hook {
   void (*function)(void*, ...) = nullptr;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 enum class direction : std::uint8_t { to_helper, from_helper };
 

@@ -10,7 +10,7 @@
 #include "log.hpp"
 #include "start.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 /// Changes whenever a handle may have ended: what threads remember of handles is void then.

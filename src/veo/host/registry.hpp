@@ -13,7 +13,7 @@
 
 #include "proc.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 enum class life : std::uint8_t { unknown, live, ended };
 

@@ -10,7 +10,7 @@
 #include "../requests.hpp"
 #include "arguments.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 
 enum class stage : std::uint8_t {
   gone,    ///< was fetched

@@ -12,7 +12,7 @@
 #include "settings.hpp"
 #include "ve_offload.h"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 std::vector<std::string> words_of(const std::string& text) {

@@ -24,7 +24,7 @@ const bool registered = ham::register_exception<too_hot>();
 
 }  // namespace isa_types
 
-namespace ham::isa {
+namespace ham::inline v0::isa {
 
 template <class E>
 void throw_with(const std::string& text) {

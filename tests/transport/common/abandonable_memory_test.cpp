@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 /// Whose visits last as long as a test likes.

@@ -17,7 +17,7 @@
 #include "base/unique_fd.hpp"
 #include "transport/common/ring_endpoint.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 class sleeping_node : public testing::Test {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 TEST(heap_access, says_what_the_check_has_found) {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <thread>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 class local_memory : public testing::Test {

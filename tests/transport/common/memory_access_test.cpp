@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 struct words_only {

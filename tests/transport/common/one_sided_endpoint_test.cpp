@@ -10,7 +10,7 @@
 
 #include "transport/common/local_access.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 struct access_count {

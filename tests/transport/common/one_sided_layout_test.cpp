@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 void expect_same_flag(const one_sided_flag& flag) {

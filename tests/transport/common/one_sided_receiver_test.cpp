@@ -9,7 +9,7 @@
 
 #include "transport/common/local_access.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 constexpr one_sided_layout four_slots{4, 8192};

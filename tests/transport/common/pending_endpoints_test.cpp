@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 using numbers = pending_endpoints<int>;

@@ -7,7 +7,7 @@
 
 #include "conformance/subject.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 /// Frames come when the test says so.

@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "ham/error.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 using namespace std::chrono_literals;

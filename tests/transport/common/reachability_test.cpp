@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 TEST(reachability, lasts_while_its_use_succeeds) {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 namespace {
 
 constexpr unsigned ring_log2 = 12;

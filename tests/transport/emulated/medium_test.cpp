@@ -5,7 +5,7 @@
 
 #include "ham/error.hpp"
 
-namespace ham::transport::emulated {
+namespace ham::inline v0::transport::emulated {
 namespace {
 
 TEST(emulated_medium, settings) {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace ham::transport::emulated {
+namespace ham::inline v0::transport::emulated {
 namespace {
 
 class linked_heap : public testing::Test {

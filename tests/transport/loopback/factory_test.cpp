@@ -7,7 +7,7 @@
 #include "transport/groups.hpp"
 #include "transport/in_process.hpp"
 
-namespace ham::transport::loopback {
+namespace ham::inline v0::transport::loopback {
 namespace {
 
 using test::group_of;

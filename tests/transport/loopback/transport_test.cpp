@@ -7,7 +7,7 @@
 
 #include "conformance/subject.hpp"
 
-namespace ham::transport::loopback {
+namespace ham::inline v0::transport::loopback {
 namespace {
 
 using conformance::recorder;

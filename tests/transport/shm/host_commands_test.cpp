@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-namespace ham::transport::shm {
+namespace ham::inline v0::transport::shm {
 namespace {
 
 bool readable(int fd) {

@@ -8,7 +8,7 @@
 #include "transport/sim/plain_director.hpp"
 #include "transport/starting.hpp"
 
-namespace ham::transport {
+namespace ham::inline v0::transport {
 
 const factory& sim_factory();
 const factory& islands_factory();

@@ -11,7 +11,7 @@
 #include "transport/sim/plain_director.hpp"
 #include "transport/sim/transport.hpp"
 
-namespace ham::transport::sim {
+namespace ham::inline v0::transport::sim {
 namespace {
 
 using conformance::recorder;

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace ham::transport::tcp {
+namespace ham::inline v0::transport::tcp {
 namespace {
 
 hello a_hello() {

@@ -8,7 +8,7 @@
 
 #include "linked_kernels.hpp"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 TEST(kernel_directory, knows_the_types_of_kernels_that_were_linked_in) {

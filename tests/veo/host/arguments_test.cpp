@@ -11,7 +11,7 @@
 #include "ve_offload.h"
 #include "veo_ham.h"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 struct freed {

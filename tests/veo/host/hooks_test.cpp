@@ -6,7 +6,7 @@
 #include "ve_offload.h"
 #include "veo_hmem.h"
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 void first_hook(void*, ...) {}

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 TEST(veo_log, errors_say_who_and_what) {

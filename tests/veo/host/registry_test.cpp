@@ -8,7 +8,7 @@
 
 #include <array>
 
-namespace ham::veo {
+namespace ham::inline v0::veo {
 namespace {
 
 template <class Handle>

@@ -25,18 +25,18 @@
 #endif
 #endif
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Says once (`said`) that `object`, of which nothing but its members counts, holds an address on the stack of the
 /// calling thread, if it does and `to` is another node.
-void report_stack_address(const engine& at, const destination& to, std::span<const std::byte> object,
+void report_stack_address(const engine& at, const call_place& to, std::span<const std::byte> object,
                           const std::type_info& type, std::atomic<bool>& said) noexcept;
 
 /// Without a way to clear what lies between the members there may be an old address in it, so nothing is checked.
 template <class Value>
 inline constexpr bool can_check_addresses = false;
 template <class Value>
-void check_address(const engine&, const destination&, const Value&) noexcept {}
+void check_address(const engine&, const call_place&, const Value&) noexcept {}
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_clear_padding)
@@ -49,7 +49,7 @@ requires(std::is_class_v<Value> && !std::is_empty_v<Value> && sizeof(Value) >= s
 
 template <class Value>
 requires can_check_addresses<Value>
-void check_address(const engine& at, const destination& to, const Value& value) noexcept {
+void check_address(const engine& at, const call_place& to, const Value& value) noexcept {
   static constinit std::atomic<bool> said{false};
   if (said.load(std::memory_order_relaxed)) return;
   union copy {
@@ -65,7 +65,7 @@ void check_address(const engine& at, const destination& to, const Value& value) 
 
 /// Of a call: its callable and its arguments.
 template <class... Values>
-void check_addresses(const engine& at, const destination& to, const Values&... values) noexcept {
+void check_addresses(const engine& at, const call_place& to, const Values&... values) noexcept {
   (check_address(at, to, values), ...);
 }
 

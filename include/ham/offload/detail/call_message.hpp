@@ -20,7 +20,7 @@
 #include "ham/offload/detail/address_check.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// Decodes the arguments of a call, runs it and answers. What it throws is answered by whoever called it.
 using call_body = void (*)(incoming_call& call);
@@ -143,7 +143,7 @@ struct call_message {
   }
 
   /// Encodes and sends one call. Its slot, if it has got one, also where it was not sent (begin_call).
-  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const Callable& callable, const Params&... values) {
 #if HAM_CHECK_ADDRESSES
     check_addresses(at, where, callable, values...);
@@ -171,6 +171,13 @@ using result_report = typename std::conditional_t<
     std::conditional_t<msg::detail::is_view_v<Result>, std::type_identity<msg::result_cannot_cross<Result>>,
                        msg::crossing_error<Result, msg::place_of_result>>>::type;
 
+/// Why a callable cannot cross. Of an aggregate it can be said which member is to blame.
+template <class Callable>
+using callable_report =
+    typename std::conditional_t<std::is_aggregate_v<Callable> || !msg::detail::reasons_not_to_cross<Callable>::other,
+                                msg::crossing_error<Callable, msg::place_of_callable>,
+                                std::type_identity<msg::callable_cannot_cross<Callable>>>::type;
+
 /// What cannot cross of a call is told by instantiating this.
 template <class Callable, class Result, class Indices, class... Params>
 struct crossing_report;
@@ -180,7 +187,7 @@ struct crossing_report<Callable, Result, std::index_sequence<Index...>, Params..
 template <class Callable, class Result, std::size_t... Index, class... Params>
 requires(!msg::is_fn_v<Callable> &&
          !msg::crosses<Callable>) struct crossing_report<Callable, Result, std::index_sequence<Index...>, Params...>
-    : msg::crossing_error<Callable, msg::place_of_callable>::type {
+    : callable_report<Callable> {
 };
 
 template <class Callable, class Result, std::size_t... Index, class... Params>
@@ -227,7 +234,7 @@ struct call_plan_of<Callable, std::tuple<Params...>, Args...> {
   using pointer_holder = typename call::pointer_holder;
   using report = typename call::report;
 
-  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const Callable& callable, Args&&... args) {
     return call::message::send(at, where, decode, policy, msg::core_of(callable),
                                as_parameter<Params>(static_cast<Args&&>(args))...);
@@ -273,7 +280,7 @@ struct call_plan<bound<Callable, Params...>, Args...> {
       std::conditional_t<sizeof...(Args) != 0, bound_report<sizeof...(Args)>,
                          std::conditional_t<bindable, typename call::report, msg::detail::nothing_to_report>>;
 
-  static call_slot* send(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const bound<Callable, Params...>& functor) {
     return send_values(at, where, decode, policy, functor, std::index_sequence_for<Params...>{});
   }
@@ -284,7 +291,7 @@ struct call_plan<bound<Callable, Params...>, Args...> {
 
  private:
   template <std::size_t... Index>
-  static call_slot* send_values(engine& at, const destination& where, result_decoder decode, when_full policy,
+  static call_slot* send_values(engine& at, const call_place& where, result_decoder decode, when_full policy,
                                 const bound<Callable, Params...>& functor, std::index_sequence<Index...>) {
     return call::message::send(at, where, decode, policy, msg::core_of(functor.callable()),
                                std::get<Index>(functor.arguments())...);

@@ -9,7 +9,7 @@
 
 #include "ham/offload/future.hpp"
 
-namespace ham::offload::detail {
+namespace ham::inline v0::offload::detail {
 
 /// Takes the outcome out of a settled future, without a throw.
 template <class Result>
@@ -94,7 +94,7 @@ struct chain : continuation {
       deliver(me->runtime, me->target, outcome_in(me->inner));
       delete me;
     };
-    inner.on_settled(this);
+    future_access::on_settled(inner, this);
   }
 
   struct nothing {};
@@ -171,7 +171,7 @@ struct executor_chain : continuation, work_state {
           deliver(me->work_state::runtime, me->target, outcome_in(me->inner));
           delete me;
         };
-        inner.on_settled(this);
+        future_access::on_settled(inner, this);
         return;
       }
     }
@@ -190,10 +190,8 @@ struct executor_chain : continuation, work_state {
 template <class Chain, class Source, class... Parts>
 auto start_chain(Source& source, Parts&&... parts) -> future<typename Chain::result> {
   call_slot* const before = future_access::slot(source);
-  if (before == nullptr) throw_no_result();
-  if (before->owner == nullptr) throw_no_runtime();
-  call_slot* const next = make_local_slot(*before->owner);
-  future<typename Chain::result> made(next);
+  call_slot* const next = make_local_slot(future_access::runtime(source));
+  auto made = future_access::make<typename Chain::result>(next);
   HAM_TRY { attach(*before, new Chain(std::move(source), *next, static_cast<Parts&&>(parts)...)); }
   HAM_CATCH_ALL {
     fail_local(*next, std::current_exception());

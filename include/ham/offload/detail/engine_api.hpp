@@ -11,12 +11,19 @@
 #include "ham/offload/detail/reservation.hpp"
 #include "ham/offload/detail/slot.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 using offload::destination;
+using offload::detail::call_place;
 
 /// The runtime that the calling thread works for. Throws ham::config_error if none is up.
 [[nodiscard]] engine& current();
+/// The runtime of that number. Throws ham::config_error if it has ended.
+[[nodiscard]] engine& engine_of_runtime(std::uint64_t serial);
+/// The runtime that `to` names, or that of the calling thread. Throws as these.
+[[nodiscard]] inline engine& engine_for(const destination& to) {
+  return to.runtime == 0 ? current() : engine_of_runtime(to.runtime);
+}
 
 /// Its number among all that this process has had, and whether the one of that number is still there.
 [[nodiscard]] std::uint64_t serial_of(const engine& at) noexcept;
@@ -62,7 +69,7 @@ enum class when_full : std::uint8_t { wait, refuse };
 /// False: nothing will be sent, because there was no room with when_full::refuse, or until the deadline; then the slot,
 /// if there is one, has failed already.
 /// Throws call_error, node_failure, config_error.
-[[nodiscard]] bool begin_call(engine& at, const destination& to, msg::handler_entry& function, std::size_t size,
+[[nodiscard]] bool begin_call(engine& at, const call_place& to, msg::handler_entry& function, std::size_t size,
                               result_decoder decode, when_full policy, call_room& out);
 /// Sends the message.
 void finish_call(engine& at, call_room& message);
@@ -93,7 +100,8 @@ void drop_failure(call_slot& slot) noexcept;
 [[noreturn]] void throw_no_runtime();
 /// Gives a settled slot back whose storage is empty.
 void release_slot(call_slot& slot) noexcept;
-/// Nobody will look at this pending slot again. False: it has settled meanwhile and is still the caller's.
+/// Nobody will look at this pending slot again. False: it has settled meanwhile, or something runs when it does, and it
+/// is still the caller's.
 [[nodiscard]] bool abandon_slot(call_slot& slot) noexcept;
 /// The same, and its error is nobody's business.
 [[nodiscard]] bool abandon_quietly(call_slot& slot) noexcept;
@@ -139,9 +147,10 @@ struct batch_slot {
   call_slot* slot = nullptr;
   std::uint32_t key = 0;
 };
-/// Claims a slot and the key for one call of a batch to `node`; connects if need be.
-[[nodiscard]] batch_slot begin_batched(engine& at, node_t node, msg::handler_entry& function, result_decoder decode,
-                                       batch_owner& owner);
+/// Claims a slot and the key for one call of a batch to `to`; connects if need be, until the deadline of `to`. Throws
+/// ham::deadline_exceeded, ham::call_error, ham::node_failure.
+[[nodiscard]] batch_slot begin_batched(engine& at, const destination& to, msg::handler_entry& function,
+                                       result_decoder decode, batch_owner& owner);
 /// Sends `count` records of (key, call id, size, arguments) as one message. If that cannot be done, the slots settle
 /// with the error.
 void send_batch(engine& at, const destination& to, std::span<const std::byte> records, std::uint32_t count,

@@ -10,7 +10,7 @@
 #include "ham/offload/destination.hpp"
 #include "ham/offload/detail/engine_api.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 /// What names an object on its node. Numbers are not used again.
 struct object_id {
@@ -49,11 +49,15 @@ struct object_hold {
 /// An object of the node that the calling thread works for. Throws ham::object_error; `node` is where the handle says
 /// that it lives.
 [[nodiscard]] object_hold find_object(node_t node, object_id which);
-/// Destroys an object of any node as soon as nobody uses it there. Blocking. Throws ham::object_error as find_object,
-/// and as offload::sync.
-void destroy_object(node_t node, object_id which);
-/// For destructors: errors are ignored, and a node that is stopped is not waited for.
-void destroy_at_end(node_t node, object_id which) noexcept;
+/// Destroys an object of any node as soon as nobody uses it there. Blocking, at most until the deadline of `to`. Throws
+/// ham::object_error as find_object, and as offload::sync.
+void destroy_object(const destination& to, object_id which);
+/// The same without waiting for it, for an object that came late; errors are ignored.
+void destroy_late(const destination& to, object_id which) noexcept;
+/// For destructors: errors are ignored, and a node that is stopped is not waited for; nobody at all longer than
+/// `limit_ns`, if that is not negative. Does nothing if the runtime of that number has ended. False: the node was given
+/// up.
+bool destroy_at_end(std::uint64_t runtime, node_t node, object_id which, std::int64_t limit_ns = -1) noexcept;
 /// Where a base of type `wanted` lies in an object of type `made`; remembered from earlier ones.
 [[nodiscard]] bool find_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t& offset);
 void remember_base(const std::type_info& made, const std::type_info& wanted, std::ptrdiff_t offset);

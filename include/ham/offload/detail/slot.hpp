@@ -13,7 +13,7 @@
 #include "ham/msg/codec.hpp"
 #include "ham/msg/handler.hpp"
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class engine;
 struct call_slot;

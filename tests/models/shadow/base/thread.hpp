@@ -6,7 +6,7 @@
 
 #include "explorer/engine.hpp"
 
-namespace ham::base {
+namespace ham::inline v0::base {
 
 template <class Work>
 [[nodiscard]] std::thread start_thread(Work work) {

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-namespace ham::detail {
+namespace ham::inline v0::detail {
 
 class waiter {
  public:

@@ -1,0 +1,41 @@
+// Calls whose answer is something that is owned: one that comes behind the deadline is given back. Internal.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "ham/offload/call.hpp"
+
+namespace ham::inline v0::detail {
+
+/// The deadline of a call that was sent does not settle it any more. False: it has settled already.
+bool keep_beyond_deadline(call_slot& slot) noexcept;
+/// Throws the ham::deadline_exceeded of a call to `node` whose answer is given back when it comes.
+[[noreturn]] void throw_given_back(node_t node, const msg::handler_entry* function);
+
+/// Calls and waits for the result until the deadline of `to`, if it has one. After that throws
+/// ham::deadline_exceeded, and calls undo(result) when the result comes: on the thread that makes progress, as what
+/// then() runs; it must not wait.
+template <class Undo, class Callable, class... Args>
+auto sync_or_undo(const destination& to, Undo&& undo, const Callable& callable, Args&&... args)
+    -> result_of_call_t<Callable, Args...> {
+  using result = result_of_call_t<Callable, Args...>;
+  using plan = call_plan<Callable, Args...>;
+  call_slot* slot = nullptr;
+  if constexpr (plan::valid)
+    slot = plan::send(engine_for(to), to, &slot_value<result>::decode, when_full::wait, callable,
+                      static_cast<Args&&>(args)...);
+  else [[maybe_unused]]
+    typename plan::report error;
+  auto answer = offload::detail::future_access::make<result>(slot);
+  if (to.deadline_ns == 0 || !keep_beyond_deadline(*slot) || wait_slot(*slot, to.deadline_ns)) return answer.get();
+  const msg::handler_entry* const function = slot->function;
+  answer
+      .then_result([undo = std::forward<Undo>(undo)](offload::future<result> late) mutable {
+        if (late.has_value()) undo(late.get());  // and an error is nobody's business: the caller has one already
+      })
+      .detach();
+  throw_given_back(to.node, function);
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,129 @@
+// put, get and copy to a destination: until a deadline, or by another runtime than the calling thread's.
+//
+//   offload::put(offload::within(1, 200ms), data, dst, n).get();  // deadline_exceeded if node 1 does not take it
+//   offload::get(rt.node(2), src, data, n);
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "ham/offload/block.hpp"
+#include "ham/offload/memory.hpp"
+
+namespace ham::inline v0::offload {
+
+namespace detail {
+
+/// The runtime of a transfer, once `to` is known to be a node that takes part in it.
+[[nodiscard]] inline engine& engine_of_transfer(const destination& to, node_t one, node_t other) {
+  require_node_of(to, one, other);
+  return engine_for(to);
+}
+[[nodiscard]] inline transfer_terms terms_of(const destination& to, moved_by whom = moved_by::anyone) noexcept {
+  return {whom, to.deadline_ns};
+}
+
+}  // namespace detail
+
+/// As put, get and copy without a destination, whose node must be one of the transfer's: else throws ham::buffer_error.
+/// A context of it means nothing here.
+///
+/// When its deadline passes first, the future fails with ham::deadline_exceeded. Then, and whenever a future has
+/// settled, nothing touches the local memory any more, and it is the caller's: what another thread was moving is
+/// stopped, or has been waited for, which takes as long as 1 MiB (4 MiB on an accelerator) takes to move. The node's
+/// memory is undefined then, and may still be written by messages that are on their way: it must not be used for
+/// something else before the node has answered a later call to its main queue; freeing it is safe at any time, because
+/// each access is checked. The outcome not_run says that nothing of it has changed, and never will.
+///
+/// So that this holds while the node is stopped, transfers with a deadline go in messages over tcp, and over MPI
+/// between machines, where those without one wait for the node.
+template <detail::transferable Element>
+future<void> put(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
+  return detail::put_bytes(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
+                           detail::bytes_for<Element>(count), detail::element_of<Element>(), detail::terms_of(to));
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>> future<void> get(
+    destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+    std::size_t count) {
+  return detail::get_bytes(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
+                           detail::bytes_for<Element>(count), detail::element_of<std::remove_const_t<Element>>(),
+                           detail::terms_of(to));
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
+    destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst, std::size_t count) {
+  return detail::copy_bytes(detail::engine_of_transfer(to, src.node(), dst.node()), src.node(), detail::raw(src),
+                            dst.node(), detail::raw(dst), detail::bytes_for<Element>(count),
+                            detail::element_of<std::remove_const_t<Element>>(), detail::terms_of(to));
+}
+
+/// The same of blocks of rows.
+template <detail::transferable Element>
+future<void> put(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, const block& what) {
+  return detail::put_rows(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
+                          detail::rows_of(what, sizeof(Element)), detail::element_of<Element>(), detail::terms_of(to));
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>> future<void> get(
+    destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+    const block& what) {
+  return detail::get_rows(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
+                          detail::rows_of(what, sizeof(Element)), detail::element_of<std::remove_const_t<Element>>(),
+                          detail::terms_of(to));
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>> future<void> copy(
+    destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst, const block& what) {
+  return detail::copy_rows(detail::engine_of_transfer(to, src.node(), dst.node()), src.node(), detail::raw(src),
+                           dst.node(), detail::raw(dst), detail::rows_of(what, sizeof(Element)),
+                           detail::element_of<std::remove_const_t<Element>>(), detail::terms_of(to));
+}
+
+/// The same, complete on return, and moved by the calling thread alone; errors are thrown.
+template <detail::transferable Element>
+void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, std::size_t count) {
+  detail::put_bytes(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
+                    detail::bytes_for<Element>(count), detail::element_of<Element>(),
+                    detail::terms_of(to, detail::moved_by::caller))
+      .get();
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>>
+void get_sync(destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+              std::size_t count) {
+  detail::get_bytes(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
+                    detail::bytes_for<Element>(count), detail::element_of<std::remove_const_t<Element>>(),
+                    detail::terms_of(to, detail::moved_by::caller))
+      .get();
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>>
+void copy_sync(destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst,
+               std::size_t count) {
+  offload::copy(to, src, dst, count).get();
+}
+template <detail::transferable Element>
+void put_sync(destination to, const std::type_identity_t<Element>* src, buffer_ptr<Element> dst, const block& what) {
+  detail::put_rows(detail::engine_of_transfer(to, dst.node(), dst.node()), src, dst.node(), detail::raw(dst),
+                   detail::rows_of(what, sizeof(Element)), detail::element_of<Element>(),
+                   detail::terms_of(to, detail::moved_by::caller))
+      .get();
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>>
+void get_sync(destination to, buffer_ptr<Element> src, std::type_identity_t<std::remove_const_t<Element>>* dst,
+              const block& what) {
+  detail::get_rows(detail::engine_of_transfer(to, src.node(), src.node()), src.node(), detail::raw(src), dst,
+                   detail::rows_of(what, sizeof(Element)), detail::element_of<std::remove_const_t<Element>>(),
+                   detail::terms_of(to, detail::moved_by::caller))
+      .get();
+}
+template <class Element>
+requires detail::transferable<std::remove_const_t<Element>>
+void copy_sync(destination to, buffer_ptr<Element> src, buffer_ptr<std::remove_const_t<Element>> dst,
+               const block& what) {
+  offload::copy(to, src, dst, what).get();
+}
+
+}  // namespace ham::offload

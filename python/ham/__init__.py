@@ -1,0 +1,41 @@
+"""HAM for Python: an executor of worker processes, C++ functions by name, and memory of other nodes.
+
+    import ham
+
+    with ham.Executor(workers=2) as pool:
+        print(pool.submit(pow, 2, 10).result())
+
+docs/python.md is the tutorial.
+"""
+
+from ._errors import (
+    BrokenExecutor,
+    BufferError,
+    CallError,
+    ConfigError,
+    DeadlineExceeded,
+    Error,
+    NodeFailure,
+    RemoteError,
+    RemoteTraceback,
+)
+from ._executor import Executor
+from ._memory import Buffer, allocate
+from ._nodes import Node, Targets
+
+__all__ = [
+    "BrokenExecutor",
+    "Buffer",
+    "BufferError",
+    "CallError",
+    "ConfigError",
+    "DeadlineExceeded",
+    "Error",
+    "Executor",
+    "Node",
+    "NodeFailure",
+    "RemoteError",
+    "RemoteTraceback",
+    "Targets",
+    "allocate",
+]

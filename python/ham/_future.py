@@ -1,0 +1,60 @@
+"""Futures and tasks of an executor."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import operator
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _pickles
+from ._errors import RemoteTraceback
+
+if TYPE_CHECKING:
+    from ._pool import Pool
+
+#: How long result() makes progress itself, in seconds.
+_HELP = 0.002
+
+
+class _Condition(threading.Condition):
+    """Entered and left without a function in Python, in which a signal's handler might raise with the lock held."""
+
+    __enter__ = property(operator.attrgetter("_lock.__enter__"))  # type: ignore[assignment]
+    __exit__ = property(operator.attrgetter("_lock.__exit__"))  # type: ignore[assignment]
+
+
+class Future(concurrent.futures.Future):
+    """A future whose result() waits for the worker itself at first: no other thread has to be woken for a short task."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__()
+        self._condition = _Condition()
+        self._pool = pool
+
+    def result(self, timeout: Optional[float] = None) -> Any:
+        if self._state in ("PENDING", "RUNNING") and (timeout is None or timeout > _HELP):
+            started = time.monotonic()
+            self._pool.help(self, started + _HELP)
+            if timeout is not None:
+                timeout -= time.monotonic() - started
+        return super().result(timeout)
+
+
+class Task:
+    """A task that waits or is executed."""
+
+    __slots__ = ("future", "kind", "function", "body")
+
+    def __init__(self, future: concurrent.futures.Future, kind: int, function: bytes, body: _pickles.Pickled) -> None:
+        self.future = future
+        self.kind = kind
+        self.function = function
+        self.body = body
+
+
+def raise_remote(error: BaseException, text: str) -> BaseException:
+    """An exception of a worker, with where it was raised as its cause."""
+    error.__cause__ = RemoteTraceback(text)
+    return error

@@ -1,0 +1,104 @@
+"""Nodes, and the functions in C++ that they offer by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Iterable, Optional
+
+from . import _ham, _job, _types
+from ._errors import Error
+
+
+class Node:
+    """A node of the job: 0 is this process, the others are targets. A number with verbs; any thread."""
+
+    __slots__ = ("number", "_layouts")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._layouts: dict[str, tuple] = {}
+
+    def __repr__(self) -> str:
+        return f"ham.Node({self.number})"
+
+    @property
+    def name(self) -> str:
+        """The name of its machine."""
+        return _ham.node_name(self.number)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be called, as far as is known here. May block."""
+        return _ham.alive(self.number)
+
+    def layout(self, function: str) -> str:
+        """Types of the parameters and the result of a function in C++ with a name, ``"f8,vec<f8>->f8"``.
+
+        docs/wire-format.md lists the texts. Raises :class:`ham.CallError` if the node offers no such function.
+        """
+        return _ham.layout(self.number, function)
+
+    def call(self, function: str, /, *arguments: Any, timeout: Optional[float] = None) -> Any:
+        """Calls a function in C++ that the node offers as ``named<"function">``, and waits for its result.
+
+        Numbers, ``str``, ``bytes``, sequences, arrays of NumPy (for vectors of numbers; results of that type are arrays),
+        dictionaries, sets, tuples, ``None`` for an empty optional, :class:`ham.Buffer` for a ``buffer_ptr``. They are
+        checked against what the function takes: ``TypeError``. ``timeout``: in seconds, else
+        :class:`ham.DeadlineExceeded`. What the function throws is a :class:`ham.RemoteError`. Without the GIL while it
+        waits.
+        """
+        known = self._layouts.get(function)
+        if known is None:
+            layout = self.layout(function)
+            known = self._layouts[function] = (layout, _types.signature(layout))
+        layout, signature = known
+        data = _types.encode(signature, arguments)
+        limit = -1 if timeout is None else max(0, round(timeout * 1000))
+        return _types.decode(signature, _ham.call_encoded(self.number, function, layout, data, limit))
+
+
+class Targets(Sequence):
+    """Targets that are started for calls of C++: a sequence of :class:`Node`, to be closed, or used in a ``with`` statement.
+
+    ``nodes``: as in HAM_NODES. Those of ``"shm:COUNT"`` are interpreters that load ``libraries`` first: shared libraries
+    that offer functions, linked with libham. Others, ``"exec:./program"``, ``"tcp://host:port"``, offer their own. Raises
+    :class:`ham.ConfigError` if they cannot be started.
+    """
+
+    def __init__(self, nodes: str = "shm:1", libraries: Iterable[str] = ()) -> None:
+        self._nodes: list[Node] = []
+        files = [os.path.abspath(library) if os.sep in library else library for library in libraries]
+        _job.acquire()
+        self._open = True
+        try:
+            for group in _job.groups(nodes, files, others=True):
+                first, count = _job.add(group)
+                self._nodes.extend(Node(number) for number in range(first, first + count))
+        except BaseException:
+            self.close()
+            raise
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._nodes[index]
+
+    def close(self) -> None:
+        """Ends the targets."""
+        if not self._open:
+            return
+        self._open = False
+        for node in self._nodes:
+            try:
+                _ham.remove_node(node.number)
+            except Error:
+                pass  # lost already
+        _job.release()
+
+    def __enter__(self) -> "Targets":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()

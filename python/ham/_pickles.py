@@ -1,0 +1,158 @@
+"""Tasks and results as messages: pickles, with large buffers beside them in memory of the node that gets them."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import sys
+import threading
+import types
+import weakref
+from typing import Any, Callable, Optional
+
+from . import _ham
+
+try:
+    import cloudpickle
+except ImportError:  # functions of __main__, lambdas and closures cannot be sent then
+    cloudpickle = None
+
+#: Buffers of at least so many bytes travel beside the pickle: copied once, into memory of the receiving node.
+OUT_OF_BAND = 32 << 10
+#: Pickles of more bytes travel there, too: messages are limited.
+MAX_PICKLE = 1 << 20
+
+CALL, CHUNK, INITIALISE, RESULT, FAILURE = range(5)
+
+_HEAD = struct.Struct("<BBII")  # kind, whether the pickle is the last buffer, number of buffers, size of the function
+_BUFFER = struct.Struct("<QQQi?")  # address, tag, size, node, read-only
+
+_BY_VALUE = frozenset((int, float, str, bytes, bool, type(None), complex, bytearray))
+
+
+class Pickled:
+    """A pickle, and the buffers that it leaves out: views of the objects' own memory."""
+
+    __slots__ = ("data", "buffers")
+
+    def __init__(self, data: bytes, buffers: list) -> None:
+        self.data = data
+        self.buffers = buffers
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether pickle alone does it: no function or class of __main__ can be in it."""
+    kind = type(value)
+    if kind in _BY_VALUE:
+        return True
+    if kind is tuple or kind is list:
+        return len(value) <= 16 and all(map(_is_plain, value))
+    if kind is dict:
+        return len(value) <= 16 and all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
+    return kind.__module__ == "numpy" and kind.__name__ == "ndarray" and value.dtype.kind in "biufcSUmM"
+
+
+def dump(value: Any) -> Pickled:
+    """Pickles with protocol 5. Raises what the value's own pickling raises."""
+    buffers: list = []
+
+    def keep(buffer: pickle.PickleBuffer) -> bool:
+        try:
+            raw = buffer.raw()
+        except BufferError:  # not contiguous
+            return True
+        if raw.nbytes < OUT_OF_BAND:
+            return True
+        buffers.append(raw)
+        return False
+
+    if cloudpickle is None or _is_plain(value):
+        return Pickled(pickle.dumps(value, 5, buffer_callback=keep), buffers)
+    return Pickled(cloudpickle.dumps(value, 5, buffer_callback=keep), buffers)
+
+
+_function_pickles: "weakref.WeakKeyDictionary[Callable, tuple]" = weakref.WeakKeyDictionary()
+_function_lock = threading.Lock()
+
+
+def _depends_on_nothing(function: Any) -> bool:
+    """Whether a function is its code alone, so that its pickle stays the same."""
+    code = function.__code__
+    if function.__closure__ or function.__dict__ or any(isinstance(c, types.CodeType) for c in code.co_consts):
+        return False
+    names = function.__globals__
+    return not any(name in names for name in code.co_names)
+
+
+def dump_function(function: Any) -> bytes:
+    """By reference if workers can import it, else by value."""
+    if type(function) is not types.FunctionType:
+        return pickle.dumps(function, 5) if cloudpickle is None else cloudpickle.dumps(function, 5)
+    module = sys.modules.get(function.__module__)
+    if function.__module__ != "__main__" and getattr(module, function.__qualname__, None) is function:
+        return pickle.dumps(function, 5)
+    if cloudpickle is None:
+        raise pickle.PicklingError(
+            f"{function.__qualname__} is defined in {function.__module__} and cannot be imported by workers; install "
+            "cloudpickle, or put it into a module"
+        )
+    state = (function.__code__, function.__defaults__, function.__kwdefaults__)
+    with _function_lock:
+        known = _function_pickles.get(function)
+    if known is not None and known[0] == state and _depends_on_nothing(function):
+        return known[1]
+    data = cloudpickle.dumps(function, 5)
+    if _depends_on_nothing(function) and _is_plain(function.__defaults__) and function.__kwdefaults__ is None:
+        with _function_lock:
+            _function_pickles[function] = (state, data)
+    return data
+
+
+def _place(node: int, view: memoryview) -> _ham.Buffer:
+    """Copies bytes into memory of a node."""
+    there = _ham.allocate(node, view.nbytes)
+    there.put(view)
+    return there
+
+
+def encode(node: int, kind: int, body: Pickled, function: bytes = b"") -> bytes:
+    """A message to a node; puts the buffers there. Raises as ham.allocate."""
+    if not body.buffers and len(body.data) <= MAX_PICKLE:
+        return _HEAD.pack(kind, 0, 0, len(function)) + function + body.data
+    apart = len(body.data) > MAX_PICKLE
+    views = [memoryview(view) for view in (*body.buffers, *([body.data] if apart else []))]
+    places = [_place(node, view) for view in views]
+    # The node frees them; if there is no memory for one, they are freed here.
+    parts = [_BUFFER.pack(*place._hand_over(), view.readonly) for place, view in zip(places, views)]
+    head = _HEAD.pack(kind, apart, len(parts), len(function))
+    return b"".join((head, *parts, function, b"" if apart else body.data))
+
+
+def decode(message: bytes) -> tuple[int, bytes, Callable[[], Any]]:
+    """Kind, pickle of the function, and what makes the value. Owns the message's buffers from here on."""
+    kind, apart, count, function_size = _HEAD.unpack_from(message)
+    at = _HEAD.size
+    views = []
+    for _ in range(count):
+        *where, read_only = _BUFFER.unpack_from(message, at)
+        at += _BUFFER.size
+        view = memoryview(_ham._adopt(tuple(where)))
+        views.append(view.toreadonly() if read_only else view)
+    function = message[at : at + function_size]
+    data: Any = views.pop() if apart else memoryview(message)[at + function_size :]
+    return kind, function, lambda: pickle.loads(data, buffers=views)
+
+
+def has_buffers(message: bytes) -> bool:
+    """Whether decode takes buffers over, and may be called once only."""
+    return _HEAD.unpack_from(message)[2] != 0
+
+
+def describe_exception(error: BaseException, text: str) -> Optional[Pickled]:
+    """An exception with its traceback as text; None if it cannot be pickled and made again."""
+    try:
+        body = dump((error, text))
+        pickle.loads(body.data, buffers=body.buffers)
+        return body
+    except Exception:
+        return None

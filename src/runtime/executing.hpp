@@ -1,0 +1,9 @@
+// Whether a thread is inside of something that others may wait for.
+#pragma once
+
+namespace ham::inline v0::detail {
+
+/// Whether the calling thread executes a call, under whatever policy, or a continuation.
+[[nodiscard]] bool executes_something() noexcept;
+
+}  // namespace ham::detail

@@ -1,0 +1,195 @@
+// offload::pool: tasks that are sent where there is a place for them, and, if they may be, again.
+#include "ham/offload/pool.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/unobserved.hpp"
+#include "ham/offload/node.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/pool_state.hpp"
+
+namespace ham::inline v0::offload::detail {
+namespace {
+
+[[nodiscard]] call_outcome outcome_of_loss(const std::exception_ptr& why) noexcept {
+  try {
+    std::rethrow_exception(why);
+  } catch (const node_failure& loss) {
+    return loss.outcome();
+  } catch (...) {
+    return call_outcome::may_have_run;
+  }
+}
+
+/// A task that goes to another node when its own is lost. Once it was sent it owns itself, until its result is handed
+/// over.
+class repeated_task final : continuation, pool_waiter {
+ public:
+  repeated_task(std::shared_ptr<pool_state> with, repeatable_call what)
+      : continuation{[](continuation* self) { static_cast<repeated_task*>(self)->settled(); }},
+        pool_waiter{[](pool_waiter& self, std::size_t to) noexcept { static_cast<repeated_task&>(self).go_to(to); }},
+        state_(std::move(with)),
+        what_(std::move(what)) {}
+  repeated_task(const repeated_task&) = delete;
+  repeated_task& operator=(const repeated_task&) = delete;
+  ~repeated_task() {
+    if (entered_) state_->leave(place_);
+  }
+
+  /// The slot of its result; nullptr: there is no room.
+  [[nodiscard]] static call_slot* begin(std::unique_ptr<repeated_task> task, when_full policy) {
+    engine& at = engine_of_runtime(task->state_->runtime());
+    call_slot& target = *make_local_slot(at);
+    task->target_ = &target;
+    try {
+      if (!task->enter_and_send(policy)) {
+        at.calls.cancel(target);
+        return nullptr;
+      }
+    } catch (...) {
+      at.calls.cancel(target);
+      throw;
+    }
+    repeated_task& sent = *task.release();
+    attach(*sent.call_, &sent);
+    return &target;
+  }
+
+ private:
+  /// False: there is no room.
+  bool enter_and_send(when_full policy) {
+    for (;;) {
+      place_ = state_->enter(policy);
+      if (place_ == pool_state::none) return false;
+      entered_ = true;
+      const std::exception_ptr loss = send(policy);
+      if (loss == nullptr) return call_ != nullptr;
+      state_->exclude(place_, loss);
+      entered_ = false;
+      state_->leave(place_);
+    }
+  }
+
+  /// Gives the error that says that the node of its place is lost. Without room for it with when_full::refuse there is
+  /// no call then. Throws what else keeps it from being sent.
+  [[nodiscard]] std::exception_ptr send(when_full policy) {
+    call_ = nullptr;
+    try {
+      const call_place where{state_->node(place_)};
+      call_room room;
+      const std::span<const std::byte> message = what_.message;
+      if (begin_call(engine_of_runtime(state_->runtime()), where, *what_.function, message.size(), what_.decode, policy,
+                     room)) {
+        if (!message.empty()) std::memcpy(room.data, message.data(), message.size());
+        finish_call(*room.slot->owner, room);
+      }
+      call_ = room.slot;
+      return nullptr;
+    } catch (const node_failure&) {
+      std::exception_ptr why = std::current_exception();
+      if (!state_->is_loss(place_, why, false)) throw;
+      return why;
+    }
+  }
+
+  /// Its call has settled.
+  void settled() noexcept {
+    if (std::exception_ptr why = call_->has_failed() ? see_failure(*call_) : nullptr;
+        why != nullptr && state_->is_loss(place_, why, true)) {
+      drop_failure(*call_);
+      move_on(std::move(why));
+      return;
+    }
+    what_.hand_over(*call_, *target_);
+    delete this;
+  }
+
+  void move_on(std::exception_ptr why) noexcept {
+    state_->exclude(place_, why);
+    if (loss_ == nullptr || outcome_of_loss(loss_) == call_outcome::not_run) loss_ = std::move(why);
+    state_->move_on(std::exchange(place_, pool_state::none), *this);
+  }
+
+  void go_to(std::size_t place) noexcept {
+    place_ = place;
+    if (place == pool_state::none) {
+      fail(loss_);
+      return;
+    }
+    try {
+      if (std::exception_ptr why = send(when_full::wait); why != nullptr)
+        move_on(std::move(why));
+      else
+        attach(*call_, this);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+
+  void fail(std::exception_ptr why) noexcept {
+    fail_local(*target_, std::move(why));
+    delete this;
+  }
+
+  const std::shared_ptr<pool_state> state_;
+  const repeatable_call what_;
+  std::size_t place_ = pool_state::none;
+  bool entered_ = false;  // counts as a task
+  call_slot* target_ = nullptr;
+  call_slot* call_ = nullptr;
+  std::exception_ptr loss_;  // what its last node was lost by; of those that may have run it, the first one's
+};
+
+}  // namespace
+
+// ---- pools
+
+std::shared_ptr<pool_state> make_pool_state(std::vector<node_t> nodes, std::size_t per_node) {
+  return std::make_shared<pool_state>(current(), nodes, per_node);
+}
+
+std::vector<node_t> all_others() {
+  std::vector<node_t> all = nodes();
+  std::erase(all, this_node());
+  return all;
+}
+
+call_place first_place(const pool_state& of) noexcept { return {of.node(0)}; }
+std::size_t pending_tasks(const pool_state& of) { return of.pending(); }
+std::size_t living_nodes(const pool_state& of) { return of.living(); }
+void await_idle(pool_state& of) noexcept { of.await_idle(); }
+
+// ---- tasks
+
+pool_ticket::pool_ticket(std::shared_ptr<pool_state> pool) noexcept
+    : continuation{[](continuation* self) { delete static_cast<pool_ticket*>(self); }}, of(std::move(pool)) {}
+
+pool_ticket::~pool_ticket() {
+  if (place != pool_state::none) of->leave(place);
+}
+
+std::unique_ptr<pool_ticket> enter_pool(const std::shared_ptr<pool_state>& pool, when_full policy) {
+  auto ticket = std::make_unique<pool_ticket>(pool);
+  ticket->place = pool->enter(policy);
+  return ticket->place == pool_state::none ? nullptr : std::move(ticket);
+}
+
+destination destination_of(const pool_ticket& ticket) noexcept {
+  return {ticket.of->node(ticket.place), 0, ticket.of->runtime()};
+}
+
+void exclude_or_rethrow(const pool_ticket& ticket) {
+  const std::exception_ptr why = std::current_exception();
+  if (!ticket.of->is_loss(ticket.place, why, false)) throw;
+  ticket.of->exclude(ticket.place, why);
+}
+
+void leave_when_settled(std::unique_ptr<pool_ticket> ticket, call_slot& call) { attach(call, ticket.release()); }
+
+call_slot* start_repeatable(const std::shared_ptr<pool_state>& pool, when_full policy, repeatable_call call) {
+  return repeated_task::begin(std::make_unique<repeated_task>(pool, std::move(call)), policy);
+}
+
+}  // namespace ham::offload::detail

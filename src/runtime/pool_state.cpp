@@ -1,0 +1,245 @@
+// Places for tasks: to the least busy node, first come, first served.
+#include "runtime/pool_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/engine.hpp"
+#include "runtime/executing.hpp"
+#include "runtime/forks.hpp"
+
+namespace ham::inline v0::offload::detail {
+namespace {
+
+void check_nodes(const engine& at, const std::vector<node_t>& nodes, std::size_t per_node) {
+  if (nodes.empty())
+    throw config_error(
+        "a pool has no nodes (none were named, or the job has no other ones) name those that shall work");
+  if (per_node == 0) throw config_error("a pool has room for no task (per_node is 0) set it to at least 1");
+  for (auto one = nodes.begin(); one != nodes.end(); ++one) {
+    if (*one < 0 || static_cast<std::size_t>(*one) >= at.peers.size())
+      throw config_error("a pool has node " + std::to_string(*one) + " (the job has nodes 0 to " +
+                         std::to_string(at.peers.size() - 1) + ") name some of these");
+    if (std::find(nodes.begin(), one, *one) != one)
+      throw config_error("a pool has node " + std::to_string(*one) + " twice; name each node once");
+  }
+}
+
+/// A thread that makes progress meanwhile.
+struct waiting_thread : pool_waiter {
+  explicit waiting_thread(engine& at)
+      : pool_waiter{[](pool_waiter& self, std::size_t given) noexcept {
+          auto& me = static_cast<waiting_thread&>(self);
+          me.place = given;
+          if (!me.slot.settled()) settle_local(me.slot, slot_state::value);  // from here on it may have gone
+        }},
+        slot(*make_local_slot(at)) {}
+  /// False: the runtime has ended, and nobody may have called take().
+  [[nodiscard]] bool wait() {
+    wait_slot(slot, INT64_MAX);
+    if (!slot.has_failed()) {
+      release_slot(slot);
+      return true;
+    }
+    static_cast<void>(see_failure(slot));
+    drop_failure(slot);
+    return false;
+  }
+
+  call_slot& slot;
+  std::size_t place = pool_state::none;
+};
+
+}  // namespace
+
+// ---- lists
+
+void waiter_list::push_back(pool_waiter& one) noexcept {
+  one.next = nullptr;
+  (first_ == nullptr ? first_ : last_->next) = &one;
+  last_ = &one;
+}
+
+void waiter_list::push_front(pool_waiter& one) noexcept {
+  one.next = first_;
+  if (first_ == nullptr) last_ = &one;
+  first_ = &one;
+}
+
+pool_waiter& waiter_list::pop() noexcept {
+  pool_waiter& oldest = *first_;
+  first_ = oldest.next;
+  return oldest;
+}
+
+bool waiter_list::remove(pool_waiter& one) noexcept {
+  pool_waiter* before = nullptr;
+  for (pool_waiter* at = first_; at != nullptr; before = at, at = at->next) {
+    if (at != &one) continue;
+    (before == nullptr ? first_ : before->next) = one.next;
+    if (last_ == &one) last_ = before;
+    return true;
+  }
+  return false;
+}
+
+// ---- places
+
+pool_state::pool_state(engine& at, const std::vector<node_t>& nodes, std::size_t per_node)
+    : runtime_(at.serial), per_node_(per_node), living_(nodes.size()) {
+  check_nodes(at, nodes, per_node);
+  for (const node_t node : nodes) members_.push_back({node});
+}
+
+std::size_t pool_state::pending() const {
+  const std::lock_guard guard(mutex_);
+  return tasks_;
+}
+
+std::size_t pool_state::living() const {
+  const std::lock_guard guard(mutex_);
+  return living_;
+}
+
+/// The lock is held.
+std::size_t pool_state::claim(std::size_t limit) noexcept {
+  std::size_t best = none;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const std::size_t at = (next_ + i) % members_.size();
+    const member& one = members_[at];
+    if (one.lost || one.tasks >= limit) continue;
+    if (best == none || one.tasks < members_[best].tasks) best = at;
+  }
+  if (best == none) return none;
+  ++members_[best].tasks;
+  next_ = best + 1;
+  return best;
+}
+
+std::size_t pool_state::enter(when_full policy) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (living_ == 0) throw none_left();
+    // Room may depend on the very call that asks for it.
+    const bool must_not_wait = policy == when_full::wait && executes_something();
+    const std::size_t place = must_not_wait ? claim(none) : waiting_.empty() ? claim(per_node_) : none;
+    if (place != none) {
+      ++tasks_;
+      return place;
+    }
+    if (policy == when_full::refuse) return none;
+  }
+  return wait_for_place();
+}
+
+std::size_t pool_state::wait_for_place() {
+  waiting_thread me(engine_of_runtime(runtime_));
+  {
+    std::unique_lock guard(mutex_);
+    ++tasks_;
+    waiting_.push_back(me);
+    hand_out(guard);
+  }
+  if (!me.wait()) {
+    std::unique_lock guard(mutex_);
+    static_cast<void>(waiting_.remove(me));
+    guard.unlock();
+    leave(me.place);
+    throw config_error(
+        "a task cannot be sent (the runtime of its pool has ended); end what uses it before its runtime");
+  }
+  if (me.place == none) {
+    leave(none);
+    const std::lock_guard guard(mutex_);
+    throw none_left();
+  }
+  return me.place;
+}
+
+void pool_state::leave(std::size_t place) noexcept {
+  std::unique_lock guard(mutex_);
+  if (place != none) --members_[place].tasks;
+  --tasks_;
+  hand_out(guard);
+}
+
+void pool_state::move_on(std::size_t place, pool_waiter& task) noexcept {
+  std::unique_lock guard(mutex_);
+  --members_[place].tasks;
+  waiting_.push_front(task);
+  hand_out(guard);
+}
+
+/// Gives places to those that wait, or tells them that there never will be any.
+void pool_state::hand_out(std::unique_lock<std::mutex>& guard) noexcept {
+  const auto give = [&guard](waiter_list& from, std::size_t place) {
+    pool_waiter& next = from.pop();
+    guard.unlock();
+    next.take(next, place);
+    guard.lock();
+  };
+  while (!waiting_.empty()) {
+    const std::size_t place = claim(per_node_);
+    if (place == none && living_ != 0) break;
+    give(waiting_, place);
+  }
+  while (tasks_ == 0 && !idle_.empty()) give(idle_, none);
+}
+
+void pool_state::exclude(std::size_t place, const std::exception_ptr& why) noexcept {
+  std::unique_lock guard(mutex_);
+  if (members_[place].lost) return;
+  members_[place].lost = true;
+  --living_;
+  try {
+    std::rethrow_exception(why);
+  } catch (const node_failure& loss) {
+    last_lost_.node = loss.node();
+    last_lost_.host = loss.host();
+    last_lost_.pid = loss.pid();
+    last_loss_ = loss.what();
+  } catch (...) {  // no memory for the text
+  }
+  hand_out(guard);
+}
+
+bool pool_state::is_loss(std::size_t place, const std::exception_ptr& why, bool sent) const noexcept {
+  try {
+    std::rethrow_exception(why);
+  } catch (const node_failure& loss) {
+    if (loss.node() != node(place)) return false;
+  } catch (...) {
+    return false;
+  }
+  if (!sent) return true;
+  engine* const at = find_engine(runtime_);
+  if (at == nullptr) return true;
+  const peer_hold who = at->peers.hold(node(place));
+  return !who || who->state.load(std::memory_order_acquire) == peer_state::lost;
+}
+
+/// The lock is held.
+node_failure pool_state::none_left() const {
+  node_failure::details what = last_lost_;
+  what.outcome = call_outcome::not_run;
+  return node_failure("all nodes of this pool are lost (the last one: " + last_loss_ + ") make a pool of other nodes",
+                      std::move(what));
+}
+
+void pool_state::await_idle() noexcept {
+  try {
+    if (pending() == 0) return;
+    waiting_thread me(engine_of_runtime(runtime_));
+    {
+      std::unique_lock guard(mutex_);
+      idle_.push_back(me);
+      hand_out(guard);
+    }
+    if (me.wait()) return;
+    const std::lock_guard guard(mutex_);
+    static_cast<void>(idle_.remove(me));
+  } catch (...) {  // the runtime has ended: so have the tasks
+  }
+}
+
+}  // namespace ham::offload::detail

@@ -1,0 +1,97 @@
+// Which node of a pool takes the next task, and who waits for room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ham/error.hpp"
+#include "ham/offload/detail/engine_api.hpp"
+
+namespace ham::inline v0::offload::detail {
+
+using namespace ham::detail;
+
+/// What waits for a place: a thread, or a task that goes to another node.
+struct pool_waiter {
+  /// Has that place now, or pool_state::none, because no node is left. Nobody holds a lock; may end the waiter.
+  void (*take)(pool_waiter& self, std::size_t place) noexcept;
+  pool_waiter* next = nullptr;
+};
+
+/// Waiters in order, which stay their owners'.
+class waiter_list {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  void push_back(pool_waiter& one) noexcept;
+  void push_front(pool_waiter& one) noexcept;
+  [[nodiscard]] pool_waiter& pop() noexcept;
+  /// False: it is not there.
+  bool remove(pool_waiter& one) noexcept;
+
+ private:
+  pool_waiter* first_ = nullptr;
+  pool_waiter* last_ = nullptr;
+};
+
+/// Counts the tasks of each node. Any thread; no lock is held while others are called.
+class pool_state {
+ public:
+  static constexpr std::size_t none = SIZE_MAX;
+
+  /// Throws ham::config_error.
+  pool_state(engine& at, const std::vector<node_t>& nodes, std::size_t per_node);
+  pool_state(const pool_state&) = delete;
+  pool_state& operator=(const pool_state&) = delete;
+
+  [[nodiscard]] node_t node(std::size_t place) const noexcept { return members_[place].node; }
+  [[nodiscard]] std::uint64_t runtime() const noexcept { return runtime_; }
+  /// Tasks that have begun and not left, wherever they are now.
+  [[nodiscard]] std::size_t pending() const;
+  [[nodiscard]] std::size_t living() const;
+
+  /// A place for a new task: on the node that has the fewest. Waits for room, unless the calling thread executes a call
+  /// or a continuation, or gives `none` with when_full::refuse. Throws ham::node_failure if no node is left.
+  [[nodiscard]] std::size_t enter(when_full policy);
+  /// A task is over. `place` may be none.
+  void leave(std::size_t place) noexcept;
+  /// A task goes on at another place, before all that wait: its waiter is given it, now or later.
+  void move_on(std::size_t place, pool_waiter& task) noexcept;
+  /// That node gets no more tasks.
+  void exclude(std::size_t place, const std::exception_ptr& why) noexcept;
+  /// Whether an error says that the node of `place` is lost. Of a call that was `sent`, the error may also be that of a
+  /// call which its function has made, on whatever node: then this node must have lost it as well.
+  [[nodiscard]] bool is_loss(std::size_t place, const std::exception_ptr& why, bool sent) const noexcept;
+
+  /// Until no task is pending, or the runtime has ended.
+  void await_idle() noexcept;
+
+ private:
+  struct member {
+    node_t node;
+    std::size_t tasks = 0;
+    bool lost = false;
+  };
+
+  [[nodiscard]] std::size_t claim(std::size_t limit) noexcept;
+  [[nodiscard]] std::size_t wait_for_place();
+  void hand_out(std::unique_lock<std::mutex>& guard) noexcept;
+  [[nodiscard]] node_failure none_left() const;
+
+  const std::uint64_t runtime_;
+  const std::size_t per_node_;
+  mutable std::mutex mutex_;
+  std::vector<member> members_;
+  std::size_t living_;
+  std::size_t tasks_ = 0;
+  std::size_t next_ = 0;  // of those with equally few tasks
+  waiter_list waiting_;   // for room
+  waiter_list idle_;      // until there are no tasks
+  node_failure::details last_lost_;
+  std::string last_loss_;
+};
+
+}  // namespace ham::offload::detail

@@ -1,0 +1,12 @@
+// expect: or bind it: ham::bind([](const std::string& text)
+// lines: 15
+// The error of a lambda that captures a container says what to do instead.
+#include <ham/offload.hpp>
+
+#include <vector>
+
+int main() {
+  const std::vector<double> values{1, 2};
+  ham::offload::sync(
+      1, [values](int index) { return values[index]; }, 1);
+}

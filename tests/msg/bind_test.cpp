@@ -1,0 +1,92 @@
+// Callables with values of their own.
+#include "ham/msg/bind.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "ham/error.hpp"
+
+namespace ham::inline v0 {
+namespace {
+
+template <class Value>
+Value there_and_back(const Value& of) {
+  std::vector<std::byte> bytes(msg::encoded_size(of));
+  msg::writer to(bytes.data(), bytes.size());
+  msg::encode(to, of);
+  to.expect_full();
+  msg::reader from(bytes);
+  Value back = msg::decode<Value>(from);
+  from.expect_end();
+  return back;
+}
+
+std::string repeat(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(bind, is_called_with_its_values_first) {
+  const auto twice = ham::bind(fn<&repeat>, std::string("ab"), 2);
+  EXPECT_EQ(twice(), "abab");
+  const auto some = ham::bind(fn<&repeat>, std::string("c"));
+  EXPECT_EQ(some(3), "ccc");
+}
+
+TEST(bind, crosses_with_strings_and_containers) {
+  const std::map<std::string, std::vector<int>> table{{"one", {1}}, {"more", {2, 3, 4}}};
+  const auto count = ham::bind(
+      [](const std::map<std::string, std::vector<int>>& in, const std::string& key) { return in.at(key).size(); },
+      table);
+  static_assert(msg::crosses<std::remove_const_t<decltype(count)>>);
+  EXPECT_EQ(there_and_back(count)("more"), 3U);
+}
+
+TEST(bind, crosses_with_a_lambda_that_captures_bytes) {
+  const int base = 40;
+  const auto add =
+      ham::bind([base](const std::string& text) { return base + static_cast<int>(text.size()); }, std::string("ab"));
+  EXPECT_EQ(there_and_back(add)(), 42);
+}
+
+TEST(bind, sends_nothing_of_what_is_empty) {
+  const auto alone = ham::bind([](int value) { return value; }, 7);
+  EXPECT_EQ(msg::encoded_size(alone), sizeof(int));
+  EXPECT_EQ(msg::encoded_size(ham::bind(fn<&repeat>, std::string())), msg::encoded_size(std::string()));
+}
+
+TEST(bind, values_are_moved_in) {
+  std::vector<int> numbers(1000, 1);
+  const int* const there = numbers.data();
+  const auto holds = ham::bind([](const std::vector<int>& all) { return all.data(); }, std::move(numbers));
+  EXPECT_EQ(holds(), there);
+}
+
+TEST(bind, does_not_cross_if_a_value_does_not) {
+  static_assert(!msg::crosses<decltype(ham::bind([](const int* at) { return *at; }, static_cast<int*>(nullptr)))>);
+  const std::string text = "x";
+  static_assert(!msg::crosses<decltype(ham::bind([text](int) { return text.size(); }, 1))>);
+}
+
+TEST(bind, hostile_bytes_are_refused) {
+  const auto join = ham::bind([](const std::vector<std::string>& all) { return all.size(); },
+                              std::vector<std::string>{"abc", "defghi"});
+  std::vector<std::byte> bytes(msg::encoded_size(join));
+  msg::writer to(bytes.data(), bytes.size());
+  msg::encode(to, join);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    msg::reader from(std::span<const std::byte>(bytes.data(), size));
+    EXPECT_THROW((void)msg::decode<std::remove_const_t<decltype(join)>>(from), protocol_error) << size;
+  }
+}
+
+}  // namespace
+}  // namespace ham

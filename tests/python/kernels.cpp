@@ -1,0 +1,64 @@
+// Functions that tests in Python call by name: one for each kind of value.
+#include <chrono>
+#include <complex>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "ham/offload.hpp"
+
+namespace {
+
+using namespace ham;
+
+double add(double a, double b) { return a + b; }
+std::vector<double> scale(std::span<const double> values, double factor) {
+  std::vector<double> scaled(values.begin(), values.end());
+  for (double& value : scaled) value *= factor;
+  return scaled;
+}
+std::string greet(std::string_view who, bool loud) { return (loud ? "HELLO " : "hello ") + std::string(who); }
+std::vector<std::byte> backwards(std::span<const std::byte> bytes) { return {bytes.rbegin(), bytes.rend()}; }
+std::map<std::string, int> count(const std::vector<std::string>& words) {
+  std::map<std::string, int> counted;
+  for (const std::string& word : words) ++counted[word];
+  return counted;
+}
+std::tuple<std::optional<int>, std::set<short>, std::complex<double>> mixed(std::optional<int> number,
+                                                                            std::pair<short, short> two) {
+  return {number ? std::optional<int>(*number + 1) : std::nullopt, {two.first, two.second}, {1.5, -2}};
+}
+void nothing() {}
+void throws(const std::string& text) { throw std::runtime_error(text); }
+void sleeps(unsigned milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+double sum(offload::buffer_ptr<double> numbers, unsigned long size) {
+  double total = 0;
+  for (unsigned long at = 0; at < size; ++at) total += numbers[at];
+  return total;
+}
+
+double span_sum(offload::buffer_span<double> numbers) {
+  double total = 0;
+  for (const double number : numbers.local()) total += number;
+  return total;
+}
+
+template <class Callable>
+bool give(const Callable& what) {
+  return offload::offer(what);
+}
+const bool offered = give(named<"py_test.add">(fn<&add>)) && give(named<"py_test.scale">(fn<&scale>)) &&
+                     give(named<"py_test.greet">(fn<&greet>)) && give(named<"py_test.backwards">(fn<&backwards>)) &&
+                     give(named<"py_test.count">(fn<&count>)) && give(named<"py_test.mixed">(fn<&mixed>)) &&
+                     give(named<"py_test.nothing">(fn<&nothing>)) && give(named<"py_test.throws">(fn<&throws>)) &&
+                     give(named<"py_test.sleeps">(fn<&sleeps>)) && give(named<"py_test.sum">(fn<&sum>)) &&
+                     give(named<"py_test.span_sum">(fn<&span_sum>));
+
+}  // namespace

@@ -1,0 +1,128 @@
+// Which node of a pool takes the next task, who waits for room, which errors say that a node is lost.
+#include "runtime/pool_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "ham/offload/pool.hpp"
+#include "offload/loopback_job.hpp"
+#include "runtime/engine.hpp"
+
+using namespace ham;
+using namespace ham::test;
+using ham::detail::when_full;
+using offload::detail::pool_state;
+using offload::detail::pool_waiter;
+using offload::detail::waiter_list;
+
+namespace pool_state_test {
+
+struct task : pool_waiter {
+  task()
+      : pool_waiter{
+            [](pool_waiter& self, std::size_t place) noexcept { static_cast<task&>(self).got.push_back(place); }} {}
+  std::vector<std::size_t> got;
+};
+
+TEST(waiter_list, gives_them_in_order) {
+  waiter_list list;
+  EXPECT_TRUE(list.empty());
+  task first, second, third;
+  list.push_back(second);
+  list.push_back(third);
+  list.push_front(first);
+  EXPECT_EQ(&list.pop(), &first);
+  EXPECT_EQ(&list.pop(), &second);
+  EXPECT_EQ(&list.pop(), &third);
+  EXPECT_TRUE(list.empty());
+  list.push_front(first);
+  list.push_back(second);
+  EXPECT_EQ(&list.pop(), &first);
+  EXPECT_EQ(&list.pop(), &second);
+}
+
+TEST(waiter_list, lets_go_of_any) {
+  waiter_list list;
+  task first, second, third;
+  list.push_back(first);
+  list.push_back(second);
+  list.push_back(third);
+  EXPECT_TRUE(list.remove(second));
+  EXPECT_FALSE(list.remove(second));
+  EXPECT_TRUE(list.remove(third));
+  list.push_back(second);
+  EXPECT_TRUE(list.remove(first));
+  EXPECT_EQ(&list.pop(), &second);
+  EXPECT_TRUE(list.empty());
+}
+
+std::exception_ptr loss_of(node_t node) {
+  return std::make_exception_ptr(node_failure("node " + std::to_string(node) + " was lost",
+                                              {.node = node, .host = "there", .pid = 5, .function = {}}));
+}
+
+class pool_state_of_two : public two_targets {
+ protected:
+  pool_state state{ham::detail::current(), {2, 1}, 2};
+};
+
+TEST_F(pool_state_of_two, fills_nodes_evenly) {
+  std::vector<std::size_t> places;
+  for (int i = 0; i < 4; ++i) places.push_back(state.enter(when_full::refuse));
+  EXPECT_EQ(places, (std::vector<std::size_t>{0, 1, 0, 1}));
+  EXPECT_EQ(state.node(0), 2);
+  EXPECT_EQ(state.enter(when_full::refuse), pool_state::none);
+  state.leave(1);
+  EXPECT_EQ(state.enter(when_full::refuse), 1U);
+  EXPECT_EQ(state.pending(), 4U);
+}
+
+TEST_F(pool_state_of_two, a_task_that_moves_on_comes_before_all_others_and_counts_meanwhile) {
+  for (int i = 0; i < 4; ++i) static_cast<void>(state.enter(when_full::refuse));
+  task moved, again;
+  state.exclude(0, loss_of(2));
+  EXPECT_EQ(state.living(), 1U);
+  state.move_on(0, moved);
+  state.move_on(0, again);
+  EXPECT_TRUE(moved.got.empty()) << "the other node is full";
+  EXPECT_EQ(state.pending(), 4U);
+  EXPECT_EQ(state.enter(when_full::refuse), pool_state::none);
+  state.leave(1);
+  EXPECT_EQ(again.got, (std::vector<std::size_t>{1}));
+  EXPECT_TRUE(moved.got.empty());
+  state.leave(1);
+  EXPECT_EQ(moved.got, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(state.pending(), 2U);
+}
+
+TEST_F(pool_state_of_two, those_that_wait_are_told_that_no_node_is_left) {
+  for (int i = 0; i < 4; ++i) static_cast<void>(state.enter(when_full::refuse));
+  task moved;
+  state.exclude(0, loss_of(2));
+  state.move_on(0, moved);
+  state.exclude(1, loss_of(1));
+  state.exclude(1, loss_of(1));  // tasks of one node all tell
+  EXPECT_EQ(moved.got, (std::vector<std::size_t>{pool_state::none}));
+  EXPECT_EQ(state.living(), 0U);
+  try {
+    static_cast<void>(state.enter(when_full::wait));
+    ADD_FAILURE();
+  } catch (const node_failure& failure) {
+    EXPECT_EQ(failure.node(), 1);
+    EXPECT_EQ(failure.host(), "there");
+    EXPECT_EQ(failure.outcome(), call_outcome::not_run);
+    EXPECT_NE(std::string(failure.what()).find("node 1 was lost"), std::string::npos);
+  }
+}
+
+TEST_F(pool_state_of_two, errors_of_calls_that_a_task_has_made_are_no_losses) {
+  EXPECT_FALSE(state.is_loss(0, std::make_exception_ptr(std::runtime_error("x")), true));
+  EXPECT_FALSE(state.is_loss(0, loss_of(1), true)) << "another node";
+  EXPECT_FALSE(state.is_loss(0, loss_of(2), true)) << "lost to another one, but not to this";
+  EXPECT_TRUE(state.is_loss(0, loss_of(2), false));
+  ham::detail::current().part_with(2, "it was to go", ham::detail::peer_end::left);
+  EXPECT_TRUE(state.is_loss(0, loss_of(2), true));
+}
+
+}  // namespace pool_state_test
