@@ -28,6 +28,10 @@ class waiter {
 
   // ---- the receiving lock
   [[nodiscard]] bool try_lock() noexcept { return receiving_.try_lock(); }
+  /// For who polls on and on: gives way to a thread that must have the lock, and could miss every gap between polls.
+  [[nodiscard]] bool try_lock_to_poll() noexcept {
+    return lock_waiters_.load(std::memory_order_relaxed) == 0 && receiving_.try_lock();
+  }
   /// Wakes a thread that sleeps with the lock.
   void lock() noexcept {
     if (!receiving_.try_lock()) [[unlikely]]

@@ -241,7 +241,7 @@ void engine::end_transfers() noexcept {
 // ---- progress
 
 bool engine::progress(const call_slot* awaited) {
-  if (!waits.try_lock()) return continuations.due() && continuations.run();
+  if (!waits.try_lock_to_poll()) return continuations.due() && continuations.run();
   waits.rouse();
   bool any = false;
   if (events.pending()) [[unlikely]]
