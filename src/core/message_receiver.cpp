@@ -158,6 +158,10 @@ void message_receiver::receive_message(peer& from, frame_header head, std::span<
       return;
     case wire_kind::notice: node_.receive_notice(from, payload); return;
     case wire_kind::flow: ping_flow::receive(from, payload); return;
+    case wire_kind::cancel:
+      if (!payload.empty()) throw protocol_error("a stop of a call with more than its number");
+      of_.calls.cancel(from, head.id());
+      return;
     case wire_kind::relay: node_.receive_relayed(from, head, payload); return;
     case wire_kind::goodbye: node_.receive_goodbye(from, payload); return;
     case wire_kind::fragment: throw protocol_error("a fragment of a fragment");

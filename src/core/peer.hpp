@@ -47,6 +47,7 @@ struct stored_message {
   struct peer* from;
   frame_header head;
   std::vector<std::byte> bytes;
+  std::int64_t arrived_ns = 0;  ///< of a call that can be stopped
 };
 
 struct batch_reply;

@@ -93,7 +93,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       greetings(own, replies, waits),
       all_connections(*this,
                       {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),
-      calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults}),
+      calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults, this}),
       self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
       receiver_(*this, {*table_, calls_in, calls, greetings, &faults}),
       forwarder_(*this, self, ways, peers, replies),

@@ -101,6 +101,13 @@ class message_memory {
   virtual bool trim_long() noexcept = 0;
 };
 
+/// Where a sender tells that a call is to stop, in memory of the receiver's that both have: not the mark means that it
+/// is not, or that another one needed the same word later.
+struct stop_word {
+  std::atomic<std::uint64_t>* word = nullptr;
+  std::uint64_t mark = 0;
+};
+
 /// One connection to one node.
 class endpoint {
  public:
@@ -159,6 +166,15 @@ class endpoint {
   /// One-sided access to the peer's memory, or nullptr where the medium has none. May outlive the endpoint, and is
   /// given back before the transport is destroyed.
   [[nodiscard]] virtual std::shared_ptr<remote_memory> memory() noexcept { return nullptr; }
+
+  // ---- stopping calls, under the receiving lock; beside the frame that says so
+  /// The word of this node for a call of the peer, which is 0 if nothing is to stop. It stays as long as the transport;
+  /// the medium may have none.
+  [[nodiscard]] virtual stop_word stop_word_of(std::uint32_t /*call*/) const noexcept { return {}; }
+  /// The frame has come: the word is free for others.
+  virtual void clear_stop_word(std::uint32_t /*call*/) noexcept {}
+  /// A call of this node to the peer is to stop.
+  virtual void announce_stop(std::uint32_t /*call*/) noexcept {}
 
   /// The runtime's record of this peer, opaque here; nullptr until the runtime has seen the endpoint.
   void* user = nullptr;

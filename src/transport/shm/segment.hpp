@@ -63,6 +63,7 @@ struct job_segment {
     place.ring_me.sleeping.store(0, std::memory_order_relaxed);
     place.ring_me.orders_senders.store(0, std::memory_order_relaxed);  // the new one says so itself
     for (auto& bits : place.ring_me.bits) bits.store(0, std::memory_order_relaxed);
+    for (auto& word : place.ring_me.stops) word.store(0, std::memory_order_relaxed);
   }
 };
 
