@@ -41,6 +41,11 @@ bool resize_file(int fd, std::uint64_t size_bytes) noexcept {
   return ::ftruncate(fd, static_cast<off_t>(size_bytes)) == 0;
 }
 
+void drop_range(int fd, std::uint64_t begin, std::uint64_t size_bytes) noexcept {
+  static_cast<void>(::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                                static_cast<off_t>(size_bytes)));
+}
+
 unique_fd make_memory_file(const char* name, std::size_t size_bytes) {
   unique_fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) refuse("create", "memfd_create", size_bytes);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/recorder.hpp"
 #include "core/call_stops.hpp"
 #include "core/deadline_errors.hpp"
 #include "core/outbox_message.hpp"
@@ -216,6 +217,8 @@ template <bool CanStop>
     reservation held(out);
     out.slot = &claim_for(*who, function, decode, to.deadline_ns);
     static_cast<void>(held.release());
+  } else if (!batched) {
+    base::this_recorder.record(base::recorded_kind::pinged, who->node, function.key(), no_reply);
   }
   who->bytes_sent.count(total);
   if (prefix != 0) write_prefix<CanStop>(to, {room, prefix}, out);
@@ -303,8 +306,14 @@ void call_sender::follow(std::uint32_t call, std::int64_t deadline_ns) {
 }
 
 bool call_sender::finish(call_room& out) {
-  const std::uint32_t id = out.slot == nullptr ? no_reply : out.slot->id.load(std::memory_order_relaxed);
-  return finish(out, frame_header::flagged_call(out.key, id, out.flags));
+  if (out.slot == nullptr) return finish(out, frame_header::flagged_call(out.key, no_reply, out.flags));
+  const std::uint32_t id = out.slot->id.load(std::memory_order_relaxed);
+  const node_t node = out.to->node;
+  const std::uint32_t function = out.slot->function->key();
+  if (!finish(out, frame_header::flagged_call(out.key, id, out.flags))) return false;
+  // Behind the sending, where it costs nobody time; the slot may be another call's by now.
+  base::this_recorder.record(base::recorded_kind::sent, node, function, id);
+  return true;
 }
 
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
@@ -399,6 +408,7 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
   }
   if (finish(out, frame_header::batch(count, (out.flags & in_context) != 0))) {
     for (const std::uint32_t id : ids) of_.calls.add_deadline(id, to.deadline_ns);
+    base::this_recorder.record(base::recorded_kind::sent_batch, to.node, msg::invalid_key, count);
   } else {
     for (const std::uint32_t id : ids) fail_withdrawn(id);
   }

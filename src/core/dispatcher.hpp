@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/recorder.hpp"
 #include "core/batch_reply.hpp"
 #include "core/call_stops.hpp"
 #include "core/continuation_runner.hpp"
@@ -157,6 +158,7 @@ class dispatcher {
   /// Without the receiving lock.
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
                 batch_reply* collected = nullptr) const {
+    const base::recorded_execution recorded(from.node, entry.key(), id);
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
     try {
       entry.handler(&call);

@@ -15,6 +15,7 @@
 #include "msg/pool_thread.hpp"
 #include "runtime/forks.hpp"
 #include "runtime/node_info.hpp"
+#include "runtime/recording.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
@@ -110,6 +111,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
   own.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &own;
   detach_in_forks(*this);
+  start_recorder(self_);
 }
 
 engine::~engine() {

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/recorder.hpp"
 #include "core/call_stops.hpp"
+#include "core/peer.hpp"
 #include "core/thread_state.hpp"
 #include "ham/msg/handler_table.hpp"
 #include "runtime/executing.hpp"
@@ -36,6 +38,7 @@ struct received_call_base::kept {
     if (from.stoppable) call.stop = static_cast<const stoppable_call&>(from).stop;
     call.payload = bytes;
     share_call(call);
+    base::this_recorder.mark_queued(call.call);
   }
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;
@@ -62,6 +65,7 @@ void received_call_base::run(call_body body) {
       call_stop* const stop = kept_->call.stop.get();
       const stop_scope stopped_by(stop);
       if (stop != nullptr && stop->requested()) throw_stopped(*call_);
+      const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call);
       body(*call_);
     }
   } catch (...) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
@@ -244,6 +245,9 @@ class transport {
   [[nodiscard]] virtual int home_core() const noexcept { return -1; }
   /// Process id behind a node on this machine; negative where unknown.
   [[nodiscard]] virtual std::int64_t peer_pid(node_t) const noexcept { return -1; }
+  /// The memory of the flight recorder of a node on this machine (base/recorder_area.hpp), also of one that has died;
+  /// empty where it cannot be read. Bytes of that node: not to be believed. Any thread.
+  [[nodiscard]] virtual std::vector<std::byte> recorded_by(node_t) const { return {}; }
   /// Orderly end: on the host, waits until the targets have ended or ends them.
   virtual void shutdown() noexcept = 0;
 };
