@@ -52,6 +52,7 @@ void dispatcher::run_stoppable(peer& from, frame_header head, std::span<const st
     refuse(from, head, payload, not_run(of_.functions.pretty_name(head.key()), of_.self));
   } else {
     static_cast<incoming_call&>(call) = {of_.owner, &from, arguments, head.id(), &entry, nullptr, false, true};
+    const base::recorded_execution recorded(from.node, entry.key(), head.id());
     const stop_scope scope(call.stop.get());
     try {
       entry.handler(static_cast<incoming_call*>(&call));
