@@ -20,7 +20,7 @@ namespace {
 [[noreturn]] void refuse(const char* what, const char* call, std::size_t size_bytes) {
   const std::string why =
       errno == EFBIG ? " (more than the limit of file sizes, which counts here, too); raise the limit ulimit -f"
-                     : refused_call(call, "raise the memory or descriptor limit of this process");
+                     : refused_call(call, "raise the limit of memory (ulimit -v) or descriptors (ulimit -n)");
   throw config_error(std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes of shared memory" +
                      why);
 }

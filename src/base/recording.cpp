@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -57,9 +58,11 @@ recording::thread read_ring(const recorder_ring& ring, const ages& old) {
   std::vector<recorded_event> past;
   std::copy_if(std::begin(ring.past), std::end(ring.past), std::back_inserter(past),
                [](const recorded_event& one) { return one.sound(); });
-  std::stable_sort(past.begin(), past.end(),
-                   [](const recorded_event& one, const recorded_event& other) { return one.ticks > other.ticks; });
-  for (const recorded_event& one : past) result.past.push_back(told_by(one, old));
+  std::vector<std::size_t> newest_first(past.size());  // stable_sort does not align its buffer as the events want it
+  std::iota(newest_first.begin(), newest_first.end(), std::size_t{0});
+  std::stable_sort(newest_first.begin(), newest_first.end(),
+                   [&](std::size_t one, std::size_t other) { return past[one].ticks > past[other].ticks; });
+  for (const std::size_t i : newest_first) result.past.push_back(told_by(past[i], old));
   return result;
 }
 

@@ -125,7 +125,8 @@ bool call_sender::begin(const call_place& to, msg::handler_entry& function, std:
 /// and is stopped with it.
 bool call_sender::begin_stoppable(const request& what, call_room& out) {
   call_place place = what.to;
-  if (what.decode == nullptr)  // nobody is told when a ping, or the whole of a batch, is over
+  // Nobody is told when a ping, or the whole of a batch, is over.
+  if (what.decode == nullptr || what.function.always_runs())
     return begin_as<false>(place, what.function, what.size, what.decode, what.policy, out);
   if (call_stop* const outer = this_thread.innermost_stop()) {
     if (outer->requested()) {
@@ -294,13 +295,15 @@ bool call_sender::suffer(const base::fault_rule& rule, const request& what, call
     return false;
   }
   if (deadline != 0) [[unlikely]]
-    follow(head.id(), deadline);
+    follow(head, deadline);
   return true;
 }
 
-/// A call that can be stopped has left.
-void call_sender::follow(std::uint32_t call, std::int64_t deadline_ns) {
+/// A call that has a deadline, or can be stopped, has left.
+void call_sender::follow(frame_header head, std::int64_t deadline_ns) {
+  const std::uint32_t call = head.id();
   if (deadline_ns != base::never_ns) of_.calls.add_deadline(call, deadline_ns);
+  if (!head.stoppable()) return;
   call_stop* const outer = this_thread.innermost_stop();
   if (outer != nullptr && outer->of().at == of_.owner && outer->add_nested(call)) node_.stop_call(call);
 }

@@ -34,7 +34,8 @@ void engine::stop_nested_locked(std::uint32_t call) noexcept {
 }
 
 bool engine::stop_locked(call_slot& slot, offload::when_stopped how) noexcept {
-  if (slot.settled() || !slot.reply_due.load(std::memory_order_acquire) || slot.orphan || slot.function == nullptr)
+  if (slot.settled() || !slot.reply_due.load(std::memory_order_acquire) || slot.orphan || slot.function == nullptr ||
+      slot.function->always_runs())
     return false;
   const node_t node = slot.node.load(std::memory_order_relaxed);
   const std::uint32_t call = slot.id.load(std::memory_order_relaxed);
