@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/renew.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
 
-constexpr std::int64_t poll_interval_ns = 2'000;  // a poll of a socket takes a good part of that
+constexpr std::int64_t look_interval_ns = 100'000;  // where the word says nothing, and may have been overwritten
+constexpr std::int64_t poll_interval_ns = 2'000;    // a poll of a socket takes a good part of that
 
 }  // namespace
 
@@ -18,13 +20,15 @@ bool stop_state::poll() noexcept { return static_cast<call_stop*>(this)->poll_no
 /// The word is set, perhaps for another call, or there is none.
 bool call_stop::poll_node() noexcept {
   const std::atomic<std::uint64_t>* const word = word_.load(std::memory_order_acquire);
-  if (word != nullptr && word->load(std::memory_order_acquire) == mark_) {
+  const std::uint64_t said = word == nullptr ? 0 : word->load(std::memory_order_acquire);
+  if (word != nullptr && said == mark_) {
     request();
     return true;
   }
   const std::int64_t now = base::now_ns();
   if (now < next_poll_ns_.load(std::memory_order_relaxed)) return false;
-  next_poll_ns_.store(now + poll_interval_ns, std::memory_order_relaxed);
+  next_poll_ns_.store(now + (word != nullptr && said == 0 ? look_interval_ns : poll_interval_ns),
+                      std::memory_order_relaxed);
   if (now >= deadline_ns_) {
     request();
     return true;
@@ -34,7 +38,8 @@ bool call_stop::poll_node() noexcept {
     std::lock_guard guard(mutex_);
     node = node_;
   }
-  if (node != nullptr) node->receive_stops(false);
+  // All, where the word is another's: the frame of this one may be behind that which frees the word.
+  if (node != nullptr) node->receive_stops(said != 0);
   return requested_.load(std::memory_order_acquire);
 }
 
@@ -82,6 +87,13 @@ void call_stop::end() noexcept {
   if (stopped_node* const node = std::exchange(node_, nullptr)) node->count_stoppable(-1);
 }
 
+void call_stop::detach_after_fork() noexcept {
+  base::renew(mutex_);
+  word_.store(nullptr, std::memory_order_relaxed);
+  next_poll_ns_.store(base::never_ns, std::memory_order_relaxed);
+  node_ = nullptr;
+}
+
 // ---- the list
 
 std::shared_ptr<call_stop> call_stops::begin(std::shared_ptr<call_stop> one) {
@@ -111,6 +123,11 @@ std::shared_ptr<call_stop> call_stops::find(const peer& from, std::uint32_t call
     if (one->of().from == &from && one->of().call == call) return one;
   }
   return nullptr;
+}
+
+void call_stops::detach_after_fork() noexcept {
+  base::renew(mutex_);
+  for (const auto& one : all_) one->detach_after_fork();
 }
 
 std::size_t call_stops::running() const {

@@ -58,6 +58,8 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
   void begin() noexcept { node_->count_stoppable(1); }
   /// The call has ended: nothing of its node is looked at any more.
   void end() noexcept;
+  /// In a child after fork: no thread holds its lock, and nothing is looked at.
+  void detach_after_fork() noexcept;
 
  private:
   friend class stop_state;
@@ -82,6 +84,8 @@ class call_stops {
   /// The call of that number of that peer, if it runs.
   [[nodiscard]] std::shared_ptr<call_stop> find(const peer& from, std::uint32_t call) const;
   [[nodiscard]] std::size_t running() const;
+  /// In a child after fork: no thread holds a lock.
+  void detach_after_fork() noexcept;
 
  private:
   void end(call_stop& one) noexcept;

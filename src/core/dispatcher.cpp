@@ -50,8 +50,16 @@ void dispatcher::take_for_context(peer& from, frame_header head, std::span<const
   const std::uint32_t context = word_at(payload, 0);
   if (!set_aside(from, head, payload)) return;
   from.users.fetch_add(1, std::memory_order_relaxed);
-  const std::int64_t arrived_ns = head.stoppable() ? base::now_ns() : 0;
-  if (node_.queue_for_context(context, {&from, head, {payload.begin(), payload.end()}, arrived_ns})) return;
+  std::shared_ptr<call_stop> stop;
+  if (head.stoppable()) {
+    stop = list_stoppable(from, head, payload, base::now_ns());
+    if (stop == nullptr) {
+      from.users.fetch_sub(1, std::memory_order_relaxed);
+      of_.room.give(payload.size());
+      return;
+    }
+  }
+  if (node_.queue_for_context(context, {&from, head, {payload.begin(), payload.end()}, 0, std::move(stop)})) return;
   from.users.fetch_sub(1, std::memory_order_relaxed);
   of_.room.give(payload.size());
   refuse(from, head, payload,
@@ -65,14 +73,19 @@ void dispatcher::execute(peer& from, frame_header head, std::span<const std::byt
     execute_batch(from, head, payload);
     return;
   }
+  std::shared_ptr<call_stop> stop;
+  if (head.stoppable()) {
+    stop = list_stoppable(from, head, payload, arrived_ns != 0 ? arrived_ns : base::now_ns());
+    if (stop == nullptr) return;
+  }
   const execution scope(*this, from);
-  run_single(from, head, payload, arrived_ns);
+  run_single(from, head, payload, std::move(stop));
 }
 
 void dispatcher::run_single(peer& from, frame_header head, std::span<const std::byte> payload,
-                            std::int64_t arrived_ns) {
-  if (head.stoppable())
-    run_stoppable(from, head, payload, arrived_ns);
+                            std::shared_ptr<call_stop> stop) {
+  if (stop != nullptr)
+    run_stoppable(from, head, payload, std::move(stop));
   else
     run_call(from, head.id(), payload.subspan(head.prefix_bytes()), *of_.functions.find(head.key()));
 }
@@ -86,7 +99,7 @@ void dispatcher::run_stored(stored_message& message) {
   const frame_header head = message.head;
   std::span<const std::byte> payload = message.bytes;
   if (head.is_call()) {
-    run_single(from, head, payload, message.arrived_ns);
+    run_single(from, head, payload, std::move(message.stop));
     return;
   }
   payload = payload.subspan(head.prefix_bytes());

@@ -110,7 +110,10 @@ class dispatcher {
   [[nodiscard]] bool executing() const noexcept { return executing_.load(std::memory_order_relaxed) > 0; }
   [[nodiscard]] std::uint64_t calls_executed() const noexcept { return executed_.load(std::memory_order_relaxed); }
   /// In a child after fork: nothing is set aside.
-  void detach_after_fork() noexcept { deferred_ = 0; }
+  void detach_after_fork() noexcept {
+    deferred_ = 0;
+    stops_.detach_after_fork();
+  }
 
  private:
   /// While it lives, the calling thread executes user code on behalf of a peer, without the receiving lock. No
@@ -167,8 +170,13 @@ class dispatcher {
     }
   }
   /// A call, behind its prefix.
-  void run_single(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns);
-  void run_stoppable(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns);
+  void run_single(peer& from, frame_header head, std::span<const std::byte> payload, std::shared_ptr<call_stop> stop);
+  void run_stoppable(peer& from, frame_header head, std::span<const std::byte> payload,
+                     std::shared_ptr<call_stop> stop);
+  /// Lists a call that can be stopped, while the receiving lock is still held under which its stop would be received.
+  /// nullptr: there was no memory, and it was refused.
+  [[nodiscard]] std::shared_ptr<call_stop> list_stoppable(peer& from, frame_header head,
+                                                          std::span<const std::byte> payload, std::int64_t arrived_ns);
   void take_for_context(peer& from, frame_header head, std::span<const std::byte> payload);
   void execute(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns);
   void execute_batch(peer& from, frame_header head, std::span<const std::byte> payload);

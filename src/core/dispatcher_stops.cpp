@@ -17,11 +17,11 @@ std::int64_t deadline_of(std::uint64_t left_ns, std::int64_t arrived_ns) noexcep
   return left_ns >= most ? base::never_ns : arrived_ns + static_cast<std::int64_t>(left_ns);
 }
 
-std::vector<std::byte> not_run(const std::string& function, node_t self) noexcept {
+std::vector<std::byte> not_run(const msg::handler_table& functions, std::uint32_t key, node_t self) noexcept {
   try {
-    throw operation_cancelled(
-        function + " has not run on node " + std::to_string(self) + " (it was stopped before it began)",
-        call_outcome::not_run);
+    throw operation_cancelled(functions.pretty_name(key) + " has not run on node " + std::to_string(self) +
+                                  " (it was stopped before it began)",
+                              call_outcome::not_run);
   } catch (...) {
     return encode_current_exception();
   }
@@ -29,36 +29,38 @@ std::vector<std::byte> not_run(const std::string& function, node_t self) noexcep
 
 }  // namespace
 
-/// Without the receiving lock.
-void dispatcher::run_stoppable(peer& from, frame_header head, std::span<const std::byte> payload,
-                               std::int64_t arrived_ns) {
-  const std::span<const std::byte> arguments = payload.subspan(head.prefix_bytes());
+std::shared_ptr<call_stop> dispatcher::list_stoppable(peer& from, frame_header head, std::span<const std::byte> payload,
+                                                      std::int64_t arrived_ns) {
   const std::uint64_t left_ns =
       msg::detail::load_little<std::uint64_t>(payload.data() + head.prefix_bytes() - time_left_bytes);
-  const msg::handler_entry& entry = *of_.functions.find(head.key());
-  stoppable_call call;
+  const transport::stop_word word = from.to == nullptr ? transport::stop_word{} : from.to->stop_word_of(head.id());
   try {
-    of_.lock.lock();  // under which an endpoint can be followed
-    const transport::stop_word word = from.to == nullptr ? transport::stop_word{} : from.to->stop_word_of(head.id());
-    of_.lock.unlock();
-    call.stop = stops_.begin(std::make_shared<call_stop>(
-        *node_.stops(), call_stop::origin{of_.owner, &from, head.id()},
-        deadline_of(left_ns, arrived_ns != 0 ? arrived_ns : base::now_ns()), word.word, word.mark));
-  } catch (...) {  // no memory
+    return stops_.begin(std::make_shared<call_stop>(*node_.stops(), call_stop::origin{of_.owner, &from, head.id()},
+                                                    deadline_of(left_ns, arrived_ns), word.word, word.mark));
+  } catch (const std::bad_alloc&) {
     refuse(from, head, payload, encode_current_exception());
+    return nullptr;
+  }
+}
+
+/// Without the receiving lock.
+void dispatcher::run_stoppable(peer& from, frame_header head, std::span<const std::byte> payload,
+                               std::shared_ptr<call_stop> stop) {
+  const msg::handler_entry& entry = *of_.functions.find(head.key());
+  if (stop->requested_before_begin()) {
+    refuse(from, head, payload, not_run(of_.functions, head.key(), of_.self));
     return;
   }
-  if (call.stop->requested_before_begin()) {
-    refuse(from, head, payload, not_run(of_.functions.pretty_name(head.key()), of_.self));
-  } else {
-    static_cast<incoming_call&>(call) = {of_.owner, &from, arguments, head.id(), &entry, nullptr, false, true};
-    const base::recorded_execution recorded(from.node, entry.key(), head.id());
-    const stop_scope scope(call.stop.get());
-    try {
-      entry.handler(static_cast<incoming_call*>(&call));
-    } catch (...) {
-      call_failed(call);
-    }
+  stoppable_call call;
+  call.stop = std::move(stop);
+  static_cast<incoming_call&>(call) = {
+      of_.owner, &from, payload.subspan(head.prefix_bytes()), head.id(), &entry, nullptr, false, true};
+  const base::recorded_execution recorded(from.node, entry.key(), head.id());
+  const stop_scope scope(call.stop.get());
+  try {
+    entry.handler(static_cast<incoming_call*>(&call));
+  } catch (...) {
+    call_failed(call);
   }
 }
 
@@ -67,7 +69,7 @@ void dispatcher::cancel(peer& from, std::uint32_t id) {
   const auto found = std::find_if(from.deferred.begin(), from.deferred.end(),
                                   [&](const stored_message& one) { return one.head.is_call() && one.head.id() == id; });
   const auto answer = [&](const stored_message& message) {
-    refuse(from, message.head, message.bytes, not_run(of_.functions.pretty_name(message.head.key()), of_.self));
+    refuse(from, message.head, message.bytes, not_run(of_.functions, message.head.key(), of_.self));
   };
   if (from.to != nullptr) from.to->clear_stop_word(id);
   if (found != from.deferred.end()) {

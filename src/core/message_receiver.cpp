@@ -84,6 +84,8 @@ void message_receiver::receive(transport::endpoint& from, const transport::frame
       }
       case to_byte(wire_kind::call):
       case to_byte(wire_kind::call) | in_context:
+      case to_byte(wire_kind::call) | stoppable:
+      case to_byte(wire_kind::call) | stoppable | in_context:
       case to_byte(wire_kind::batch):
       case to_byte(wire_kind::batch) | in_context: {
         const frame_header head = frame_header::decode(frame.head);

@@ -187,7 +187,7 @@ class engine final : public called_node,
   void settle_the_rest();
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
-  bool stop_locked(call_slot& slot, offload::when_stopped how) noexcept;
+  bool stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept;
   void send_stop(peer& to, std::uint32_t call) noexcept;
 
   // ---- waiting_node and served_node (engine_sleep.cpp)

@@ -1,5 +1,6 @@
 // Stopping calls: those of this node, and how a function that executes here learns that its caller wants it to stop.
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <cerrno>
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/process_end.hpp"
 #include "core/deadline_errors.hpp"
 #include "ham/offload/stop.hpp"
 #include "runtime/engine.hpp"
@@ -17,28 +19,28 @@ namespace ham::inline v0::detail {
 
 bool engine::stop(call_slot& slot, offload::when_stopped how) noexcept {
   waits.lock();
-  const bool asked = stop_locked(slot, how);
+  const bool asked = stop_locked(slot, slot.id.load(std::memory_order_relaxed), how);
   finish_progress();
   return asked;
 }
 
 void engine::stop_call(std::uint32_t call, offload::when_stopped how) noexcept {
   waits.lock();
-  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, how);
+  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, how);
   waits.unlock();
   if (continuations.due()) waits.wake();  // who sleeps next runs them: the caller may be a function, or a stop callback
 }
 
 void engine::stop_nested_locked(std::uint32_t call) noexcept {
-  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, offload::when_stopped::at_once);
+  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, offload::when_stopped::at_once);
 }
 
-bool engine::stop_locked(call_slot& slot, offload::when_stopped how) noexcept {
-  if (slot.settled() || !slot.reply_due.load(std::memory_order_acquire) || slot.orphan || slot.function == nullptr ||
-      slot.function->always_runs())
-    return false;
+bool engine::stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept {
+  if (slot.settled() || !slot.reply_due.load(std::memory_order_acquire)) return false;
+  if (slot.id.load(std::memory_order_relaxed) != call)
+    return false;  // behind the flag: it may be another call's by now
+  if (slot.orphan || slot.function == nullptr || slot.function->always_runs()) return false;
   const node_t node = slot.node.load(std::memory_order_relaxed);
-  const std::uint32_t call = slot.id.load(std::memory_order_relaxed);
   if (!peers.has(node)) return false;
   peer& to = peers[node];
   if (to.withdraw_call(call)) {
@@ -55,10 +57,14 @@ bool engine::stop_locked(call_slot& slot, offload::when_stopped how) noexcept {
 void engine::kill(const call_slot& slot) const {
   const node_t node = slot.node.load(std::memory_order_relaxed);
   const std::int64_t process = slot.function == nullptr || node == self_ ? -1 : transports_.peer_pid(node);
-  if (process <= 0)
+  // Only a child of this process that has not been waited for: its number cannot be another process's by now.
+  siginfo_t seen{};
+  if (process <= 0 || ::waitid(P_PID, static_cast<id_t>(process), &seen, WEXITED | WNOWAIT | WNOHANG) != 0) {
+    if (process > 0 && base::confirms_end(static_cast<pid_t>(process), std::chrono::microseconds(0))) return;
     throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
                      std::to_string(self_) +
                      " (only targets that this node has started on this machine can); remove_node ends others");
+  }
   if (::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)
     throw std::system_error(errno, std::generic_category(), "kill of node " + std::to_string(node));
 }
@@ -95,7 +101,8 @@ bool request_stop(call_slot& slot, offload::when_stopped how) noexcept {
 /// when it waits, or has ended.
 void engine::receive_stops(bool all) noexcept {
   constexpr int some = 64;
-  constexpr int most = 8192;  // twice the lines of a ring
+  constexpr int most = 8192;       // twice the lines of a ring
+  const engine_scope scope(this);  // a thread that the function has started is of no runtime
   if (!waits.try_lock()) return;
   waits.rouse();
   const bool before = std::exchange(this_thread.only_receives, true);

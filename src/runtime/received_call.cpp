@@ -42,7 +42,10 @@ struct received_call_base::kept {
   }
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;
-  ~kept() { unshare_call(call); }
+  ~kept() {
+    call.stop.reset();  // behind the next the engine may go
+    unshare_call(call);
+  }
   stoppable_call call;
   std::vector<std::byte> bytes;
 };

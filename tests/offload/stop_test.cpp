@@ -168,9 +168,23 @@ TEST_F(stop, a_pooled_call_sees_its_stop) {
 }
 
 TEST_F(stop, a_deadline_that_passes_stops_the_function) {
-  auto result = offload::async(offload::within(1, 50ms), fn<&until_stopped>);
+  auto result = offload::async(offload::within(1, 1s), fn<&until_stopped>);
   EXPECT_EQ(outcome(result), call_outcome::may_have_run);
   EXPECT_TRUE(eventually([] { return seen == 1; }));
+}
+
+TEST_F(stop, a_stop_that_meets_the_begin_of_a_call_in_a_context_is_not_lost) {
+  const offload::context queue(1);
+  for (int i = 0; i < 500; ++i) {
+    auto one = offload::async(offload::stoppable(queue), fn<&until_stopped>);
+    for (int spin = 0; spin < i * 40; ++spin) asm volatile("");
+    EXPECT_TRUE(one.request_stop());
+    try {
+      ASSERT_GT(one.get(), 0) << i;
+    } catch (const operation_cancelled& why) {
+      EXPECT_EQ(why.outcome(), call_outcome::not_run);
+    }
+  }
 }
 
 TEST_F(stop, the_remaining_time_travels) {

@@ -23,7 +23,8 @@
 namespace ham::inline v0 {
 
 /// Whether the caller of a function wants it to stop. Given by this_call::stop_token(); copies may be used by other
-/// threads that the function has started, as long as it runs. Outlives the call, and says then what was last known.
+/// threads that the function has started, as long as it runs: none of them may be in stop_requested() when the function
+/// returns. Outlives the call, and says then what was last known.
 class call_stop_token {
  public:
   /// Of a call that cannot be stopped.

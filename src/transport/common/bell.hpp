@@ -29,8 +29,9 @@ struct bell {
   /// Calls that are to stop, by their ids, several of which have the same word: stop_mark. 0: none.
   alignas(line_bytes) std::atomic<std::uint64_t> stops[64];
 
-  [[nodiscard]] std::atomic<std::uint64_t>& stop_of(std::uint32_t call) noexcept {
-    return stops[call % (sizeof stops / sizeof stops[0])];
+  /// `from`: the place of its sender. Senders use the same ids first.
+  [[nodiscard]] std::atomic<std::uint64_t>& stop_of(std::uint32_t from, std::uint32_t call) noexcept {
+    return stops[(call + 7 * from) % (sizeof stops / sizeof stops[0])];
   }
 };
 static_assert(sizeof(bell) == 2 * line_bytes + max_nodes / 8 + 64 * 8 && alignof(bell) == line_bytes);

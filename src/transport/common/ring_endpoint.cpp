@@ -54,7 +54,8 @@ void ring_endpoint::fence() noexcept {
 
 stop_word ring_endpoint::stop_word_of(std::uint32_t call) const noexcept {
   if (own_bell_ == nullptr) return {};
-  return {&own_bell_->stop_of(call), stop_mark(static_cast<std::uint32_t>(place_of(peer())), call)};
+  const auto from = static_cast<std::uint32_t>(place_of(peer()));
+  return {&own_bell_->stop_of(from, call), stop_mark(from, call)};
 }
 
 void ring_endpoint::clear_stop_word(std::uint32_t call) noexcept {
@@ -66,7 +67,7 @@ void ring_endpoint::clear_stop_word(std::uint32_t call) noexcept {
 
 /// The frame that says it too is sent behind this.
 void ring_endpoint::announce_stop(std::uint32_t call) noexcept {
-  peer_bell_.page->stop_of(call).store(stop_mark(self_, call), std::memory_order_release);
+  peer_bell_.page->stop_of(self_, call).store(stop_mark(self_, call), std::memory_order_release);
 }
 
 void ring_endpoint::clear_stop_words() noexcept {

@@ -312,7 +312,11 @@ void host_transport::make_recorder_room(node_t node) noexcept {
 /// Tools read what nodes that have gone did last, but a host that goes on replacing nodes must not keep it for ever.
 /// mutex_ is held.
 void host_transport::keep_recording(node_t node) {
-  recordings_.push_back(node);
+  try {
+    recordings_.push_back(node);
+  } catch (const std::bad_alloc&) {
+    return;  // its area stays
+  }
   if (recordings_.size() <= max_recordings) return;
   const node_t oldest = recordings_.front();
   recordings_.pop_front();
