@@ -135,6 +135,20 @@ TEST_F(dispatcher_stops, a_stop_takes_out_what_waits_for_a_context) {
   EXPECT_EQ(at(one).users, 0);
 }
 
+TEST_F(dispatcher_stops, a_stop_reaches_a_call_that_was_taken_for_a_context_and_has_not_begun) {
+  stopping.open_contexts = {7};
+  bytes payload(4 + 8 + 8);
+  payload[0] = std::byte{7};
+  for (const std::uint32_t id : {5, 6}) calls.take(at(one), stoppable(id, detail::in_context), payload);
+  const std::vector<stored_message> taken = std::exchange(stopping.queued, {});  // by the context's thread
+  calls.cancel(at(one), 5);
+  idle_.waits.unlock();
+  for (stored_message message : taken) calls.run_stored(message);
+  idle_.waits.lock();
+  EXPECT_EQ(not_run(), numbers({5}));
+  EXPECT_EQ(run_, numbers({6}));
+}
+
 TEST_F(dispatcher_stops, a_stop_reaches_the_call_that_runs_and_what_it_has_made) {
   test::on_call = [this](std::uint32_t id) {
     run_.push_back(id);
