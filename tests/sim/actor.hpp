@@ -22,7 +22,7 @@ struct faults {
   std::set<node_t> may_be_lost;  ///< by the host
   bool any = false;              ///< so that calls between targets may fail
   bool any_added = false;
-  std::shared_ptr<offload::pool> workers;
+  std::vector<std::unique_ptr<offload::pool>> pools;  ///< each as long as the job: other threads may use it
 };
 
 [[nodiscard]] std::vector<std::int32_t> any_values(std::size_t count, random_source& random);

@@ -15,13 +15,16 @@ offload::pool_options any_room(random_source& random) { return {.per_node = 1 + 
 
 /// With a pool of its own, or with the one that the threads of the host share.
 void actor::pool(random_source& random) {
-  std::shared_ptr<offload::pool> workers = faults_.workers;
-  if (workers == nullptr || random.once_in(4)) {
+  std::unique_ptr<offload::pool> own;
+  if (faults_.pools.empty() || random.once_in(4)) {
     std::vector<node_t> members(nodes_.begin() + (random.once_in(2) ? 0 : 1), nodes_.end());
     if (members.size() > 2 && random.once_in(3)) members.resize(2);
-    workers = std::make_shared<offload::pool>(std::move(members), any_room(random));
-    if (random.once_in(2)) faults_.workers = workers;
+    own = std::make_unique<offload::pool>(std::move(members), any_room(random));
   }
+  const bool shared = own != nullptr && faults_.pools.size() < 3 && random.once_in(2);
+  if (shared) faults_.pools.push_back(std::move(own));
+  offload::pool* const workers =
+      own != nullptr ? own.get() : faults_.pools[shared ? faults_.pools.size() - 1 : random.below(faults_.pools.size())].get();
   if (random.once_in(4)) {
     map(*workers, random);
     return;

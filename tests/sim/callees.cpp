@@ -72,16 +72,12 @@ std::int64_t pump(call_number call, node_t to, std::vector<call_number> calls, s
 }
 
 std::int64_t until_stopped(call_number call) {
-  constexpr std::int64_t longest_ns = 4'000'000'000;
   constexpr std::int64_t longest_pause_ns = 1'000'000;
   the_oracle->begin(call, offload::this_node());
   const call_stop_token stop = this_call::stop_token();
-  const std::int64_t until = base::now_ns() + longest_ns;
+  const std::int64_t begin = base::now_ns();
   for (std::int64_t pause = 1'000; !stop.stop_requested(); pause = std::min(2 * pause, longest_pause_ns)) {
-    if (base::now_ns() > until) {
-      the_oracle->end_polling(call);
-      return 0;
-    }
+    if (!the_oracle->goes_on_polling(call, begin)) return 0;
     compute(pause);
   }
   if (!stop.stop_requested()) running->fail("a stop is taken back");
@@ -90,19 +86,22 @@ std::int64_t until_stopped(call_number call) {
 
 namespace {
 
-/// A call that a function makes, which may be stopped with it. True: so it was.
+enum class end_of_call : std::uint8_t { by_itself, stopped, late };
+
+/// A call that a function makes, which is stopped with it, and has no more time.
 template <class Call>
-bool ends_with_its_caller(call_number call, Call make) {
+end_of_call await(call_number call, Call make) {
   try {
     static_cast<void>(make());
     the_oracle->settle(call);
-    return false;
+    return end_of_call::by_itself;
   } catch (const operation_cancelled& stopped) {
     the_oracle->fail(call, stopped.outcome(), stopped.what());
+    return end_of_call::stopped;
   } catch (const deadline_exceeded& late) {
     the_oracle->fail(call, late.outcome(), late.what());
+    return end_of_call::late;
   }
-  return true;
 }
 
 }  // namespace
@@ -110,20 +109,21 @@ bool ends_with_its_caller(call_number call, Call make) {
 std::int64_t until_stopped_there(call_number call, node_t to, call_number inner) {
   the_oracle->begin(call, offload::this_node());
   const call_stop_token stop = this_call::stop_token();
-  const bool ended = ends_with_its_caller(inner, [&] { return offload::sync(to, fn<&until_stopped>, inner); });
-  const bool stopped = stop.stop_requested();
-  if (ended && !stopped)
+  const end_of_call first = await(inner, [&] { return offload::sync(to, fn<&until_stopped>, inner); });
+  const bool stopped = stop.stop_requested();  // that its time is over it may be told later
+  if (first == end_of_call::stopped && !stopped)
     running->fail(the_oracle->describe(inner) + " is stopped, and the function that has made it is not");
   const call_number second = inner + 1;
   if (stopped) the_oracle->forbid(second);
-  const bool refused = ends_with_its_caller(
-      second, [&] { return offload::sync(to, fn<&work>, second, std::int64_t{1}, std::int64_t{0}); });
-  if (stopped && !refused) running->fail(the_oracle->describe(second) + " is made by a function that was stopped");
+  const end_of_call next =
+      await(second, [&] { return offload::sync(to, fn<&work>, second, std::int64_t{1}, std::int64_t{0}); });
+  if (stopped && next == end_of_call::by_itself)
+    running->fail(the_oracle->describe(second) + " is made by a function that was stopped");
   const this_call::shield cleanup;
   if (this_call::stop_token().stop_possible()) running->fail("a shield lets a stop through");
   const call_number third = inner + 2;
   the_oracle->settle(third, offload::sync(to, fn<&work>, third, std::int64_t{2}, std::int64_t{0}), result_of(third, 2));
-  return stopped || refused ? 1 : 0;
+  return stopped || next != end_of_call::by_itself ? 1 : 0;
 }
 
 std::int64_t sum_of(const std::int32_t* values, std::size_t count) {

@@ -32,7 +32,7 @@ std::int64_t swallow(call_number call, std::vector<char> load);
 /// Sends so many bytes to another node in each of these calls, all at once; gives the number of bytes.
 std::int64_t pump(call_number call, node_t to, std::vector<call_number> calls, std::uint32_t bytes);
 
-/// Polls until it is stopped, or for some seconds. Gives whether it was.
+/// Polls until it is stopped, or for a while if nobody asks. Gives whether it was.
 std::int64_t until_stopped(call_number call);
 /// Calls until_stopped on another node, as `inner`; then work, as the next number, which a stopped function cannot; then
 /// work behind a shield, as the number after that. Gives whether it was stopped.

@@ -1,6 +1,7 @@
 // Checks.
 #include "sim/oracle.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "sim/scheduler.hpp"
@@ -73,10 +74,14 @@ void oracle::ask_to_stop(std::uint32_t call) {
   if (calls_[call].stop_asked_ns < 0) calls_[call].stop_asked_ns = running->now_ns();
 }
 
-void oracle::end_polling(std::uint32_t call) {
-  constexpr std::int64_t longest_ns = 2'000'000'000;  // on its way behind whatever is before it
+bool oracle::goes_on_polling(std::uint32_t call, std::int64_t since_ns) {
+  constexpr std::int64_t unasked_ns = 100'000'000;
+  constexpr std::int64_t asked_ns = 3'000'000'000;  // on its way behind whatever is before it
   call_record& one = calls_[call];
-  one.saw_no_stop = one.stop_asked_ns >= 0 && running->now_ns() - one.stop_asked_ns > longest_ns;
+  const std::int64_t now = running->now_ns();
+  if (one.stop_asked_ns < 0) return now - since_ns < unasked_ns;
+  one.saw_no_stop = now - std::max(since_ns, one.stop_asked_ns) > asked_ns;
+  return !one.saw_no_stop;
 }
 
 void oracle::expect_stops_seen(std::uint64_t first, const std::set<node_t>& lost, bool any_lost) const {

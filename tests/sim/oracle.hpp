@@ -50,8 +50,9 @@ class oracle {
   void forbid(std::uint32_t call);
   /// Its sender begins to ask it to stop.
   void ask_to_stop(std::uint32_t call);
-  /// It has polled for a stop, and does so no more: there was none.
-  void end_polling(std::uint32_t call);
+  /// It polls for a stop since then, and has not seen one. Whether it goes on: not if nobody asks, nor if the stop must
+  /// have come.
+  [[nodiscard]] bool goes_on_polling(std::uint32_t call, std::int64_t since_ns);
   /// It is made by another call.
   void set_nested(std::uint32_t call) { calls_[call].made_by_another = true; }
   /// Calls from `first` on have seen that they were stopped, but for those of lost nodes.

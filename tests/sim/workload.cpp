@@ -59,7 +59,7 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
   act(0);
   for (std::thread& one : others) one.join();
   const auto here = job.use();
-  made.workers.reset();
+  made.pools.clear();
   for (const node_t node : known) {
     if (!made.may_be_lost.contains(node)) expect_nothing_left(node);
   }
