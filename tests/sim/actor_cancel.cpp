@@ -17,8 +17,8 @@ offload::when_stopped any_way(random_source& random) {
 
 }  // namespace
 
-/// Calls that poll for a stop, to one node or to several, and what stops them: each by its future, all by a token, which
-/// this thread or another one stops, or the deadline. Nothing else is waited for before they were all asked.
+/// Calls that poll for a stop, to one node or to several, and what stops them: each by its future, all by a token,
+/// which this thread or another one stops, or the deadline. Nothing else is waited for before they were all asked.
 void actor::cancel(random_source& random) {
   std::stop_source source;
   std::vector<stoppable_call> calls;

@@ -33,19 +33,23 @@ void actor::event_loop(random_source& random) {
       auto& added = *calls.emplace_back(std::make_unique<watched>());
       added.one = {throws ? offload::async(node, fn<&throwing>, call)
                           : offload::async(node, fn<&work>, call, std::int64_t{11}, takes),
-                   call, result_of(call, 11), false, throws, false};
+                   call,
+                   result_of(call, 11),
+                   false,
+                   throws,
+                   false};
       ++left;
-      const auto tell = [&added, &left] {
+      const auto note_told = [&added, &left] {
         if (++added.told != 1) running->fail("a continuation of an event loop runs twice");
         --left;
       };
       if (takes_future) {
-        std::move(added.one.result).on_result([&added, tell](offload::future<std::int64_t> result) {
+        std::move(added.one.result).on_result([&added, note_told](offload::future<std::int64_t> result) {
           added.one.result = std::move(result);
-          tell();
+          note_told();
         });
       } else {
-        added.one.result.on_ready(tell);
+        added.one.result.on_ready(note_told);
       }
     });
   }

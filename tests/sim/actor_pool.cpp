@@ -24,7 +24,8 @@ void actor::pool(random_source& random) {
   const bool shared = own != nullptr && faults_.pools.size() < 3 && random.once_in(2);
   if (shared) faults_.pools.push_back(std::move(own));
   offload::pool* const workers =
-      own != nullptr ? own.get() : faults_.pools[shared ? faults_.pools.size() - 1 : random.below(faults_.pools.size())].get();
+      own != nullptr ? own.get()
+                     : faults_.pools[shared ? faults_.pools.size() - 1 : random.below(faults_.pools.size())].get();
   if (random.once_in(4)) {
     map(*workers, random);
     return;

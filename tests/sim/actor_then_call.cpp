@@ -62,8 +62,7 @@ void actor::copy_then_call(remote_memory& from, remote_memory& to) {
   const std::size_t count = from.model.size();
   const call_number call = the_oracle->issue(to.at.node());
   const bool done = attempt(call, true, [&] {
-    auto sum = offload::copy(from.at, to.at, count,
-                             offload::then_call(fn<&sum_at>, call, to.at, std::uint64_t{count}));
+    auto sum = offload::copy(from.at, to.at, count, offload::then_call(fn<&sum_at>, call, to.at, std::uint64_t{count}));
     the_oracle->settle(call, sum.get(), sum_of(from.model.data(), count));
     to.model = from.model;
   });

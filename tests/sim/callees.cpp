@@ -72,11 +72,11 @@ std::int64_t pump(call_number call, node_t to, std::vector<call_number> calls, s
 }
 
 std::int64_t until_stopped(call_number call) {
-  constexpr std::int64_t longest_pause_ns = 1'000'000;
+  constexpr std::int64_t max_pause_ns = 1'000'000;
   the_oracle->begin(call, offload::this_node());
   const call_stop_token stop = this_call::stop_token();
   const std::int64_t begin = base::now_ns();
-  for (std::int64_t pause = 1'000; !stop.stop_requested(); pause = std::min(2 * pause, longest_pause_ns)) {
+  for (std::int64_t pause = 1'000; !stop.stop_requested(); pause = std::min(2 * pause, max_pause_ns)) {
     if (!the_oracle->goes_on_polling(call, begin)) return 0;
     compute(pause);
   }

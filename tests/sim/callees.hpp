@@ -34,8 +34,8 @@ std::int64_t pump(call_number call, node_t to, std::vector<call_number> calls, s
 
 /// Polls until it is stopped, or for a while if nobody asks. Gives whether it was.
 std::int64_t until_stopped(call_number call);
-/// Calls until_stopped on another node, as `inner`; then work, as the next number, which a stopped function cannot; then
-/// work behind a shield, as the number after that. Gives whether it was stopped.
+/// Calls until_stopped on another node, as `inner`; then work, as the next number, which a stopped function cannot;
+/// then work behind a shield, as the number after that. Gives whether it was stopped.
 std::int64_t until_stopped_there(call_number call, node_t to, call_number inner);
 
 /// A number that depends on each of the values and on their order.

@@ -21,9 +21,9 @@ struct call_record {
   std::uint32_t position = 0;  ///< in its stream
   unsigned runs = 0;
   bool settled = false;
-  bool never_runs = false;   ///< so its sender was told
-  bool may_be_late = false;  ///< it has a deadline
-  bool repeats = false;      ///< it may run more than once
+  bool never_runs = false;          ///< so its sender was told
+  bool may_be_late = false;         ///< it has a deadline
+  bool repeats = false;             ///< it may run more than once
   bool made_by_another = false;     ///< by a call, whose node may be lost
   std::int64_t stop_asked_ns = -1;  ///< when its sender began to ask it to stop
   bool saw_no_stop = false;         ///< long after that

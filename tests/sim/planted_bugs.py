@@ -80,6 +80,22 @@ BUGS = [
      "  {\n    std::lock_guard guard(waiter_);\n    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next",
      "  {\n    std::unique_lock guard(waiter_, std::defer_lock);\n    if (!{bug}) guard.lock();\n"
      "    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next"),
+    ("stop-not-found", "a stop does not reach the function that runs",
+     "src/core/call_stops.cpp",
+     "    if (one->of().from == &from && one->of().call == call) return one;\n",
+     "    if (!{bug} && one->of().from == &from && one->of().call == call) return one;\n"),
+    ("queues-kept", "a function that polls its stop token keeps back what waits in full queues",
+     "src/runtime/engine_stops.cpp",
+     "  if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]\n",
+     "  if (!{bug} && peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]\n"),
+    ("chunk-repeated", "a map repeats what is not idempotent when its node is lost",
+     "src/runtime/pool_map.cpp",
+     "      if (!lost || !plan_.may_repeat) {\n",
+     "      if (!lost || (!plan_.may_repeat && !{bug})) {\n"),
+    ("byte-not-put", "the last byte that travels in the message of a call is not written before it",
+     "src/runtime/then_call.cpp",
+     "  offload::detail::store_local(*call.at, {address, tag}, rest.data(), size);\n",
+     "  offload::detail::store_local(*call.at, {address, tag}, rest.data(), size - ({bug} && size != 0 ? 1 : 0));\n"),
 ]
 
 # Options of ham_sim that bring out a bug which is seldom found otherwise.
