@@ -80,10 +80,6 @@ BUGS = [
      "  {\n    std::lock_guard guard(waiter_);\n    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next",
      "  {\n    std::unique_lock guard(waiter_, std::defer_lock);\n    if (!{bug}) guard.lock();\n"
      "    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next"),
-    ("stop-not-found", "a stop does not reach the function that runs",
-     "src/core/call_stops.cpp",
-     "    if (one->of().from == &from && one->of().call == call) return one;\n",
-     "    if (!{bug} && one->of().from == &from && one->of().call == call) return one;\n"),
     ("queues-kept", "a function that polls its stop token keeps back what waits in full queues",
      "src/runtime/engine_stops.cpp",
      "  if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]\n",
