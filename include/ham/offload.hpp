@@ -23,6 +23,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/context.hpp"
 #include "ham/offload/destination.hpp"
+#include "ham/offload/event.hpp"
 #include "ham/offload/event_fd.hpp"
 #include "ham/offload/exceptions.hpp"
 #include "ham/offload/executor.hpp"

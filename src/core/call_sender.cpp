@@ -75,6 +75,17 @@ void call_sender::make_room(room_wait& pause) {
   help_pool(in_pool);
 }
 
+/// `function`: nullptr: any.
+void call_sender::report(offload::event_kind what, node_t node, const msg::handler_entry* function) noexcept {
+  if (of_.reports == nullptr || !of_.reports->wanted()) return;
+  try {
+    of_.reports->add(what, node, function == nullptr ? std::string() : of_.functions.pretty_name(function->key()));
+  } catch (const std::bad_alloc&) {
+    of_.reports->add(what, node);
+  }
+  of_.lock.wake();  // this thread may make no progress for a while
+}
+
 /// The peer's key of a function. Throws fault_hit, once, if the call is to suffer a fault: `out.to` says that this has
 /// been decided.
 [[gnu::always_inline]] inline std::uint32_t call_sender::key_of(peer& who, msg::handler_entry& function,
@@ -205,8 +216,8 @@ template <bool CanStop>
         return false;
       }
     }
+    if (waits++ == 0) report(offload::event_kind::queue_full, to.node, nullptr);
     make_room(pause);
-    ++waits;
   }
   if (big != nullptr) [[unlikely]]
     node_.used_long_memory();
@@ -338,7 +349,10 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
     const bool withdrawn = late && !gone && to.discount(to.unsent.withdraw(stream));
     to.sending.unlock();
     if (withdrawn) {
-      if (out.slot != nullptr) fail_unsent(*out.slot, missed_call(of_.functions, to.node, *out.slot->function));
+      if (out.slot != nullptr) {
+        report(offload::event_kind::deadline_missed, to.node, out.slot->function);
+        fail_unsent(*out.slot, missed_call(of_.functions, to.node, *out.slot->function));
+      }
       return false;
     }
     if (late) break;
@@ -420,6 +434,7 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
 /// The deadline of a call passed before there was room for it. A call without a future of its own throws.
 call_slot* call_sender::missed(node_t node, msg::handler_entry& function, result_decoder decode) {
   std::exception_ptr why = missed_call(of_.functions, node, function);
+  report(offload::event_kind::deadline_missed, node, &function);
   if (decode == nullptr) std::rethrow_exception(why);
   call_slot& slot = of_.calls.claim_local(node);
   slot.function = &function;  // for people

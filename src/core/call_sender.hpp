@@ -9,6 +9,7 @@
 
 #include "base/backoff.hpp"
 #include "core/call_table.hpp"
+#include "core/event_reports.hpp"
 #include "core/fault_injector.hpp"
 #include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
@@ -59,6 +60,7 @@ class call_sender {
     peer_events& events;
     fault_injector* faults = nullptr;
     engine* owner = nullptr;
+    event_reports* reports = nullptr;
   };
   call_sender(sending_node& node, const parts& of) noexcept
       : node_(node),
@@ -125,6 +127,7 @@ class call_sender {
   batch_slot claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                            batch_owner& owner, call_room& decided);
   void make_room(room_wait& pause);
+  [[gnu::noinline]] void report(offload::event_kind what, node_t node, const msg::handler_entry* function) noexcept;
   void admit_ping(peer& who, const call_place& to, msg::handler_entry& function);
   inline bool finish(call_room& out, frame_header head);
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);

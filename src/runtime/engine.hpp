@@ -19,6 +19,7 @@
 #include "core/connections.hpp"
 #include "core/continuation_runner.hpp"
 #include "core/dispatcher.hpp"
+#include "core/event_reports.hpp"
 #include "core/fault_injector.hpp"
 #include "core/frame_header.hpp"
 #include "core/handshake.hpp"
@@ -187,6 +188,7 @@ class engine final : public called_node,
   void settle_the_rest();
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
+  void report_missed(const call_slot& slot) noexcept;
   bool stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept;
   void send_stop(peer& to, std::uint32_t call) noexcept;
 
@@ -225,7 +227,7 @@ class engine final : public called_node,
   }
   void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }
   [[nodiscard]] bool leaving() const noexcept override { return leaving_.load(); }
-  void after_loss(node_t node, const std::string& why) noexcept override;
+  void after_loss(node_t node, const std::string& why, peer_end how) noexcept override;
   [[nodiscard]] relay_transport& relay();
 
   // ---- relaying_node
@@ -291,6 +293,7 @@ class engine final : public called_node,
   standby_receiver standby;  ///< stands in for the serving thread
   call_table calls;
   continuation_runner continuations;
+  event_reports reports;            ///< what the program is told of nodes
   dispatcher calls_in;              ///< what calls that have been received go through
   handshake greetings;              ///< what nodes tell each other when they meet
   connections all_connections;      ///< and what becomes of calls when nodes are lost

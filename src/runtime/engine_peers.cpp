@@ -130,7 +130,8 @@ void engine::approach(node_t neighbour) noexcept {
   }
 }
 
-void engine::after_loss(node_t node, const std::string& why) noexcept {
+void engine::after_loss(node_t node, const std::string& why, peer_end how) noexcept {
+  if (!leaving_.load() && reports.wanted()) reports.add(offload::event_kind::lost, node, why, how == peer_end::left);
   if (node == ends_with_.load(std::memory_order_acquire)) end();
   forwarder_.lose(node, why);
   try {
