@@ -37,6 +37,12 @@ class node_job final : public job {
     return members("adds").spawn(group, program, deadline_ns);
   }
   void remove(node_t node, std::chrono::milliseconds timeout) override { members("removes").remove(node, timeout); }
+  void supervise(node_t node, offload::supervision how) override {
+    members("supervises").supervise(node, std::move(how));
+  }
+  void on_lost(node_t node, const std::string& why) noexcept override {
+    if (members_ != nullptr) members_->on_lost(node, why);
+  }
 
  private:
   [[nodiscard]] membership& members(const char* does) const {

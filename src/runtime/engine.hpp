@@ -31,6 +31,7 @@
 #include "core/ping_flow.hpp"
 #include "core/relay_forwarder.hpp"
 #include "core/relay_transport.hpp"
+#include "core/replacements.hpp"
 #include "core/routes.hpp"
 #include "core/self_endpoint.hpp"
 #include "core/settled_queue.hpp"
@@ -119,6 +120,23 @@ class engine final : public called_node,
       return who;
     return connected_peer(node, deadline_ns);
   }
+  /// The process that calls to a number go to; waits while another one is started, until `deadline_ns` (0: no limit).
+  /// Negative: that has passed. Throws ham::node_failure.
+  [[nodiscard]] node_t process_of(node_t number, std::int64_t deadline_ns = 0) {
+    return numbers.any() ? await_process(number, deadline_ns) : number;
+  }
+  /// For a call to that process alone.
+  [[nodiscard]] node_t exactly(node_t process) const noexcept {
+    return numbers.any() && process >= 0 ? process | exact_bit : process;
+  }
+  /// As process_of, for who makes a handle. Throws ham::deadline_exceeded.
+  [[nodiscard]] node_t process_of_handle(const offload::destination& on);
+  /// For who uses a handle with that node in it. Throws ham::node_failure if its process has gone, and another one has
+  /// its number.
+  void expect_no_other_process(node_t node) {
+    if (numbers.any()) [[unlikely]]
+      refuse_old_handle(node);
+  }
   /// Waits until `node` can be called. Throws ham::node_failure. False: it is expected, but has not greeted this node
   /// by `until_ns`.
   bool await_ready(node_t node, std::int64_t until_ns = base::never_ns);
@@ -171,6 +189,10 @@ class engine final : public called_node,
   peer_hold peer_for(node_t node);
   bool learn_of(node_t node, std::int64_t late_ns);
   peer_hold connected_peer(node_t node, std::int64_t deadline_ns);
+  node_t process_of_supervised(const call_place& to);
+  node_t await_process(node_t number, std::int64_t deadline_ns);
+  void refuse_old_handle(node_t node);
+  [[nodiscard]] bool is_lost(node_t process) const noexcept;
   bool connect(peer& to, std::int64_t late_ns);
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
@@ -212,6 +234,9 @@ class engine final : public called_node,
 
   // ---- sending_node
   peer_hold make_ready(node_t node, std::int64_t deadline_ns) override;
+  [[nodiscard]] node_t process_for(const call_place& to) override {
+    return numbers.any() ? process_of_supervised(to) : to.node;
+  }
   void stop_call(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
   bool progress() override { return progress(nullptr); }
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
@@ -284,6 +309,7 @@ class engine final : public called_node,
   peer_table peers;
   peer& own;                 ///< this node's own record, which stays
   routes ways;               ///< who passes on what is for others
+  replacements numbers;      ///< which processes supervised numbers stand for
   peer_events events;        ///< what its transports tell
   outgoing_replies replies;  ///< what leaves a call that has been received
   ping_flow flow;            ///< of what is set aside

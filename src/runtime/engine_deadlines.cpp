@@ -51,7 +51,8 @@ bool keep_beyond_deadline(call_slot& slot) noexcept {
   return pending;
 }
 
-void throw_given_back(node_t node, const msg::handler_entry* function) {
+void throw_given_back(node_t to, const msg::handler_entry* function) {
+  const node_t node = without_exact_bit(to);
   const std::string name =
       function == nullptr ? std::string("a call") : msg::handler_table::local().pretty_name(function->key());
   throw deadline_exceeded(name + " on node " + std::to_string(node) +
