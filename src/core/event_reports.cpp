@@ -19,6 +19,7 @@ const char* to_string(event_kind kind) noexcept {
     case event_kind::lost: return "lost";
     case event_kind::queue_full: return "queue full";
     case event_kind::deadline_missed: return "deadline missed";
+    case event_kind::hang: return "hang";
     case event_kind::respawned: return "respawned";
     case event_kind::given_up: return "given up";
   }

@@ -256,6 +256,8 @@ void membership::remove(node_t node, std::chrono::milliseconds timeout) {
   const node_t number = host_.numbers.number_of(node);
   end_target(supervisor_.supervises(number) ? supervisor_.release(number) : node, "it was removed from the job",
              timeout);
+  std::lock_guard guard(groups_mutex_);
+  groups_.erase(number);
 }
 
 void membership::end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout) {

@@ -48,6 +48,7 @@ class membership final : private process_starter {
   // ---- supervised nodes
   /// A node is lost. The receiving lock is held.
   void on_lost(node_t node, const std::string& why) noexcept { supervisor_.on_lost(node, why); }
+  void on_heartbeat(node_t node) noexcept { supervisor_.on_heartbeat(node); }
   /// Nothing is started again from now on. Does not wait.
   void end_supervision() noexcept { supervisor_.end(); }
   /// The same, and waits for what is under way.

@@ -133,6 +133,10 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
       if (from != 0) throw protocol_error("numbers of nodes, which only the host gives");
       on_numbers(text);
       return;
+    case notice::heartbeat:
+      if (node_.self() != 0) throw protocol_error("a heartbeat, which only the host takes");
+      if (node_.owner != nullptr) node_.owner->on_heartbeat(from);
+      return;
     case notice::answer:
       if (from != 0) throw protocol_error("an answer, which only the host gives");
       answered_.store(std::get<1>(unpack<question_number>(text)), std::memory_order_release);

@@ -88,6 +88,8 @@ class node_directory {
   void begin_additions(node_t first);
   /// Tells all nodes that are connected all that is known.
   void announce_to_all();
+  /// On a target: tells the host that a function is at work.
+  void send_heartbeat() { send_notice(0, pack(std::tuple{kind_of(notice::heartbeat)})); }
   /// On the host: tells all nodes that are connected of engine::numbers.
   void announce_numbers();
   /// On the host: has `starter`, which was invited, start those of `fresh` that are behind it.

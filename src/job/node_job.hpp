@@ -40,6 +40,10 @@ class node_job final : public job {
   void supervise(node_t node, offload::supervision how) override {
     members("supervises").supervise(node, std::move(how));
   }
+  void send_heartbeat() override { directory_.send_heartbeat(); }
+  void on_heartbeat(node_t from) noexcept override {
+    if (members_ != nullptr) members_->on_heartbeat(from);
+  }
   void on_lost(node_t node, const std::string& why) noexcept override {
     if (members_ != nullptr) members_->on_lost(node, why);
   }

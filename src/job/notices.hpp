@@ -27,6 +27,7 @@ enum class notice : std::uint8_t {
   question,          ///< to the host: which nodes are there? An announcement comes, and then
   answer,            ///< to who asked: that was all
   numbers,           ///< host to all: which numbers are supervised, and the processes that calls to them go to
+  heartbeat,         ///< to the host: a function of mine is at work
 };
 
 /// kind, number of nodes, end of those of which this says all, secure, force_insecure, job key, addresses, nodes that

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/thread.hpp"
+#include "core/thread_state.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
@@ -16,22 +18,44 @@ namespace {
 constexpr std::size_t max_reasons = 16;
 using phase = replacements::phase;
 
+std::string seconds(std::chrono::nanoseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", std::chrono::duration<double>(time).count());
+  return text;
+}
+
 void add_reason(std::deque<std::string>& reasons, const std::string& why) {
   reasons.push_back(why);
   if (reasons.size() > max_reasons) reasons.pop_front();
 }
 
 std::string text_of_end(node_t number, const offload::supervision& how, const std::deque<std::string>& reasons) {
-  const auto seconds = std::chrono::duration<double>(how.within).count();
-  char time[32];
-  std::snprintf(time, sizeof time, "%g", seconds);
   std::string text = "node " + std::to_string(number) + " is given up: it has died, and was started again " +
-                     std::to_string(how.max_restarts) + " times within " + time + " s already. Its last ends:";
+                     std::to_string(how.max_restarts) + " times within " + seconds(how.within) +
+                     " s already. Its last ends:";
   std::size_t which = 0;
   for (const std::string& one : reasons) text += " " + std::to_string(++which) + ". " + one + ";";
   text.pop_back();
   return text;
 }
+
+/// Continuations and calls may wait for a node that this thread is to start.
+class receiving_thread {
+ public:
+  explicit receiving_thread(bool only = true) noexcept
+      : only_receives_(std::exchange(this_thread.only_receives, only)),
+        leaves_continuations_(std::exchange(this_thread.leaves_continuations, only)) {}
+  ~receiving_thread() {
+    this_thread.only_receives = only_receives_;
+    this_thread.leaves_continuations = leaves_continuations_;
+  }
+  receiving_thread(const receiving_thread&) = delete;
+  receiving_thread& operator=(const receiving_thread&) = delete;
+
+ private:
+  bool only_receives_;
+  bool leaves_continuations_;
+};
 
 }  // namespace
 
@@ -85,6 +109,12 @@ node_t supervisor::release(node_t number) {
     const auto found = nodes_.find(number);
     if (found == nodes_.end()) return number;
     process = found->second.process;
+    if (std::thread& worker = found->second.worker; worker.joinable()) {
+      if (found->second.working)
+        left_over_.push_back(std::move(worker));
+      else
+        worker.join();  // it needs nothing any more
+    }
     nodes_.erase(found);
     host_.numbers.forget(number);
   }
@@ -108,25 +138,117 @@ void supervisor::end() noexcept {
 void supervisor::stop() noexcept {
   end();
   if (thread_.joinable()) thread_.join();
+  std::vector<std::thread> workers;
+  {
+    std::lock_guard guard(mutex_);
+    for (auto& [number, one] : nodes_) {
+      if (one.worker.joinable()) left_over_.push_back(std::move(one.worker));
+    }
+    workers.swap(left_over_);
+  }
+  for (std::thread& one : workers) one.join();
 }
 
 void supervisor::work() {
   const engine_scope scope(&host_);
+  const receiving_thread role;
   for (std::unique_lock guard(mutex_);;) {
     auto next = nodes_.end();
-    news_.wait(guard, [&] {
-      next = std::ranges::find_if(nodes_, [](const auto& one) { return one.second.due; });
+    const auto has_work = [&] {
+      next = std::ranges::find_if(nodes_, [](const auto& one) { return one.second.due && !one.second.working; });
       return ending_ || next != nodes_.end();
-    });
+    };
+    if (const std::int64_t pause_ns = check_interval_ns(); pause_ns == base::never_ns) {
+      news_.wait(guard, [&] { return has_work() || check_interval_ns() != base::never_ns; });
+    } else if (!news_.wait_for(guard, std::chrono::nanoseconds(pause_ns), has_work)) {
+      guard.unlock();
+      check_for_hangs();
+      guard.lock();
+      continue;
+    }
     if (ending_) return;
-    const node_t number = next->first;
-    next->second.due = false;
-    next->second.restarting = true;
-    guard.unlock();
-    restart(number);
-    guard.lock();
-    if (const auto found = nodes_.find(number); found != nodes_.end()) found->second.restarting = false;
+    if (next == nodes_.end()) continue;
+    begin_restart(next->first, next->second);
   }
+}
+
+/// mutex_ is held.
+void supervisor::begin_restart(node_t number, watched& one) {
+  if (one.worker.joinable()) one.worker.join();  // it is not working: it needs no lock any more
+  const auto restart_and_say_so = [this, number] {
+    const engine_scope scope(&host_);
+    {
+      const receiving_thread role;
+      restart(number);
+    }
+    if (host_.continuations.due()) host_.waits.wake();
+    std::lock_guard guard(mutex_);
+    if (const auto found = nodes_.find(number); found != nodes_.end()) {
+      found->second.working = false;
+      found->second.restarting = false;
+      news_.notify_all();
+    }
+  };
+  try {
+    one.worker = base::start_thread(restart_and_say_so);
+    one.due = false;
+    one.restarting = true;
+    one.working = true;
+  } catch (const std::system_error& problem) {
+    base::log("job", base::log_level::error, "node %d is not started again: %s", number, problem.what());
+    one.due = false;
+  }
+}
+
+/// mutex_ is held. never_ns: no node is to be watched.
+std::int64_t supervisor::check_interval_ns() const noexcept {
+  constexpr std::int64_t min_ns = 1'000'000, max_ns = 250'000'000;
+  std::int64_t limit = base::never_ns;
+  for (const auto& [number, one] : nodes_) {
+    if (one.how->hang_after.count() > 0) limit = std::min<std::int64_t>(limit, one.how->hang_after.count());
+  }
+  return limit == base::never_ns ? limit : std::clamp(limit / 8, min_ns, max_ns);
+}
+
+/// Answers that have arrived, which nobody has looked at, are signs of life.
+void supervisor::check_for_hangs() {
+  constexpr int max_rounds = 64;
+  for (int i = 0; i < max_rounds && host_.poll_once(); ++i) {
+  }
+  for (const hanging& one : find_hanging()) {
+    base::log("job", base::log_level::warning, "node %d hangs: %s; its process is ended", one.number, one.why.c_str());
+    note_end(one.number, "it hung: " + one.why);
+    host_.locked([&] { host_.reports.add(offload::event_kind::hang, one.number, one.why); });
+    host_.end_hanging(one.process, "it hung: " + one.why);
+  }
+  if (host_.continuations.due()) host_.waits.wake();  // they are others' to run
+}
+
+std::vector<supervisor::hanging> supervisor::find_hanging() {
+  std::vector<hanging> found;
+  host_.locked([&] {
+    std::lock_guard guard(mutex_);
+    const std::int64_t now = base::now_ns();
+    for (auto& [number, one] : nodes_) {
+      const std::int64_t limit = one.how->hang_after.count();
+      if (limit <= 0 || one.due || one.restarting) continue;
+      const call_slot* const slot = host_.calls.oldest_to(one.process);
+      const auto call = slot == nullptr ? std::nullopt : std::optional(slot->id.load(std::memory_order_relaxed));
+      if (!one.hang.overdue(call, now, limit)) continue;
+      one.hang.restart();  // told once
+      const std::string name = slot->function == nullptr
+                                   ? std::string("a call")
+                                   : msg::handler_table::local().pretty_name(slot->function->key());
+      found.push_back({number, one.process, "no answer to " + name + " for " + seconds(one.how->hang_after) + " s"});
+    }
+  });
+  return found;
+}
+
+void supervisor::on_heartbeat(node_t process) noexcept {
+  std::lock_guard guard(mutex_);
+  const auto found = std::ranges::find_if(nodes_, [&](const auto& one) { return one.second.process == process; });
+  if (found != nodes_.end()) found->second.hang.beat(base::now_ns());
 }
 
 void supervisor::restart(node_t number) {
@@ -171,6 +293,7 @@ bool supervisor::attempt(node_t number) {
       return true;
     }
     if (how->on_respawn) {
+      const receiving_thread user_code(false);
       const replacements::rebuilding scope(host_.numbers, number, process);
       how->on_respawn(*fresh);
     }
@@ -199,6 +322,7 @@ std::optional<offload::respawned> supervisor::assign(node_t number, node_t proce
     if (ending_ || found == nodes_.end()) return std::nullopt;
     watched& one = found->second;
     one.process = process;
+    one.hang.restart();
     fresh.epoch = ++one.epoch;
     if (!one.reasons.empty()) fresh.reason = one.reasons.back();
     host_.numbers.set(number, process, phase::restarting);

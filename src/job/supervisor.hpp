@@ -1,4 +1,4 @@
-// Starts nodes again that have died: on a thread of its own, with limits.
+// Starts nodes again that have died: on threads of its own, with limits.
 #pragma once
 
 #include <condition_variable>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ham/offload/supervise.hpp"
+#include "job/hang_watch.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::inline v0::detail {
@@ -30,7 +31,9 @@ class process_starter {
   virtual void announce_numbers() noexcept = 0;
 };
 
-/// On the host. All members may be called from any thread, which holds no lock, unless said otherwise.
+/// On the host. One thread watches, and each restart has a thread: what one rebuilds may need another node that is
+/// being restarted as well. These threads receive, but execute no calls and run no continuations, which might wait for
+/// them. All members may be called from any thread, which holds no lock, unless said otherwise.
 class supervisor {
  public:
   /// Both outlive this.
@@ -42,6 +45,8 @@ class supervisor {
   [[nodiscard]] bool supervises(node_t number) const;
   /// The process is lost. The receiving lock is held.
   void on_lost(node_t process, const std::string& why) noexcept;
+  /// The process is at work. The receiving lock is held.
+  void on_heartbeat(node_t process) noexcept;
   /// It is not started again; gives its process, or the number itself if that is not supervised.
   node_t release(node_t number);
   /// Begins no more restarts. Does not wait.
@@ -56,10 +61,21 @@ class supervisor {
     std::uint64_t epoch = 0;
     std::deque<std::int64_t> restarts;  ///< when, of those within the time that counts
     std::deque<std::string> reasons;    ///< of ends, the latest last
+    hang_watch hang;
     bool due = false;
-    bool restarting = false;  ///< the thread is at it
+    bool restarting = false;  ///< there is no process that its loss would tell of
+    bool working = false;     ///< the thread is at it
+    std::thread worker;       ///< of the last restart
+  };
+  struct hanging {
+    node_t number, process;
+    std::string why;
   };
   void work();
+  [[nodiscard]] std::int64_t check_interval_ns() const noexcept;
+  void check_for_hangs();
+  [[nodiscard]] std::vector<hanging> find_hanging();
+  void begin_restart(node_t number, watched& one);
   void restart(node_t number);
   bool attempt(node_t number);
   [[nodiscard]] bool allows_another(node_t number);
@@ -75,6 +91,7 @@ class supervisor {
   std::condition_variable news_;
   std::map<node_t, watched> nodes_;
   bool ending_ = false;
+  std::vector<std::thread> left_over_;  ///< workers of nodes that were released
   std::thread thread_;
 };
 

@@ -171,6 +171,8 @@ class engine final : public called_node,
   void stop_call(std::uint32_t call, offload::when_stopped how) noexcept;
   /// Kills the process of the node that executes it. Throws ham::call_error if it is not known, std::system_error.
   void kill(const call_slot& slot) const;
+  /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.
+  void end_hanging(node_t node, const std::string& why) noexcept;
 
  private:
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if

@@ -47,6 +47,10 @@ class job {
   virtual void supervise(node_t node, offload::supervision how) = 0;
   /// A node is lost. The receiving lock is held.
   virtual void on_lost(node_t /*node*/, const std::string& /*why*/) noexcept {}
+  /// A sign of life of this node to the host. Any thread; does not wait.
+  virtual void send_heartbeat() {}
+  /// One of a node has come. The receiving lock is held.
+  virtual void on_heartbeat(node_t /*from*/) noexcept {}
 };
 
 }  // namespace ham::detail

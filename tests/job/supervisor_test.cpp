@@ -48,7 +48,8 @@ class supervised_nodes : public testing::Test, protected process_starter {
   // ---- process_starter
   node_t start_again(node_t number) override {
     ++starts_;
-    EXPECT_EQ(number, 1);
+    EXPECT_TRUE(number == 1 || number == 7);
+    EXPECT_TRUE(this_thread.only_receives && this_thread.leaves_continuations) << "what it ran might wait for it";
     if (fails_) throw config_error("no start of it (its program is gone)");
     const node_t process = next_++;
     live(process);
@@ -107,6 +108,22 @@ TEST_F(supervised_nodes, calls_wait_until_it_is_rebuilt) {
   EXPECT_EQ(seen.process, 2);
   EXPECT_EQ(seen.epoch, 1U);
   EXPECT_EQ(seen.reason, "it stumbled");
+}
+
+TEST_F(supervised_nodes, one_may_be_rebuilt_with_the_help_of_another) {
+  live(7);
+  next_ = 8;
+  offload::supervision how;
+  how.on_respawn = [&](const offload::respawned&) {
+    EXPECT_FALSE(this_thread.only_receives) << "it is code of the program";
+    EXPECT_TRUE(eventually([&] { return host_->numbers.of(7).now == phase::up; }));
+  };
+  supervisor_.supervise(1, how);
+  supervisor_.supervise(7, {});
+  die(1, "both stumbled");
+  die(7, "both stumbled");
+  ASSERT_TRUE(eventually([&] { return now() == phase::up; }));
+  EXPECT_EQ(starts_, 2);
 }
 
 TEST_F(supervised_nodes, what_cannot_be_rebuilt_is_ended_and_tried_again) {

@@ -251,6 +251,61 @@ TEST(supervise, what_cannot_be_started_again_is_refused) {
   EXPECT_THROW(offload::supervise(1), config_error);
 }
 
+void hang() {
+  for (;;) std::this_thread::sleep_for(1s);
+}
+void work(int ms, bool beats) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
+  while (std::chrono::steady_clock::now() < until) {
+    if (beats) this_call::heartbeat();
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+TEST(supervise, a_node_that_hangs_is_ended_and_started_again) {
+  runtime rt(nodes("shm:2"));
+  std::vector<event> seen;
+  offload::on_event([&](const event& what) { seen.push_back(what); });
+  offload::supervise(1, {.hang_after = 400ms});
+  testing::internal::CaptureStderr();
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  EXPECT_THROW(offload::sync(1, fn<&hang>), node_failure);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("node 1 hangs: no answer to hang() for 0.4 s"), std::string::npos) << said;
+  EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
+  const auto is_hang = [](const event& one) { return one.kind == event_kind::hang && one.node == 1; };
+  EXPECT_EQ(std::count_if(seen.begin(), seen.end(), is_hang), 1);
+  offload::sync(2, fn<&work>, 1000, false);  // nobody watches this one
+}
+
+TEST(supervise, a_node_that_works_is_not_ended) {
+  runtime rt(nodes("shm:1"));
+  offload::supervise(1, {.hang_after = 500ms});
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  offload::sync(1, fn<&work>, 1500, true);  // heartbeats
+  std::vector<offload::future<void>> many;
+  for (int i = 0; i < 12; ++i) many.push_back(offload::async(1, fn<&work>, 100, false));
+  for (auto& one : many) one.get();  // each answers in time
+  std::this_thread::sleep_for(1s);   // idle
+  EXPECT_EQ(offload::sync(1, fn<&my_pid>), before);
+}
+
+TEST(supervise, a_call_that_nobody_waits_for_hangs_too) {
+  runtime rt(nodes("shm:1"));
+  offload::supervise(1, {.hang_after = 300ms});
+  testing::internal::CaptureStderr();
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  EXPECT_THROW(offload::sync(offload::within(1, 50ms), fn<&hang>), deadline_exceeded);
+  EXPECT_TRUE(eventually([&] {
+    try {
+      return offload::sync(1, fn<&my_pid>) != before;
+    } catch (const node_failure&) {  // it was sent to the one that hangs
+      return false;
+    }
+  }));
+  static_cast<void>(testing::internal::GetCapturedStderr());
+}
+
 TEST(supervise, the_job_may_end_while_a_node_is_started) {
   for (int i = 0; i < rounds(5); ++i) {
     runtime rt(nodes("shm:2+restart"));

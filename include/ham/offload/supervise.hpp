@@ -24,6 +24,11 @@ struct respawned {
 struct supervision {
   std::size_t max_restarts = 5;  ///< so many within `within`; when there would be one more, the node is given up
   std::chrono::nanoseconds within = std::chrono::minutes(1);
+  /// Longer than any call should take: when the oldest call of the host to the node has had no answer for so long, and
+  /// there was no this_call::heartbeat() either, its process is killed, and started again. The time counts from when
+  /// the call was sent. 0: calls may take as long as they like. Pings are no calls here. Use tenths of a second and
+  /// more.
+  std::chrono::nanoseconds hang_after{0};
   /// Rebuilds what calls need, before any other call reaches the new process. Called on a thread of the library, for
   /// one node at a time; its own calls to the number reach the new process. If it throws, that process is ended, and
   /// this counts as its death.
@@ -58,3 +63,11 @@ void supervise(node_number node, supervision how = {});
 [[nodiscard]] node_t number_of(node_number process);
 
 }  // namespace ham::offload
+
+namespace ham::inline v0::this_call {
+
+/// A sign of life to the host, for functions that may take longer than supervision::hang_after. Any thread of the
+/// target; often is fine: sends at most one message in 5 ms, and none where nothing is supervised. Does not wait.
+void heartbeat() noexcept;
+
+}  // namespace ham::this_call
