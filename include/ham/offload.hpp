@@ -33,6 +33,7 @@
 #include "ham/offload/node.hpp"
 #include "ham/offload/progress.hpp"
 #include "ham/offload/remote.hpp"
+#include "ham/offload/retry.hpp"
 #include "ham/offload/runtime.hpp"
 #include "ham/offload/shared_future.hpp"
 #include "ham/offload/span.hpp"

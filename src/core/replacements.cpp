@@ -57,25 +57,50 @@ void replacements::set_locked(node_t number, node_t process, phase now, std::str
   one.process = process;
   one.now = now;
   one.reason = std::move(reason);
+  if (now != phase::restarting) release(one);
+}
+
+/// What has waited is due. mutex_ is held.
+void replacements::release(record& one) noexcept {
+  for (continuation* const what : one.waiting) due_->push(what);
+  one.waiting.clear();
+}
+
+bool replacements::run_when_decided(node_t number, continuation* what) {
+  std::lock_guard guard(mutex_);
+  const auto found = records_.find(number);
+  if (due_ == nullptr || found == records_.end() || found->second.now != phase::restarting) return false;
+  found->second.waiting.push_back(what);
+  return true;
 }
 
 void replacements::forget(node_t number) noexcept {
   std::lock_guard guard(mutex_);
-  records_.erase(number);
+  if (const auto found = records_.find(number); found != records_.end()) {
+    release(found->second);
+    records_.erase(found);
+  }
   changed();
 }
 
 void replacements::forget_all() noexcept {
   std::lock_guard guard(mutex_);
+  for (auto& [number, one] : records_) release(one);
   records_.clear();
   changed();
 }
 
 void replacements::take_over(const std::vector<listed>& all) {
   std::lock_guard guard(mutex_);
-  std::erase_if(records_, [&](const auto& known) {
-    return std::ranges::none_of(all, [&](const listed& one) { return std::get<0>(one) == known.first; });
-  });
+  for (auto at = records_.begin(); at != records_.end();) {
+    const auto is_it = [&](const listed& one) { return std::get<0>(one) == at->first; };
+    if (std::ranges::any_of(all, is_it)) {
+      ++at;
+      continue;
+    }
+    release(at->second);
+    at = records_.erase(at);
+  }
   for (const auto& [number, process, now] : all) set_locked(number, process, static_cast<phase>(now), {});
   changed();
 }

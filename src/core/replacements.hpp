@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/ready_queue.hpp"
 #include "ham/misc/types.hpp"
 
 namespace ham::inline v0::detail {
@@ -37,6 +38,9 @@ class replacements {
   };
   using listed = std::tuple<node_t, node_t, std::uint8_t>;  ///< number, process, phase
 
+  /// `due`: takes what has waited for a restart; nullptr: nothing can.
+  explicit replacements(ready_queue* due = nullptr) noexcept : due_(due) {}
+
   /// Whether there are supervised numbers.
   [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_acquire); }
   /// Grows with every change.
@@ -47,6 +51,10 @@ class replacements {
   /// The supervised number that the process has now, or has had lately; else its own.
   [[nodiscard]] node_t number_of(node_t process) const;
   [[nodiscard]] std::vector<listed> all() const;
+
+  /// True: another process of the number is being started, also if this thread prepares it; `what` is due when that is
+  /// decided. Throws std::bad_alloc.
+  [[nodiscard]] bool run_when_decided(node_t number, continuation* what);
 
   /// Throws std::bad_alloc.
   void set(node_t number, node_t process, phase now, std::string reason = {});
@@ -82,10 +90,13 @@ class replacements {
     phase now = phase::up;
     std::string reason;
     std::vector<node_t> before;  ///< the latest last
+    std::vector<continuation*> waiting;
   };
   void set_locked(node_t number, node_t process, phase now, std::string reason);
   void changed() noexcept;
+  void release(record& one) noexcept;
 
+  ready_queue* const due_;
   mutable std::mutex mutex_;
   std::map<node_t, record> records_;
   std::atomic<bool> any_{false};

@@ -311,7 +311,6 @@ class engine final : public called_node,
   peer_table peers;
   peer& own;                 ///< this node's own record, which stays
   routes ways;               ///< who passes on what is for others
-  replacements numbers;      ///< which processes supervised numbers stand for
   peer_events events;        ///< what its transports tell
   outgoing_replies replies;  ///< what leaves a call that has been received
   ping_flow flow;            ///< of what is set aside
@@ -321,6 +320,7 @@ class engine final : public called_node,
   standby_receiver standby;  ///< stands in for the serving thread
   call_table calls;
   continuation_runner continuations;
+  replacements numbers;             ///< which processes supervised numbers stand for
   event_reports reports;            ///< what the program is told of nodes
   dispatcher calls_in;              ///< what calls that have been received go through
   handshake greetings;              ///< what nodes tell each other when they meet

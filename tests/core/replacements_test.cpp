@@ -85,6 +85,31 @@ TEST(replacements, the_thread_that_rebuilds_reaches_what_others_wait_for) {
   EXPECT_EQ(table.of(1).now, phase::restarting);
 }
 
+TEST(replacements, what_waits_for_a_restart_is_due_when_that_is_decided) {
+  detail::ready_queue due;
+  replacements table(&due);
+  detail::continuation first{[](detail::continuation*) {}}, second = first, third = first;
+  EXPECT_FALSE(table.run_when_decided(1, &first)) << "it is not supervised";
+  table.set(1, 1, phase::up);
+  EXPECT_FALSE(table.run_when_decided(1, &first));
+  table.set(1, 1, phase::restarting);
+  table.set(2, 2, phase::restarting);
+  const replacements::rebuilding scope(table, 1, 5);
+  EXPECT_TRUE(table.run_when_decided(1, &first)) << "also for who rebuilds it";
+  EXPECT_TRUE(table.run_when_decided(2, &second));
+  table.set(1, 5, phase::restarting);
+  EXPECT_TRUE(due.empty());
+  table.set(1, 5, phase::up);
+  EXPECT_EQ(due.pop(), &first);
+  EXPECT_TRUE(due.empty());
+  table.take_over({{1, 5, static_cast<std::uint8_t>(phase::up)}});
+  EXPECT_EQ(due.pop(), &second) << "its number is supervised no more";
+  table.set(1, 5, phase::restarting);
+  EXPECT_TRUE(table.run_when_decided(1, &third));
+  table.forget(1);
+  EXPECT_EQ(due.pop(), &third);
+}
+
 TEST(replacements, exact_numbers_are_no_numbers_of_nodes) {
   EXPECT_EQ(detail::without_exact_bit(5 | detail::exact_bit), 5);
   EXPECT_EQ(detail::without_exact_bit(5), 5);

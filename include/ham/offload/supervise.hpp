@@ -42,7 +42,7 @@ struct supervision {
 /// thread; does not wait.
 ///
 /// - Calls that were pending when the process died fail as ever, with ham::node_failure and what is known of whether
-///   they have run. Nothing is repeated.
+///   they have run. Nothing is repeated, unless it is called by retry().
 /// - Handles of the process that has died (buffers, contexts, remote objects) are never those of the new one: using
 /// them
 ///   throws ham::node_failure that says so, or ham::object_error. Each process has a number of its own, which handles
