@@ -66,3 +66,8 @@ TEST(events, a_target_sees_those_that_it_is_connected_to) {
 }
 
 }  // namespace
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) const runtime target(runtime_options{});  // does not come back
+  return run(argc, argv);
+}

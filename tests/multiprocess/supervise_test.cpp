@@ -1,7 +1,7 @@
 // Nodes that are started again when they die: calls that wait, handles of the process before, limits, removal.
 // link: ham::ham
 // timeout: 300
-#include "support.hpp"
+#include "tcp_server.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -241,6 +241,44 @@ TEST(supervise, in_the_list_of_nodes) {
   EXPECT_EQ(offload::sync(added, fn<&echo>, 5), 5);
 }
 
+TEST(supervise, a_target_behind_tcp_is_invited_again) {
+  const scratch_key key('c');
+  server waiting(key.path());
+  runtime_options how = nodes("tcp://" + waiting.address() + ",shm:1");
+  how.key = key.path();
+  runtime rt(how);
+  offload::supervise(1);
+  for (int i = 0; i < 2; ++i) {
+    const pid_t before = offload::sync(1, fn<&my_pid>);
+    kill_node(1);
+    EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
+    EXPECT_NE(offload::sync(2, fn<&pid_through>, 1), before);
+  }
+}
+
+/// Prints how long it takes from the kill to the answer of the next call.
+TEST(supervise, restarts_leave_nothing_behind) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1, {.max_restarts = 1000});
+  const int warm_up = 5;
+  const int count = rounds(40) + warm_up;
+  std::size_t files = 0;
+  std::vector<double> times_ms;
+  for (int i = 0; i < count; ++i) {
+    const offload::buffer<double> memory(1, 1000);
+    EXPECT_EQ(offload::sync(2, fn<&pid_through>, 1), offload::sync(1, fn<&my_pid>));
+    const auto begin = std::chrono::steady_clock::now();
+    kill_node(1);
+    offload::sync(1, fn<&echo>, i);
+    times_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    if (i == warm_up) files = open_files();
+  }
+  EXPECT_TRUE(eventually([&] { return open_files() <= files + 8; }))
+      << open_files() << " files, " << files << " before";
+  std::printf("from kill to answer: median %.1f ms, p99 %.1f ms, of %d\n", quantile(times_ms, 0.5),
+              quantile(times_ms, 0.99), count);
+}
+
 TEST(supervise, what_cannot_be_started_again_is_refused) {
   {
     runtime rt(nodes("shm:1"));
@@ -374,3 +412,8 @@ TEST(supervise, the_job_may_end_while_a_node_is_started) {
 }
 
 }  // namespace
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) const runtime target(runtime_options{});  // does not come back
+  return run(argc, argv);
+}
