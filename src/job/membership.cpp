@@ -264,6 +264,11 @@ void membership::end_target(node_t process, const std::string& why, std::chrono:
   std::lock_guard guard(one_at_a_time_);
   host_.part_with(process, why, peer_end::left);
   end_process(process, timeout);
+  forget(process);
+}
+
+/// What is kept for those who want to reach it.
+void membership::forget(node_t process) {
   directory_.forget(process);
   host_.locked([&] {
     if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(process);
@@ -316,6 +321,7 @@ node_t membership::start_again(node_t number) {
     if (found == groups_.end()) throw config_error("node " + std::to_string(number) + " was removed");
     groups.push_back(found->second);
   }
+  forget(host_.numbers.of(number).process);
   return start(groups);
 }
 

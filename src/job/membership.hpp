@@ -61,6 +61,7 @@ class membership final : private process_starter {
   void announce_numbers() noexcept override;
 
   void end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout);
+  void forget(node_t process);
   void remember_groups(const fresh_targets& planned);
   void start_planned(const fresh_targets& planned, std::int64_t deadline_ns);
   void end_process(node_t number, std::chrono::milliseconds timeout);

@@ -2,7 +2,6 @@
 #include "job/supervisor.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -18,12 +17,6 @@ namespace {
 constexpr std::size_t max_reasons = 16;
 using phase = replacements::phase;
 
-std::string seconds(std::chrono::nanoseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", std::chrono::duration<double>(time).count());
-  return text;
-}
-
 void add_reason(std::deque<std::string>& reasons, const std::string& why) {
   reasons.push_back(why);
   if (reasons.size() > max_reasons) reasons.pop_front();
@@ -31,7 +24,7 @@ void add_reason(std::deque<std::string>& reasons, const std::string& why) {
 
 std::string text_of_end(node_t number, const offload::supervision& how, const std::deque<std::string>& reasons) {
   std::string text = "node " + std::to_string(number) + " is given up: it has died, and was started again " +
-                     std::to_string(how.max_restarts) + " times within " + seconds(how.within) +
+                     std::to_string(how.max_restarts) + " times within " + seconds_of(how.within) +
                      " s already. Its last ends:";
   std::size_t which = 0;
   for (const std::string& one : reasons) text += " " + std::to_string(++which) + ". " + one + ";";
@@ -200,57 +193,6 @@ void supervisor::begin_restart(node_t number, watched& one) {
   }
 }
 
-/// mutex_ is held. never_ns: no node is to be watched.
-std::int64_t supervisor::check_interval_ns() const noexcept {
-  constexpr std::int64_t min_ns = 1'000'000, max_ns = 250'000'000;
-  std::int64_t limit = base::never_ns;
-  for (const auto& [number, one] : nodes_) {
-    if (one.how->hang_after.count() > 0) limit = std::min<std::int64_t>(limit, one.how->hang_after.count());
-  }
-  return limit == base::never_ns ? limit : std::clamp(limit / 8, min_ns, max_ns);
-}
-
-/// Answers that have arrived, which nobody has looked at, are signs of life.
-void supervisor::check_for_hangs() {
-  constexpr int max_rounds = 64;
-  for (int i = 0; i < max_rounds && host_.poll_once(); ++i) {
-  }
-  for (const hanging& one : find_hanging()) {
-    base::log("job", base::log_level::warning, "node %d hangs: %s; its process is ended", one.number, one.why.c_str());
-    note_end(one.number, "it hung: " + one.why);
-    host_.locked([&] { host_.reports.add(offload::event_kind::hang, one.number, one.why); });
-    host_.end_hanging(one.process, "it hung: " + one.why);
-  }
-  if (host_.continuations.due()) host_.waits.wake();  // they are others' to run
-}
-
-std::vector<supervisor::hanging> supervisor::find_hanging() {
-  std::vector<hanging> found;
-  host_.locked([&] {
-    std::lock_guard guard(mutex_);
-    const std::int64_t now = base::now_ns();
-    for (auto& [number, one] : nodes_) {
-      const std::int64_t limit = one.how->hang_after.count();
-      if (limit <= 0 || one.due || one.restarting) continue;
-      const call_slot* const slot = host_.calls.oldest_to(one.process);
-      const auto call = slot == nullptr ? std::nullopt : std::optional(slot->id.load(std::memory_order_relaxed));
-      if (!one.hang.overdue(call, now, limit)) continue;
-      one.hang.restart();  // told once
-      const std::string name = slot->function == nullptr
-                                   ? std::string("a call")
-                                   : msg::handler_table::local().pretty_name(slot->function->key());
-      found.push_back({number, one.process, "no answer to " + name + " for " + seconds(one.how->hang_after) + " s"});
-    }
-  });
-  return found;
-}
-
-void supervisor::on_heartbeat(node_t process) noexcept {
-  std::lock_guard guard(mutex_);
-  const auto found = std::ranges::find_if(nodes_, [&](const auto& one) { return one.second.process == process; });
-  if (found != nodes_.end()) found->second.hang.beat(base::now_ns());
-}
-
 void supervisor::restart(node_t number) {
   do {
     if (settings_of(number) == nullptr) return;
@@ -359,7 +301,7 @@ void supervisor::give_up(node_t number) {
   host_.locked([&] {
     std::lock_guard guard(mutex_);
     const auto found = nodes_.find(number);
-    if (found == nodes_.end()) return;
+    if (ending_ || found == nodes_.end()) return;
     text = text_of_end(number, *found->second.how, found->second.reasons);
     host_.numbers.set(number, found->second.process, phase::given_up, text);
     host_.waits.wake_finished();

@@ -18,6 +18,9 @@
 
 namespace ham::inline v0::detail {
 
+/// For people: "0.5".
+[[nodiscard]] std::string seconds_of(std::chrono::nanoseconds time);
+
 /// What starts processes for it.
 class process_starter {
  public:
