@@ -16,6 +16,9 @@ void actor::event_loop(random_source& random) {
   if (number_ % max_threads != 0) return;
   const base::unique_fd loop = base::make_epoll();
   base::watch(loop.get(), offload::event_fd(), random.once_in(2) ? EPOLLIN : EPOLLIN | EPOLLET, nullptr);
+  // A continuation that another thread has begun may end behind the loop's turn, which sees nothing of it.
+  const base::unique_fd told_elsewhere = base::make_event();
+  base::watch(loop.get(), told_elsewhere.get(), EPOLLIN, nullptr);
   struct watched {
     pending one;
     unsigned told = 0;
@@ -39,9 +42,10 @@ void actor::event_loop(random_source& random) {
                    throws,
                    false};
       ++left;
-      const auto note_told = [&added, &left] {
+      const auto note_told = [&added, &left, elsewhere = told_elsewhere.get()] {
         if (++added.told != 1) running->fail("a continuation of an event loop runs twice");
         --left;
+        base::signal_event(elsewhere);
       };
       if (takes_future) {
         std::move(added.one.result).on_result([&added, note_told](offload::future<std::int64_t> result) {
@@ -56,6 +60,7 @@ void actor::event_loop(random_source& random) {
   while (left != 0) {
     epoll_event event{};
     const int ready = ::epoll_wait(loop.get(), &event, 1, -1);
+    base::drain_event(told_elsewhere.get());
     if (ready == 1) offload::serve_event_fd();
   }
   for (const auto& each : calls) {
