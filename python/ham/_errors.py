@@ -25,33 +25,28 @@ class BufferError(Error, builtins.BufferError):  # noqa: A001 - as in ham::buffe
     """Memory that was freed, is another node's, or too short. Nothing was moved."""
 
 
-class NodeFailure(Error):
+class _LostCall(Error):
+    """An error that says what is known of the call whose result was lost."""
+
+    outcome: str
+
+    def __init__(self, text: str, outcome: str = "may_have_run") -> None:
+        super().__init__(text)
+        self.outcome = outcome
+
+    def __reduce__(self):
+        return type(self), (str(self), self.outcome)
+
+
+class NodeFailure(_LostCall):
     """The process that had the task is lost. Only this task is: the pool goes on with a new worker.
 
     ``outcome`` is ``"not_run"``, ``"may_have_run"`` or ``"ran"``.
     """
 
-    outcome: str
 
-    def __init__(self, text: str, outcome: str = "may_have_run") -> None:
-        super().__init__(text)
-        self.outcome = outcome
-
-    def __reduce__(self):
-        return type(self), (str(self), self.outcome)
-
-
-class DeadlineExceeded(Error, TimeoutError):
+class DeadlineExceeded(_LostCall, TimeoutError):
     """The time given to a call has passed. ``outcome`` as in :class:`NodeFailure`."""
-
-    outcome: str
-
-    def __init__(self, text: str, outcome: str = "may_have_run") -> None:
-        super().__init__(text)
-        self.outcome = outcome
-
-    def __reduce__(self):
-        return type(self), (str(self), self.outcome)
 
 
 class RemoteError(Error):
