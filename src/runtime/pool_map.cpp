@@ -77,12 +77,7 @@ chunk* arrivals::wait(engine& at) {
       const std::lock_guard guard(mutex_);
       waiting_ = nullptr;
     }
-    if (!wake_up.has_failed()) {
-      release_slot(wake_up);
-      continue;
-    }
-    static_cast<void>(see_failure(wake_up));  // the runtime has ended, and with it the chunks
-    drop_failure(wake_up);
+    static_cast<void>(release_awaited(wake_up));  // where its runtime has ended, so have the chunks
   }
 }
 

@@ -37,13 +37,7 @@ struct waiting_thread : pool_waiter {
   /// False: the runtime has ended, and nobody may have called take().
   [[nodiscard]] bool wait() {
     wait_slot(slot, INT64_MAX);
-    if (!slot.has_failed()) {
-      release_slot(slot);
-      return true;
-    }
-    static_cast<void>(see_failure(slot));
-    drop_failure(slot);
-    return false;
+    return release_awaited(slot);
   }
 
   call_slot& slot;
@@ -51,6 +45,16 @@ struct waiting_thread : pool_waiter {
 };
 
 }  // namespace
+
+bool release_awaited(call_slot& slot) noexcept {
+  if (!slot.has_failed()) {
+    release_slot(slot);
+    return true;
+  }
+  static_cast<void>(see_failure(slot));
+  drop_failure(slot);
+  return false;
+}
 
 // ---- lists
 

@@ -22,6 +22,9 @@ struct pool_waiter {
   pool_waiter* next = nullptr;
 };
 
+/// Gives a local slot back that a thread has waited for. False: it has settled because its runtime has ended.
+[[nodiscard]] bool release_awaited(call_slot& slot) noexcept;
+
 /// Waiters in order, which stay their owners'.
 class waiter_list {
  public:
