@@ -125,7 +125,7 @@ class stage {
 };
 
 void speak(world::peer& as, fuzz::input& from) {
-  constexpr std::uint8_t kinds[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0x41, 0x45, 0x44, 11, 0x7f};
+  constexpr std::uint8_t kinds[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0x41, 0x45, 0x44, 11, 13, 0x21, 0x61, 0x7f};
   const std::uint8_t choice = from.byte();
   const std::uint8_t kind = choice < 128 ? kinds[choice % sizeof kinds] : choice & 0x7f;
   const std::uint32_t key = from.byte();
@@ -135,7 +135,7 @@ void speak(world::peer& as, fuzz::input& from) {
   if (kind == wire::pad_kind) return;
   if (kind == to_byte(wire_kind::fragment) && !retarget_piece(payload)) return;
   if (is_batch(kind)) retarget_batch(without_context(kind, payload));
-  const bool calls = (kind & ~detail::in_context) == to_byte(wire_kind::call);
+  const bool calls = (kind & ~(detail::in_context | detail::stoppable)) == to_byte(wire_kind::call);
   const bool in_use = calls && key < 200;
   as.send({in_use ? allowed(key) : key, call, kind}, payload);
 }

@@ -201,6 +201,17 @@ def kernels():
     seed("kernel_arguments", "cut_off", call((stack_in,), (9,), bytes(8)))
 
 
+def recordings():
+    head = u8(1) + u64(1000, 5000) + u32(2)
+    event = lambda kind, ticks: u8(kind) + u64(ticks) + struct.pack("<i", 0) + u8(1, 1) + u32(7)
+    name = lambda at, text: u8(0, 2) + u16(at) + u8(len(text) + 2) + u16(len(text)) + text
+    seed("recording", "nothing", head)
+    seed("recording", "executing", head + u8(3, 0, 0) + event(4, 2000) + u8(3, 1, 5) + event(1, 1500))
+    seed("recording", "names", head + name(0, b"assemble()") + name(12, b"solve(int)") + u8(0, 0, 0) + event(4, 2000))
+    seed("recording", "names_without_end", head + name(0, b"\x1b[2J") + u8(0, 2) + u16(6) + u8(2) + u16(0xFFFF))
+    seed("recording", "of_the_future", u8(1) + u64((1 << 64) - 1, (1 << 63) - 1) + u32(0xFFFFFFFF) + u8(0, 1, 0) + event(2, 1))
+
+
 def texts():
     for name, text in {
         "shm": "shm:2@2+3,shm",
@@ -228,5 +239,5 @@ def texts():
     seed("matrix_market", "large", banner + "real general\n2147483646 1 2147483646\n")
 
 
-for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, kernels, texts):
+for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, kernels, recordings, texts):
     make()

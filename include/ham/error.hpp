@@ -128,6 +128,21 @@ class deadline_exceeded : public error {
   call_outcome outcome_;
 };
 
+/// The call was stopped: by future::request_stop, by the stop token of its destination, or because the call that made
+/// it was.
+class operation_cancelled : public error {
+ public:
+  explicit operation_cancelled(const std::string& message, call_outcome outcome = call_outcome::may_have_run)
+      : error(message), outcome_(outcome) {}
+
+  /// not_run: it was taken out of a queue, here or on its node, and never runs. may_have_run: it was told to stop, and
+  /// nobody has waited for what came of that.
+  [[nodiscard]] call_outcome outcome() const noexcept { return outcome_; }
+
+ private:
+  call_outcome outcome_;
+};
+
 /// A node died or its connection broke while a call to it was pending, or it was already gone when the call was made.
 class node_failure : public error {
  public:

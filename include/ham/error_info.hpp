@@ -19,6 +19,7 @@ enum class error_kind : std::uint8_t {
   buffer,          ///< ham::buffer_error
   object,          ///< ham::object_error
   deadline,        ///< ham::deadline_exceeded: see error_info::outcome
+  cancelled,       ///< ham::operation_cancelled: see error_info::outcome
   node,            ///< ham::node_failure: see error_info::node, outcome
   remote,          ///< ham::remote_error: see error_info::node; type is that of the exception there
   other_of_ham,    ///< another ham::error

@@ -35,6 +35,7 @@
 #include "ham/offload/runtime.hpp"
 #include "ham/offload/shared_future.hpp"
 #include "ham/offload/span.hpp"
+#include "ham/offload/stop.hpp"
 #include "ham/offload/task.hpp"
 #include "ham/offload/then_call.hpp"
 #include "ham/offload/then_call_ranges.hpp"

@@ -20,7 +20,7 @@ namespace {
 [[noreturn]] void refuse(const char* what, const char* call, std::size_t size_bytes) {
   const std::string why =
       errno == EFBIG ? " (more than the limit of file sizes, which counts here, too); raise the limit ulimit -f"
-                     : refused_call(call, "raise the memory or descriptor limit of this process");
+                     : refused_call(call, "raise the limit of memory (ulimit -v) or descriptors (ulimit -n)");
   throw config_error(std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes of shared memory" +
                      why);
 }
@@ -39,6 +39,11 @@ bool resize_file(int fd, std::uint64_t size_bytes) noexcept {
     return false;
   }
   return ::ftruncate(fd, static_cast<off_t>(size_bytes)) == 0;
+}
+
+void drop_range(int fd, std::uint64_t begin, std::uint64_t size_bytes) noexcept {
+  static_cast<void>(::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                                static_cast<off_t>(size_bytes)));
 }
 
 unique_fd make_memory_file(const char* name, std::size_t size_bytes) {

@@ -18,6 +18,10 @@ namespace ham::inline v0::base {
 /// signal that the kernel would raise.
 [[nodiscard]] bool resize_file(int fd, std::uint64_t size_bytes) noexcept;
 
+/// Gives the memory of whole pages of a file back, which read as zeros from now on. Without effect where the kernel
+/// refuses.
+void drop_range(int fd, std::uint64_t begin, std::uint64_t size_bytes) noexcept;
+
 /// A mapping of a file descriptor, unmapped when it goes. The mapping may be longer than the file: bytes beyond the
 /// file's end become usable when the file grows.
 class mapping {

@@ -34,6 +34,7 @@ enum class setting : std::uint8_t {
   start_timeout,
   unobserved_errors,
   log,
+  recorder,
   veo_library,
   veo_application,
   fault,

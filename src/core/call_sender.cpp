@@ -1,6 +1,7 @@
 // A call is built where the transport reads it; behind a message that waits for room everything queues.
 #include "core/call_sender.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -8,9 +9,13 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/recorder.hpp"
+#include "core/call_stops.hpp"
 #include "core/deadline_errors.hpp"
 #include "core/outbox_message.hpp"
 #include "core/pool_wait.hpp"
+#include "core/thread_state.hpp"
+#include "core/wire.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
@@ -109,13 +114,43 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
 
 bool call_sender::begin(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                         when_full policy, call_room& out) {
+  const std::uint64_t may_stop =
+      static_cast<std::uint64_t>(to.deadline_ns) | stoppable_running_.load(std::memory_order_relaxed);
+  if (may_stop != 0) [[unlikely]]
+    return begin_stoppable({to, function, size, decode, policy}, out);
+  return begin_as<false>(to, function, size, decode, policy, out);
+}
+
+/// The call has a deadline, or is perhaps made by one that can be stopped: then it gets no more time than that one has,
+/// and is stopped with it.
+bool call_sender::begin_stoppable(const request& what, call_room& out) {
+  call_place place = what.to;
+  // Nobody is told when a ping, or the whole of a batch, is over.
+  if (what.decode == nullptr || what.function.always_runs())
+    return begin_as<false>(place, what.function, what.size, what.decode, what.policy, out);
+  if (call_stop* const outer = this_thread.innermost_stop()) {
+    if (outer->requested()) {
+      out.slot = stopped(place.node, what.function);
+      return false;
+    }
+    place.deadline_ns =
+        place.deadline_ns == 0 ? outer->deadline_ns() : std::min(place.deadline_ns, outer->deadline_ns());
+  }
+  if (place.deadline_ns == 0) return begin_as<false>(place, what.function, what.size, what.decode, what.policy, out);
+  return begin_as<true>(place, what.function, what.size, what.decode, what.policy, out);
+}
+
+template <bool CanStop>
+[[gnu::always_inline]] inline bool call_sender::begin_as(const call_place& to, msg::handler_entry& function,
+                                                         std::size_t size, result_decoder decode, when_full policy,
+                                                         call_room& out) {
   if (decode == nullptr)
     if (of_.events.pending()) [[unlikely]]
       node_.take_notice();              // nobody waits for an answer, which would tell
   constexpr unsigned max_waits = 4000;  // some 100 ms
   const bool batched = &function == &batch_entry();
   bool welcome = decode != nullptr || batched;
-  const std::size_t prefix = to.context == 0 ? 0 : sizeof(std::uint32_t);
+  const std::size_t prefix = (to.context == 0 ? 0 : sizeof(std::uint32_t)) + (CanStop ? time_left_bytes : 0);
   const std::size_t total = size + prefix;
   std::unique_ptr<outbox_message> big;
   peer* who = nullptr;
@@ -163,6 +198,13 @@ bool call_sender::begin(const call_place& to, msg::handler_entry& function, std:
       out.slot = missed(to.node, function, decode);
       return false;
     }
+    if constexpr (CanStop) {
+      call_stop* const outer = this_thread.innermost_stop();
+      if (outer != nullptr && outer->requested()) {
+        out.slot = stopped(to.node, function);
+        return false;
+      }
+    }
     make_room(pause);
     ++waits;
   }
@@ -176,13 +218,28 @@ bool call_sender::begin(const call_place& to, msg::handler_entry& function, std:
     reservation held(out);
     out.slot = &claim_for(*who, function, decode, to.deadline_ns);
     static_cast<void>(held.release());
+  } else if (!batched) {
+    base::this_recorder.record(base::recorded_kind::pinged, who->node, function.key(), no_reply);
   }
   who->bytes_sent.count(total);
-  if (prefix != 0) {
-    out.in_context = true;
-    msg::writer(room, prefix).number(to.context);
-  }
+  if (prefix != 0) write_prefix<CanStop>(to, {room, prefix}, out);
   return true;
+}
+
+/// What the receiver reads in front of the arguments.
+template <bool CanStop>
+inline void call_sender::write_prefix(const call_place& to, std::span<std::byte> prefix, call_room& out) {
+  msg::writer writer(prefix.data(), prefix.size());
+  if (to.context != 0) {
+    out.flags = in_context;
+    writer.number(to.context);
+  }
+  if constexpr (CanStop) {
+    out.flags |= stoppable;
+    const std::int64_t left = to.deadline_ns - base::now_ns();
+    writer.number(to.deadline_ns == base::never_ns ? std::uint64_t{0}
+                                                   : static_cast<std::uint64_t>(std::max(left, std::int64_t{1})));
+  }
 }
 
 // ---- faults
@@ -238,13 +295,28 @@ bool call_sender::suffer(const base::fault_rule& rule, const request& what, call
     return false;
   }
   if (deadline != 0) [[unlikely]]
-    of_.calls.add_deadline(head.id(), deadline);
+    follow(head, deadline);
   return true;
 }
 
+/// A call that has a deadline, or can be stopped, has left.
+void call_sender::follow(frame_header head, std::int64_t deadline_ns) {
+  const std::uint32_t call = head.id();
+  if (deadline_ns != base::never_ns) of_.calls.add_deadline(call, deadline_ns);
+  if (!head.stoppable()) return;
+  call_stop* const outer = this_thread.innermost_stop();
+  if (outer != nullptr && outer->of().at == of_.owner && outer->add_nested(call)) node_.stop_call(call);
+}
+
 bool call_sender::finish(call_room& out) {
-  const std::uint32_t id = out.slot == nullptr ? no_reply : out.slot->id.load(std::memory_order_relaxed);
-  return finish(out, frame_header::call(out.key, id, out.in_context));
+  if (out.slot == nullptr) return finish(out, frame_header::flagged_call(out.key, no_reply, out.flags));
+  const std::uint32_t id = out.slot->id.load(std::memory_order_relaxed);
+  const node_t node = out.to->node;
+  const std::uint32_t function = out.slot->function->key();
+  if (!finish(out, frame_header::flagged_call(out.key, id, out.flags))) return false;
+  // Behind the sending, where it costs nobody time; the slot may be another call's by now.
+  base::this_recorder.record(base::recorded_kind::sent, node, function, id);
+  return true;
 }
 
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
@@ -337,8 +409,9 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
   if (to.deadline_ns != 0) {
     for (const call_slot* slot : slots) ids.push_back(slot->id);
   }
-  if (finish(out, frame_header::batch(count, out.in_context))) {
+  if (finish(out, frame_header::batch(count, (out.flags & in_context) != 0))) {
     for (const std::uint32_t id : ids) of_.calls.add_deadline(id, to.deadline_ns);
+    base::this_recorder.record(base::recorded_kind::sent_batch, to.node, msg::invalid_key, count);
   } else {
     for (const std::uint32_t id : ids) fail_withdrawn(id);
   }
@@ -351,6 +424,14 @@ call_slot* call_sender::missed(node_t node, msg::handler_entry& function, result
   call_slot& slot = of_.calls.claim_local(node);
   slot.function = &function;  // for people
   fail_unsent(slot, std::move(why));
+  return &slot;
+}
+
+/// Who makes the call is stopped.
+call_slot* call_sender::stopped(node_t node, msg::handler_entry& function) {
+  call_slot& slot = of_.calls.claim_local(node);
+  slot.function = &function;
+  fail_unsent(slot, stopped_call(of_.functions, node, &function, call_outcome::not_run));
   return &slot;
 }
 

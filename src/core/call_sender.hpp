@@ -1,6 +1,7 @@
 // How calls leave a node: room on the way to their node, back-pressure, batches.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -40,6 +41,8 @@ class sending_node {
                                                    call_outcome outcome) noexcept = 0;
   /// A fault drops the connection to the peer, or kills its process. True: it will be lost without a message.
   virtual bool break_peer(peer& who, const base::fault_rule& by) = 0;
+  /// A call that has just left is to stop.
+  virtual void stop_call(std::uint32_t /*call*/) noexcept {}
 };
 
 /// All members may be called from any thread, which holds no lock.
@@ -55,6 +58,7 @@ class call_sender {
     ping_flow& pings;
     peer_events& events;
     fault_injector* faults = nullptr;
+    engine* owner = nullptr;
   };
   call_sender(sending_node& node, const parts& of) noexcept
       : node_(node),
@@ -72,6 +76,10 @@ class call_sender {
                                          batch_owner& owner);
   void send_batch(const call_place& to, std::span<const std::byte> records, std::uint32_t count,
                   std::span<call_slot* const> slots);
+  /// So many more calls run here from which calls inherit that they can be stopped.
+  void count_stoppable(int more) noexcept {
+    stoppable_running_.fetch_add(static_cast<std::uint32_t>(more), std::memory_order_relaxed);
+  }
 
  private:
   /// Who waits for room in the queue to a peer: that one computes, or is stopped, if it takes long.
@@ -104,6 +112,14 @@ class call_sender {
     result_decoder decode;
     when_full policy;
   };
+  template <bool CanStop>
+  inline bool begin_as(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
+                       when_full policy, call_room& out);
+  template <bool CanStop>
+  static inline void write_prefix(const call_place& to, std::span<std::byte> prefix, call_room& out);
+  [[gnu::noinline]] bool begin_stoppable(const request& what, call_room& out);
+  [[gnu::noinline]] void follow(frame_header head, std::int64_t deadline_ns);
+  call_slot* stopped(node_t node, msg::handler_entry& function);
   [[gnu::noinline]] bool begin_faulted(const request& what, call_room& out);
   bool suffer(const base::fault_rule& rule, const request& what, call_room& out);
   batch_slot claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
@@ -118,6 +134,7 @@ class call_sender {
 
   sending_node& node_;
   const parts of_;
+  std::atomic<std::uint32_t> stoppable_running_{0};
   const std::uint32_t known_keys_;  ///< what peers learned of; handlers loaded later come behind
   const std::uint32_t
       plain_keys_;  ///< of these, those about which nothing is special: none where calls may fail on purpose

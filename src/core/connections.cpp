@@ -112,9 +112,13 @@ void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
   if (who.state.load() == peer_state::lost || who.node == of_.own.node) return;
   receive_last_answers(who);
   if (who.state.load() == peer_state::lost) return;
-  who.about.set_loss(std::move(reason), how == peer_end::left);
-  base::log("runtime", base::log_level::info, "node %d %s: %s", who.node,
-            how == peer_end::left ? "has left" : "is lost", who.about.loss().c_str());
+  const last_events last = last_events_before(who, how);
+  who.about.set_loss(std::move(reason), how == peer_end::left, last.text);
+  // The host's user is told of what died in mid-work, whether or not somebody waits for it.
+  const bool is_news = last.busy && of_.own.node == 0 && !node_.leaving();
+  base::log("runtime", is_news ? base::log_level::warning : base::log_level::info, "node %d %s: %s%s%s", who.node,
+            how == peer_end::left ? "has left" : "is lost", who.about.loss().c_str(), last.text.empty() ? "" : "; ",
+            last.text.c_str());
   who.lost_at_ns.store(base::now_ns(), std::memory_order_relaxed);
   who.state.store(peer_state::lost, std::memory_order_release);
   who.fragments.clear();  // what is not whole by now will never be
@@ -126,6 +130,16 @@ void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
   if (gone != nullptr) of_.transports.forget(*gone);
   node_.after_loss(who.node, who.about.loss());
   of_.lock.wake_finished();
+}
+
+/// Empty: nobody can know, or there is no memory to say it.
+last_events connections::last_events_before(const peer& who, peer_end how) const noexcept {
+  if (how != peer_end::process_died) return {};
+  try {
+    return last_events_of(who.node, of_.transports.recorded_by(who.node));
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
 }
 
 /// What is still in the outbox of a lost peer never left this node, or not all of it, which is executed by nobody.

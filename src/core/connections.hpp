@@ -8,6 +8,7 @@
 #include "core/call_table.hpp"
 #include "core/fault_injector.hpp"
 #include "core/handshake.hpp"
+#include "core/last_events.hpp"
 #include "core/message_receiver.hpp"
 #include "core/outbox_message.hpp"
 #include "core/peer_events.hpp"
@@ -71,6 +72,7 @@ class connections {
   void receive_last_answers(peer& who) noexcept;
   void mark_unsent(const message_list& messages) noexcept;
   void fail_calls_to(peer& who, const transport::endpoint* gone, peer_end how) noexcept;
+  [[nodiscard]] last_events last_events_before(const peer& who, peer_end how) const noexcept;
   [[nodiscard]] std::exception_ptr describe_loss(peer& who, const msg::handler_entry* function, std::uint32_t call,
                                                  call_outcome outcome) const;
 

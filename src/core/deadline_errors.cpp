@@ -31,4 +31,18 @@ std::exception_ptr unanswered_call(const msg::handler_table& functions, node_t n
   }
 }
 
+std::exception_ptr stopped_call(const msg::handler_table& functions, node_t node, const msg::handler_entry* function,
+                                call_outcome outcome) noexcept {
+  try {
+    const std::string name = function == nullptr ? std::string("a call") : functions.pretty_name(function->key());
+    const char* const how = outcome == call_outcome::not_run
+                                ? " has not run (it was stopped before it began)"
+                                : " was stopped (it may still run; its result will be dropped)";
+    return std::make_exception_ptr(operation_cancelled(
+        name + (outcome == call_outcome::not_run ? " for node " : " on node ") + std::to_string(node) + how, outcome));
+  } catch (const std::bad_alloc&) {
+    return std::current_exception();
+  }
+}
+
 }  // namespace ham::detail

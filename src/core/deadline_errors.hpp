@@ -15,4 +15,8 @@ namespace ham::inline v0::detail {
 [[nodiscard]] std::exception_ptr unanswered_call(const msg::handler_table& functions, node_t node,
                                                  const msg::handler_entry* function) noexcept;
 
+/// The call was told to stop. Gives a ham::operation_cancelled, or std::bad_alloc.
+[[nodiscard]] std::exception_ptr stopped_call(const msg::handler_table& functions, node_t node,
+                                              const msg::handler_entry* function, call_outcome outcome) noexcept;
+
 }  // namespace ham::detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/clock.hpp"
 #include "core/batch_records.hpp"
 #include "core/remote_exception.hpp"
 
@@ -41,7 +42,7 @@ void dispatcher::take(peer& from, frame_header head, std::span<const std::byte> 
   } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= max_depth) [[unlikely]] {
     defer(from, head, payload);
   } else {
-    execute(from, head, payload);
+    execute(from, head, payload, 0);
   }
 }
 
@@ -49,7 +50,16 @@ void dispatcher::take_for_context(peer& from, frame_header head, std::span<const
   const std::uint32_t context = word_at(payload, 0);
   if (!set_aside(from, head, payload)) return;
   from.users.fetch_add(1, std::memory_order_relaxed);
-  if (node_.queue_for_context(context, {&from, head, {payload.begin(), payload.end()}})) return;
+  std::shared_ptr<call_stop> stop;
+  if (head.stoppable()) {
+    stop = list_stoppable(from, head, payload, base::now_ns());
+    if (stop == nullptr) {
+      from.users.fetch_sub(1, std::memory_order_relaxed);
+      of_.room.give(payload.size());
+      return;
+    }
+  }
+  if (node_.queue_for_context(context, {&from, head, {payload.begin(), payload.end()}, 0, std::move(stop)})) return;
   from.users.fetch_sub(1, std::memory_order_relaxed);
   of_.room.give(payload.size());
   refuse(from, head, payload,
@@ -58,13 +68,26 @@ void dispatcher::take_for_context(peer& from, frame_header head, std::span<const
                            call_error_reason::no_context));
 }
 
-void dispatcher::execute(peer& from, frame_header head, std::span<const std::byte> payload) {
+void dispatcher::execute(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns) {
   if (head.is_batch()) {
     execute_batch(from, head, payload);
     return;
   }
+  std::shared_ptr<call_stop> stop;
+  if (head.stoppable()) {
+    stop = list_stoppable(from, head, payload, arrived_ns != 0 ? arrived_ns : base::now_ns());
+    if (stop == nullptr) return;
+  }
   const execution scope(*this, from);
-  run_call(from, head.id(), payload, *of_.functions.find(head.key()));
+  run_single(from, head, payload, std::move(stop));
+}
+
+void dispatcher::run_single(peer& from, frame_header head, std::span<const std::byte> payload,
+                            std::shared_ptr<call_stop> stop) {
+  if (stop != nullptr)
+    run_stoppable(from, head, payload, std::move(stop));
+  else
+    run_call(from, head.id(), payload.subspan(head.prefix_bytes()), *of_.functions.find(head.key()));
 }
 
 void dispatcher::run_stored(stored_message& message) {
@@ -73,12 +96,13 @@ void dispatcher::run_stored(stored_message& message) {
     peer& from;
     ~done() { from.users.fetch_sub(1, std::memory_order_acq_rel); }
   } at_end{from};
-  frame_header head = message.head;
-  std::span<const std::byte> payload = std::span<const std::byte>(message.bytes).subspan(head.prefix_bytes());
+  const frame_header head = message.head;
+  std::span<const std::byte> payload = message.bytes;
   if (head.is_call()) {
-    run_call(from, head.id(), payload, *of_.functions.find(head.key()));
+    run_single(from, head, payload, std::move(message.stop));
     return;
   }
+  payload = payload.subspan(head.prefix_bytes());
   auto* const collected = new batch_reply(of_.replies, from, head.calls());
   for (std::uint32_t i = 0; i < head.calls(); ++i) {
     const batch_record next(payload);
@@ -130,7 +154,7 @@ std::string dispatcher::no_room() const {
 }
 
 void dispatcher::defer(peer& from, frame_header head, std::span<const std::byte> payload) {
-  stored_message message{&from, head, {payload.begin(), payload.end()}};
+  stored_message message{&from, head, {payload.begin(), payload.end()}, head.stoppable() ? base::now_ns() : 0};
   if (!set_aside(from, head, payload)) return;
   from.deferred.push_back(std::move(message));
   ++from.waiting;
@@ -169,7 +193,7 @@ bool dispatcher::run_first(peer& from) {
     run_next(from, *from.batch);
   } else {
     const stored_message message = take_deferred(from, from.deferred.begin());
-    execute(from, message.head, message.bytes);
+    execute(from, message.head, message.bytes, message.arrived_ns);
   }
   return true;
 }

@@ -6,11 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "base/recorder.hpp"
 #include "core/batch_reply.hpp"
+#include "core/call_stops.hpp"
 #include "core/continuation_runner.hpp"
 #include "core/message_check.hpp"
 #include "core/peer_table.hpp"
@@ -31,6 +34,13 @@ class called_node {
   /// A ping will not run. Its sender has gone on.
   virtual void lose_ping(frame_header head, std::span<const std::byte> payload,
                          std::span<const std::byte> error) noexcept = 0;
+  /// Takes a call of a peer back that waits for the thread of a context.
+  [[nodiscard]] virtual std::optional<stored_message> withdraw_from_contexts(const peer& /*from*/,
+                                                                             std::uint32_t /*call*/) {
+    return std::nullopt;
+  }
+  /// What calls that can be stopped ask of their node.
+  [[nodiscard]] virtual stopped_node* stops() noexcept { return nullptr; }
 };
 
 /// A call that may not begin when it is taken waits in its peer's list, behind the rest of a batch that is being
@@ -66,6 +76,8 @@ class dispatcher {
   }
   /// A call or a batch: begins, is set aside, is given to its context, or is refused. Throws ham::protocol_error.
   void take(peer& from, frame_header head, std::span<const std::byte> payload);
+  /// The call of that id is to stop: it is taken out of what waits, and answered, or told.
+  void cancel(peer& from, std::uint32_t id);
   /// Begins what was set aside, a bounded number of messages, and no more once `awaited` has settled or a continuation
   /// is due. True if something has begun.
   bool run_deferred(const call_slot* awaited) {
@@ -90,13 +102,18 @@ class dispatcher {
   /// much waits already.
   void begin_elsewhere(incoming_call& call);
   void end_elsewhere(incoming_call& call) noexcept;
+  /// Whether no more should be set aside without need.
+  [[nodiscard]] bool backlog_fills() const noexcept { return of_.room.fills(); }
   [[nodiscard]] bool runs_elsewhere() const noexcept { return pooled_in_flight_.load(std::memory_order_acquire) != 0; }
 
   /// Whether calls run on threads that have received them.
   [[nodiscard]] bool executing() const noexcept { return executing_.load(std::memory_order_relaxed) > 0; }
   [[nodiscard]] std::uint64_t calls_executed() const noexcept { return executed_.load(std::memory_order_relaxed); }
   /// In a child after fork: nothing is set aside.
-  void detach_after_fork() noexcept { deferred_ = 0; }
+  void detach_after_fork() noexcept {
+    deferred_ = 0;
+    stops_.detach_after_fork();
+  }
 
  private:
   /// While it lives, the calling thread executes user code on behalf of a peer, without the receiving lock. No
@@ -144,6 +161,7 @@ class dispatcher {
   /// Without the receiving lock.
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
                 batch_reply* collected = nullptr) const {
+    const base::recorded_execution recorded(from.node, entry.key(), id);
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
     try {
       entry.handler(&call);
@@ -151,8 +169,16 @@ class dispatcher {
       call_failed(call);
     }
   }
+  /// A call, behind its prefix.
+  void run_single(peer& from, frame_header head, std::span<const std::byte> payload, std::shared_ptr<call_stop> stop);
+  void run_stoppable(peer& from, frame_header head, std::span<const std::byte> payload,
+                     std::shared_ptr<call_stop> stop);
+  /// Lists a call that can be stopped, while the receiving lock is still held under which its stop would be received.
+  /// nullptr: there was no memory, and it was refused.
+  [[nodiscard]] std::shared_ptr<call_stop> list_stoppable(peer& from, frame_header head,
+                                                          std::span<const std::byte> payload, std::int64_t arrived_ns);
   void take_for_context(peer& from, frame_header head, std::span<const std::byte> payload);
-  void execute(peer& from, frame_header head, std::span<const std::byte> payload);
+  void execute(peer& from, frame_header head, std::span<const std::byte> payload, std::int64_t arrived_ns);
   void execute_batch(peer& from, frame_header head, std::span<const std::byte> payload);
   void run_next(peer& from, open_batch& batch);
   bool run_some_deferred(const call_slot* awaited);
@@ -171,6 +197,7 @@ class dispatcher {
   std::atomic<int> executing_{0};
   std::atomic<std::uint64_t> executed_{0};
   std::atomic<int> pooled_in_flight_{0};
+  call_stops stops_;  ///< of calls that run
 };
 
 }  // namespace ham::detail

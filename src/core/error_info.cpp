@@ -40,6 +40,9 @@ error_info info_of_ham_error(const error& thrown) {
   } else if (const auto* const late = dynamic_cast<const deadline_exceeded*>(&thrown)) {
     result.kind = error_kind::deadline;
     result.outcome = late->outcome();
+  } else if (const auto* const stopped = dynamic_cast<const operation_cancelled*>(&thrown)) {
+    result.kind = error_kind::cancelled;
+    result.outcome = stopped->outcome();
   } else if (const auto* const lost = dynamic_cast<const node_failure*>(&thrown)) {
     result.kind = error_kind::node;
     result.outcome = lost->outcome();
@@ -63,6 +66,7 @@ const char* to_string(error_kind kind) noexcept {
     case error_kind::buffer: return "buffer";
     case error_kind::object: return "object";
     case error_kind::deadline: return "deadline";
+    case error_kind::cancelled: return "cancelled";
     case error_kind::node: return "node";
     case error_kind::remote: return "remote";
     case error_kind::other_of_ham: return "other of HAM";

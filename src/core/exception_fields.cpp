@@ -112,6 +112,10 @@ std::optional<encoded_exception> take_outcome_apart(const std::string& name) {
     if (typeid(thrown) != typeid(deadline_exceeded)) return std::nullopt;
     return encoded_exception{field_code::deadline, name, thrown.what(),
                              std::string(1, static_cast<char>(thrown.outcome()))};
+  } catch (const operation_cancelled& thrown) {
+    if (typeid(thrown) != typeid(operation_cancelled)) return std::nullopt;
+    return encoded_exception{field_code::cancelled, name, thrown.what(),
+                             std::string(1, static_cast<char>(thrown.outcome()))};
   } catch (...) {
     return std::nullopt;
   }
@@ -121,6 +125,10 @@ std::exception_ptr make_with_outcome(std::uint8_t kind, const std::string& what,
   if (kind == field_code::deadline) {
     if (extra.size() != 1) throw protocol_error("a missed deadline without an outcome");
     return std::make_exception_ptr(deadline_exceeded(what, outcome_of(static_cast<std::uint8_t>(extra[0]))));
+  }
+  if (kind == field_code::cancelled) {
+    if (extra.size() != 1) throw protocol_error("a call that was stopped without an outcome");
+    return std::make_exception_ptr(operation_cancelled(what, outcome_of(static_cast<std::uint8_t>(extra[0]))));
   }
   msg::reader from(reinterpret_cast<const std::byte*>(extra.data()), extra.size());
   const auto [node, host, pid, function, call, outcome] = msg::decode<failure_fields>(from);

@@ -25,14 +25,23 @@ class frame_header {
     return frame_header(head.kind, loaded(head.key), loaded(head.call));
   }
   [[nodiscard]] static constexpr bool known(const transport::frame_head& head) noexcept {
-    const bool plain = head.kind >= to_byte(wire_kind::call) && head.kind <= to_byte(wire_kind::relay);
-    return plain || head.kind == (to_byte(wire_kind::call) | context_flag) ||
+    const bool plain = head.kind >= to_byte(wire_kind::call) && head.kind <= to_byte(wire_kind::cancel);
+    return plain || (head.kind & ~(context_flag | stop_flag)) == to_byte(wire_kind::call) ||
            head.kind == (to_byte(wire_kind::batch) | context_flag);
   }
   // ---- what is sent
   /// `key`: the receiver's. `id`: no_reply if none is wanted.
   [[nodiscard]] static constexpr frame_header call(std::uint32_t key, std::uint32_t id, bool in_context) noexcept {
     return {flagged(wire_kind::call, in_context), key, id};
+  }
+  /// The same with what makes it special: `flags` of in_context and stoppable.
+  [[nodiscard]] static constexpr frame_header flagged_call(std::uint32_t key, std::uint32_t id,
+                                                           std::uint8_t flags) noexcept {
+    return {static_cast<std::uint8_t>(to_byte(wire_kind::call) | flags), key, id};
+  }
+  /// The call `id` is to stop.
+  [[nodiscard]] static constexpr frame_header cancel(std::uint32_t id) noexcept {
+    return {to_byte(wire_kind::cancel), 0, id};
   }
   [[nodiscard]] static constexpr frame_header batch(std::uint32_t calls, bool in_context) noexcept {
     return {flagged(wire_kind::batch, in_context), calls, no_reply};
@@ -56,7 +65,9 @@ class frame_header {
     return {number(), call_id(), static_cast<std::uint8_t>(byte_)};
   }
 
-  [[nodiscard]] constexpr wire_kind kind() const noexcept { return static_cast<wire_kind>(byte_ & ~context_flag); }
+  [[nodiscard]] constexpr wire_kind kind() const noexcept {
+    return static_cast<wire_kind>(byte_ & ~(context_flag | stop_flag));
+  }
   [[nodiscard]] constexpr bool is_call() const noexcept { return kind() == wire_kind::call; }
   [[nodiscard]] constexpr bool is_batch() const noexcept { return kind() == wire_kind::batch; }
 
@@ -68,8 +79,12 @@ class frame_header {
   }
   /// Whether it is for a context, not for the main queue.
   [[nodiscard]] constexpr bool in_context() const noexcept { return (byte_ & context_flag) != 0; }
-  /// Bytes of the payload before its arguments or records: the number of the context.
-  [[nodiscard]] constexpr std::size_t prefix_bytes() const noexcept { return in_context() ? sizeof(std::uint32_t) : 0; }
+  /// Whether its caller can stop it.
+  [[nodiscard]] constexpr bool stoppable() const noexcept { return (byte_ & stop_flag) != 0; }
+  /// Bytes of the payload before its arguments or records: the number of the context, and the time that is left.
+  [[nodiscard]] constexpr std::size_t prefix_bytes() const noexcept {
+    return (in_context() ? sizeof(std::uint32_t) : 0) + (stoppable() ? time_left_bytes : 0);
+  }
 
   // ---- of a call
   /// Of its function.
@@ -80,10 +95,10 @@ class frame_header {
   /// For the main queue: the common case, at the price of one comparison.
   [[nodiscard]] constexpr bool is_call_of_main_queue() const noexcept { return byte_ == to_byte(wire_kind::call); }
 
-  // ---- of a call, a batch, or the reply to a call
+  // ---- of a call, a batch, the reply to a call, or its stop
   /// no_reply: the message itself is not answered; a ping is not, and the calls of a batch have ids of their own.
   [[nodiscard]] constexpr std::uint32_t id() const noexcept {
-    assert(is_call() || is_batch() || is_reply());
+    assert(is_call() || is_batch() || is_reply() || kind() == wire_kind::cancel);
     return call_id();
   }
 
@@ -100,6 +115,7 @@ class frame_header {
 
  private:
   static constexpr std::uint8_t context_flag = detail::in_context;
+  static constexpr std::uint8_t stop_flag = detail::stoppable;
 
   [[nodiscard]] constexpr bool is_reply() const noexcept {
     return kind() == wire_kind::reply || kind() == wire_kind::reply_error;

@@ -13,7 +13,9 @@ void throw_no_function(std::uint32_t key) {
 }
 
 void check_message(const msg::handler_table& functions, frame_header head, std::span<const std::byte> payload) {
-  if (payload.size() < head.prefix_bytes()) throw protocol_error("a call in a context without its number");
+  if (payload.size() < head.prefix_bytes())
+    throw protocol_error(head.stoppable() ? "a call without the time that it has"
+                                          : "a call in a context without its number");
   payload = payload.subspan(head.prefix_bytes());
   if (head.is_call()) {
     static_cast<void>(callable_entry(functions, head.key()));

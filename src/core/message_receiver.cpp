@@ -84,6 +84,8 @@ void message_receiver::receive(transport::endpoint& from, const transport::frame
       }
       case to_byte(wire_kind::call):
       case to_byte(wire_kind::call) | in_context:
+      case to_byte(wire_kind::call) | stoppable:
+      case to_byte(wire_kind::call) | stoppable | in_context:
       case to_byte(wire_kind::batch):
       case to_byte(wire_kind::batch) | in_context: {
         const frame_header head = frame_header::decode(frame.head);
@@ -158,6 +160,10 @@ void message_receiver::receive_message(peer& from, frame_header head, std::span<
       return;
     case wire_kind::notice: node_.receive_notice(from, payload); return;
     case wire_kind::flow: ping_flow::receive(from, payload); return;
+    case wire_kind::cancel:
+      if (!payload.empty()) throw protocol_error("a stop of a call with more than its number");
+      of_.calls.cancel(from, head.id());
+      return;
     case wire_kind::relay: node_.receive_relayed(from, head, payload); return;
     case wire_kind::goodbye: node_.receive_goodbye(from, payload); return;
     case wire_kind::fragment: throw protocol_error("a fragment of a fragment");

@@ -17,11 +17,13 @@ const char* words_for(call_outcome outcome) noexcept {
 
 }  // namespace
 
-std::exception_ptr make_node_failure(node_failure::details details, const std::string& reason) {
+std::exception_ptr make_node_failure(node_failure::details details, const std::string& reason,
+                                     const std::string& last_events) {
   std::string message = "node " + std::to_string(details.node) + " failed: " + (reason.empty() ? "lost" : reason) +
                         " (host " + details.host + (details.pid < 0 ? "" : ", pid " + std::to_string(details.pid)) +
                         ")";
   if (!details.function.empty()) message += "; the call of " + details.function + " has " + words_for(details.outcome);
+  if (!last_events.empty()) message += "; " + last_events;
   try {  // make_exception_ptr would turn a bad_alloc of its own into the result
     throw node_failure(message, std::move(details));
   } catch (const node_failure&) {

@@ -47,6 +47,8 @@ struct stored_message {
   struct peer* from;
   frame_header head;
   std::vector<std::byte> bytes;
+  std::int64_t arrived_ns = 0;                ///< of a call that can be stopped, and waits for the main queue
+  std::shared_ptr<call_stop> stop = nullptr;  ///< of one that waits for a context: listed, so that its stop finds it
 };
 
 struct batch_reply;

@@ -38,22 +38,25 @@ std::int64_t peer_identity::pid() const noexcept {
   return info_.pid;
 }
 
-void peer_identity::set_loss(std::string why, bool orderly) noexcept {
+void peer_identity::set_loss(std::string why, bool orderly, std::string last_events) noexcept {
   std::lock_guard guard(mutex_);
   loss_ = std::move(why);
+  last_events_ = std::move(last_events);
   orderly_ = orderly;
 }
 
 std::exception_ptr peer_identity::failure(node_failure::details of) const {
   std::string reason;
+  std::string last_events;
   {
     std::lock_guard guard(mutex_);
     if (!info_.name.empty()) of.host = info_.name;
     if (info_.pid >= 0) of.pid = info_.pid;
     reason = loss_;
+    last_events = last_events_;
     of.orderly = orderly_;
   }
-  return make_node_failure(std::move(of), reason);
+  return make_node_failure(std::move(of), reason, last_events);
 }
 
 void peer_identity::detach_after_fork(std::string why) {

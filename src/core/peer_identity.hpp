@@ -26,8 +26,8 @@ class peer_identity {
   /// Negative: it has told nothing.
   [[nodiscard]] std::int64_t pid() const noexcept;
 
-  /// Once, with the receiving lock. `orderly`: see node_failure.
-  void set_loss(std::string why, bool orderly = false) noexcept;
+  /// Once, with the receiving lock. `orderly`: see node_failure. `last_events`: what it did last, or empty.
+  void set_loss(std::string why, bool orderly = false, std::string last_events = {}) noexcept;
   /// Empty: it was not lost. For who has the receiving lock.
   [[nodiscard]] const std::string& loss() const noexcept { return loss_; }
   /// The ham::node_failure of a call. What the node has told of itself replaces host and pid. Throws std::bad_alloc.
@@ -41,6 +41,7 @@ class peer_identity {
   info info_;
   std::string address_;
   std::string loss_;
+  std::string last_events_;
   bool orderly_ = false;
 };
 

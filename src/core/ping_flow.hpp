@@ -37,6 +37,8 @@ class ping_flow {
   }
   /// It will not begin: the node ends.
   void drop(std::size_t bytes) noexcept { room_.give(bytes); }
+  /// Whether there is little room left.
+  [[nodiscard]] bool fills() const noexcept { return room_.filling(); }
   /// A ping was set aside: its sender is told to hold further ones if there is little room left.
   void slow_if_filling(peer& from) noexcept {
     if (room_.filling()) [[unlikely]]

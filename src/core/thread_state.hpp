@@ -1,10 +1,13 @@
 // What the runtime keeps per thread, and which engine a process has: all that is global in it.
 #pragma once
 
+#include <utility>
+
 #include "ham/offload/detail/engine_api.hpp"
 
 namespace ham::inline v0::detail {
 
+class call_stop;
 class ready_queue;
 
 struct thread_state {
@@ -19,11 +22,34 @@ struct thread_state {
     const ready_queue* of = nullptr;
     unsigned depth = 0;
   } draining;
-  bool on_executor = false;  ///< it runs the work of an executor, and may be of no node
-  void* context = nullptr;   ///< whose calls it executes, if it is the thread of one
+  bool on_executor = false;   ///< it runs the work of an executor, and may be of no node
+  void* context = nullptr;    ///< whose calls it executes, if it is the thread of one
+  call_stop* stop = nullptr;  ///< of the call that it executes at `stop_depth`, if that can be stopped
+  unsigned stop_depth = 0;
+
+  /// Of the innermost call; nullptr: it cannot be stopped.
+  [[nodiscard]] call_stop* innermost_stop() const noexcept { return depth == stop_depth ? stop : nullptr; }
 };
 
 extern constinit thread_local thread_state this_thread;
+
+/// While it lives, the calling thread executes a call that can be stopped; nullptr: one that cannot.
+class stop_scope {
+ public:
+  explicit stop_scope(call_stop* of) noexcept
+      : before_(std::exchange(this_thread.stop, of)),
+        depth_before_(std::exchange(this_thread.stop_depth, this_thread.depth)) {}
+  stop_scope(const stop_scope&) = delete;
+  stop_scope& operator=(const stop_scope&) = delete;
+  ~stop_scope() {
+    this_thread.stop = before_;
+    this_thread.stop_depth = depth_before_;
+  }
+
+ private:
+  call_stop* const before_;
+  const unsigned depth_before_;
+};
 
 /// The engine that the calling thread works for, or nullptr.
 [[nodiscard]] engine* current_or_null() noexcept;

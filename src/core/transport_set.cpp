@@ -78,6 +78,13 @@ std::int64_t transport_set::peer_pid(node_t node) const noexcept {
   return -1;
 }
 
+std::vector<std::byte> transport_set::recorded_by(node_t node) const {
+  for (const auto& one : all()) {
+    if (std::vector<std::byte> bytes = one->recorded_by(node); !bytes.empty()) return bytes;
+  }
+  return {};
+}
+
 void transport_set::shutdown() noexcept {
   for (const auto& one : all()) one->shutdown();
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "transport/transport.hpp"
 
@@ -46,6 +47,8 @@ class transport_set {
   [[nodiscard]] std::int64_t max_sleep_ns() const noexcept;
   /// The process behind a node of this machine, which one of them has started; negative: not known.
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept;
+  /// See transport::recorded_by.
+  [[nodiscard]] std::vector<std::byte> recorded_by(node_t node) const;
   /// See transport::shutdown.
   void shutdown() noexcept;
   /// In a child after fork: their threads are not here, and their memory and processes are the parent's.

@@ -19,10 +19,15 @@ enum class wire_kind : std::uint8_t {
   notice,  ///< words between the jobs of two nodes
   flow,    ///< whether pings are welcome: one byte, 1: not now
   relay,   ///< a frame between two nodes that are not connected, through others
+  cancel,  ///< the call of that id is to stop
 };
 
 /// Set beside call and batch: the payload begins with the number of a context.
 inline constexpr std::uint8_t in_context = 0x40;
+/// Set beside call: behind the number of a context, the call has the time that it may still take.
+inline constexpr std::uint8_t stoppable = 0x20;
+/// That time in nanoseconds; 0: no limit.
+inline constexpr std::size_t time_left_bytes = 8;
 /// In front of everything that is relayed: the number of the node that has sent it, in as many bytes.
 inline constexpr std::size_t relay_sender_bytes = 8;
 /// Behind that, in front of the payload of a frame: its own key and call.
@@ -43,7 +48,7 @@ inline constexpr std::uint32_t no_reply = 0xffffffff;
 /// In front of each call of a batch: key, call id, size.
 inline constexpr std::size_t record_head_bytes = 12;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
-inline constexpr std::uint32_t protocol_version = 6;
+inline constexpr std::uint32_t protocol_version = 7;
 
 [[nodiscard]] constexpr std::uint8_t to_byte(wire_kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
 

@@ -6,6 +6,7 @@
 #include "ham/offload/context.hpp"
 #include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/node.hpp"
+#include "runtime/always_runs.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine_info.hpp"
@@ -91,6 +92,8 @@ void close_context() {
   ham::detail::current().thread_contexts.close_current();
   drain_context();
 }
+
+[[maybe_unused]] const bool always_run = ham::detail::always_run(fn<&drain_context>, fn<&close_context>);
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ham/offload/call.hpp"
+#include "runtime/always_runs.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/local_memory.hpp"
 #include "runtime/memory_access.hpp"
@@ -167,6 +168,9 @@ void move_own_rows(engine& at, const one_sided& what) {
     return true;
   });
 }
+
+[[maybe_unused]] const bool always_run =
+    ham::detail::always_run(fn<&store_rows_here>, fn<&load_rows_here>, fn<&copy_rows_from_here>);
 
 }  // namespace
 

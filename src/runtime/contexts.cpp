@@ -1,6 +1,7 @@
 // Threads of contexts.
 #include "runtime/contexts.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include "runtime/engine.hpp"
@@ -31,6 +32,21 @@ bool contexts::push(std::uint32_t context, stored_message message) {
   to.news.store(true, std::memory_order_release);
   to.wake.notify_one();
   return true;
+}
+
+std::optional<stored_message> contexts::withdraw(const peer& from, std::uint32_t call) {
+  std::lock_guard guard(mutex_);
+  for (auto& [id, one] : workers_) {
+    std::lock_guard queue_guard(one->mutex);
+    const auto found = std::find_if(one->queue.begin(), one->queue.end(), [&](const stored_message& waiting) {
+      return waiting.from == &from && waiting.head.is_call() && waiting.head.id() == call;
+    });
+    if (found == one->queue.end()) continue;
+    std::optional<stored_message> withdrawn(std::move(*found));
+    one->queue.erase(found);
+    return withdrawn;
+  }
+  return std::nullopt;
 }
 
 void contexts::work(worker& self) {

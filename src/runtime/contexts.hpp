@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/thread.hpp"
@@ -27,6 +28,8 @@ class contexts {
   [[nodiscard]] std::uint32_t open(std::size_t stack_bytes = 0);
   /// Queues a message, for which room was taken. False if there is no such context.
   [[nodiscard]] bool push(std::uint32_t context, stored_message message);
+  /// Takes back a call that waits; the room that it has is the caller's to give.
+  [[nodiscard]] std::optional<stored_message> withdraw(const peer& from, std::uint32_t call);
   /// Ends the calling context after what is queued; called on the context's own thread.
   void close_current();
   /// Ends a context after what is queued; any thread. Unknown: nothing.

@@ -15,6 +15,7 @@
 #include "msg/pool_thread.hpp"
 #include "runtime/forks.hpp"
 #include "runtime/node_info.hpp"
+#include "runtime/recording.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
@@ -93,7 +94,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       greetings(own, replies, waits),
       all_connections(*this,
                       {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),
-      calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults}),
+      calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults, this}),
       self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
       receiver_(*this, {*table_, calls_in, calls, greetings, &faults}),
       forwarder_(*this, self, ways, peers, replies),
@@ -110,6 +111,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
   own.state.store(peer_state::ready, std::memory_order_release);
   self_endpoint_.user = &own;
   detach_in_forks(*this);
+  start_recorder(self_);
 }
 
 engine::~engine() {

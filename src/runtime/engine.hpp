@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -58,7 +59,8 @@ class engine final : public called_node,
                      private served_node,
                      private sending_node,
                      private relaying_node,
-                     private receiving_node {
+                     private receiving_node,
+                     private stopped_node {
  public:
   engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> memory);
   ~engine() override;
@@ -143,6 +145,14 @@ class engine final : public called_node,
   /// Makes progress until the call has settled or the time has come. True if it has settled.
   bool wait(call_slot& slot, std::int64_t until_ns);
 
+  // ---- stopping calls of this node (engine_stops.cpp)
+  /// False: it has settled, or cannot be stopped. Runs what has settled.
+  bool stop(call_slot& slot, offload::when_stopped how) noexcept;
+  /// The same by its id, and runs nothing.
+  void stop_call(std::uint32_t call, offload::when_stopped how) noexcept;
+  /// Kills the process of the node that executes it. Throws ham::call_error if it is not known, std::system_error.
+  void kill(const call_slot& slot) const;
+
  private:
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
   /// something was done.
@@ -177,6 +187,8 @@ class engine final : public called_node,
   void settle_the_rest();
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
+  bool stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept;
+  void send_stop(peer& to, std::uint32_t call) noexcept;
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
   std::int64_t check_clock(std::int64_t now, const call_slot* awaited, std::int64_t& silent_since) override;
@@ -198,6 +210,7 @@ class engine final : public called_node,
 
   // ---- sending_node
   peer_hold make_ready(node_t node, std::int64_t deadline_ns) override;
+  void stop_call(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
   bool progress() override { return progress(nullptr); }
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
     std::rethrow_exception(loss_of(who, function, 0, outcome));
@@ -231,7 +244,18 @@ class engine final : public called_node,
   void fail_peer(peer& who, const std::string& why) noexcept override { all_connections.fail(who, why); }
   void used_long_memory() noexcept override { long_messages.start(); }
 
+  // ---- stopped_node (engine_stops.cpp)
+  void receive_stops(bool all) noexcept override;
+  void stop_nested(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
+  void stop_nested_locked(std::uint32_t call) noexcept override;
+  void drop_settled(std::vector<std::uint32_t>& these) noexcept override;
+  void count_stoppable(int more) noexcept override { calls_out.count_stoppable(more); }
+
   // ---- called_node (engine_receive.cpp)
+  [[nodiscard]] std::optional<stored_message> withdraw_from_contexts(const peer& from, std::uint32_t call) override {
+    return thread_contexts.withdraw(from, call);
+  }
+  [[nodiscard]] stopped_node* stops() noexcept override { return this; }
   [[nodiscard]] bool queue_for_context(std::uint32_t context, stored_message message) override {
     return thread_contexts.push(context, std::move(message));
   }

@@ -22,7 +22,10 @@ void engine::expire(call_slot& slot) noexcept {
     return;
   }
   const bool withdrawn = slot.function != nullptr && peers.has(slot.node) && peers[slot.node].withdraw_call(slot.id);
-  if (withdrawn) slot.reply_due = false;
+  if (withdrawn)
+    slot.reply_due = false;
+  else if (peers.has(slot.node) && !slot.function->always_runs())
+    send_stop(peers[slot.node], slot.id);
   calls.fail(slot, withdrawn ? missed_call(*table_, slot.node, *slot.function)
                              : unanswered_call(*table_, slot.node, slot.function));
 }

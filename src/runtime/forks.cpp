@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/immortal.hpp"
+#include "base/recorder.hpp"
 #include "base/renew.hpp"
 #include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
@@ -41,6 +42,7 @@ void after_fork_in_child() {
   }
   all().process = ::getpid();
   forget_objects_after_fork();
+  base::detach_recorder_after_fork();
   for (engine* one : all().alive) one->detach_after_fork();
   all().alive.clear();
   all().mutex.unlock();

@@ -8,6 +8,7 @@
 #include "ham/offload/call.hpp"
 #include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/memory.hpp"
+#include "runtime/always_runs.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
@@ -66,6 +67,9 @@ void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, 
   load_local(at, {from, from_tag}, copy.data(), bytes);
   put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}, how).get();
 }
+
+[[maybe_unused]] const bool always_run =
+    ham::detail::always_run(fn<&free_here>, fn<&store_here>, fn<&load_here>, fn<&copy_from_here>);
 
 }  // namespace
 

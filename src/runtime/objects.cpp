@@ -16,6 +16,7 @@
 #include "ham/msg/names.hpp"
 #include "ham/offload/detail/object_space.hpp"
 #include "ham/offload/remote.hpp"
+#include "runtime/always_runs.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
@@ -161,6 +162,8 @@ object_hold find_object(node_t node, object_id which) {
 void destroy_here(node_t node, object_id which) {
   static_cast<void>(object_space::process().take(serial_of(engine_of(node)), which));
 }
+
+[[maybe_unused]] static const bool always_runs = always_run(fn<&destroy_here>);
 
 void destroy_object(const destination& to, object_id which) {
   if (which.number == 0) throw_no_object();

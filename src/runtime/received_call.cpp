@@ -4,7 +4,11 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/recorder.hpp"
+#include "core/call_stops.hpp"
+#include "core/peer.hpp"
 #include "core/thread_state.hpp"
+#include "ham/msg/handler_table.hpp"
 #include "runtime/executing.hpp"
 
 namespace ham::inline v0::detail {
@@ -12,6 +16,14 @@ namespace {
 
 /// Calls that the thread executes for a policy: they count for no node's nesting.
 constinit thread_local unsigned kept_calls = 0;
+
+/// It has waited for its thread, and need not begin any more.
+[[noreturn]] void throw_stopped(incoming_call& call) {
+  call.decoded = true;
+  throw operation_cancelled(
+      msg::handler_table::local().pretty_name(call.function->key()) + " has not run (it was stopped before it began)",
+      call_outcome::not_run);
+}
 
 }  // namespace
 
@@ -21,14 +33,20 @@ bool executes_something() noexcept {
 
 /// A call with its bytes, for copies.
 struct received_call_base::kept {
-  explicit kept(const incoming_call& from) : call(from), bytes(from.payload.begin(), from.payload.end()) {
+  explicit kept(const incoming_call& from) : bytes(from.payload.begin(), from.payload.end()) {
+    static_cast<incoming_call&>(call) = from;
+    if (from.stoppable) call.stop = static_cast<const stoppable_call&>(from).stop;
     call.payload = bytes;
     share_call(call);
+    base::this_recorder.mark_queued(call.call);
   }
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;
-  ~kept() { unshare_call(call); }
-  incoming_call call;
+  ~kept() {
+    call.stop.reset();  // behind the next the engine may go
+    unshare_call(call);
+  }
+  stoppable_call call;
   std::vector<std::byte> bytes;
 };
 
@@ -47,6 +65,10 @@ void received_call_base::run(call_body body) {
       body(*call_);
     } else {  // on a thread that works for no runtime in particular
       const engine_scope scope(call_->at);
+      call_stop* const stop = kept_->call.stop.get();
+      const stop_scope stopped_by(stop);
+      if (stop != nullptr && stop->requested()) throw_stopped(*call_);
+      const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call);
       body(*call_);
     }
   } catch (...) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
@@ -101,6 +102,13 @@ class message_memory {
   virtual bool trim_long() noexcept = 0;
 };
 
+/// Where a sender tells that a call is to stop, in memory of the receiver's that both have: not the mark means that it
+/// is not, or that another one needed the same word later.
+struct stop_word {
+  std::atomic<std::uint64_t>* word = nullptr;
+  std::uint64_t mark = 0;
+};
+
 /// One connection to one node.
 class endpoint {
  public:
@@ -159,6 +167,15 @@ class endpoint {
   /// One-sided access to the peer's memory, or nullptr where the medium has none. May outlive the endpoint, and is
   /// given back before the transport is destroyed.
   [[nodiscard]] virtual std::shared_ptr<remote_memory> memory() noexcept { return nullptr; }
+
+  // ---- stopping calls, under the receiving lock; beside the frame that says so
+  /// The word of this node for a call of the peer, which is 0 if nothing is to stop. It stays as long as the transport;
+  /// the medium may have none.
+  [[nodiscard]] virtual stop_word stop_word_of(std::uint32_t /*call*/) const noexcept { return {}; }
+  /// The frame has come: the word is free for others.
+  virtual void clear_stop_word(std::uint32_t /*call*/) noexcept {}
+  /// A call of this node to the peer is to stop.
+  virtual void announce_stop(std::uint32_t /*call*/) noexcept {}
 
   /// The runtime's record of this peer, opaque here; nullptr until the runtime has seen the endpoint.
   void* user = nullptr;
@@ -228,6 +245,9 @@ class transport {
   [[nodiscard]] virtual int home_core() const noexcept { return -1; }
   /// Process id behind a node on this machine; negative where unknown.
   [[nodiscard]] virtual std::int64_t peer_pid(node_t) const noexcept { return -1; }
+  /// The memory of the flight recorder of a node on this machine (base/recorder_area.hpp), also of one that has died;
+  /// empty where it cannot be read. Bytes of that node: not to be believed. Any thread.
+  [[nodiscard]] virtual std::vector<std::byte> recorded_by(node_t) const { return {}; }
   /// Orderly end: on the host, waits until the targets have ended or ends them.
   virtual void shutdown() noexcept = 0;
 };

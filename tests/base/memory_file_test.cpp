@@ -34,6 +34,22 @@ TEST(memory_file, is_shared_by_its_mappings_and_has_no_name) {
   EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);
 }
 
+TEST(memory_file, gives_a_range_back_which_reads_as_zeros) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const unique_fd file = make_memory_file("test", 3 * page);
+  const mapping here(file.get(), 3 * page);
+  std::fill_n(here.data(), here.size(), std::byte{7});
+  drop_range(file.get(), page, page);
+  struct stat about {};
+  ASSERT_EQ(::fstat(file.get(), &about), 0);
+  EXPECT_LT(static_cast<std::size_t>(about.st_blocks) * 512, 3 * page);
+  EXPECT_EQ(file_size(file.get()), 3 * page);
+  EXPECT_EQ(here.data()[page - 1], std::byte{7});
+  EXPECT_EQ(here.data()[page], std::byte{0});
+  EXPECT_EQ(here.data()[2 * page - 1], std::byte{0});
+  EXPECT_EQ(here.data()[2 * page], std::byte{7});
+}
+
 TEST(memory_file, can_be_neither_shrunk_nor_sealed_further) {
   const unique_fd file = make_memory_file("test", 8192);
   EXPECT_EQ(::fcntl(file.get(), F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_SEAL);

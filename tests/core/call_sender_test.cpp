@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/recorder_here.hpp"
 #include "core/batch_records.hpp"
 #include "core/callable.hpp"
 #include "core/idle_node.hpp"
@@ -496,6 +497,31 @@ TEST_F(faulty_sender, a_call_of_a_batch_is_not_late_beyond_its_deadline) {
   node_.late = true;
   rules("*:request:1");
   EXPECT_THROW(static_cast<void>(begin(1'000'000)), deadline_exceeded) << "without a node there is nothing to decide";
+}
+
+// ---- the flight recorder
+
+TEST_F(call_sender, calls_and_pings_are_recorded_when_they_are_sent) {
+  const test::recorder_here recorder(self);
+  to_.allowed = 2;
+  ASSERT_TRUE(send(8));
+  ASSERT_TRUE(ping(8));
+  const auto past = recorder.thread().past;
+  ASSERT_EQ(past.size(), 2U);
+  EXPECT_EQ(past[0].kind, base::recorded_kind::pinged);
+  EXPECT_EQ(past[0].peer, other);
+  EXPECT_EQ(past[0].function, test::callable_key());
+  EXPECT_EQ(past[1].kind, base::recorded_kind::sent);
+  EXPECT_EQ(past[1].peer, other);
+  EXPECT_EQ(past[1].function, test::callable_key());
+  EXPECT_EQ(past[1].call, last().id);
+}
+
+TEST_F(call_sender, what_is_not_sent_is_not_recorded) {
+  const test::recorder_here recorder(self);
+  to_.allowed = 0;
+  ASSERT_FALSE(send(8, other, when_full::refuse));
+  EXPECT_TRUE(recorder.thread().past.empty());
 }
 
 }  // namespace call_sender_test

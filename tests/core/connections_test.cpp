@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/recorder_area.hpp"
 #include "core/callable.hpp"
 #include "core/greeting.hpp"
 #include "core/idle_node.hpp"
@@ -312,6 +314,52 @@ TEST_F(connections, one_that_is_to_fail_is_closed_before_it_is_greeted) {
   EXPECT_NE(to_.closed_because.find("rule 1:connect:1"), std::string::npos) << to_.closed_because;
   ASSERT_EQ(node_.lost.size(), 1U);
   EXPECT_EQ(node_.hosts_lost, 0);
+}
+
+/// Has the flight recorder of node 1, which was executing its call 77 of this node.
+class recorded_transport final : public transport::transport {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "recorded"; }
+  void connect(node_t) override {}
+  [[nodiscard]] ham::transport::endpoint* poll(ham::transport::frame&, unsigned) override { return nullptr; }
+  [[nodiscard]] bool arm() override { return true; }
+  void disarm() noexcept override {}
+  [[nodiscard]] int wake_fd() const noexcept override { return -1; }
+  void wake() noexcept override {}
+  void shutdown() noexcept override {}
+  [[nodiscard]] std::vector<std::byte> recorded_by(node_t) const override {
+    const auto area = std::make_unique<base::recorder_area>();
+    area->head.magic = base::recorder_head::magic_value;
+    area->head.node = other;
+    area->rings[0].open[0] = base::recorded_event::make(base::recorded_kind::executing, 1, self, 12, 77);
+    bytes copy(sizeof *area);
+    std::memcpy(copy.data(), area.get(), copy.size());
+    return copy;
+  }
+};
+
+TEST_F(connections, of_a_node_that_has_died_its_last_events_are_told) {
+  transports_.add(std::make_unique<recorded_transport>());
+  connect(to_);
+  call_slot& call = pending(0);
+  testing::internal::CaptureStderr();
+  end(peer_end::process_died, "its process was killed");
+  const std::string line = testing::internal::GetCapturedStderr();
+  EXPECT_NE(line.find("node 1 is lost: its process was killed; it was executing function 12"), std::string::npos)
+      << line;
+  const std::string text = failure_of(call).what();
+  EXPECT_NE(text.find("; it was executing function 12"), std::string::npos) << text;
+}
+
+TEST_F(connections, of_a_node_whose_process_may_live_nothing_is_told) {
+  transports_.add(std::make_unique<recorded_transport>());
+  connect(to_);
+  call_slot& call = pending(0);
+  testing::internal::CaptureStderr();
+  end(peer_end::connection_lost);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  const std::string text = failure_of(call).what();
+  EXPECT_EQ(text.find("executing"), std::string::npos) << text;
 }
 
 TEST(connections_of_a_target, the_loss_of_the_host_ends_it_unless_it_only_sent_nonsense) {

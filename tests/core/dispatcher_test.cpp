@@ -1,6 +1,7 @@
 // Which calls begin when: their order, batches, and contexts.
 #include "core/dispatcher.hpp"
 
+#include "base/recorder_here.hpp"
 #include "core/dispatcher_node.hpp"
 
 namespace dispatcher_test {
@@ -207,6 +208,27 @@ TEST_F(dispatcher, a_child_after_fork_has_nothing_set_aside) {
   calls_.detach_after_fork();
   EXPECT_FALSE(calls_.has_deferred());
   EXPECT_FALSE(calls_.run_deferred(nullptr));
+}
+
+// ---- the flight recorder
+
+TEST_F(dispatcher, calls_are_recorded_while_they_run_and_afterwards) {
+  const test::recorder_here recorder(self);
+  base::recording::thread during;
+  test::on_call = [&](std::uint32_t) { during = recorder.thread(); };
+  arrive(one, 5);
+  arrive_batch(two, {6, 7});
+  ASSERT_EQ(during.open.size(), 1U);
+  EXPECT_EQ(during.open[0].kind, base::recorded_kind::executing);
+  EXPECT_EQ(during.open[0].peer, two);
+  EXPECT_EQ(during.open[0].call, 7U);
+  EXPECT_EQ(during.open[0].function, callable_key());
+  const base::recording::thread after = recorder.thread();
+  EXPECT_TRUE(after.open.empty());
+  ASSERT_EQ(after.past.size(), 3U);
+  EXPECT_EQ(after.past[2].kind, base::recorded_kind::executed);
+  EXPECT_EQ(after.past[2].peer, one);
+  EXPECT_EQ(after.past[2].call, 5U);
 }
 
 }  // namespace dispatcher_test

@@ -28,6 +28,9 @@ TEST(exception_fields, failures_of_nested_calls_keep_their_details) {
   EXPECT_EQ(lost.call(), 5U);
   EXPECT_EQ(lost.outcome(), call_outcome::not_run);
   for (const call_outcome outcome : {call_outcome::not_run, call_outcome::may_have_run}) {
+    const auto stopped = through_bytes<operation_cancelled>([&] { throw operation_cancelled("stopped", outcome); });
+    EXPECT_EQ(stopped.outcome(), outcome);
+    EXPECT_STREQ(stopped.what(), "stopped");
     const auto late = through_bytes<deadline_exceeded>([&] { throw deadline_exceeded("too late", outcome); });
     EXPECT_STREQ(late.what(), "too late");
     EXPECT_EQ(late.outcome(), outcome);
@@ -38,6 +41,7 @@ TEST(exception_fields, details_from_a_peer_are_checked) {
   EXPECT_THROW(decode_exception(bytes_of(field_code::failure, "", "", ""), "f()", {}), protocol_error);
   EXPECT_THROW(decode_exception(bytes_of(field_code::failure, "", "", std::string(60, '\xff')), "f()", {}),
                protocol_error);
+  EXPECT_THROW(decode_exception(bytes_of(field_code::cancelled, "", "", ""), "f()", {}), protocol_error);
   EXPECT_THROW(decode_exception(bytes_of(field_code::deadline, "", "", ""), "f()", {}), protocol_error);
   EXPECT_THROW(decode_exception(bytes_of(field_code::deadline, "", "", "\x03"), "f()", {}), protocol_error);
 }
@@ -81,7 +85,7 @@ TEST(exception_fields, a_system_error_needs_its_code) {
 
 TEST(exception_fields, nothing_else_has_them) {
   for (int code = 0; code < 256; ++code)
-    EXPECT_EQ(has_fields(static_cast<std::uint8_t>(code)), (code >= 244 && code <= 248) || code == 250) << code;
+    EXPECT_EQ(has_fields(static_cast<std::uint8_t>(code)), (code >= 243 && code <= 248) || code == 250) << code;
   try {
     throw std::runtime_error("plain");
   } catch (...) {

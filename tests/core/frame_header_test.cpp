@@ -21,7 +21,7 @@ void expect_same(const frame_head& got, const frame_head& wanted) {
 }
 
 TEST(frame_header, every_kind_that_there_is_and_no_other_one) {
-  const std::set<int> kinds{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x41, 0x45};
+  const std::set<int> kinds{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0x21, 0x41, 0x61, 0x45};
   for (int kind = 0; kind < 256; ++kind) {
     const frame_head head{7, 8, static_cast<std::uint8_t>(kind)};
     EXPECT_EQ(frame_header::known(head), kinds.count(kind) == 1) << kind;
@@ -70,6 +70,20 @@ TEST(frame_header, of_a_batch) {
     EXPECT_EQ(queued.calls(), calls);
     EXPECT_EQ(queued.prefix_bytes(), 4U);
   }
+}
+
+TEST(frame_header, of_a_call_that_can_be_stopped) {
+  const frame_header plain = frame_header::decode({12, 34, 0x21});
+  EXPECT_TRUE(plain.is_call() && plain.stoppable());
+  EXPECT_FALSE(plain.is_call_of_main_queue() || plain.in_context());
+  EXPECT_EQ(plain.prefix_bytes(), 8U);
+  const frame_header queued = frame_header::decode({12, 34, 0x61});
+  EXPECT_TRUE(queued.is_call() && queued.stoppable() && queued.in_context());
+  EXPECT_EQ(queued.prefix_bytes(), 12U);
+  EXPECT_FALSE(frame_header::decode({12, 34, 1}).stoppable());
+  expect_same(frame_header::flagged_call(12, 34, 0x60).encode(), {12, 34, 0x61});
+  expect_same(frame_header::cancel(34).encode(), {0, 34, 13});
+  EXPECT_EQ(frame_header::decode({0, 34, 13}).id(), 34U);
 }
 
 TEST(frame_header, of_answers) {

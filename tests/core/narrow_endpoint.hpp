@@ -10,7 +10,7 @@
 namespace ham::inline v0::test {
 
 /// Takes frames of at most 64 bytes, as many as it is allowed; and has memory for long messages, if it is given some.
-class narrow_endpoint final : public transport::endpoint, public transport::message_memory {
+class narrow_endpoint : public transport::endpoint, public transport::message_memory {
  public:
   narrow_endpoint() : endpoint(1) {}
   [[nodiscard]] std::size_t max_payload() const noexcept override { return 64; }

@@ -44,4 +44,15 @@ TEST(node_loss, keeps_what_is_known) {
   EXPECT_EQ(why.outcome(), call_outcome::not_run);
 }
 
+TEST(node_loss, ends_with_what_the_node_did_last) {
+  try {
+    std::rethrow_exception(detail::make_node_failure({3, "alpha", 42, "work()", 0, call_outcome::may_have_run},
+                                                     "it was killed", "it was executing work() for 1.2 s"));
+  } catch (const node_failure& why) {
+    EXPECT_STREQ(why.what(),
+                 "node 3 failed: it was killed (host alpha, pid 42); the call of work() has perhaps run; it was "
+                 "executing work() for 1.2 s");
+  }
+}
+
 }  // namespace node_loss_test

@@ -70,6 +70,14 @@ TEST(peer_identity, a_failure_says_who_where_why_and_what_became_of_the_call) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
+TEST(peer_identity, a_failure_says_what_the_node_did_last) {
+  peer_identity who;
+  who.set_loss("it was killed", false, "it was executing solve for 2.0 s");
+  const std::string text = thrown_by(who, call_of_solve()).what();
+  EXPECT_TRUE(text.ends_with("; it was executing solve for 2.0 s")) << text;
+  EXPECT_EQ(who.loss(), "it was killed");
+}
+
 TEST(peer_identity, is_lost_in_a_child_after_fork) {
   peer_identity who;
   who.detach_after_fork("forked");

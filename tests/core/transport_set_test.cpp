@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "core/narrow_endpoint.hpp"
@@ -22,6 +23,7 @@ struct record {
   bool has_frame = false, may_sleep = true, is_oversubscribed = false;
   int core = -1;
   std::int64_t sleep_ns = base::never_ns, pid = -1;
+  std::vector<std::byte> recorded;
   narrow_endpoint from;
 };
 
@@ -47,6 +49,7 @@ class scripted_transport final : public transport::transport {
   bool oversubscribed() const noexcept override { return of_.is_oversubscribed; }
   int home_core() const noexcept override { return of_.core; }
   std::int64_t peer_pid(node_t) const noexcept override { return of_.pid; }
+  std::vector<std::byte> recorded_by(node_t) const override { return of_.recorded; }
   void shutdown() noexcept override { ++of_.ended; }
 
  private:
@@ -167,6 +170,13 @@ TEST_F(transport_set_of_three, connects_by_the_first_and_tells_all_of_ends) {
     EXPECT_EQ(one.forgotten, 1);
     EXPECT_EQ(one.ended, 1);
   }
+}
+
+TEST_F(transport_set_of_three, what_a_node_has_recorded_is_read_by_the_transport_that_can) {
+  EXPECT_TRUE(set.recorded_by(1).empty());
+  each[1].recorded = std::vector<std::byte>(3, std::byte{1});
+  each[2].recorded = std::vector<std::byte>(4, std::byte{2});
+  EXPECT_EQ(set.recorded_by(1), each[1].recorded);
 }
 
 }  // namespace transport_set_test

@@ -155,7 +155,8 @@ TEST_P(bounded, calls_and_ends_of_handles) {
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   }
   EXPECT_TRUE(eventually([] { return offload::sync(1, fn<&gone_there>) == 2; }));
-  EXPECT_TRUE(eventually([] { return offload::sync(1, fn<&counted>) == 3; })) << "what was sent runs";
+  EXPECT_TRUE(eventually([] { return offload::sync(1, fn<&counted>) > 0; })) << "a batch that was sent runs";
+  if (!tcp()) EXPECT_EQ(offload::sync(1, fn<&counted>), 1) << "calls that had not begun do not";
   EXPECT_TRUE(offload::buffer<int>(1, 10).reset(10s)) << "it answers again";
 }
 

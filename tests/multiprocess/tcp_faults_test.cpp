@@ -228,7 +228,8 @@ TEST_P(tcp_faults, deadlines_fire_in_a_network_that_stalls_and_late_replies_are_
   EXPECT_GE(std::chrono::steady_clock::now() - before, 200ms);
   EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
   proxy().stall(false);
-  EXPECT_EQ(offload::sync(1, fn<&count>), 3) << "the late call has run, its reply was dropped";
+  const int calls = offload::sync(1, fn<&count>);
+  EXPECT_TRUE(calls == 2 || calls == 3) << calls << ": the late call was taken out, or its reply was dropped";
 }
 
 TEST_P(tcp_faults, futures_settle_when_the_connection_ends) {

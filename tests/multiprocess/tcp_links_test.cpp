@@ -139,7 +139,8 @@ TEST_F(tcp_link_faults, a_short_cut_loses_nothing) {
   EXPECT_FALSE(late.wait_for(4s)) << "longer than the usual timeout";
   all().plug(2);
   EXPECT_EQ(late.get(), 2);
-  EXPECT_EQ(offload::sync(1, fn<&count>), 4) << "the call that came too late has run, its reply was dropped";
+  const int calls = offload::sync(1, fn<&count>);
+  EXPECT_TRUE(calls == 3 || calls == 4) << calls << ": the late call was taken out, or its reply was dropped";
 }
 
 TEST_F(tcp_link_faults, a_target_notices_that_its_host_is_cut_off_and_takes_the_next) {
@@ -190,7 +191,8 @@ TEST_F(tcp_link_faults, a_target_that_stands_still_is_not_cut_off) {
   auto patient = offload::async(1, fn<&count>);
   EXPECT_FALSE(patient.wait_for(5s)) << "its machine answers, so it is there";
   ::kill(job, SIGCONT);
-  EXPECT_EQ(patient.get(), 3);
+  const int calls = patient.get();
+  EXPECT_TRUE(calls == 2 || calls == 3) << calls << ": the late call was taken out, or its reply was dropped";
 }
 
 }  // namespace

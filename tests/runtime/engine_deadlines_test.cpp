@@ -67,6 +67,10 @@ TEST_F(engine_deadlines, an_answer_that_comes_too_late_is_dropped) {
   const auto asked = peer.receive();
   ASSERT_TRUE(asked);
   missed(call, call_outcome::may_have_run);
+  const auto stop = peer.receive();
+  ASSERT_TRUE(stop) << "the function is told";
+  EXPECT_EQ(stop->first.kind, to_byte(wire_kind::cancel));
+  EXPECT_EQ(stop->first.call, asked->first.call);
   auto next = offload::async(peer.number, fn<&deadline_echo>, 2);
   peer.send({0, asked->first.call, to_byte(wire_kind::reply)}, as_reply(1));
   world_.step();

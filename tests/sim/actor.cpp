@@ -35,6 +35,10 @@ void actor::take(step kind, int number, random_source random) {
     case step::transfer: transfer(random); break;
     case step::block: block(random); break;
     case step::object: object(random); break;
+    case step::cancel: cancel(random); break;
+    case step::then_call: then_call(random); break;
+    case step::pool: pool(random); break;
+    case step::event_loop: event_loop(random); break;
     case step::restart: break;  // the job decides
     case step::add_node:
     case step::remove_node: member(kind, random); break;

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,12 +17,15 @@
 
 namespace ham::inline v0::sim {
 
-/// What all threads of the host know of the faults that were made.
+/// What all threads of the host know of the faults that were made, and what else they share.
 struct faults {
   std::set<node_t> may_be_lost;  ///< by the host
   bool any = false;              ///< so that calls between targets may fail
   bool any_added = false;
+  std::vector<std::unique_ptr<offload::pool>> pools;  ///< each as long as the job: other threads may use it
 };
+
+[[nodiscard]] std::vector<std::int32_t> any_values(std::size_t count, random_source& random);
 
 /// A thread of the host that takes steps.
 class actor {
@@ -57,6 +62,7 @@ class actor {
     bool may_be_late = false;
     bool throws = false;
     bool passes_others = false;  ///< the failure of another node may be its own
+    bool is_task = false;        ///< of a pool
   };
   struct remote_memory {
     buffer_ptr<std::int32_t> at;
@@ -68,6 +74,15 @@ class actor {
     std::int64_t least = 0;
     std::int64_t most = 0;
     bool known = true;  ///< else others may still add to it
+  };
+  /// A call that may be asked to stop.
+  struct stoppable_call {
+    offload::future<std::int64_t> result;
+    call_number call = 0;
+    call_number inner = 0;  ///< the first of those that it makes; 0: none
+    bool has_deadline = false;
+    bool has_token = false;
+    bool asked = false;  ///< or may be, by another thread
   };
   struct remote_queue {
     offload::context queue;
@@ -134,6 +149,10 @@ class actor {
   }
 
   void settle(pending& one) {
+    if (one.is_task) {
+      settle_anywhere(one);
+      return;
+    }
     may_be_late_ = one.may_be_late;
     attempt(one.call, one.passes_others, [&] {
       try {
@@ -180,6 +199,20 @@ class actor {
   bool add(remote_counter& to, random_source& random);
   void add_elsewhere(remote_counter& to, random_source& random);
   void expect_destroyed(offload::remote_ref<counter> what);
+  void cancel(random_source& random);
+  [[nodiscard]] bool start(stoppable_call& one, const std::stop_token& token, random_source& random);
+  void settle(stoppable_call& one);
+  void then_call(random_source& random);
+  void put_parts(remote_memory& to, random_source& random);
+  void put_much(random_source& random);
+  void copy_then_call(remote_memory& from, remote_memory& to);
+  void pool(random_source& random);
+  void task(offload::pool& workers, random_source& random);
+  template <class What>
+  bool attempt_anywhere(call_number call, What what);
+  void settle_anywhere(pending& one);
+  void map(offload::pool& workers, random_source& random);
+  void event_loop(random_source& random);
   void member(step kind, random_source& random);
   void fault(step kind, random_source& random);
 

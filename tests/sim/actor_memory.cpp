@@ -12,13 +12,13 @@ constexpr std::size_t elements = 96;
 constexpr std::size_t columns = 12;  // of the same memory as a matrix
 constexpr std::size_t rows = elements / columns;
 
+}  // namespace
+
 std::vector<std::int32_t> any_values(std::size_t count, random_source& random) {
   std::vector<std::int32_t> values(count);
   for (std::int32_t& value : values) value = static_cast<std::int32_t>(random.next());
   return values;
 }
-
-}  // namespace
 
 void actor::transfer(random_source& random) {
   if (buffers_.empty() || (buffers_.size() < 6 && random.once_in(3))) {

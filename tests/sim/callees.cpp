@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
+#include "sim/scheduler.hpp"
 
 namespace ham::inline v0::sim {
 
@@ -69,6 +70,74 @@ std::int64_t pump(call_number call, node_t to, std::vector<call_number> calls, s
   for (auto& one : sent) sum += one.get();
   return sum;
 }
+
+std::int64_t until_stopped(call_number call) {
+  constexpr std::int64_t max_pause_ns = 1'000'000;
+  the_oracle->begin(call, offload::this_node());
+  const call_stop_token stop = this_call::stop_token();
+  const std::int64_t begin = base::now_ns();
+  for (std::int64_t pause = 1'000; !stop.stop_requested(); pause = std::min(2 * pause, max_pause_ns)) {
+    if (!the_oracle->goes_on_polling(call, begin)) return 0;
+    compute(pause);
+  }
+  if (!stop.stop_requested()) running->fail("a stop is taken back");
+  return 1;
+}
+
+namespace {
+
+enum class end_of_call : std::uint8_t { by_itself, stopped, late };
+
+/// A call that a function makes, which is stopped with it, and has no more time.
+template <class Call>
+end_of_call await(call_number call, Call make) {
+  try {
+    static_cast<void>(make());
+    the_oracle->settle(call);
+    return end_of_call::by_itself;
+  } catch (const operation_cancelled& stopped) {
+    the_oracle->fail(call, stopped.outcome(), stopped.what());
+    return end_of_call::stopped;
+  } catch (const deadline_exceeded& late) {
+    the_oracle->fail(call, late.outcome(), late.what());
+    return end_of_call::late;
+  }
+}
+
+}  // namespace
+
+std::int64_t until_stopped_there(call_number call, node_t to, call_number inner) {
+  the_oracle->begin(call, offload::this_node());
+  const call_stop_token stop = this_call::stop_token();
+  const end_of_call first = await(inner, [&] { return offload::sync(to, fn<&until_stopped>, inner); });
+  const bool stopped = stop.stop_requested();  // that its time is over it may be told later
+  if (first == end_of_call::stopped && !stopped)
+    running->fail(the_oracle->describe(inner) + " is stopped, and the function that has made it is not");
+  const call_number second = inner + 1;
+  if (stopped) the_oracle->forbid(second);
+  const end_of_call next =
+      await(second, [&] { return offload::sync(to, fn<&work>, second, std::int64_t{1}, std::int64_t{0}); });
+  if (stopped && next == end_of_call::by_itself)
+    running->fail(the_oracle->describe(second) + " is made by a function that was stopped");
+  const this_call::shield cleanup;
+  if (this_call::stop_token().stop_possible()) running->fail("a shield lets a stop through");
+  const call_number third = inner + 2;
+  the_oracle->settle(third, offload::sync(to, fn<&work>, third, std::int64_t{2}, std::int64_t{0}), result_of(third, 2));
+  return stopped || next != end_of_call::by_itself ? 1 : 0;
+}
+
+std::int64_t sum_of(const std::int32_t* values, std::size_t count) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += static_cast<std::int64_t>(i + 1) * values[i];
+  return sum;
+}
+
+std::int64_t sum_at(call_number call, offload::buffer_ptr<std::int32_t> at, std::uint64_t count) {
+  the_oracle->begin(call, offload::this_node());
+  return sum_of(at.get(), count);
+}
+
+std::int64_t work_item(map_item one) { return work(one.call, 0, one.takes_ns); }
 
 std::int64_t counter::add(call_number call, std::int64_t what) {
   the_oracle->begin(call, offload::this_node());

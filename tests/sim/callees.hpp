@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ham/offload.hpp"
+#include "ham/offload/pool.hpp"
 #include "sim/oracle.hpp"
 
 namespace ham::inline v0::sim {
@@ -30,6 +31,24 @@ std::int64_t along(call_number call, std::vector<node_t> route, std::vector<call
 std::int64_t swallow(call_number call, std::vector<char> load);
 /// Sends so many bytes to another node in each of these calls, all at once; gives the number of bytes.
 std::int64_t pump(call_number call, node_t to, std::vector<call_number> calls, std::uint32_t bytes);
+
+/// Polls until it is stopped, or for a while if nobody asks. Gives whether it was.
+std::int64_t until_stopped(call_number call);
+/// Calls until_stopped on another node, as `inner`; then work, as the next number, which a stopped function cannot;
+/// then work behind a shield, as the number after that. Gives whether it was stopped.
+std::int64_t until_stopped_there(call_number call, node_t to, call_number inner);
+
+/// A number that depends on each of the values and on their order.
+[[nodiscard]] std::int64_t sum_of(const std::int32_t* values, std::size_t count);
+/// The same of memory of the node that is called.
+std::int64_t sum_at(call_number call, offload::buffer_ptr<std::int32_t> at, std::uint64_t count);
+
+/// For a map: the number of a call, and how long it takes.
+struct map_item {
+  call_number call;
+  std::int64_t takes_ns;
+};
+std::int64_t work_item(map_item one);
 
 class counter {
  public:

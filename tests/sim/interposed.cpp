@@ -23,6 +23,7 @@
 
 #include "sim/recording.hpp"
 #include "sim/scheduler.hpp"
+#include "sim/timers.hpp"
 
 namespace ham::inline v0::sim {
 namespace {
@@ -298,9 +299,10 @@ int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeo
   running->pass(seam::wait);
   const std::int64_t until = after(timeout);
   for (;;) {
+    const std::int64_t timer_ns = fire_timers();
     const int ready = HAM_REAL(epoll_wait)(epoll, events, most, 0);
     if (ready != 0 || running->now_ns() >= until) return ready;
-    static_cast<void>(running->block(&io_channel, until, "events"));
+    static_cast<void>(running->block(&io_channel, std::min(until, timer_ns), "events"));
   }
 }
 

@@ -136,6 +136,7 @@ int main(int argc, char** argv) {
   fix_addresses(argv);
   use_one_heap();
   ::setenv("HAM_POOL_THREADS", "2", 1);  // whatever the machine has
+  ::setenv("HAM_RECORDER", "off", 1);    // its memory is the machine's, not the simulation's
   CLI::App app(
       "Simulates jobs of HAM: one for each seed, whose threads run one at a time in an order that the seed decides.");
   plan what;

@@ -1,6 +1,7 @@
 // Checks.
 #include "sim/oracle.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "sim/scheduler.hpp"
@@ -22,8 +23,9 @@ std::uint32_t oracle::issue(node_t target, std::uint32_t stream) {
 void oracle::begin(std::uint32_t call, node_t node) {
   if (call >= calls_.size()) running->fail("a call runs that nobody has made: number " + std::to_string(call));
   call_record& one = calls_[call];
-  if (node != one.target) running->fail(describe(call) + " runs on node " + std::to_string(node));
-  if (++one.runs != 1) running->fail(describe(call) + " runs twice");
+  if (one.target != on_any_node && node != one.target)
+    running->fail(describe(call) + " runs on node " + std::to_string(node));
+  if (++one.runs != 1 && !one.repeats) running->fail(describe(call) + " runs twice");
   if (one.never_runs) running->fail(describe(call) + " runs after its sender was told that it never will");
   if (one.stream != 0) {
     std::uint32_t& last = begun_in_[one.stream];
@@ -45,7 +47,7 @@ void oracle::settle(std::uint32_t call) {
 
 void oracle::settle(std::uint32_t call, std::int64_t value, std::int64_t expected) {
   settle(call);
-  if (calls_[call].runs != 1) running->fail(describe(call) + " has a result, and has not run");
+  if (calls_[call].runs == 0) running->fail(describe(call) + " has a result, and has not run");
   if (value != expected) {
     running->fail(describe(call) + " gives " + std::to_string(value) + " instead of " + std::to_string(expected));
   }
@@ -61,6 +63,33 @@ void oracle::fail(std::uint32_t call, call_outcome outcome, const std::string& w
   }
   if (outcome == call_outcome::ran && one.runs == 0)
     running->fail(describe(call) + " is said to have run, and has not: " + why);
+}
+
+void oracle::forbid(std::uint32_t call) {
+  if (calls_[call].runs != 0) running->fail(describe(call) + " runs before it is made");
+  calls_[call].never_runs = true;
+}
+
+void oracle::ask_to_stop(std::uint32_t call) {
+  if (calls_[call].stop_asked_ns < 0) calls_[call].stop_asked_ns = running->now_ns();
+}
+
+bool oracle::goes_on_polling(std::uint32_t call, std::int64_t since_ns) {
+  constexpr std::int64_t unasked_ns = 100'000'000;
+  constexpr std::int64_t asked_ns = 3'000'000'000;  // on its way behind whatever is before it
+  call_record& one = calls_[call];
+  const std::int64_t now = running->now_ns();
+  if (one.stop_asked_ns < 0) return now - since_ns < unasked_ns;
+  one.saw_no_stop = now - std::max(since_ns, one.stop_asked_ns) > asked_ns;
+  return !one.saw_no_stop;
+}
+
+void oracle::expect_stops_seen(std::uint64_t first, const std::set<node_t>& lost, bool any_lost) const {
+  for (std::uint64_t call = first; call < calls_.size(); ++call) {
+    const call_record& one = calls_[call];
+    if (one.saw_no_stop && !lost.contains(one.target) && !(one.made_by_another && any_lost))
+      running->fail(describe(static_cast<std::uint32_t>(call)) + " was stopped, and polls in vain");
+  }
 }
 
 void oracle::print_unanswered() const {

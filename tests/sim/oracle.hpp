@@ -3,12 +3,16 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "ham/error.hpp"
 
 namespace ham::inline v0::sim {
+
+/// In place of a node: the call may run on each.
+inline constexpr node_t on_any_node = -1;
 
 /// A call that the workload has made.
 struct call_record {
@@ -17,8 +21,12 @@ struct call_record {
   std::uint32_t position = 0;  ///< in its stream
   unsigned runs = 0;
   bool settled = false;
-  bool never_runs = false;   ///< so its sender was told
-  bool may_be_late = false;  ///< it has a deadline
+  bool never_runs = false;          ///< so its sender was told
+  bool may_be_late = false;         ///< it has a deadline
+  bool repeats = false;             ///< it may run more than once
+  bool made_by_another = false;     ///< by a call, whose node may be lost
+  std::int64_t stop_asked_ns = -1;  ///< when its sender began to ask it to stop
+  bool saw_no_stop = false;         ///< long after that
 };
 
 /// One thread runs at a time, so that nothing here needs a lock. What is wrong ends the simulation.
@@ -36,6 +44,19 @@ class oracle {
   void fail(std::uint32_t call, call_outcome outcome, const std::string& why);
   /// It has a deadline, and need not run.
   void allow_late(std::uint32_t call) { calls_[call].may_be_late = true; }
+  /// It may run again.
+  void allow_repeats(std::uint32_t call) { calls_[call].repeats = true; }
+  /// It must not run from now on.
+  void forbid(std::uint32_t call);
+  /// Its sender begins to ask it to stop.
+  void ask_to_stop(std::uint32_t call);
+  /// It polls for a stop since then, and has not seen one. Whether it goes on: not if nobody asks, nor if the stop must
+  /// have come.
+  [[nodiscard]] bool goes_on_polling(std::uint32_t call, std::int64_t since_ns);
+  /// It is made by another call.
+  void set_nested(std::uint32_t call) { calls_[call].made_by_another = true; }
+  /// Calls from `first` on have seen that they were stopped, but for those of lost nodes.
+  void expect_stops_seen(std::uint64_t first, const std::set<node_t>& lost, bool any_lost) const;
   /// The next stream of calls that begin in order.
   std::uint32_t new_stream() { return ++streams_; }
   /// All calls of the stream so far must have run.

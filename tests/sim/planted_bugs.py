@@ -80,6 +80,18 @@ BUGS = [
      "  {\n    std::lock_guard guard(waiter_);\n    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next",
      "  {\n    std::unique_lock guard(waiter_, std::defer_lock);\n    if (!{bug}) guard.lock();\n"
      "    if (slot.state.load(std::memory_order_relaxed) == slot_state::pending) {\n      what->next"),
+    ("queues-kept", "a function that polls its stop token keeps back what waits in full queues",
+     "src/runtime/engine_stops.cpp",
+     "  if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]\n",
+     "  if (!{bug} && peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]\n"),
+    ("chunk-repeated", "a map repeats what is not idempotent when its node is lost",
+     "src/runtime/pool_map.cpp",
+     "      if (!lost || !plan_.may_repeat) {\n",
+     "      if (!lost || (!plan_.may_repeat && !{bug})) {\n"),
+    ("byte-not-put", "the last byte that travels in the message of a call is not written before it",
+     "src/runtime/then_call.cpp",
+     "  offload::detail::store_local(*call.at, {address, tag}, rest.data(), size);\n",
+     "  offload::detail::store_local(*call.at, {address, tag}, rest.data(), size - ({bug} && size != 0 ? 1 : 0));\n"),
 ]
 
 # Options of ham_sim that bring out a bug which is seldom found otherwise.
@@ -87,7 +99,7 @@ FOCUS = {
     "lost-wake-up": "--medium loopback",
     "no-fence-in-arm": "--medium loopback",
     "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,try,join,stream,"
-                         "ask,pooled,transfer,block,object,restart,add-node,remove-node,stop,cut,kill,kill-host",
+                         "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,restart,add-node,remove-node,stop,cut,kill,kill-host",
 }
 
 # Found, but by so few seeds that `make test` does not look for them.

@@ -31,7 +31,7 @@ struct job_shape {
 
 /// Late replies to calls that were given up, and what targets told each other, may still be on the way.
 void expect_nothing_left(node_t node) {
-  constexpr std::int64_t timeout_ns = 3'000'000'000;
+  constexpr std::int64_t timeout_ns = 10'000'000'000;  // functions that poll for a stop end before
   const std::int64_t until = base::now_ns() + timeout_ns;
   for (;;) {
     const std::string left = node == offload::this_node() ? left_over() : offload::sync(node, fn<&left_over>);
@@ -49,6 +49,7 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
   std::vector<node_t> known;
   for (node_t node = 0; node < shape.nodes; ++node) known.push_back(node);
   faults made;
+  const std::uint64_t calls_before = the_oracle->issued();
   const auto act = [&](int thread) {
     const auto here = job.use();
     actor(what, max_threads * number + thread, steps / shape.threads, over, known, made, in).run();
@@ -58,9 +59,11 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
   act(0);
   for (std::thread& one : others) one.join();
   const auto here = job.use();
+  made.pools.clear();
   for (const node_t node : known) {
     if (!made.may_be_lost.contains(node)) expect_nothing_left(node);
   }
+  the_oracle->expect_stops_seen(calls_before, made.may_be_lost, made.any);
   if (made.any) some_were_lost = true;
   if (over == medium::loopback && number == 0) msg::thread_pool::process().shutdown();
 }
@@ -69,9 +72,10 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
 
 std::string_view name_of(step kind) noexcept {
   static constexpr std::array<std::string_view, steps_there_are> names{
-      "sync",   "async",   "ping",     "batch",       "context", "nested", "long-message", "throwing", "deadline",
-      "then",   "abandon", "try",      "join",        "stream",  "ask",    "pooled",       "transfer", "block",
-      "object", "restart", "add-node", "remove-node", "stop",    "cut",    "kill",         "kill-host"};
+      "sync",     "async",       "ping",    "batch",  "context",   "nested",   "long-message", "throwing",
+      "deadline", "then",        "abandon", "try",    "join",      "stream",   "ask",          "pooled",
+      "transfer", "block",       "object",  "cancel", "then-call", "pool",     "event-loop",   "restart",
+      "add-node", "remove-node", "stop",    "cut",    "kill",      "kill-host"};
   return names[static_cast<unsigned>(kind)];
 }
 

@@ -79,6 +79,7 @@ TEST(transport_contract, what_a_transport_does_not_know_is_said_as_unknown) {
   EXPECT_EQ(at.device_type(), nullptr);
   EXPECT_LT(at.home_core(), 0);
   EXPECT_LT(at.peer_pid(1), 0);
+  EXPECT_TRUE(at.recorded_by(1).empty());
 }
 
 TEST(transport_contract, a_death_is_a_loss_for_who_does_not_care) {

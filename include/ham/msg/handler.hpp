@@ -51,6 +51,11 @@ class handler_entry {
   /// True if another handler of this process has the same name: using either is an error, never a silent pick.
   [[nodiscard]] bool duplicate() const noexcept { return duplicate_.load(std::memory_order_relaxed); }
 
+  /// Calls of it run though their callers stop them or their deadlines have passed: it gives something back, or does a
+  /// part of something. Set before the first call.
+  void run_always() noexcept { always_runs_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool always_runs() const noexcept { return always_runs_.load(std::memory_order_relaxed); }
+
   /// Links the entry into the process-wide list. Further calls do nothing.
   void enlist();
 
@@ -70,6 +75,7 @@ class handler_entry {
 
   std::atomic<std::uint32_t> key_{invalid_key};
   std::atomic<bool> duplicate_{false};
+  std::atomic<bool> always_runs_{false};
   bool linked_ = false;  // this and next_ are guarded by the lock of the list
   handler_entry* next_ = nullptr;
 };

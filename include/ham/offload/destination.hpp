@@ -11,6 +11,12 @@ namespace ham::inline v0::offload {
 
 using ham::node_t;
 
+/// When the future of a call settles that was told to stop while it ran.
+enum class when_stopped : std::uint8_t {
+  after_answer,  ///< with what the function then returns or throws
+  at_once,       ///< with ham::operation_cancelled; what the function does afterwards is dropped
+};
+
 namespace detail {
 
 template <class Rep, class Period>
@@ -66,6 +72,13 @@ template <class Rep, class Period>
 [[nodiscard]] destination within(destination where, std::chrono::duration<Rep, Period> time) noexcept {
   where.deadline_ns = detail::time_from_now(time);
   if (where.deadline_ns == INT64_MAX) where.deadline_ns = 0;
+  return where;
+}
+
+/// `where`, for calls that future::request_stop reaches also while they run: this_call::stop_token() of their function
+/// tells. A destination with a deadline is one already. Costs such a call eight bytes and an allocation on its node.
+[[nodiscard]] inline destination stoppable(destination where) noexcept {
+  if (where.deadline_ns == 0) where.deadline_ns = INT64_MAX;
   return where;
 }
 

@@ -143,6 +143,15 @@ class future {
     return detail::see_failure(*slot_);
   }
 
+  /// Asks the call to stop; does not wait. A call that waits in a queue, here or on its node, is taken out and fails
+  /// with ham::operation_cancelled, `not_run`. One that runs is told if it goes to a stoppable() destination, or to one
+  /// with a deadline or a token; the future then settles as `how` says. A call to any other destination that has begun,
+  /// or is about to, goes on. False: it has settled already, waits in a batch that is not sent yet, or is not a call: a
+  /// transfer, what then() gives.
+  bool request_stop(offload::when_stopped how = offload::when_stopped::after_answer) noexcept {
+    return slot_ != nullptr && !slot_->settled() && detail::request_stop(*slot_, how);
+  }
+
   /// Lets go: the operation goes on, its result is dropped. Its error is told.
   void detach() noexcept {
     if (slot_ == nullptr) return;

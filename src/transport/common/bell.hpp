@@ -26,11 +26,24 @@ struct bell {
   /// fence between sending a frame and asking whether the owner polls.
   std::atomic<std::uint32_t> orders_senders;
   alignas(line_bytes) std::atomic<std::uint64_t> bits[max_nodes / 64];  ///< by the place of the sender
+  /// Calls that are to stop, by their ids, several of which have the same word: stop_mark. 0: none.
+  alignas(line_bytes) std::atomic<std::uint64_t> stops[64];
+
+  /// `from`: the place of its sender. Senders use the same ids first.
+  [[nodiscard]] std::atomic<std::uint64_t>& stop_of(std::uint32_t from, std::uint32_t call) noexcept {
+    return stops[(call + 7 * from) % (sizeof stops / sizeof stops[0])];
+  }
 };
-static_assert(sizeof(bell) == 2 * line_bytes + max_nodes / 8 && alignof(bell) == line_bytes);
+static_assert(sizeof(bell) == 2 * line_bytes + max_nodes / 8 + 64 * 8 && alignof(bell) == line_bytes);
 static_assert(offsetof(bell, sleeping) == line_bytes && offsetof(bell, bits) == 2 * line_bytes);
+static_assert(offsetof(bell, stops) == 2 * line_bytes + max_nodes / 8);
 static_assert(offsetof(bell, orders_senders) == line_bytes + 4);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
+
+/// What a sender writes to stop a call; `from`: its place.
+[[nodiscard]] constexpr std::uint64_t stop_mark(std::uint32_t from, std::uint32_t call) noexcept {
+  return (std::uint64_t{from} + 1) << 32U | call;
+}
 
 /// Sets the bit of `from`. Not 0: the owner sleeps; write its event descriptor, then call woken() with this number.
 [[nodiscard]] inline std::uint32_t ring_bell(bell& of, std::uint32_t from) noexcept {

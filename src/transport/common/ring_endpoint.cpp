@@ -50,4 +50,33 @@ void ring_endpoint::fence() noexcept {
   fenced_ = !ordered_by_others_ || peer_bell_.page->orders_senders.load(std::memory_order_relaxed) == 0;
 }
 
+// ---- stopping calls
+
+stop_word ring_endpoint::stop_word_of(std::uint32_t call) const noexcept {
+  if (own_bell_ == nullptr) return {};
+  const auto from = static_cast<std::uint32_t>(place_of(peer()));
+  return {&own_bell_->stop_of(from, call), stop_mark(from, call)};
+}
+
+void ring_endpoint::clear_stop_word(std::uint32_t call) noexcept {
+  const stop_word at = stop_word_of(call);
+  if (at.word == nullptr) return;
+  std::uint64_t mark = at.mark;
+  at.word->compare_exchange_strong(mark, 0, std::memory_order_relaxed);
+}
+
+/// The frame that says it too is sent behind this.
+void ring_endpoint::announce_stop(std::uint32_t call) noexcept {
+  peer_bell_.page->stop_of(self_, call).store(stop_mark(self_, call), std::memory_order_release);
+}
+
+void ring_endpoint::clear_stop_words() noexcept {
+  if (own_bell_ == nullptr) return;
+  const std::uint64_t of_peer = stop_mark(static_cast<std::uint32_t>(place_of(peer())), 0) >> 32U;
+  for (std::atomic<std::uint64_t>& word : own_bell_->stops) {
+    std::uint64_t now = word.load(std::memory_order_relaxed);
+    if (now >> 32U == of_peer) word.compare_exchange_strong(now, 0, std::memory_order_relaxed);
+  }
+}
+
 }  // namespace ham::transport

@@ -94,6 +94,15 @@ class ring_endpoint final : public owned_endpoint, private message_memory {
   }
   void release() noexcept override { reader_.release(); }
 
+  // ---- stopping calls
+  [[nodiscard]] stop_word stop_word_of(std::uint32_t call) const noexcept override;
+  void clear_stop_word(std::uint32_t call) noexcept override;
+  void announce_stop(std::uint32_t call) noexcept override;
+  /// Where the peer stops its calls: in the bell of this node, which stays as long as the transport.
+  void take_stops(bell& own) noexcept { own_bell_ = &own; }
+  /// The peer has gone: its words are free.
+  void clear_stop_words() noexcept;
+
   /// What lives as long as the connection: the memory of its rings, and the peer's event descriptor.
   void keep(base::mapping rings, base::unique_fd event) noexcept {
     rings_ = std::move(rings);
@@ -129,6 +138,7 @@ class ring_endpoint final : public owned_endpoint, private message_memory {
   ring_reader reader_;
   message_area_writer area_;
   remote_bell peer_bell_;
+  bell* own_bell_ = nullptr;
   std::uint32_t self_;
   const bool ordered_by_others_;  ///< a heavy fence of the peer's reaches this process
   bool fenced_ = true;            ///< until the peer, which may not be up yet, says that it uses heavy fences

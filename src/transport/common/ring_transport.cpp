@@ -27,6 +27,7 @@ ring_transport::ring_transport(bell& own, int event_fd, observer& to)
 void ring_transport::adopt(std::unique_ptr<ring_endpoint> endpoint) {
   ring_endpoint& one = *endpoint;
   one.medium = name();
+  one.take_stops(bell_);
   observer_.on_connected(one);
   pending_.add(std::move(endpoint));
   wake();
@@ -170,6 +171,7 @@ void ring_transport::forget(endpoint& with) noexcept {
   if (found == endpoints_.end()) return;
   ring_endpoint& one = **found;
   if (const auto memory = one.memory()) memory->abandon();
+  one.clear_stop_words();
   std::erase(hot_, &one);
   std::erase(arming_, &one);
   one.watched = attention::cold;

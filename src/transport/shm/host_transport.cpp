@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds end_timeout{500};
 constexpr std::chrono::milliseconds at_once{0};
+constexpr std::size_t max_recordings = 16;  // of nodes that have gone
 // What the control thread's epoll says; the rest are nodes, whose control sockets they stand for.
 constexpr std::uint64_t command_tag = 0;
 constexpr std::uint64_t process_tag = UINT64_MAX;
@@ -130,6 +131,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   request.extra_environment = plan.environment;
   request.extra_environment.push_back("HAM_TARGET=shm:" + std::to_string(theirs.get()));
   job_->clear(plan.node);
+  make_recorder_room(plan.node);
   request.end = &job_->of(plan.node).end;
   supervisor_.start(plan.node, request);
   if (start_limit_ns_ != 0) supervisor_.kill_at(plan.node, base::now_ns() + start_limit_ns_);
@@ -293,7 +295,33 @@ void host_transport::drop_ended() {
     places_.erase(place_of(node));
     nodes_.erase(node);
     pids_.erase(node);
+    keep_recording(node);
   }
+}
+
+/// Without it the node has a recorder of its own, which goes with it.
+void host_transport::make_recorder_room(node_t node) noexcept {
+  const std::uint64_t begin = recorder_offset(node);
+  const std::uint64_t end = begin + base::recorder_area::bytes;
+  if (base::file_size(job_file_.get()) < end)
+    static_cast<void>(base::resize_file(job_file_.get(), end));
+  else
+    base::drop_range(job_file_.get(), begin, base::recorder_area::bytes);
+}
+
+/// Tools read what nodes that have gone did last, but a host that goes on replacing nodes must not keep it for ever.
+/// mutex_ is held.
+void host_transport::keep_recording(node_t node) {
+  try {
+    recordings_.push_back(node);
+  } catch (const std::bad_alloc&) {
+    return;  // its area stays
+  }
+  if (recordings_.size() <= max_recordings) return;
+  const node_t oldest = recordings_.front();
+  recordings_.pop_front();
+  if (!places_.contains(place_of(oldest)))
+    base::drop_range(job_file_.get(), recorder_offset(oldest), base::recorder_area::bytes);
 }
 
 bool host_transport::has_place_of(node_t node) const {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/process_end.hpp"
+#include "base/recording.hpp"
 #include "transport/common/process_supervisor.hpp"
 #include "transport/common/ring_transport.hpp"
 #include "transport/shm/host_commands.hpp"
@@ -38,6 +40,9 @@ class host_transport final : public ring_transport {
   /// Where a node, this one or a target that is or will be started, is to wake up; negative: anywhere. Any thread.
   void set_home_core(node_t node, int core) noexcept { job_->of(node).home.store(core + 1, std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t peer_pid(node_t node) const noexcept override { return supervisor_.pid(node); }
+  [[nodiscard]] std::vector<std::byte> recorded_by(node_t node) const override {
+    return base::read_recorder_area(job_file_.get(), recorder_offset(node));
+  }
   void forget(endpoint& with) noexcept override;
   void shutdown() noexcept override;
   /// Whether a process has the place of `node`, also one that was removed and has not ended yet.
@@ -68,6 +73,8 @@ class host_transport final : public ring_transport {
   [[nodiscard]] std::string how_ended(node_t node);
   void stop_children();
   void drop_ended();
+  void make_recorder_room(node_t node) noexcept;
+  void keep_recording(node_t node);
 
   const node_t self_;
   base::unique_fd job_file_;
@@ -85,6 +92,7 @@ class host_transport final : public ring_transport {
   host_commands commands_;
   process_supervisor supervisor_;  // control thread only
   target_group targets_;           // control thread only
+  std::deque<node_t> recordings_;  // of nodes that have gone, the oldest first; control thread only
   std::int64_t start_limit_ns_;
   base::unique_fd epoll_;
   std::unique_ptr<base::life_watch> watch_;

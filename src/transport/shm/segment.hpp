@@ -9,6 +9,7 @@
 #include "base/life_word.hpp"
 #include "base/memory_file.hpp"
 #include "base/process_end.hpp"
+#include "base/recorder_area.hpp"
 #include "transport/common/bell.hpp"
 
 namespace ham::inline v0::transport::shm {
@@ -63,8 +64,16 @@ struct job_segment {
     place.ring_me.sleeping.store(0, std::memory_order_relaxed);
     place.ring_me.orders_senders.store(0, std::memory_order_relaxed);  // the new one says so itself
     for (auto& bits : place.ring_me.bits) bits.store(0, std::memory_order_relaxed);
+    for (auto& word : place.ring_me.stops) word.store(0, std::memory_order_relaxed);
   }
 };
+
+/// Behind the segment, in the same file: the memory of the flight recorder of each target, as far as there is room.
+[[nodiscard]] inline std::uint64_t recorder_offset(node_t node) noexcept {
+  constexpr std::uint64_t area = base::recorder_area::bytes;
+  constexpr std::uint64_t first = (sizeof(job_segment) + area - 1) / area * area;
+  return first + place_of(node) * area;
+}
 
 // Nodes of different compilers and instruction sets share it.
 static_assert(sizeof(job_node) == sizeof(bell) + line_bytes && alignof(job_node) == line_bytes);

@@ -15,6 +15,7 @@
 #include "base/event_fds.hpp"
 #include "base/process.hpp"
 #include "base/process_end.hpp"
+#include "base/recorder.hpp"
 #include "base/thread.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/common/mapped_memory.hpp"
@@ -105,6 +106,7 @@ target_transport::target_transport(invitation from, base::mapping job_memory, ob
       host_(invitation_.host),
       stop_event_(base::make_event()) {
   look_at_all_every(max_blind_ns);
+  static_cast<void>(base::use_recorder_area(invitation_.job_file.get(), recorder_offset(self_)));
   watch_ = std::make_unique<base::life_watch>(
       job_->of(self_).alive, [this](std::uint64_t cookie) { on_life_word(static_cast<node_t>(cookie)); });
   watch_->watch(job_->of(host_).alive, static_cast<std::uint64_t>(host_));

@@ -10,6 +10,7 @@
 
 #include "base/control_socket.hpp"
 #include "base/heap.hpp"
+#include "base/recording.hpp"
 #include "transport/common/ring_transport.hpp"
 #include "transport/shm/messages.hpp"
 #include "transport/shm/segment.hpp"
@@ -45,6 +46,9 @@ class target_transport final : public ring_transport {
   [[nodiscard]] bool oversubscribed() const noexcept override;
   void forget(endpoint& with) noexcept override;
   [[nodiscard]] int home_core() const noexcept override { return job_->of(self_).home_core(); }
+  [[nodiscard]] std::vector<std::byte> recorded_by(node_t node) const override {
+    return base::read_recorder_area(invitation_.job_file.get(), recorder_offset(node));
+  }
   void shutdown() noexcept override;
 
  protected:

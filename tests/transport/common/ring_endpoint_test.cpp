@@ -60,6 +60,25 @@ TEST_F(ring_ends, carry_frames_both_ways) {
   EXPECT_FALSE(here.malformed());
 }
 
+TEST_F(ring_ends, stop_calls_by_words_of_the_receiver) {
+  EXPECT_EQ(there.stop_word_of(7).word, nullptr) << "until it has a bell of its own";
+  there.take_stops(*page);
+  const stop_word word = there.stop_word_of(7);
+  ASSERT_NE(word.word, nullptr);
+  EXPECT_EQ(word.word->load(), 0U);
+  here.announce_stop(7);
+  EXPECT_EQ(word.word->load(), word.mark);
+  EXPECT_NE(there.stop_word_of(7 + 64).mark, word.mark) << "of another call that has the same word";
+  EXPECT_EQ(there.stop_word_of(7 + 64).word, word.word);
+  there.clear_stop_word(7 + 64);
+  EXPECT_EQ(word.word->load(), word.mark);
+  there.clear_stop_word(7);
+  EXPECT_EQ(word.word->load(), 0U);
+  here.announce_stop(8);
+  there.clear_stop_words();
+  EXPECT_EQ(there.stop_word_of(8).word->load(), 0U) << "the peer has gone";
+}
+
 TEST_F(ring_ends, are_full_when_half_of_the_ring_was_not_taken) {
   EXPECT_EQ(here.max_payload(), 131'056U);
   std::uint32_t sent = 0;

@@ -67,6 +67,16 @@ TEST_F(job_memory, a_place_is_cleared_of_the_node_that_had_it) {
   for (const auto& bits : place.ring_me.bits) EXPECT_EQ(bits.load(), 0U);
 }
 
+TEST_F(job_memory, recorders_lie_behind_it_one_for_each_place) {
+  constexpr std::uint64_t area = base::recorder_area::bytes;
+  EXPECT_GE(recorder_offset(0), sizeof(job_segment));
+  for (const node_t node : {0, 1, 7, static_cast<node_t>(max_nodes) - 1}) {
+    EXPECT_EQ(recorder_offset(node) % area, 0U) << node;
+    EXPECT_EQ(recorder_offset(node), recorder_offset(0) + static_cast<std::uint64_t>(node) * area);
+  }
+  EXPECT_EQ(recorder_offset(static_cast<node_t>(max_nodes) + 7), recorder_offset(7));
+}
+
 TEST_F(job_memory, believes_no_core_that_is_none) {
   EXPECT_EQ(job.of(1).home_core(), -1) << "none was said";
   job.of(1).home.store(1);

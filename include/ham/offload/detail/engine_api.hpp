@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -13,6 +14,7 @@
 
 namespace ham::inline v0::detail {
 
+class call_stop;
 using offload::destination;
 using offload::detail::call_place;
 
@@ -41,6 +43,8 @@ class held_engine {
   /// Settles a local slot of it, whose value or error is in its storage. What waits for it goes on where progress is
   /// made.
   void settle(call_slot& slot, slot_state outcome) const noexcept;
+  /// Stops a call of it, if it is still pending.
+  void stop_call(std::uint32_t call, offload::when_stopped how) const noexcept;
 
  private:
   engine* at_;
@@ -74,6 +78,19 @@ enum class when_full : std::uint8_t { wait, refuse };
 /// Sends the message.
 void finish_call(engine& at, call_room& message);
 
+/// While it lives, calls that the thread makes are not stopped with the call that it executes.
+class stop_shield {
+ public:
+  stop_shield() noexcept;
+  stop_shield(const stop_shield&) = delete;
+  stop_shield& operator=(const stop_shield&) = delete;
+  ~stop_shield();
+
+ private:
+  call_stop* before_;
+  unsigned depth_;
+};
+
 // ---- slots
 
 /// A slot that is settled by this process itself.
@@ -88,6 +105,10 @@ bool wait_slot(call_slot& slot, std::int64_t until_ns);
 void poll_slot(call_slot& slot);
 /// The same with an error.
 void fail_local(call_slot& slot, std::exception_ptr why) noexcept;
+/// Asks the call of a slot to stop. False: it has settled, or is none that can be asked.
+bool request_stop(call_slot& slot, offload::when_stopped how) noexcept;
+/// Kills the process that executes the call of a slot. False: it has settled. Throws ham::call_error.
+bool kill_call(call_slot& slot);
 /// Throws the error of a failed slot, and gives the slot back.
 [[noreturn]] void rethrow_failure(call_slot& slot);
 /// Gives a failed slot back; its error is told, unless somebody has seen it.
@@ -119,7 +140,13 @@ struct incoming_call {
   std::uint32_t call = 0;
   const msg::handler_entry* function = nullptr;
   batch_reply* batch = nullptr;
-  bool decoded = false;  ///< the arguments were what they should be: what is thrown now is the function's
+  bool decoded = false;    ///< the arguments were what they should be: what is thrown now is the function's
+  bool stoppable = false;  ///< it is a stoppable_call
+};
+
+/// One that its caller can stop.
+struct stoppable_call : incoming_call {
+  std::shared_ptr<call_stop> stop;  ///< runs as long as copies of this pointer live
 };
 
 /// Room for a reply of `size` bytes. Throws call_error if the caller takes none of that size.

@@ -21,6 +21,7 @@ auto sync_or_undo(const destination& to, Undo&& undo, const Callable& callable, 
     -> result_of_call_t<Callable, Args...> {
   using result = result_of_call_t<Callable, Args...>;
   using plan = call_plan<Callable, Args...>;
+  const stop_shield own_deadline_only;  // what an answer after that owns could not be given back
   call_slot* slot = nullptr;
   if constexpr (plan::valid)
     slot = plan::send(engine_for(to), to, &slot_value<result>::decode, when_full::wait, callable,

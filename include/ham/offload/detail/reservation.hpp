@@ -21,7 +21,7 @@ struct call_room {
   outbox_message* queued = nullptr;  ///< owned: the memory of a message that does not go into the ring at once
   call_slot* slot = nullptr;         ///< the pending call, which is its future's from sending on; nullptr: none
   std::uint32_t key = 0;             ///< the node's, of the function
-  bool in_context = false;
+  std::uint8_t flags = 0;            ///< of its kind: for a context, can be stopped
 };
 
 /// The same of a reply: of a message, or of a part of the one that answers a batch.

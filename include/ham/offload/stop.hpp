@@ -1,0 +1,157 @@
+// Stopping calls: a future or a stop token asks, the function on the other node is told (docs/richer-calls.md).
+//
+//   auto result = offload::async(offload::stoppable(1), fn<&solve>, problem);
+//   result.request_stop();                                                        // or by a token:
+//   auto other = offload::async(offload::within(1, 10s, source.get_token()), fn<&solve>, problem);
+//
+//   double solve(problem p) {                                                     // on node 1
+//     const auto stop = this_call::stop_token();
+//     while (!converged && !stop.stop_requested()) ...
+//   }
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "ham/offload/call.hpp"
+#include "ham/offload/detail/stop_state.hpp"
+
+namespace ham::inline v0 {
+
+/// Whether the caller of a function wants it to stop. Given by this_call::stop_token(); copies may be used by other
+/// threads that the function has started, as long as it runs: none of them may be in stop_requested() when the function
+/// returns. Outlives the call, and says then what was last known.
+class call_stop_token {
+ public:
+  /// Of a call that cannot be stopped.
+  call_stop_token() noexcept = default;
+  explicit call_stop_token(std::shared_ptr<detail::stop_state> of) noexcept : state_(std::move(of)) {}
+
+  /// Once true it stays true. Over shared memory it costs some nanoseconds; over other transports it receives, at most
+  /// every 2 us, what has arrived for this node. It begins no calls and runs no continuations.
+  [[nodiscard]] bool stop_requested() const noexcept { return state_ != nullptr && state_->requested(); }
+  /// Whether it can ever become true.
+  [[nodiscard]] bool stop_possible() const noexcept { return state_ != nullptr; }
+
+ private:
+  std::shared_ptr<detail::stop_state> state_;
+};
+
+/// Of the call that the calling thread executes right now: its innermost one.
+namespace this_call {
+
+/// Tells when the caller wants it to stop: by future::request_stop, by the token or the deadline of its destination, or
+/// because it was itself made by a call that is stopped. Can become true only if the call has a deadline or a token, or
+/// goes to a stoppable() destination. Outside of a call: a token that never becomes true.
+[[nodiscard]] call_stop_token stop_token();
+/// Until when the caller waits, on this node's clock; time_point::max() if it did not say.
+[[nodiscard]] std::chrono::steady_clock::time_point deadline() noexcept;
+
+}  // namespace this_call
+
+namespace detail {
+
+/// Ties calls to stop tokens.
+struct stop_link {
+  /// The token stops the call of the slot until that has settled. Throws std::bad_alloc.
+  static void attach(call_slot& slot, const std::stop_token& token, offload::when_stopped how);
+  /// Of a call that is not made because it was stopped before.
+  [[nodiscard]] static call_slot* stopped_slot(engine& at, node_t node);
+
+ private:
+  struct callback;
+  struct linked;
+};
+
+}  // namespace detail
+
+namespace this_call {
+
+/// For what a function has to do after it was stopped: while it lives, calls of this thread take no deadline from the
+/// call that it executes, are not stopped with it, and stop_token() and deadline() tell of nothing.
+using shield = detail::stop_shield;
+
+}  // namespace this_call
+
+namespace offload {
+
+/// A destination with a stop token: taken by async, sync and try_async.
+class stoppable_destination {
+ public:
+  stoppable_destination(const destination& to, std::stop_token token, when_stopped how) noexcept
+      : to_(stoppable(to)), token_(std::move(token)), how_(how) {}
+  [[nodiscard]] const destination& where() const noexcept { return to_; }
+  [[nodiscard]] const std::stop_token& token() const noexcept { return token_; }
+  [[nodiscard]] when_stopped how() const noexcept { return how_; }
+
+ private:
+  destination to_;
+  std::stop_token token_;
+  when_stopped how_;
+};
+
+/// `where` with a deadline and a token: async(within(1, 10ms, token), ...). When the token is stopped, so is the call,
+/// as by future::request_stop(how); a call that is made afterwards fails with ham::operation_cancelled, `not_run`.
+/// While `async` itself waits for room in the queue to the node, only the deadline ends that wait. Who stops the token
+/// sends the stop: request_stop() of its source then takes the lock of this runtime.
+template <class Rep, class Period>
+[[nodiscard]] stoppable_destination within(const destination& where, std::chrono::duration<Rep, Period> time,
+                                           std::stop_token token, when_stopped how = when_stopped::after_answer) {
+  return {within(where, time), std::move(token), how};
+}
+/// The same without a deadline.
+[[nodiscard]] inline stoppable_destination stoppable(const destination& where, std::stop_token token,
+                                                     when_stopped how = when_stopped::after_answer) {
+  return {where, std::move(token), how};
+}
+
+/// As async(destination, ...); the token of `to` stops the call. Throws std::bad_alloc besides.
+template <class Callable, class... Args>
+[[nodiscard]] auto async(const stoppable_destination& to, Callable&& callable, Args&&... args)
+    -> future<detail::result_of_call_t<Callable, Args...>> {
+  using result = detail::result_of_call_t<Callable, Args...>;
+  if (to.token().stop_requested())
+    return detail::future_access::make<result>(
+        detail::stop_link::stopped_slot(detail::engine_for(to.where()), to.where().node));
+  auto started = async(to.where(), static_cast<Callable&&>(callable), static_cast<Args&&>(args)...);
+  detail::stop_link::attach(*detail::future_access::slot(started), to.token(), to.how());
+  return started;
+}
+
+/// Calls and waits for the result.
+template <class Callable, class... Args>
+auto sync(const stoppable_destination& to, Callable&& callable, Args&&... args)
+    -> detail::result_of_call_t<Callable, Args...> {
+  return async(to, static_cast<Callable&&>(callable), static_cast<Args&&>(args)...).get();
+}
+
+/// As try_async(destination, ...); the token of `to` stops the call.
+template <class Callable, class... Args>
+[[nodiscard]] auto try_async(const stoppable_destination& to, Callable&& callable, Args&&... args)
+    -> std::optional<future<detail::result_of_call_t<Callable, Args...>>> {
+  using result = detail::result_of_call_t<Callable, Args...>;
+  if (to.token().stop_requested())
+    return detail::future_access::make<result>(
+        detail::stop_link::stopped_slot(detail::engine_for(to.where()), to.where().node));
+  auto started = try_async(to.where(), static_cast<Callable&&>(callable), static_cast<Args&&>(args)...);
+  if (started) detail::stop_link::attach(*detail::future_access::slot(*started), to.token(), to.how());
+  return started;
+}
+
+/// For a function that hangs and never asks: kills the process that executes the call (SIGKILL), with everything else
+/// that it does. The node is lost: this future and all others of the node settle with ham::node_failure, its memory and
+/// objects are gone, its number is not used again. False: the future has settled, or is not valid. Does not wait. Only
+/// targets of this machine that this node has started; else throws ham::call_error, and std::system_error if the
+/// system refuses.
+template <class Result>
+bool kill_call(const future<Result>& of) {
+  ham::detail::call_slot* const slot = detail::future_access::slot(of);
+  return slot != nullptr && !slot->settled() && ham::detail::kill_call(*slot);
+}
+
+}  // namespace offload
+}  // namespace ham

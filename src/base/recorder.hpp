@@ -1,0 +1,96 @@
+// The flight recorder: each thread writes what it calls and executes into memory that outlives its process.
+//
+// It is always on: an event takes a look at the clock and a store of 32 bytes into memory of the thread's own. No lock,
+// no atomic read-modify-write, no system call but for a thread's first event.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "base/recorder_area.hpp"
+
+namespace ham::inline v0::base {
+
+/// The events of one thread.
+class thread_recorder {
+ public:
+  void record(recorded_kind kind, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
+    if (!ready()) [[unlikely]]
+      return;
+    add(recorded_event::make(kind, read_ticks(), peer, function, call));
+  }
+  /// The call that the thread has begun last, if it has that number, is given to another thread.
+  void mark_queued(std::uint32_t call) noexcept;
+
+ private:
+  friend class recorded_execution;
+  friend void detach_recorder_after_fork() noexcept;
+
+  [[nodiscard]] bool ready() noexcept {
+    if (ring_ != nullptr) [[likely]]
+      return true;
+    return !off_ && attach();
+  }
+  [[gnu::noinline, gnu::cold]] bool attach() noexcept;
+  void add(const recorded_event& one) noexcept {
+    store_event(ring_->past[next_], one);
+    next_ = (next_ + 1) % recorder_ring::max_past;
+  }
+  [[nodiscard]] static std::uint32_t place_of(std::uint32_t depth) noexcept {
+    return std::min(depth, recorder_ring::max_open - 1);
+  }
+
+  recorder_ring* ring_ = nullptr;
+  std::uint32_t next_ = 0;
+  std::uint32_t depth_ = 0;
+  bool off_ = false;
+};
+
+extern constinit thread_local thread_recorder this_recorder;
+
+/// While it lives, the calling thread executes a call of `peer`.
+class recorded_execution {
+ public:
+  recorded_execution(std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
+    thread_recorder& mine = this_recorder;
+    if (!mine.ready()) [[unlikely]]
+      return;
+    ring_ = mine.ring_;
+    store_event(ring_->open[thread_recorder::place_of(mine.depth_++)],
+                recorded_event::make(recorded_kind::executing, read_ticks(), peer, function, call));
+  }
+  recorded_execution(const recorded_execution&) = delete;
+  recorded_execution& operator=(const recorded_execution&) = delete;
+  ~recorded_execution() {
+    thread_recorder& mine = this_recorder;
+    if (ring_ == nullptr || ring_ != mine.ring_) [[unlikely]]
+      return;  // the function has forked, and this is the child
+    recorded_event& open = ring_->open[thread_recorder::place_of(--mine.depth_)];
+    const recorded_kind kind = open.kind();
+    if (kind == recorded_kind::none) [[unlikely]]
+      return;  // one that was called from it had its place
+    mine.add(kind == recorded_kind::executing ? open.as(recorded_kind::executed) : open);
+    store_event(open, {});
+  }
+
+ private:
+  recorder_ring* ring_ = nullptr;
+};
+
+/// The name of the function of a key, by which readers know it. False: there are no more.
+using recorder_names = bool (*)(std::uint32_t key, std::string_view& name) noexcept;
+
+/// Whether threads of this process record from now on; the first word counts. `node`: whose events they are. Any
+/// thread.
+void enable_recorder(std::int32_t node, recorder_names names) noexcept;
+void disable_recorder() noexcept;
+
+/// Has this process record into an area of a file that others hold. False: it does so elsewhere already, or not at all.
+/// Any thread.
+bool use_recorder_area(int fd, std::uint64_t offset) noexcept;
+
+/// In a child after fork: the memory is the parent's.
+void detach_recorder_after_fork() noexcept;
+
+}  // namespace ham::base

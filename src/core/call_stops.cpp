@@ -1,0 +1,138 @@
+// How a stop reaches the call that it is for.
+#include "core/call_stops.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/renew.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+constexpr std::int64_t look_interval_ns = 100'000;  // where the word says nothing, and may have been overwritten
+constexpr std::int64_t poll_interval_ns = 2'000;    // a poll of a socket takes a good part of that
+
+}  // namespace
+
+bool stop_state::poll() noexcept { return static_cast<call_stop*>(this)->poll_node(); }
+
+/// The word is set, perhaps for another call, or there is none.
+bool call_stop::poll_node() noexcept {
+  const std::atomic<std::uint64_t>* const word = word_.load(std::memory_order_acquire);
+  const std::uint64_t said = word == nullptr ? 0 : word->load(std::memory_order_acquire);
+  if (word != nullptr && said == mark_) {
+    request();
+    return true;
+  }
+  const std::int64_t now = base::now_ns();
+  if (now < next_poll_ns_.load(std::memory_order_relaxed)) return false;
+  next_poll_ns_.store(now + (word != nullptr && said == 0 ? look_interval_ns : poll_interval_ns),
+                      std::memory_order_relaxed);
+  if (now >= deadline_ns_) {
+    request();
+    return true;
+  }
+  stopped_node* node = nullptr;
+  {
+    std::lock_guard guard(mutex_);
+    node = node_;
+  }
+  // All, where the word is another's: the frame of this one may be behind that which frees the word.
+  if (node != nullptr) node->receive_stops(said != 0);
+  return requested_.load(std::memory_order_acquire);
+}
+
+bool call_stop::requested_before_begin() noexcept {
+  const std::atomic<std::uint64_t>* const word = word_.load(std::memory_order_relaxed);
+  const std::uint64_t said = word == nullptr ? 0 : word->load(std::memory_order_acquire);
+  if (said == mark_ && word != nullptr) return true;
+  if (word == nullptr || said != 0) node_->receive_stops(true);
+  return requested_.load(std::memory_order_acquire);
+}
+
+std::vector<std::uint32_t> call_stop::take_nested() noexcept {
+  std::lock_guard guard(mutex_);
+  requested_.store(true, std::memory_order_release);
+  return std::move(nested_);
+}
+
+void call_stop::request() noexcept {
+  stopped_node* node = nullptr;
+  {
+    std::lock_guard guard(mutex_);
+    node = node_;
+  }
+  const std::vector<std::uint32_t> nested = take_nested();
+  if (node == nullptr) return;
+  for (const std::uint32_t call : nested) node->stop_nested(call);
+}
+
+bool call_stop::add_nested(std::uint32_t call) {
+  std::lock_guard guard(mutex_);
+  if (requested_.load(std::memory_order_relaxed)) return true;
+  if (nested_.size() >= max_nested_ && node_ != nullptr) {
+    node_->drop_settled(nested_);
+    max_nested_ = std::max(min_nested, 2 * nested_.size());
+  }
+  nested_.push_back(call);
+  return false;
+}
+
+void call_stop::end() noexcept {
+  word_.store(nullptr, std::memory_order_release);
+  next_poll_ns_.store(base::never_ns, std::memory_order_relaxed);
+  std::lock_guard guard(mutex_);
+  nested_.clear();
+  if (stopped_node* const node = std::exchange(node_, nullptr)) node->count_stoppable(-1);
+}
+
+void call_stop::detach_after_fork() noexcept {
+  base::renew(mutex_);
+  word_.store(nullptr, std::memory_order_relaxed);
+  next_poll_ns_.store(base::never_ns, std::memory_order_relaxed);
+  node_ = nullptr;
+}
+
+// ---- the list
+
+std::shared_ptr<call_stop> call_stops::begin(std::shared_ptr<call_stop> one) {
+  {
+    std::lock_guard guard(mutex_);
+    all_.push_back(one);
+  }
+  call_stop* const at = one.get();
+  at->begin();
+  return {at, [this, keep = std::move(one)](call_stop* ended) noexcept { end(*ended); }};
+}
+
+void call_stops::end(call_stop& one) noexcept {
+  one.end();
+  std::shared_ptr<call_stop> gone;
+  std::lock_guard guard(mutex_);
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& other) { return other.get() == &one; });
+  if (found == all_.end()) return;
+  gone = std::move(*found);
+  *found = std::move(all_.back());
+  all_.pop_back();
+}
+
+std::shared_ptr<call_stop> call_stops::find(const peer& from, std::uint32_t call) const {
+  std::lock_guard guard(mutex_);
+  for (const auto& one : all_) {
+    if (one->of().from == &from && one->of().call == call) return one;
+  }
+  return nullptr;
+}
+
+void call_stops::detach_after_fork() noexcept {
+  base::renew(mutex_);
+  for (const auto& one : all_) one->detach_after_fork();
+}
+
+std::size_t call_stops::running() const {
+  std::lock_guard guard(mutex_);
+  return all_.size();
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,97 @@
+// The calls that run here and can be stopped by their callers (docs/decisions/0015-stopping-calls.md).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "ham/offload/detail/stop_state.hpp"
+
+namespace ham::inline v0::detail {
+
+class engine;
+struct peer;
+
+/// What a call that can be stopped asks of its node. Any thread, which holds no lock.
+class stopped_node {
+ public:
+  virtual ~stopped_node() = default;
+  /// Receives some of what has arrived, or all, if no other thread does, and begins nothing of it.
+  virtual void receive_stops(bool all) noexcept = 0;
+  /// A call of this node's was made by one that is stopped.
+  virtual void stop_nested(std::uint32_t call) noexcept = 0;
+  /// The same for who holds the receiving lock.
+  virtual void stop_nested_locked(std::uint32_t call) noexcept = 0;
+  /// So many more calls that can be stopped run; or less.
+  virtual void count_stoppable(int more) noexcept = 0;
+  /// Drops those of these calls that have settled.
+  virtual void drop_settled(std::vector<std::uint32_t>& calls) noexcept = 0;
+};
+
+/// One call that runs, or is kept to be run by a policy.
+class call_stop final : public stop_state, public std::enable_shared_from_this<call_stop> {
+ public:
+  struct origin {
+    engine* at;
+    const peer* from;
+    std::uint32_t call;
+  };
+  /// `word`: of this node, which the caller sets to `mark`, not 0, to stop the call; nullptr: there is none.
+  call_stop(stopped_node& node, const origin& of, std::int64_t deadline_ns, std::atomic<std::uint64_t>* word,
+            std::uint64_t mark) noexcept
+      : stop_state(deadline_ns), node_(&node), of_(of), mark_(mark) {
+    word_.store(word, std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] const origin& of() const noexcept { return of_; }
+  /// Whether it was stopped while it waited: it begins only if not. The stop may have arrived behind other messages. No
+  /// lock is held.
+  [[nodiscard]] bool requested_before_begin() noexcept;
+  /// Sets the flag, and stops the calls that it has made. No lock is held.
+  void request() noexcept;
+  /// Sets the flag. The calls that are to be stopped.
+  [[nodiscard]] std::vector<std::uint32_t> take_nested() noexcept;
+  /// It has made a call. True: which is to be stopped at once.
+  [[nodiscard]] bool add_nested(std::uint32_t call);
+  void begin() noexcept { node_->count_stoppable(1); }
+  /// The call has ended: nothing of its node is looked at any more.
+  void end() noexcept;
+  /// In a child after fork: no thread holds its lock, and nothing is looked at.
+  void detach_after_fork() noexcept;
+
+ private:
+  friend class stop_state;
+  bool poll_node() noexcept;
+
+  static constexpr std::size_t min_nested = 64;
+
+  std::mutex mutex_;  ///< guards the next three
+  stopped_node* node_;
+  std::vector<std::uint32_t> nested_;
+  std::size_t max_nested_ = min_nested;  ///< that many, and those that have settled are dropped
+  const origin of_;
+  const std::uint64_t mark_;
+  std::atomic<std::int64_t> next_poll_ns_{0};
+};
+
+/// Any thread.
+class call_stops {
+ public:
+  /// A call begins. What is given back keeps it listed; it ends when the last copy of it goes. Throws std::bad_alloc.
+  [[nodiscard]] std::shared_ptr<call_stop> begin(std::shared_ptr<call_stop> one);
+  /// The call of that number of that peer, if it runs.
+  [[nodiscard]] std::shared_ptr<call_stop> find(const peer& from, std::uint32_t call) const;
+  [[nodiscard]] std::size_t running() const;
+  /// In a child after fork: no thread holds a lock.
+  void detach_after_fork() noexcept;
+
+ private:
+  void end(call_stop& one) noexcept;
+
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<call_stop>> all_;
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,179 @@
+// Stopping calls: those of this node, and how a function that executes here learns that its caller wants it to stop.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/process_end.hpp"
+#include "core/deadline_errors.hpp"
+#include "ham/offload/stop.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::inline v0::detail {
+
+// ---- calls of this node
+
+bool engine::stop(call_slot& slot, offload::when_stopped how) noexcept {
+  waits.lock();
+  const bool asked = stop_locked(slot, slot.id.load(std::memory_order_relaxed), how);
+  finish_progress();
+  return asked;
+}
+
+void engine::stop_call(std::uint32_t call, offload::when_stopped how) noexcept {
+  waits.lock();
+  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, how);
+  waits.unlock();
+  if (continuations.due()) waits.wake();  // who sleeps next runs them: the caller may be a function, or a stop callback
+}
+
+void engine::stop_nested_locked(std::uint32_t call) noexcept {
+  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, offload::when_stopped::at_once);
+}
+
+bool engine::stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept {
+  if (slot.settled() || !slot.reply_due.load(std::memory_order_acquire)) return false;
+  if (slot.id.load(std::memory_order_relaxed) != call)
+    return false;  // behind the flag: it may be another call's by now
+  if (slot.orphan || slot.function == nullptr || slot.function->always_runs()) return false;
+  const node_t node = slot.node.load(std::memory_order_relaxed);
+  if (!peers.has(node)) return false;
+  peer& to = peers[node];
+  if (to.withdraw_call(call)) {
+    slot.reply_due = false;
+    calls.fail(slot, stopped_call(*table_, node, slot.function, call_outcome::not_run));
+    return true;
+  }
+  send_stop(to, call);
+  if (how == offload::when_stopped::at_once)
+    calls.fail(slot, stopped_call(*table_, node, slot.function, call_outcome::may_have_run));
+  return true;
+}
+
+void engine::kill(const call_slot& slot) const {
+  const node_t node = slot.node.load(std::memory_order_relaxed);
+  const std::int64_t process = slot.function == nullptr || node == self_ ? -1 : transports_.peer_pid(node);
+  // Only a child of this process that has not been waited for: its number cannot be another process's by now.
+  siginfo_t seen{};
+  if (process <= 0 || ::waitid(P_PID, static_cast<id_t>(process), &seen, WEXITED | WNOWAIT | WNOHANG) != 0) {
+    if (process > 0 && base::confirms_end(static_cast<pid_t>(process), std::chrono::microseconds(0))) return;
+    throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
+                     std::to_string(self_) +
+                     " (only targets that this node has started on this machine can); remove_node ends others");
+  }
+  if (::kill(static_cast<pid_t>(process), SIGKILL) != 0 && errno != ESRCH)
+    throw std::system_error(errno, std::generic_category(), "kill of node " + std::to_string(node));
+}
+
+/// The receiving lock is held.
+void engine::send_stop(peer& to, std::uint32_t call) noexcept {
+  if (to.state.load(std::memory_order_acquire) != peer_state::ready) return;
+  if (to.to != nullptr) to.to->announce_stop(call);
+  replies.reply_with(to, frame_header::cancel(call), {});
+}
+
+void engine::drop_settled(std::vector<std::uint32_t>& these) noexcept {
+  std::erase_if(these, [this](std::uint32_t call) {
+    const call_slot* const slot = calls.find(call);
+    return slot == nullptr || slot->settled();
+  });
+}
+
+bool kill_call(call_slot& slot) {
+  engine* const at = slot.owner;
+  if (at == nullptr || slot.settled()) return false;
+  at->kill(slot);
+  return true;
+}
+
+bool request_stop(call_slot& slot, offload::when_stopped how) noexcept {
+  engine* const at = slot.owner;
+  return at != nullptr && at->stop(slot, how);
+}
+
+// ---- calls that execute here
+
+/// The calling thread executes a function, and perhaps is the one that receives. What has arrived is taken, and begins
+/// when it waits, or has ended. What waits for room in queues to other nodes leaves.
+void engine::receive_stops(bool all) noexcept {
+  constexpr int some = 64;
+  constexpr int most = 8192;       // twice the lines of a ring
+  const engine_scope scope(this);  // a thread that the function has started is of no runtime
+  if (!waits.try_lock()) return;
+  waits.rouse();
+  // What it waits for may depend on something that is still here: the stop of the call that has made it.
+  if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
+    for (peer* const one : peers) one->flush_if_free();
+  const bool before = std::exchange(this_thread.only_receives, true);
+  for (int i = 0; i < (all ? most : some) && !calls_in.backlog_fills(); ++i) {
+    transport::frame frame;
+    transport::endpoint* const from = next_frame(frame, 1);
+    if (from == nullptr) break;
+    receiver_.receive(*from, frame);
+  }
+  this_thread.only_receives = before;
+  waits.unlock();  // continuations that are due run when the function waits, or another thread does
+}
+
+// ---- a stop token that stops a call
+
+struct stop_link::callback {
+  std::uint64_t runtime;
+  std::uint32_t call;
+  offload::when_stopped how;
+  void operator()() const noexcept {
+    const held_engine at(runtime);
+    if (at) at.stop_call(call, how);
+  }
+};
+
+struct stop_link::linked : continuation {
+  linked(const std::stop_token& token, callback what) : on_stop(token, what) {}
+  std::stop_callback<callback> on_stop;
+};
+
+void stop_link::attach(call_slot& slot, const std::stop_token& token, offload::when_stopped how) {
+  engine* const at = slot.owner;
+  if (at == nullptr || slot.settled() || !token.stop_possible()) return;
+  auto* const link = new linked(token, {at->serial, slot.id.load(std::memory_order_relaxed), how});
+  link->run = [](continuation* self) { delete static_cast<linked*>(self); };
+  detail::attach(slot, link);
+}
+
+call_slot* stop_link::stopped_slot(engine& at, node_t node) {
+  call_slot& slot = at.calls.claim_local(node);
+  fail_local(slot, stopped_call(msg::handler_table::local(), node, nullptr, call_outcome::not_run));
+  return &slot;
+}
+
+void held_engine::stop_call(std::uint32_t call, offload::when_stopped how) const noexcept { at_->stop_call(call, how); }
+
+stop_shield::stop_shield() noexcept
+    : before_(std::exchange(this_thread.stop, nullptr)),
+      depth_(std::exchange(this_thread.stop_depth, this_thread.depth)) {}
+stop_shield::~stop_shield() {
+  this_thread.stop = before_;
+  this_thread.stop_depth = depth_;
+}
+
+}  // namespace ham::detail
+
+namespace ham::inline v0::this_call {
+
+call_stop_token stop_token() {
+  detail::call_stop* const stop = detail::this_thread.innermost_stop();
+  return stop == nullptr ? call_stop_token() : call_stop_token(stop->shared_from_this());
+}
+
+std::chrono::steady_clock::time_point deadline() noexcept {
+  using clock = std::chrono::steady_clock;
+  const detail::call_stop* const stop = detail::this_thread.innermost_stop();
+  if (stop == nullptr || stop->deadline_ns() == base::never_ns) return clock::time_point::max();
+  return clock::time_point(std::chrono::duration_cast<clock::duration>(std::chrono::nanoseconds(stop->deadline_ns())));
+}
+
+}  // namespace ham::this_call

@@ -1,0 +1,28 @@
+// The files of this machine's processes in which flight recorders may be.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ham::inline v0::detail {
+
+using file_id = std::pair<dev_t, ino_t>;
+
+/// Which process has which of them open.
+struct recorder_files {
+  std::map<pid_t, std::set<file_id>> of;
+  bool refused = false;  ///< there are processes whose files are not shown
+};
+
+/// Looks at all processes, and calls `found` once for each file, with a descriptor that is closed afterwards.
+[[nodiscard]] recorder_files find_recorder_files(const std::function<void(file_id, int, std::uint64_t bytes)>& found);
+
+/// `of`, and the processes that have a file in common with it, or with one that has, and so on.
+[[nodiscard]] std::set<pid_t> related_to(const std::set<pid_t>& of, const recorder_files& files);
+
+}  // namespace ham::detail

@@ -1,0 +1,135 @@
+// Calls that can be stopped: their words, their nested calls, the list of those that run.
+#include "core/call_stops.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/clock.hpp"
+#include "core/peer.hpp"
+#include "core/peer_table.hpp"
+
+namespace {
+
+using namespace ham;
+using detail::call_stop;
+
+class stopped_node final : public detail::stopped_node {
+ public:
+  void receive_stops(bool all) noexcept override { ++(all ? receives_all : receives); }
+  void stop_nested(std::uint32_t call) noexcept override { stopped.push_back(call); }
+  void stop_nested_locked(std::uint32_t call) noexcept override { stopped.push_back(call); }
+  void drop_settled(std::vector<std::uint32_t>& calls) noexcept override {
+    ++drops;
+    calls.clear();
+  }
+  void count_stoppable(int more) noexcept override { running += more; }
+  int receives = 0;
+  int receives_all = 0;
+  int drops = 0;
+  int running = 0;
+  std::vector<std::uint32_t> stopped;
+};
+
+class call_stops : public testing::Test {
+ protected:
+  std::shared_ptr<call_stop> make(std::atomic<std::uint64_t>* word, std::int64_t deadline = base::never_ns) {
+    return std::make_shared<call_stop>(node_, call_stop::origin{nullptr, peers_.claim(1), 7}, deadline, word, mark);
+  }
+  static constexpr std::uint64_t mark = 0x200000007;
+  stopped_node node_;
+  detail::peer_table peers_{3};
+  std::atomic<std::uint64_t> word_{0};
+  detail::call_stops stops_;
+};
+
+TEST_F(call_stops, a_word_with_its_mark_stops_a_call_for_good) {
+  const auto call = make(&word_);
+  EXPECT_FALSE(call->requested());
+  EXPECT_EQ(node_.receives, 0) << "nothing is received while the word says nothing";
+  word_ = mark;
+  EXPECT_TRUE(call->requested());
+  word_ = 0;
+  EXPECT_TRUE(call->requested());
+}
+
+TEST_F(call_stops, a_word_that_another_call_needs_does_not_stop_it_and_has_it_receive) {
+  const auto call = make(&word_);
+  word_ = mark + 64;
+  EXPECT_FALSE(call->requested());
+  EXPECT_EQ(node_.receives + node_.receives_all, 1) << "its own mark may have been there before";
+  EXPECT_EQ(node_.receives_all, 1) << "its frame may be behind the one that frees the word";
+}
+
+TEST_F(call_stops, a_word_that_was_overwritten_and_freed_is_not_believed_for_ever) {
+  const auto call = make(&word_);
+  for (int polls = 0; polls < 100; ++polls) EXPECT_FALSE(call->requested());
+  EXPECT_GT(node_.receives, 0);
+}
+
+TEST_F(call_stops, before_it_begins_all_that_has_arrived_is_received_where_the_word_does_not_tell) {
+  EXPECT_FALSE(make(&word_)->requested_before_begin());
+  EXPECT_EQ(node_.receives_all, 0);
+  word_ = mark;
+  EXPECT_TRUE(make(&word_)->requested_before_begin());
+  EXPECT_EQ(node_.receives_all, 0);
+  word_ = mark + 64;
+  EXPECT_FALSE(make(&word_)->requested_before_begin());
+  EXPECT_EQ(node_.receives_all, 1);
+  EXPECT_FALSE(make(nullptr)->requested_before_begin());
+  EXPECT_EQ(node_.receives_all, 2);
+}
+
+TEST_F(call_stops, without_a_word_it_receives_now_and_then) {
+  const auto call = make(nullptr);
+  const std::int64_t until = base::now_ns() + 2'000'000;
+  int polls = 0;
+  for (; base::now_ns() < until || node_.receives < 2; ++polls) EXPECT_FALSE(call->requested());
+  EXPECT_GT(node_.receives, 1);
+  const std::int64_t taken = base::now_ns() - (until - 2'000'000);
+  EXPECT_LE(node_.receives, taken / 2000 + 1) << "at most every 2 us";
+  EXPECT_LT(node_.receives, polls);
+}
+
+TEST_F(call_stops, without_a_word_a_deadline_that_has_passed_stops_it) {
+  EXPECT_TRUE(make(nullptr, base::now_ns() - 1)->requested());
+  EXPECT_FALSE(make(nullptr, base::now_ns() + 1'000'000'000'000)->requested());
+}
+
+TEST_F(call_stops, the_calls_that_it_has_made_are_stopped_with_it) {
+  const auto call = make(&word_);
+  EXPECT_FALSE(call->add_nested(3));
+  EXPECT_FALSE(call->add_nested(4));
+  word_ = mark;
+  EXPECT_TRUE(call->requested());
+  EXPECT_EQ(node_.stopped, (std::vector<std::uint32_t>{3, 4}));
+  EXPECT_TRUE(call->add_nested(5)) << "at once";
+  EXPECT_TRUE(call->take_nested().empty());
+}
+
+TEST_F(call_stops, calls_that_have_settled_are_dropped_now_and_then) {
+  const auto call = make(&word_);
+  for (std::uint32_t id = 0; id < 1000; ++id) EXPECT_FALSE(call->add_nested(id));
+  EXPECT_GT(node_.drops, 10);
+  EXPECT_LE(call->take_nested().size(), 64U);
+}
+
+TEST_F(call_stops, a_call_is_listed_until_its_last_copy_goes) {
+  auto running = stops_.begin(make(&word_));
+  EXPECT_EQ(node_.running, 1);
+  const detail::peer& from = *running->of().from;
+  EXPECT_EQ(stops_.find(from, 7), running);
+  EXPECT_EQ(stops_.find(from, 8), nullptr);
+  EXPECT_EQ(stops_.find(*peers_.claim(2), 7), nullptr);
+  auto copy = running;
+  running.reset();
+  EXPECT_EQ(stops_.running(), 1U);
+  const std::shared_ptr<detail::stop_state> token = copy->shared_from_this();
+  copy.reset();
+  EXPECT_EQ(stops_.running(), 0U) << "a token does not keep the call";
+  EXPECT_EQ(node_.running, 0);
+  word_ = mark;
+  EXPECT_FALSE(token->requested()) << "nothing of its node is looked at any more";
+}
+
+}  // namespace
