@@ -14,6 +14,7 @@
 #include "core/deadline_errors.hpp"
 #include "core/outbox_message.hpp"
 #include "core/pool_wait.hpp"
+#include "core/replacements.hpp"
 #include "core/thread_state.hpp"
 #include "core/wire.hpp"
 #include "ham/msg/codec.hpp"
@@ -38,8 +39,10 @@ fault_decision fault_of_key(std::uint32_t key) noexcept {
 
 }  // namespace
 
-peer* call_sender::make_ready_and_lock(node_t node, const msg::handler_entry& function, std::int64_t deadline_ns) {
-  const peer_hold who = node_.make_ready(node, deadline_ns);
+peer* call_sender::make_ready_and_lock(const call_place& to, const msg::handler_entry& function) {
+  const node_t process = node_.process_for(to);
+  if (process < 0 && process != to.node) return nullptr;
+  const peer_hold who = node_.make_ready(process, to.deadline_ns);
   if (!who) return nullptr;
   who->sending.lock();
   if (who->state.load(std::memory_order_acquire) == peer_state::ready) return &*who;
@@ -73,6 +76,18 @@ void call_sender::make_room(room_wait& pause) {
   msg::thread_pool::waiting in_pool;  // the peer computes, or is stopped: it may wait for a job behind this one
   pause.wait();
   help_pool(in_pool);
+}
+
+/// `function`: nullptr: any.
+void call_sender::report(offload::event_kind what, node_t to, const msg::handler_entry* function) noexcept {
+  if (of_.reports == nullptr || !of_.reports->wanted()) return;
+  const node_t node = without_exact_bit(to);
+  try {
+    of_.reports->add(what, node, function == nullptr ? std::string() : of_.functions.pretty_name(function->key()));
+  } catch (const std::bad_alloc&) {
+    of_.reports->add(what, node);
+  }
+  of_.lock.wake();  // this thread may make no progress for a while
 }
 
 /// The peer's key of a function. Throws fault_hit, once, if the call is to suffer a fault: `out.to` says that this has
@@ -157,7 +172,7 @@ template <bool CanStop>
   std::byte* room = nullptr;
   unsigned waits = 0;
   for (room_wait pause;;) {
-    who = lock_ready(to.node, function, to.deadline_ns);
+    who = lock_ready(to, function);
     if (who == nullptr) [[unlikely]] {
       out.slot = missed(to.node, function, decode);
       return false;
@@ -205,8 +220,8 @@ template <bool CanStop>
         return false;
       }
     }
+    if (waits++ == 0) report(offload::event_kind::queue_full, to.node, nullptr);
     make_room(pause);
-    ++waits;
   }
   if (big != nullptr) [[unlikely]]
     node_.used_long_memory();
@@ -338,7 +353,10 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
     const bool withdrawn = late && !gone && to.discount(to.unsent.withdraw(stream));
     to.sending.unlock();
     if (withdrawn) {
-      if (out.slot != nullptr) fail_unsent(*out.slot, missed_call(of_.functions, to.node, *out.slot->function));
+      if (out.slot != nullptr) {
+        report(offload::event_kind::deadline_missed, to.node, out.slot->function);
+        fail_unsent(*out.slot, missed_call(of_.functions, to.node, *out.slot->function));
+      }
       return false;
     }
     if (late) break;
@@ -364,7 +382,7 @@ batch_slot call_sender::begin_batched(const call_place& to, msg::handler_entry& 
 
 batch_slot call_sender::claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                                       batch_owner& owner, call_room& decided) {
-  peer* const ready = lock_ready(to.node, function, to.deadline_ns);
+  peer* const ready = lock_ready(to, function);
   if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
   peer& who = *ready;
   std::unique_lock sending(who.sending, std::adopt_lock);
@@ -374,11 +392,25 @@ batch_slot call_sender::claim_batched(const call_place& to, msg::handler_entry& 
   slot.decode = decode;
   slot.function = &function;
   slot.deadline_ns = 0;
+  slot.position = static_cast<std::uint64_t>(who.node);  // whose the key is
   slot.node.store(of_.self, std::memory_order_relaxed);  // not the peer's to fail before it is sent
   slot.in_batch = true;
   slot_batch(slot) = &owner;
   slot.state.store(slot_state::pending, std::memory_order_release);
   return {&slot, key};
+}
+
+/// A supervised number may have got another process since calls were put into the batch, of another program even.
+void call_sender::expect_owner_of_keys(peer& who, std::span<call_slot* const> slots) {
+  for (const call_slot* const slot : slots) {
+    if (slot->position == static_cast<std::uint64_t>(who.node)) continue;
+    node_failure::details details;
+    details.node = static_cast<node_t>(slot->position);
+    details.outcome = call_outcome::not_run;
+    throw node_failure("node " + std::to_string(details.node) +
+                           " failed before the batch was sent, and was started again; make the batch anew",
+                       std::move(details));
+  }
 }
 
 void call_sender::send_batch(const call_place& to, std::span<const std::byte> records, std::uint32_t count,
@@ -389,6 +421,9 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
     if (to.deadline_ns != 0) ids.reserve(slots.size());
     static msg::handler_entry& nothing = batch_entry();
     static_cast<void>(begin(to, nothing, records.size(), nullptr, when_full::wait, out));  // or it throws
+    reservation held(out);
+    expect_owner_of_keys(*out.to, slots);
+    static_cast<void>(held.release());
   } catch (...) {
     for (call_slot* slot : slots) {
       slot->in_batch = false;
@@ -418,8 +453,10 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
 }
 
 /// The deadline of a call passed before there was room for it. A call without a future of its own throws.
-call_slot* call_sender::missed(node_t node, msg::handler_entry& function, result_decoder decode) {
+call_slot* call_sender::missed(node_t to, msg::handler_entry& function, result_decoder decode) {
+  const node_t node = without_exact_bit(to);
   std::exception_ptr why = missed_call(of_.functions, node, function);
+  report(offload::event_kind::deadline_missed, node, &function);
   if (decode == nullptr) std::rethrow_exception(why);
   call_slot& slot = of_.calls.claim_local(node);
   slot.function = &function;  // for people
@@ -428,7 +465,8 @@ call_slot* call_sender::missed(node_t node, msg::handler_entry& function, result
 }
 
 /// Who makes the call is stopped.
-call_slot* call_sender::stopped(node_t node, msg::handler_entry& function) {
+call_slot* call_sender::stopped(node_t to, msg::handler_entry& function) {
+  const node_t node = without_exact_bit(to);
   call_slot& slot = of_.calls.claim_local(node);
   slot.function = &function;
   fail_unsent(slot, stopped_call(of_.functions, node, &function, call_outcome::not_run));

@@ -9,6 +9,7 @@
 
 #include "base/backoff.hpp"
 #include "core/call_table.hpp"
+#include "core/event_reports.hpp"
 #include "core/fault_injector.hpp"
 #include "core/peer_events.hpp"
 #include "core/peer_table.hpp"
@@ -27,6 +28,9 @@ class sending_node {
   /// The record of a node, once it is connected and greeted; nothing, if it is not by `deadline_ns` (0: no limit).
   /// Throws ham::node_failure.
   [[nodiscard]] virtual peer_hold make_ready(node_t node, std::int64_t deadline_ns) = 0;
+  /// The process that a call to a number which is not ready goes to, where the host starts others in place of those
+  /// that have died; waits for one. Negative: there was none by the deadline. Throws ham::node_failure.
+  [[nodiscard]] virtual node_t process_for(const call_place& to) { return to.node; }
   /// Takes note of what transports have reported.
   virtual void take_notice() = 0;
   /// Executes what has arrived. True if there was something.
@@ -59,6 +63,7 @@ class call_sender {
     peer_events& events;
     fault_injector* faults = nullptr;
     engine* owner = nullptr;
+    event_reports* reports = nullptr;
   };
   call_sender(sending_node& node, const parts& of) noexcept
       : node_(node),
@@ -87,17 +92,16 @@ class call_sender {
 
   /// The peer, connected and greeted, with its `sending` lock; nullptr: it was not by the deadline. Throws
   /// ham::node_failure.
-  peer* lock_ready(node_t node, const msg::handler_entry& function, std::int64_t deadline_ns) {
-    peer* const who = of_.peers.lock(node);
+  peer* lock_ready(const call_place& to, const msg::handler_entry& function) {
+    peer* const who = of_.peers.lock(to.node);
     if (who != nullptr) [[likely]] {
       if (who->state.load(std::memory_order_acquire) == peer_state::ready) [[likely]]
         return who;
       who->sending.unlock();
     }
-    return make_ready_and_lock(node, function, deadline_ns);
+    return make_ready_and_lock(to, function);
   }
-  [[gnu::noinline]] peer* make_ready_and_lock(node_t node, const msg::handler_entry& function,
-                                              std::int64_t deadline_ns);
+  [[gnu::noinline]] peer* make_ready_and_lock(const call_place& to, const msg::handler_entry& function);
   inline std::byte* reserve(peer& who, msg::handler_entry& function, std::size_t size, outbox_message* big,
                             result_decoder decode, call_room& out);
   inline std::uint32_t key_of(peer& who, msg::handler_entry& function, result_decoder decode, call_room& out);
@@ -119,16 +123,18 @@ class call_sender {
   static inline void write_prefix(const call_place& to, std::span<std::byte> prefix, call_room& out);
   [[gnu::noinline]] bool begin_stoppable(const request& what, call_room& out);
   [[gnu::noinline]] void follow(frame_header head, std::int64_t deadline_ns);
-  call_slot* stopped(node_t node, msg::handler_entry& function);
+  call_slot* stopped(node_t to, msg::handler_entry& function);
   [[gnu::noinline]] bool begin_faulted(const request& what, call_room& out);
   bool suffer(const base::fault_rule& rule, const request& what, call_room& out);
   batch_slot claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                            batch_owner& owner, call_room& decided);
+  static void expect_owner_of_keys(peer& who, std::span<call_slot* const> slots);
   void make_room(room_wait& pause);
+  [[gnu::noinline]] void report(offload::event_kind what, node_t to, const msg::handler_entry* function) noexcept;
   void admit_ping(peer& who, const call_place& to, msg::handler_entry& function);
   inline bool finish(call_room& out, frame_header head);
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
-  call_slot* missed(node_t node, msg::handler_entry& function, result_decoder decode);
+  call_slot* missed(node_t to, msg::handler_entry& function, result_decoder decode);
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
   void fail_withdrawn(std::uint32_t call) noexcept;
 

@@ -122,6 +122,15 @@ void call_table::drop_reply(call_slot& slot) noexcept {
     slot.reply_due.store(false, std::memory_order_release);  // its deadline passed; its holder may give it back now
 }
 
+call_slot* call_table::oldest_to(node_t node) noexcept {
+  call_slot* oldest = nullptr;
+  slots_.for_each([&](call_slot& slot) {
+    if (!slot.reply_due.load(std::memory_order_acquire) || slot.node.load(std::memory_order_relaxed) != node) return;
+    if (oldest == nullptr || slot.position < oldest->position) oldest = &slot;
+  });
+  return oldest;
+}
+
 void call_table::fail_unanswered(const std::exception_ptr& why) noexcept {
   slots_.for_each([&](call_slot& slot) {
     if (slot.unanswered.exchange(false) && slot.reply_due.load(std::memory_order_acquire))

@@ -105,6 +105,9 @@ class call_table {
       if (slot.reply_due.load(std::memory_order_acquire) && slot.node == node) fail_awaited(slot, why);
     });
   }
+  /// The call to `node` that was sent first of those to which a reply is due, also if nobody waits for it any more;
+  /// nullptr: there is none. Looks at all slots.
+  [[nodiscard]] call_slot* oldest_to(node_t node) noexcept;
   /// Fails what was marked as unanswered.
   void fail_unanswered(const std::exception_ptr& why) noexcept;
   /// Fails what is pending, whatever it waits for: at the end of the node. `why(slot)` is the error, or nullptr: not

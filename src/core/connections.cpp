@@ -128,7 +128,7 @@ void connections::lose(peer& who, std::string reason, peer_end how) noexcept {
   }
   fail_calls_to(who, gone, how);
   if (gone != nullptr) of_.transports.forget(*gone);
-  node_.after_loss(who.node, who.about.loss());
+  node_.after_loss(who.node, who.about.loss(), how);
   of_.lock.wake_finished();
 }
 

@@ -29,7 +29,7 @@ class connected_node {
   /// Such a node is gone.
   virtual void lose_host() noexcept = 0;
   /// A node was lost. The receiving lock is held.
-  virtual void after_loss(node_t node, const std::string& why) noexcept = 0;
+  virtual void after_loss(node_t node, const std::string& why, peer_end how) noexcept = 0;
   /// The node ends: what peers do wrong concerns nobody any more.
   [[nodiscard]] virtual bool leaving() const noexcept = 0;
 };

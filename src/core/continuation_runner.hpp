@@ -17,10 +17,14 @@ class continuation_runner {
   /// Whether something is due.
   [[nodiscard]] bool due() const noexcept { return !due_.empty(); }
   /// Whether that may run on this thread: then nothing else begins before.
-  [[nodiscard]] bool may_run() const noexcept { return due() && this_thread.depth < thread_state::max_depth; }
+  [[nodiscard]] bool may_run() const noexcept {
+    return due() && this_thread.depth < thread_state::max_depth && !this_thread.leaves_continuations;
+  }
   /// Runs what is due, and what becomes due meanwhile, unless calls are nested too deep on this thread. True if
   /// something has run.
-  bool run() { return this_thread.depth < thread_state::max_depth && run_at_most(SIZE_MAX); }
+  bool run() {
+    return this_thread.depth < thread_state::max_depth && !this_thread.leaves_continuations && run_at_most(SIZE_MAX);
+  }
   /// Runs the oldest one, however deep calls are nested.
   bool run_one() { return run_at_most(1); }
   /// As run() after this thread has settled something itself, unless it does so within a continuation: the loop that

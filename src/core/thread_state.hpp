@@ -13,9 +13,10 @@ class ready_queue;
 struct thread_state {
   static constexpr unsigned max_depth = 512;
 
-  engine* current = nullptr;   ///< the engine that the thread works for
-  unsigned depth = 0;          ///< of calls and continuations that it executes, one inside of the other
-  bool only_receives = false;  ///< for others: it executes no call, except within a continuation that it runs
+  engine* current = nullptr;          ///< the engine that the thread works for
+  unsigned depth = 0;                 ///< of calls and continuations that it executes, one inside of the other
+  bool leaves_continuations = false;  ///< to other threads that make progress
+  bool only_receives = false;         ///< for others: it executes no call, except within a continuation that it runs
   /// From which queue it takes continuations, at what depth. What settles there within a continuation
   /// is left to that loop, so that chains of any length take no stack.
   struct drain {

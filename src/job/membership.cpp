@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/own_program.hpp"
 #include "compose/transports.hpp"
 #include "runtime/options.hpp"
@@ -150,6 +151,7 @@ void membership::start(const fresh_targets& expected) {
 void membership::start_planned(const fresh_targets& planned, std::int64_t deadline_ns) {
   if (planned.empty()) return;
   start_all(planned, static_cast<std::uint32_t>(planned.back().node) + 1, deadline_ns);
+  remember_groups(planned);
   bool any_invited = false;
   for (const auto& [number, group, starter] : planned) {
     if (!is_invited(*group)) continue;
@@ -158,6 +160,9 @@ void membership::start_planned(const fresh_targets& planned, std::int64_t deadli
   }
   const bool told_all = !any_invited && planned.front().node == 1;  // when they greeted
   if (!told_all) directory_.announce_to_all();
+  for (const auto& [number, group, starter] : planned) {
+    if (group->restarts) supervise(number, {});
+  }
 }
 
 /// All of them, or none.
@@ -246,15 +251,95 @@ node_t membership::add(const offload::target_program& program, std::int64_t dead
   return start({group}, deadline_ns);
 }
 
-void membership::remove(node_t number, std::chrono::milliseconds timeout) {
-  if (number == 0) throw config_error("the host cannot be removed; leave main to end the job");
+void membership::remove(node_t node, std::chrono::milliseconds timeout) {
+  if (node == 0) throw config_error("the host cannot be removed; leave main to end the job");
+  const node_t number = host_.numbers.number_of(node);
+  end_target(supervisor_.supervises(number) ? supervisor_.release(number) : node, "it was removed from the job",
+             timeout);
+  std::lock_guard guard(groups_mutex_);
+  groups_.erase(number);
+}
+
+void membership::end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout) {
   std::lock_guard guard(one_at_a_time_);
-  host_.part_with(number, "it was removed from the job", peer_end::left);
-  end_process(number, timeout);
-  directory_.forget(number);
+  host_.part_with(process, why, peer_end::left);
+  end_process(process, timeout);
+  forget(process);
+}
+
+/// What is kept for those who want to reach it.
+void membership::forget(node_t process) {
+  directory_.forget(process);
   host_.locked([&] {
-    if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(number);
+    if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(process);
   });
+}
+
+// ---- supervised nodes
+
+/// Of those that the host itself can start, or reach, again; of others that have gone it forgets.
+void membership::remember_groups(const fresh_targets& planned) {
+  std::lock_guard guard(groups_mutex_);
+  std::erase_if(groups_, [&](const auto& one) {
+    const peer_hold who = host_.peers.hold(one.first);
+    const bool gone = !who || who->state.load() == peer_state::lost;
+    return gone && !supervisor_.supervises(one.first);
+  });
+  const target_group* last = nullptr;
+  std::size_t member = 0;
+  for (const auto& [number, group, starter] : planned) {
+    member = group == last ? member + 1 : 0;
+    last = group;
+    if (starter != 0 || !group->behind.empty()) continue;
+    target_group own = *group;
+    own.count = 1;
+    own.restarts = false;  // that is what its number has
+    if (!own.program.complete && !group->cores.empty()) own.cores = {group->cores[member % group->cores.size()]};
+    groups_.insert_or_assign(number, std::move(own));
+  }
+}
+
+void membership::supervise(node_t node, offload::supervision how) {
+  const node_t number = host_.numbers.number_of(node);
+  if (number == 0) throw config_error("the host cannot be supervised; whoever starts the program can start it again");
+  {
+    std::lock_guard guard(groups_mutex_);
+    if (!groups_.contains(number))
+      throw config_error("node " + std::to_string(number) +
+                         " cannot be supervised (only targets that the host has started on this machine, or reached "
+                         "over tcp://, can be started again; ranks, and what they or waiting programs have started, "
+                         "cannot)");
+  }
+  supervisor_.supervise(number, std::move(how));
+}
+
+node_t membership::start_again(node_t number) {
+  std::vector<target_group> groups;
+  {
+    std::lock_guard guard(groups_mutex_);
+    const auto found = groups_.find(number);
+    if (found == groups_.end()) throw config_error("node " + std::to_string(number) + " was removed");
+    groups.push_back(found->second);
+  }
+  forget(host_.numbers.of(number).process);
+  return start(groups);
+}
+
+void membership::end(node_t process) noexcept {
+  try {
+    end_target(process, "it was not to be used", std::chrono::milliseconds(0));
+  } catch (const std::exception&) {  // no memory: its process ends with the host's
+    started_.end(process, std::chrono::milliseconds(0));
+  }
+}
+
+/// Who is not told for want of memory waits for nothing: the process that it knows is lost.
+void membership::announce_numbers() noexcept {
+  try {
+    directory_.announce_numbers();
+  } catch (const std::exception& problem) {
+    base::log("job", base::log_level::warning, "nodes are not told of supervised numbers: %s", problem.what());
+  }
 }
 
 }  // namespace ham::detail

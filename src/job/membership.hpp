@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -10,19 +11,21 @@
 #include "job/invited_targets.hpp"
 #include "job/node_directory.hpp"
 #include "job/started_targets.hpp"
+#include "job/supervisor.hpp"
 #include "transport/launched_factory.hpp"
 
 namespace ham::inline v0::detail {
 
 /// On the host; any thread.
-class membership {
+class membership final : private process_starter {
  public:
   /// `host` and `directory` outlive this.
   membership(engine& host, node_directory& directory, const runtime_options& options, target_defaults defaults)
       : host_(host),
         directory_(directory),
         started_(host, std::move(defaults)),
-        invited_(host, directory, options.key) {}
+        invited_(host, directory, options.key),
+        supervisor_(host, *this) {}
 
   /// The processes of `group` become targets; waits until they can be called. Throws ham::config_error.
   void take(transport::process_group& group);
@@ -40,8 +43,26 @@ class membership {
   node_t add(const offload::target_program& program, std::int64_t deadline_ns = base::never_ns);
   node_t spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns = base::never_ns);
   void remove(node_t node, std::chrono::milliseconds timeout);
+  void supervise(node_t node, offload::supervision how);
+
+  // ---- supervised nodes
+  /// A node is lost. The receiving lock is held.
+  void on_lost(node_t node, const std::string& why) noexcept { supervisor_.on_lost(node, why); }
+  void on_heartbeat(node_t node) noexcept { supervisor_.on_heartbeat(node); }
+  /// Nothing is started again from now on. Does not wait.
+  void end_supervision() noexcept { supervisor_.end(); }
+  /// The same, and waits for what is under way.
+  void stop_supervision() noexcept { supervisor_.stop(); }
 
  private:
+  // ---- process_starter
+  [[nodiscard]] node_t start_again(node_t number) override;
+  void end(node_t process) noexcept override;
+  void announce_numbers() noexcept override;
+
+  void end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout);
+  void forget(node_t process);
+  void remember_groups(const fresh_targets& planned);
   void start_planned(const fresh_targets& planned, std::int64_t deadline_ns);
   void end_process(node_t number, std::chrono::milliseconds timeout);
   node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command,
@@ -56,6 +77,9 @@ class membership {
   std::mutex one_at_a_time_;
   started_targets started_;
   invited_targets invited_;
+  std::mutex groups_mutex_;
+  std::map<node_t, target_group> groups_;  ///< of one target each: how those are started again
+  supervisor supervisor_;
 };
 
 }  // namespace ham::detail

@@ -129,6 +129,14 @@ void node_directory::on_notice(node_t from, std::span<const std::byte> text) {
       announce(from);
       send_notice(from, pack(question_number{kind_of(notice::answer), std::get<1>(unpack<question_number>(text))}));
       return;
+    case notice::numbers:
+      if (from != 0) throw protocol_error("numbers of nodes, which only the host gives");
+      on_numbers(text);
+      return;
+    case notice::heartbeat:
+      if (node_.self() != 0) throw protocol_error("a heartbeat, which only the host takes");
+      if (node_.owner != nullptr) node_.owner->on_heartbeat(from);
+      return;
     case notice::answer:
       if (from != 0) throw protocol_error("an answer, which only the host gives");
       answered_.store(std::get<1>(unpack<question_number>(text)), std::memory_order_release);
@@ -159,6 +167,24 @@ void node_directory::on_announcement(std::span<const std::byte> text) {
   }
   complete_.store(complete, std::memory_order_release);
   base::log("job", base::log_level::debug, "the host announces %u nodes", nodes);
+}
+
+void node_directory::on_numbers(std::span<const std::byte> text) {
+  const auto [kind, all] = unpack<supervised_numbers>(text);
+  const auto exists = [this](node_t node) { return node > 0 && static_cast<std::size_t>(node) < node_.peers.size(); };
+  for (const auto& [number, process, now] : all) {
+    if (!exists(number) || !exists(process) || now > static_cast<std::uint8_t>(replacements::phase::given_up))
+      throw protocol_error("a process " + std::to_string(process) + " for the number " + std::to_string(number) +
+                           ", which cannot be");
+  }
+  node_.numbers.take_over(all);
+}
+
+void node_directory::announce_numbers() {
+  node_.locked([&] {
+    const std::vector<std::byte> text = pack(supervised_numbers{kind_of(notice::numbers), node_.numbers.all()});
+    for (const node_t one : node_.peers.ready_nodes(node_.self())) send_notice(one, text);
+  });
 }
 
 std::uint32_t node_directory::ask_for_nodes() {
@@ -264,7 +290,9 @@ void node_directory::announce_to_all() {
 
 /// As early as can be: a function that is called there may call others.
 void node_directory::on_welcome(node_t peer) {
-  if (node_.self() == 0) announce(peer);
+  if (node_.self() != 0) return;
+  announce(peer);
+  if (node_.numbers.any()) send_notice(peer, pack(supervised_numbers{kind_of(notice::numbers), node_.numbers.all()}));
 }
 
 void node_directory::announce(node_t to) { announce_to({&to, 1}); }

@@ -88,6 +88,10 @@ class node_directory {
   void begin_additions(node_t first);
   /// Tells all nodes that are connected all that is known.
   void announce_to_all();
+  /// On a target: tells the host that a function is at work.
+  void send_heartbeat() { send_notice(0, pack(std::tuple{kind_of(notice::heartbeat)})); }
+  /// On the host: tells all nodes that are connected of engine::numbers.
+  void announce_numbers();
   /// On the host: has `starter`, which was invited, start those of `fresh` that are behind it.
   void start_behind(node_t starter, const fresh_targets& fresh);
   /// Tells one node who listens where, if it is connected.
@@ -108,6 +112,7 @@ class node_directory {
   void introduce(node_t from, node_t who);
   void compare_starters(const std::vector<std::pair<node_t, node_t>>& announced) const;
   void on_start_request(std::span<const std::byte> text);
+  void on_numbers(std::span<const std::byte> text);
   void end_own(node_t node, std::chrono::milliseconds timeout);
   void send_notice(node_t to, std::span<const std::byte> text);
   std::int64_t connect_through_others(node_t peer);

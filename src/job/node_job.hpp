@@ -37,6 +37,16 @@ class node_job final : public job {
     return members("adds").spawn(group, program, deadline_ns);
   }
   void remove(node_t node, std::chrono::milliseconds timeout) override { members("removes").remove(node, timeout); }
+  void supervise(node_t node, offload::supervision how) override {
+    members("supervises").supervise(node, std::move(how));
+  }
+  void send_heartbeat() override { directory_.send_heartbeat(); }
+  void on_heartbeat(node_t from) noexcept override {
+    if (members_ != nullptr) members_->on_heartbeat(from);
+  }
+  void on_lost(node_t node, const std::string& why) noexcept override {
+    if (members_ != nullptr) members_->on_lost(node, why);
+  }
 
  private:
   [[nodiscard]] membership& members(const char* does) const {

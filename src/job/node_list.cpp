@@ -45,6 +45,7 @@ bool begins(std::string_view group, std::string_view prefix) {
 
 constexpr std::string_view each_rank = "each:";
 constexpr std::string_view each_server = "/each:";  // behind an address
+constexpr std::string_view restart = "+restart";    // behind a group
 
 target_group parse_named(group_text& text) {
   for (const factory* const one : transports()) {
@@ -96,6 +97,14 @@ target_group parse_group(group_text& text) {
   return group;
 }
 
+void set_restarts(target_group& group, const group_text& text) {
+  if (group.by->as_in_process() != nullptr) text.refuse("+restart is for processes: threads of this one end with it");
+  if (group.by->as_launched() != nullptr) text.refuse("+restart is not for ranks, which their launcher starts");
+  if (group.each_rank || !group.behind.empty())
+    text.refuse("+restart is for targets that the host itself starts or reaches, so not with each:");
+  group.restarts = true;
+}
+
 /// Whether it is a group of programs that wait at an address.
 bool is_address(std::string_view group) {
   return std::ranges::any_of(
@@ -134,11 +143,14 @@ std::vector<target_group> parse_nodes(std::string_view text) {
   std::size_t total = 0;
   for (std::string_view rest = text;;) {
     const std::size_t comma = find_separator(rest);
-    const std::string_view part = rest.substr(0, comma);
+    std::string_view part = rest.substr(0, comma);
+    const bool restarts = part.ends_with(restart);
+    if (restarts) part.remove_suffix(restart.size());
     group_text group(text, part, advice);
     const std::size_t address_end = is_address(part) ? part.find(each_server) : std::string_view::npos;
     groups.push_back(address_end == std::string_view::npos ? parse_group(group)
                                                            : parse_server_group(text, part, address_end));
+    if (restarts) set_restarts(groups.back(), group);
     total += groups.back().count;
     for (const target_group& one : groups.back().behind) total += groups.back().count * one.count;
     if (total > transport::max_targets)

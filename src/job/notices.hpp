@@ -26,6 +26,8 @@ enum class notice : std::uint8_t {
   start_targets,     ///< host to a waiting program that it has invited, once: start these targets of yours
   question,          ///< to the host: which nodes are there? An announcement comes, and then
   answer,            ///< to who asked: that was all
+  numbers,           ///< host to all: which numbers are supervised, and the processes that calls to them go to
+  heartbeat,         ///< to the host: a function of mine is at work
 };
 
 /// kind, number of nodes, end of those of which this says all, secure, force_insecure, job key, addresses, nodes that
@@ -44,6 +46,8 @@ using question_number = std::tuple<std::uint8_t, std::uint32_t>;
 /// kind, exit status, whether the process is about to exit, why it did not run
 using main_end = std::tuple<std::uint8_t, std::int32_t, bool, std::string>;
 
+/// kind; number, process, replacements::phase
+using supervised_numbers = std::tuple<std::uint8_t, std::vector<std::tuple<node_t, node_t, std::uint8_t>>>;
 /// kind, one more than the largest number of a node; first number, how many, and the group as in HAM_NODES
 using start_request =
     std::tuple<std::uint8_t, std::uint32_t, std::vector<std::tuple<node_t, std::uint32_t, std::string>>>;

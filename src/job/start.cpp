@@ -207,9 +207,11 @@ runtime_parts::~runtime_parts() {
     for (std::thread& one : target_threads) one.detach();
     return;
   }
+  if (members != nullptr) members->end_supervision();
   destroy_objects_of(*host);
   withdraw(host.get());
   host->leave();
+  if (members != nullptr) members->stop_supervision();
   for (auto& target : local_targets) target->end();
   for (std::thread& one : target_threads) one.join();
   local_targets.clear();

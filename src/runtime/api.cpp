@@ -99,7 +99,8 @@ void close_context() {
 
 context::context(destination on) : context(on, 0) {}
 context::context(destination on, std::size_t stack_bytes)
-    : node_(on.node), runtime_(detail::serial_of(detail::engine_for(on))) {
+    : node_(detail::engine_for(on).process_of_handle(on)), runtime_(detail::serial_of(detail::engine_for(on))) {
+  on.node = detail::engine_for(on).exactly(node_);
   const auto close_late = [node = node_, runtime = runtime_](std::uint32_t late) {
     ham::detail::give_back([&] { return async(destination(node, late, runtime), fn<&close_context>); });
   };

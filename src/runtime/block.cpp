@@ -196,7 +196,7 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
         [&](std::size_t done, std::size_t piece) {
           std::vector<std::byte> packed = pack(rows, source, done, piece);
           swap_bytes(packed.data(), packed.size(), swapped);
-          return async(messages_to(node, how), fn<&store_rows_here>, to.address, to.tag,
+          return async(messages_to(at, node, how), fn<&store_rows_here>, to.address, to.tag,
                        static_cast<std::uint64_t>(what.target_pitch), static_cast<std::uint64_t>(what.row_bytes),
                        static_cast<std::uint64_t>(done), std::span<const std::byte>(packed));
         });
@@ -215,7 +215,7 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
     return transfer(
         at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
         [&](std::size_t done, std::size_t piece) {
-          return async(messages_to(node, how), fn<&load_rows_here>, from.address, from.tag,
+          return async(messages_to(at, node, how), fn<&load_rows_here>, from.address, from.tag,
                        static_cast<std::uint64_t>(what.source_pitch), static_cast<std::uint64_t>(what.row_bytes),
                        static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(piece))
               .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
@@ -244,7 +244,7 @@ future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_
     });
   }
   const engine_scope scope(&at);
-  return async(messages_to(from_node, how), fn<&copy_rows_from_here>, from.address, from.tag, to_node, to.address,
+  return async(messages_to(at, from_node, how), fn<&copy_rows_from_here>, from.address, from.tag, to_node, to.address,
                to.tag, std::array<std::uint64_t, 4>{what.rows, what.row_bytes, what.source_pitch, what.target_pitch},
                of.number_bytes, of.known, time_left(how));
 }

@@ -90,11 +90,13 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       standby(this, *this, waits),
       calls(this, waits, &report_abandoned),
       continuations(this, calls.due()),
+      numbers(&calls.due()),
+      reports(calls.due()),
       calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
       greetings(own, replies, waits),
       all_connections(*this,
                       {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),
-      calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults, this}),
+      calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults, this, &reports}),
       self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
       receiver_(*this, {*table_, calls_in, calls, greetings, &faults}),
       forwarder_(*this, self, ways, peers, replies),
@@ -200,6 +202,7 @@ void engine::serve(const std::function<void()>& first) {
 void engine::leave() {
   end_transfers();
   leaving_.store(true);
+  numbers.forget_all();  // what waits for a restart fails
   standby.stop();
   const bool calls_itself = refuse_queued();
   // Those that are reached through others, the others, and last the node through which this one reaches others.

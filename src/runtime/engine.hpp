@@ -19,6 +19,7 @@
 #include "core/connections.hpp"
 #include "core/continuation_runner.hpp"
 #include "core/dispatcher.hpp"
+#include "core/event_reports.hpp"
 #include "core/fault_injector.hpp"
 #include "core/frame_header.hpp"
 #include "core/handshake.hpp"
@@ -30,6 +31,7 @@
 #include "core/ping_flow.hpp"
 #include "core/relay_forwarder.hpp"
 #include "core/relay_transport.hpp"
+#include "core/replacements.hpp"
 #include "core/routes.hpp"
 #include "core/self_endpoint.hpp"
 #include "core/settled_queue.hpp"
@@ -118,6 +120,23 @@ class engine final : public called_node,
       return who;
     return connected_peer(node, deadline_ns);
   }
+  /// The process that calls to a number go to; waits while another one is started, until `deadline_ns` (0: no limit).
+  /// Negative: that has passed. Throws ham::node_failure.
+  [[nodiscard]] node_t process_of(node_t number, std::int64_t deadline_ns = 0) {
+    return numbers.any() ? await_process(number, deadline_ns) : number;
+  }
+  /// For a call to that process alone.
+  [[nodiscard]] node_t exactly(node_t process) const noexcept {
+    return numbers.any() && process >= 0 ? process | exact_bit : process;
+  }
+  /// As process_of, for who makes a handle. Throws ham::deadline_exceeded.
+  [[nodiscard]] node_t process_of_handle(const offload::destination& on);
+  /// For who uses a handle with that node in it. Throws ham::node_failure if its process has gone, and another one has
+  /// its number.
+  void expect_no_other_process(node_t node) {
+    if (numbers.any()) [[unlikely]]
+      refuse_old_handle(node);
+  }
   /// Waits until `node` can be called. Throws ham::node_failure. False: it is expected, but has not greeted this node
   /// by `until_ns`.
   bool await_ready(node_t node, std::int64_t until_ns = base::never_ns);
@@ -152,6 +171,8 @@ class engine final : public called_node,
   void stop_call(std::uint32_t call, offload::when_stopped how) noexcept;
   /// Kills the process of the node that executes it. Throws ham::call_error if it is not known, std::system_error.
   void kill(const call_slot& slot) const;
+  /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.
+  void end_hanging(node_t node, const std::string& why) noexcept;
 
  private:
   /// Handles what has arrived, at most a bounded number of frames, and not more once `awaited` has settled. True if
@@ -170,6 +191,10 @@ class engine final : public called_node,
   peer_hold peer_for(node_t node);
   bool learn_of(node_t node, std::int64_t late_ns);
   peer_hold connected_peer(node_t node, std::int64_t deadline_ns);
+  node_t process_of_supervised(const call_place& to);
+  node_t await_process(node_t number, std::int64_t deadline_ns);
+  void refuse_old_handle(node_t node);
+  [[nodiscard]] bool is_lost(node_t process) const noexcept;
   bool connect(peer& to, std::int64_t late_ns);
   /// Gives the receiving lock back and runs the continuations of what has settled.
   void finish_progress() override {
@@ -187,6 +212,7 @@ class engine final : public called_node,
   void settle_the_rest();
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
+  void report_missed(const call_slot& slot) noexcept;
   bool stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept;
   void send_stop(peer& to, std::uint32_t call) noexcept;
 
@@ -210,6 +236,9 @@ class engine final : public called_node,
 
   // ---- sending_node
   peer_hold make_ready(node_t node, std::int64_t deadline_ns) override;
+  [[nodiscard]] node_t process_for(const call_place& to) override {
+    return numbers.any() ? process_of_supervised(to) : to.node;
+  }
   void stop_call(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
   bool progress() override { return progress(nullptr); }
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
@@ -225,7 +254,7 @@ class engine final : public called_node,
   }
   void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }
   [[nodiscard]] bool leaving() const noexcept override { return leaving_.load(); }
-  void after_loss(node_t node, const std::string& why) noexcept override;
+  void after_loss(node_t node, const std::string& why, peer_end how) noexcept override;
   [[nodiscard]] relay_transport& relay();
 
   // ---- relaying_node
@@ -291,6 +320,8 @@ class engine final : public called_node,
   standby_receiver standby;  ///< stands in for the serving thread
   call_table calls;
   continuation_runner continuations;
+  replacements numbers;             ///< which processes supervised numbers stand for
+  event_reports reports;            ///< what the program is told of nodes
   dispatcher calls_in;              ///< what calls that have been received go through
   handshake greetings;              ///< what nodes tell each other when they meet
   connections all_connections;      ///< and what becomes of calls when nodes are lost

@@ -26,8 +26,19 @@ void engine::expire(call_slot& slot) noexcept {
     slot.reply_due = false;
   else if (peers.has(slot.node) && !slot.function->always_runs())
     send_stop(peers[slot.node], slot.id);
+  report_missed(slot);
   calls.fail(slot, withdrawn ? missed_call(*table_, slot.node, *slot.function)
                              : unanswered_call(*table_, slot.node, slot.function));
+}
+
+/// The receiving lock is held.
+void engine::report_missed(const call_slot& slot) noexcept {
+  if (!reports.wanted()) return;
+  try {
+    reports.add(offload::event_kind::deadline_missed, slot.node, table_->pretty_name(slot.function->key()));
+  } catch (const std::bad_alloc&) {
+    reports.add(offload::event_kind::deadline_missed, slot.node);
+  }
 }
 
 bool keep_beyond_deadline(call_slot& slot) noexcept {
@@ -40,7 +51,8 @@ bool keep_beyond_deadline(call_slot& slot) noexcept {
   return pending;
 }
 
-void throw_given_back(node_t node, const msg::handler_entry* function) {
+void throw_given_back(node_t to, const msg::handler_entry* function) {
+  const node_t node = without_exact_bit(to);
   const std::string name =
       function == nullptr ? std::string("a call") : msg::handler_table::local().pretty_name(function->key());
   throw deadline_exceeded(name + " on node " + std::to_string(node) +

@@ -19,14 +19,17 @@ offload::statistics statistics_of(const engine& at) {
 
 offload::node_descriptor describe(engine& at, const offload::destination& node) {
   if (at.events.pending()) at.take_notice();
-  return offload::node_descriptor(at.peer_of(node.node, node.deadline_ns)->about.description());
+  const node_t process = at.process_of_handle(node);
+  return offload::node_descriptor(at.peer_of(process, node.deadline_ns)->about.description());
 }
 
 bool is_alive(engine& at, const offload::destination& node) {
   if (node.node == at.self()) return true;
   if (at.events.pending()) at.take_notice();
+  const replacements::state now = at.numbers.of(node.node);
+  if (now.now != replacements::phase::up) return false;
   try {
-    static_cast<void>(at.peer_of(node.node, node.deadline_ns));
+    static_cast<void>(at.peer_of(now.process, node.deadline_ns));
     return true;
   } catch (const node_failure&) {
     return false;

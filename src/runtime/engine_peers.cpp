@@ -72,6 +72,7 @@ peer_hold engine::make_ready(node_t node, std::int64_t deadline_ns) {
 }
 
 peer_hold engine::connected_peer(node_t node, std::int64_t deadline_ns) {
+  expect_no_other_process(node);
   peer_hold who = make_ready(node, deadline_ns);
   if (who) return who;
   throw deadline_exceeded("node " + std::to_string(node) +
@@ -130,8 +131,10 @@ void engine::approach(node_t neighbour) noexcept {
   }
 }
 
-void engine::after_loss(node_t node, const std::string& why) noexcept {
+void engine::after_loss(node_t node, const std::string& why, peer_end how) noexcept {
+  if (!leaving_.load() && reports.wanted()) reports.add(offload::event_kind::lost, node, why, how == peer_end::left);
   if (node == ends_with_.load(std::memory_order_acquire)) end();
+  if (owner != nullptr && !leaving_.load()) owner->on_lost(node, why);
   forwarder_.lose(node, why);
   try {
     if (relay_ != nullptr || ways.any_behind(node)) relay().lose_behind(node, why);

@@ -12,6 +12,7 @@ namespace ham::inline v0::detail {
 void engine::welcome(peer& who) {
   if (owner != nullptr) owner->on_welcome(who.node);
   forwarder_.join(who);
+  if (reports.wanted()) reports.add(offload::event_kind::joined, who.node);
 }
 
 void engine::receive_notice(peer& from, std::span<const std::byte> text) {

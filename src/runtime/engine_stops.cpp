@@ -69,6 +69,12 @@ void engine::kill(const call_slot& slot) const {
     throw std::system_error(errno, std::generic_category(), "kill of node " + std::to_string(node));
 }
 
+void engine::end_hanging(node_t node, const std::string& why) noexcept {
+  const std::int64_t process = transports_.peer_pid(node);
+  if (process > 0 && ::kill(static_cast<pid_t>(process), SIGKILL) == 0) return;
+  events.report_end(node, peer_end::connection_lost, why);
+}
+
 /// The receiving lock is held.
 void engine::send_stop(peer& to, std::uint32_t call) noexcept {
   if (to.state.load(std::memory_order_acquire) != peer_state::ready) return;

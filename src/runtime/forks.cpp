@@ -108,6 +108,8 @@ void engine::detach_after_fork() noexcept {
   flow.detach_after_fork();
   peers.detach_after_fork();
   calls_in.detach_after_fork();
+  reports.detach_after_fork();
+  numbers.detach_after_fork();
   events.detach_after_fork();
   stop_.store(true);
   self_endpoint_.detach_after_fork();

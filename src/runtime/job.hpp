@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "ham/offload/node.hpp"
+#include "ham/offload/supervise.hpp"
 
 namespace ham::inline v0::detail {
 
@@ -42,6 +43,14 @@ class job {
                        std::int64_t deadline_ns = base::never_ns) = 0;
   /// Ends one target, or leaves it; it is killed if it is there after `timeout`. Throws ham::config_error.
   virtual void remove(node_t node, std::chrono::milliseconds timeout) = 0;
+  /// See offload::supervise. Throws ham::config_error.
+  virtual void supervise(node_t node, offload::supervision how) = 0;
+  /// A node is lost. The receiving lock is held.
+  virtual void on_lost(node_t /*node*/, const std::string& /*why*/) noexcept {}
+  /// A sign of life of this node to the host. Any thread; does not wait.
+  virtual void send_heartbeat() {}
+  /// One of a node has come. The receiving lock is held.
+  virtual void on_heartbeat(node_t /*from*/) noexcept {}
 };
 
 }  // namespace ham::detail

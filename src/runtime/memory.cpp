@@ -101,19 +101,22 @@ void require_node_of(const destination& to, node_t one, node_t other) {
                      "; name the node of the buffer");
 }
 
-raw_buffer allocate_bytes(const destination& on, std::size_t bytes) {
+raw_buffer allocate_bytes(destination& on, std::size_t bytes) {
   engine& at = engine_for(on);
   const engine_scope scope(&at);
+  on.node = at.process_of_handle(on);
   if (on.node == at.self()) {
     const auto [address, tag] = allocate_here(bytes);
     return {address, tag};
   }
+  destination exact = on;
+  exact.node = at.exactly(on.node);
   const auto give_back =
-      [by = destination(on.node, 0, serial_of(at))](const std::pair<std::uint64_t, std::uint64_t>& late) {
+      [by = destination(exact.node, 0, serial_of(at))](const std::pair<std::uint64_t, std::uint64_t>& late) {
         ham::detail::give_back([&] { return async(by, fn<&free_here>, late.first, late.second); });
       };
   const auto [address, tag] =
-      ham::detail::sync_or_undo(on, give_back, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
+      ham::detail::sync_or_undo(exact, give_back, fn<&allocate_here>, static_cast<std::uint64_t>(bytes));
   return {address, tag};
 }
 
@@ -121,7 +124,7 @@ void free_bytes(const destination& to, node_t owner, raw_buffer what) {
   engine& at = engine_for(to);
   const engine_scope scope(&at);
   destination on = to;
-  on.node = owner;
+  on.node = at.exactly(owner);
   if (owner == at.self())
     free_here(what.address, what.tag);
   else
@@ -138,7 +141,8 @@ bool free_at_end(std::uint64_t runtime, node_t node, raw_buffer what, std::int64
       return true;
     }
     return ham::detail::end_handle(
-        *at, node, "a buffer", [&] { return try_async(node, fn<&free_here>, what.address, what.tag); }, limit_ns);
+        *at, node, "a buffer", [&] { return try_async(at->exactly(node), fn<&free_here>, what.address, what.tag); },
+        limit_ns);
   } catch (const std::exception&) {
     return true;  // the node may be gone, and its memory with it
   }
@@ -161,7 +165,7 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
             swap_bytes(copy.data(), piece, swapped);
             content = copy;
           }
-          return async(messages_to(node, how), fn<&store_here>, to.address + done, to.tag, content);
+          return async(messages_to(at, node, how), fn<&store_here>, to.address + done, to.tag, content);
         });
   });
 }
@@ -176,7 +180,7 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
         at, {one_sided::direction::get, target, node, from, bytes, how}, swapped, piece_bytes,
         [&] { load_local(at, from, to, bytes); },
         [&](std::size_t done, std::size_t piece) {
-          return async(messages_to(node, how), fn<&load_here>, from.address + done, from.tag,
+          return async(messages_to(at, node, how), fn<&load_here>, from.address + done, from.tag,
                        static_cast<std::uint64_t>(piece))
               .then([place = target + done, piece, swapped](const std::vector<std::byte>& data) {
                 if (data.size() != piece) throw protocol_error("a get was answered with another size");
@@ -199,8 +203,8 @@ future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to
     });
   }
   const engine_scope scope(&at);
-  return async(messages_to(from_node, how), fn<&copy_from_here>, from.address, from.tag, to_node, to.address, to.tag,
-               static_cast<std::uint64_t>(bytes), of.number_bytes, of.known, time_left(how));
+  return async(messages_to(at, from_node, how), fn<&copy_from_here>, from.address, from.tag, to_node, to.address,
+               to.tag, static_cast<std::uint64_t>(bytes), of.number_bytes, of.known, time_left(how));
 }
 
 }  // namespace ham::offload::detail

@@ -68,8 +68,8 @@ template <class Begin>
 }
 
 /// Where the messages of a transfer go.
-[[nodiscard]] inline destination messages_to(node_t node, const transfer_terms& how) noexcept {
-  destination to(node);
+[[nodiscard]] inline destination messages_to(const engine& at, node_t node, const transfer_terms& how) noexcept {
+  destination to(at.exactly(node));
   to.deadline_ns = how.deadline_ns;
   return to;
 }

@@ -142,6 +142,9 @@ std::string name_of(const std::type_info& type) { return msg::canonical_name(typ
 engine& engine_of(node_t node) {
   engine& at = current();
   if (node != at.self() && node >= 0) {
+    if (at.numbers.number_of(at.self()) == node)
+      throw object_error("the object was of another process of node " + std::to_string(node) +
+                         ", which has died and was started again; make it anew");
     throw object_error("the object lives on node " + std::to_string(node) + ", this is node " +
                        std::to_string(at.self()) + "; call it there");
   }

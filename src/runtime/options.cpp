@@ -24,7 +24,8 @@ namespace {
 constexpr const char* help_begin =
     R"(Options of HAM, for every program that uses it; they are removed from the command line:
   --ham-nodes=LIST         targets, separated by commas; default: the ranks of the launcher that started this process,
-                           else %s (environment: HAM_NODES); each:GROUP behind mpi: so many for each rank
+                           else %s (environment: HAM_NODES); each:GROUP behind mpi: so many for each rank;
+                           GROUP+restart: those that die are started again
 )";
 
 constexpr const char* help_rest =

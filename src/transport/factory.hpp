@@ -41,6 +41,7 @@ struct target_group {
 
   const factory* by;
   std::size_t count;
+  bool restarts = false;   ///< those that die are started again
   bool each_rank = false;  ///< every process that a launcher has started, the host included, starts so many
   std::vector<int> cores;  ///< one per target, in turn; empty: anywhere
   target_program program;

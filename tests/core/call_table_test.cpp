@@ -81,6 +81,23 @@ TEST_F(call_table_test, takes_no_reply_that_is_not_due) {
   EXPECT_THROW(static_cast<void>(calls.take_reply(id, peer_node)), protocol_error) << "of a call that is over";
 }
 
+TEST_F(call_table_test, finds_the_oldest_call_to_a_node) {
+  EXPECT_EQ(calls.oldest_to(peer_node), nullptr);
+  call_slot& late = pending();
+  late.position = 300;
+  call_slot& first = pending();
+  first.position = 100;
+  call_slot& elsewhere = pending();
+  elsewhere.position = 1;
+  elsewhere.node = peer_node + 1;
+  EXPECT_EQ(calls.oldest_to(peer_node), &first);
+  EXPECT_TRUE(calls.abandon(first)) << "nobody waits for it any more, but it goes on";
+  EXPECT_EQ(calls.oldest_to(peer_node), &first);
+  std::erase(used, &first);
+  static_cast<void>(calls.take_reply(first.id, peer_node));
+  EXPECT_EQ(calls.oldest_to(peer_node), &late);
+}
+
 TEST_F(call_table_test, an_id_is_not_used_again_at_once) {
   call_slot& slot = pending();
   const std::uint32_t id = slot.id;

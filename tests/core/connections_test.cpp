@@ -40,7 +40,7 @@ class node_of_connections : public detail::connected_node, public detail::receiv
 
   [[nodiscard]] bool ends_with(node_t node) const noexcept override { return node == 0; }
   void lose_host() noexcept override { ++hosts_lost; }
-  void after_loss(node_t node, const std::string& why) noexcept override { lost.emplace_back(node, why); }
+  void after_loss(node_t node, const std::string& why, peer_end) noexcept override { lost.emplace_back(node, why); }
   bool leaving() const noexcept override { return ends; }
   bool handle_events() noexcept override { return false; }
   void welcome(peer&) override {}

@@ -46,6 +46,19 @@ TEST_F(continuation_runner, runs_what_is_due_in_order) {
   EXPECT_FALSE(runner_.due());
 }
 
+TEST_F(continuation_runner, a_thread_may_leave_them_to_others) {
+  due_.push(&tasks_[0]);
+  this_thread.leaves_continuations = true;
+  EXPECT_FALSE(runner_.may_run());
+  EXPECT_FALSE(runner_.run());
+  runner_.run_settled();
+  EXPECT_TRUE(run_.empty());
+  EXPECT_TRUE(runner_.due());
+  this_thread.leaves_continuations = false;
+  EXPECT_TRUE(runner_.run());
+  EXPECT_EQ(run_, numbers({0}));
+}
+
 TEST_F(continuation_runner, each_counts_as_a_call) {
   tasks_[0].body = [this] { run_.push_back(this_thread.depth); };
   due_.push(&tasks_[0]);

@@ -321,6 +321,32 @@ TEST(node_directory, who_listens_is_connected_by_others_unless_they_have_no_netw
   EXPECT_EQ(directory.connect(6), base::never_ns) << "through the host";
 }
 
+TEST(node_directory, learns_from_the_host_which_numbers_are_supervised) {
+  lone_node node(2, 8);
+  node_directory directory(*node, {});
+  using list = std::vector<std::tuple<node_t, node_t, std::uint8_t>>;
+  const auto take = [&](node_t from, const list& all) {
+    directory.on_notice(from, pack(supervised_numbers{kind_of(notice::numbers), all}));
+  };
+  take(0, {{1, 5, 0}, {3, 3, 1}});
+  EXPECT_EQ(node->numbers.of(1).process, 5);
+  EXPECT_EQ(node->numbers.of(3).now, replacements::phase::restarting);
+  EXPECT_THROW(take(3, {{1, 6, 0}}), protocol_error) << "only the host says so";
+  for (const auto& wrong : list{{0, 1, 0}, {1, 0, 0}, {8, 1, 0}, {1, 8, 0}, {-1, 1, 0}, {1, -5, 0}, {1, 1, 3}})
+    EXPECT_THROW(take(0, {wrong}), protocol_error);
+  EXPECT_EQ(node->numbers.of(1).process, 5) << "nothing of all that counts";
+  take(0, {});
+  EXPECT_FALSE(node->numbers.any());
+}
+
+TEST(node_directory, only_the_host_takes_heartbeats) {
+  lone_node host(0, 4), other(2, 4);
+  node_directory of_host(*host, {}), of_other(*other, {});
+  const auto beat = pack(std::tuple{kind_of(notice::heartbeat)});
+  EXPECT_NO_THROW(of_host.on_notice(1, beat));
+  EXPECT_THROW(of_other.on_notice(1, beat), protocol_error);
+}
+
 TEST(node_directory, refuses_damaged_notices) {
   lone_node node(1, 4);
   node_directory directory(*node, {});
@@ -330,7 +356,7 @@ TEST(node_directory, refuses_damaged_notices) {
     node->locked([&] { directory.on_notice(from, text); });
   };
   EXPECT_THROW(on_notice(0, {}), protocol_error);
-  EXPECT_THROW(on_notice(0, bytes{std::byte{9}}), protocol_error);
+  EXPECT_THROW(on_notice(0, bytes{std::byte{99}}), protocol_error);
   EXPECT_THROW(on_notice(0, bytes{std::byte{1}}), std::exception) << "an announcement of nothing";
   EXPECT_THROW(on_notice(0, bytes{std::byte{2}, std::byte{3}}), std::exception) << "half a number";
   bytes ending(13);

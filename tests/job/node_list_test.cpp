@@ -62,6 +62,23 @@ TEST(parse_nodes, groups) {
   EXPECT_EQ(parse_nodes("shm:0")[0].count, 0U);
 }
 
+TEST(parse_nodes, groups_that_are_started_again) {
+  const auto several = parse_nodes("shm:2@1+2+restart,shm,exec:'./a+restart',tcp://h:1*2+restart,emulated+restart");
+  ASSERT_EQ(several.size(), 5U);
+  EXPECT_TRUE(several[0].restarts);
+  EXPECT_EQ(several[0].cores, (std::vector<int>{1, 2}));
+  EXPECT_FALSE(several[1].restarts);
+  EXPECT_FALSE(several[2].restarts) << "quoted, it is part of a name";
+  EXPECT_TRUE(several[3].restarts);
+  EXPECT_EQ(several[3].count, 2U);
+  EXPECT_TRUE(several[4].restarts);
+  EXPECT_NE(problem_of("loopback:2+restart").find("threads of this one end with it"), std::string::npos);
+  EXPECT_NE(problem_of("mpi+restart").find("not for ranks"), std::string::npos);
+  EXPECT_NE(problem_of("mpi,each:shm:2+restart").find("so not with each:"), std::string::npos);
+  EXPECT_NE(problem_of("tcp://h:1/each:shm:2+restart").find("so not with each:"), std::string::npos);
+  problem_of("shm:2+restarts");
+}
+
 TEST(parse_nodes, ranks_come_first) {
   const auto both = parse_nodes("mpi,shm:2");
   ASSERT_EQ(both.size(), 2U);

@@ -52,7 +52,7 @@ template <class Element>
   }
 }
 
-[[nodiscard]] raw_buffer allocate_bytes(const destination& on, std::size_t bytes);
+[[nodiscard]] raw_buffer allocate_bytes(destination& on, std::size_t bytes);
 /// Of the node `owner`, whatever node `to` has.
 void free_bytes(const destination& to, node_t owner, raw_buffer what);
 /// For destructors: errors are ignored, and a node that is stopped is not waited for; nobody at all longer than

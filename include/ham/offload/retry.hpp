@@ -1,0 +1,66 @@
+// Calls that are repeated when the process that they ran in has died, and another one has its number.
+//
+//   offload::supervise(1);
+//   auto result = offload::async(offload::retry(1, 3), idempotent(fn<&solve>), problem);
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "ham/msg/idempotent.hpp"
+#include "ham/offload/detail/pool_calls.hpp"
+#include "ham/offload/future.hpp"
+
+namespace ham::inline v0::offload {
+
+/// A destination whose calls are repeated: taken by async and sync.
+class retried_destination {
+ public:
+  constexpr retried_destination(const destination& to, unsigned times) noexcept : to_(to), times_(times) {}
+  [[nodiscard]] constexpr const destination& where() const noexcept { return to_; }
+  [[nodiscard]] constexpr unsigned times() const noexcept { return times_; }
+
+ private:
+  destination to_;
+  unsigned times_;
+};
+
+/// `where`, for calls of idempotent(...) that are sent again, at most `times` times, when they fail because the process
+/// of the node has died: to the process that has its number then (supervise). Without supervision there is none, and
+/// the call fails as ever. A deadline of `where` holds for all of it, but is not looked at while a process is being
+/// started.
+[[nodiscard]] constexpr retried_destination retry(const destination& where, unsigned times) noexcept {
+  return {where, times};
+}
+
+namespace detail {
+
+/// Sends it; gives the slot of its result. Throws as async.
+[[nodiscard]] call_slot* start_retried(const retried_destination& to, repeatable_call call);
+
+}  // namespace detail
+
+/// As async and sync to a destination, for callables within idempotent(): calls that may have run are repeated, too.
+/// The future fails with the first loss after which the call may have run, else with the first one, when no repetition
+/// is left or no process. Arguments are copied into the message, which is kept until the future settles.
+template <class Callable, class... Args>
+[[nodiscard]] auto async(const retried_destination& to, const Callable& callable, const Args&... args)
+    -> future<detail::result_of_call_t<Callable, const Args&...>> {
+  using plan = detail::call_plan<Callable, const Args&...>;
+  using result = typename plan::result_type;
+  static_assert(msg::is_idempotent_v<Callable>,
+                "ham: retry() repeats calls that may have run already: say that this is right by idempotent(callable)");
+  detail::call_slot* slot = nullptr;
+  if constexpr (plan::valid)
+    slot = detail::start_retried(to, detail::make_repeatable<plan>(to.where(), callable, args...));
+  else [[maybe_unused]]
+    typename plan::report error;
+  return detail::future_access::make<result>(slot);
+}
+template <class Callable, class... Args>
+auto sync(const retried_destination& to, const Callable& callable, const Args&... args)
+    -> detail::result_of_call_t<Callable, const Args&...> {
+  return offload::async(to, callable, args...).get();
+}
+
+}  // namespace ham::offload

@@ -1,0 +1,119 @@
+// A small table under a lock: who calls a number that was never replaced does not get here.
+#include "core/replacements.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/renew.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+constinit thread_local const replacements::rebuilding* innermost = nullptr;
+
+}  // namespace
+
+replacements::rebuilding::rebuilding(const replacements& of, node_t number, node_t process) noexcept
+    : of_(&of), number_(number), process_(process), before_(std::exchange(innermost, this)) {}
+replacements::rebuilding::~rebuilding() { innermost = before_; }
+
+replacements::state replacements::of(node_t number) const {
+  for (const rebuilding* one = innermost; one != nullptr; one = one->before_) {
+    if (one->of_ == this && one->number_ == number) return {true, one->process_, phase::up, {}};
+  }
+  std::lock_guard guard(mutex_);
+  const auto found = records_.find(number);
+  if (found == records_.end()) return {false, number, phase::up, {}};
+  return {true, found->second.process, found->second.now, found->second.reason};
+}
+
+node_t replacements::number_of(node_t process) const {
+  std::lock_guard guard(mutex_);
+  for (const auto& [number, one] : records_) {
+    if (one.process == process || std::ranges::find(one.before, process) != one.before.end()) return number;
+  }
+  return process;
+}
+
+std::vector<replacements::listed> replacements::all() const {
+  std::lock_guard guard(mutex_);
+  std::vector<listed> list;
+  for (const auto& [number, one] : records_) list.emplace_back(number, one.process, static_cast<std::uint8_t>(one.now));
+  return list;
+}
+
+void replacements::set(node_t number, node_t process, phase now, std::string reason) {
+  std::lock_guard guard(mutex_);
+  set_locked(number, process, now, std::move(reason));
+  changed();
+}
+
+void replacements::set_locked(node_t number, node_t process, phase now, std::string reason) {
+  record& one = records_[number];
+  if (one.process != process && one.process >= 0) {
+    if (one.before.size() == max_remembered) one.before.erase(one.before.begin());
+    one.before.push_back(one.process);
+  }
+  one.process = process;
+  one.now = now;
+  one.reason = std::move(reason);
+  if (now != phase::restarting) release(one);
+}
+
+/// What has waited is due. mutex_ is held.
+void replacements::release(record& one) noexcept {
+  for (continuation* const what : one.waiting) due_->push(what);
+  one.waiting.clear();
+}
+
+bool replacements::run_when_decided(node_t number, continuation* what) {
+  std::lock_guard guard(mutex_);
+  const auto found = records_.find(number);
+  if (due_ == nullptr || found == records_.end() || found->second.now != phase::restarting) return false;
+  found->second.waiting.push_back(what);
+  return true;
+}
+
+void replacements::forget(node_t number) noexcept {
+  std::lock_guard guard(mutex_);
+  if (const auto found = records_.find(number); found != records_.end()) {
+    release(found->second);
+    records_.erase(found);
+  }
+  changed();
+}
+
+void replacements::forget_all() noexcept {
+  std::lock_guard guard(mutex_);
+  for (auto& [number, one] : records_) release(one);
+  records_.clear();
+  changed();
+}
+
+void replacements::take_over(const std::vector<listed>& all) {
+  std::lock_guard guard(mutex_);
+  for (auto at = records_.begin(); at != records_.end();) {
+    const auto is_it = [&](const listed& one) { return std::get<0>(one) == at->first; };
+    if (std::ranges::any_of(all, is_it)) {
+      ++at;
+      continue;
+    }
+    release(at->second);
+    at = records_.erase(at);
+  }
+  for (const auto& [number, process, now] : all) set_locked(number, process, static_cast<phase>(now), {});
+  changed();
+}
+
+/// mutex_ is held.
+void replacements::changed() noexcept {
+  any_.store(!records_.empty(), std::memory_order_release);
+  version_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void replacements::detach_after_fork() noexcept {
+  base::renew(mutex_);
+  any_.store(false);
+}
+
+}  // namespace ham::detail

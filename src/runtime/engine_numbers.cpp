@@ -1,0 +1,76 @@
+// Numbers of nodes that are started again when they die: which process a call goes to, and whose a handle is.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+constexpr std::int64_t news_timeout_ns = 5'000'000'000;  // for the host's word of a process whose loss is known here
+
+std::exception_ptr failure_of(node_t number, const std::string& why) {
+  node_failure::details details;
+  details.node = number;
+  details.outcome = call_outcome::not_run;
+  return std::make_exception_ptr(node_failure(why, std::move(details)));
+}
+
+}  // namespace
+
+bool engine::is_lost(node_t process) const noexcept {
+  const peer_hold who = peers.hold(process);
+  return who && who->state.load(std::memory_order_acquire) == peer_state::lost;
+}
+
+/// Contexts, and what else handles name, are those of one process.
+node_t engine::process_of_supervised(const call_place& to) {
+  const node_t node = without_exact_bit(to.node);
+  if (to.context == 0 && node == to.node) return await_process(node, to.deadline_ns);
+  refuse_old_handle(node);
+  return node;
+}
+
+node_t engine::await_process(node_t number, std::int64_t deadline_ns) {
+  const std::int64_t late_ns = deadline_ns == 0 ? base::never_ns : deadline_ns;
+  for (;;) {
+    if (events.pending()) take_notice();
+    const std::uint64_t seen = numbers.version();
+    const replacements::state now = numbers.of(number);
+    const bool restarting = now.now == replacements::phase::restarting;
+    if (now.now == replacements::phase::given_up && !now.reason.empty())
+      std::rethrow_exception(failure_of(number, now.reason));
+    if (!now.supervised || now.now == replacements::phase::given_up || (!restarting && !is_lost(now.process)))
+      return now.process;
+    const auto decided = [&] { return numbers.version() != seen || stop_.load() || leaving_.load(); };
+    // The host knows at once; to others its word may be on its way.
+    const std::int64_t until_ns = restarting ? late_ns : std::min(late_ns, base::now_ns() + news_timeout_ns);
+    if (wait_until(decided, until_ns) && !stop_.load() && !leaving_.load()) continue;
+    return base::now_ns() >= late_ns ? -1 : now.process;  // a call to it fails, with the reason
+  }
+}
+
+node_t engine::process_of_handle(const offload::destination& on) {
+  const node_t process = process_of(on.node, on.deadline_ns);
+  if (process >= 0 || on.node < 0) return process;
+  throw deadline_exceeded("node " + std::to_string(on.node) +
+                              " was not started again before the deadline, and was asked for nothing; allow more time",
+                          call_outcome::not_run);
+}
+
+void engine::refuse_old_handle(node_t node) {
+  const replacements::state now = numbers.of(node);
+  const node_t number = now.supervised ? node : numbers.number_of(node);
+  const replacements::state today = now.supervised ? now : numbers.of(number);
+  const bool is_old = today.supervised && (today.process != node || is_lost(node));
+  if (!is_old) return;
+  std::rethrow_exception(failure_of(
+      number,
+      "node " + std::to_string(number) +
+          " has died and is started again: what the process before had (memory, contexts, objects) is gone, and "
+          "this handle is of it; make it anew, for example in supervision::on_respawn"));
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,136 @@
+// A call that is sent again when its process has died; it waits for the next one without a thread.
+#include "ham/offload/retry.hpp"
+
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "core/replacements.hpp"
+#include "ham/error_info.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::inline v0::offload::detail {
+namespace {
+
+/// Once it was sent it owns itself, until its result is handed over.
+class retried_call final : ham::detail::continuation {
+ public:
+  retried_call(const retried_destination& to, repeatable_call what)
+      : continuation{&on_settled}, to_(to.where()), left_(to.times()), what_(std::move(what)) {}
+
+  [[nodiscard]] static call_slot* begin(std::unique_ptr<retried_call> task) {
+    engine& at = engine_for(task->to_);
+    call_slot& target = *make_local_slot(at);
+    task->target_ = &target;
+    try {
+      task->send(at);
+    } catch (...) {
+      at.calls.cancel(target);
+      throw;
+    }
+    retried_call& sent = *task.release();
+    attach(*sent.call_, &sent);
+    return &target;
+  }
+
+ private:
+  static void on_settled(continuation* self) { static_cast<retried_call*>(self)->settled(); }
+  static void on_decided(continuation* self) { static_cast<retried_call*>(self)->send_again(); }
+
+  void send(engine& at) {
+    call_room room;
+    const std::span<const std::byte> message = what_.message;
+    if (begin_call(at, to_, *what_.function, message.size(), what_.decode, when_full::wait, room)) {
+      if (!message.empty()) std::memcpy(room.data, message.data(), message.size());
+      finish_call(at, room);
+    }
+    call_ = room.slot;
+  }
+
+  void settled() noexcept {
+    std::exception_ptr why = call_->has_failed() ? see_failure(*call_) : nullptr;
+    if (why == nullptr || (!is_loss(why) && !hides_a_run(why))) {
+      what_.hand_over(*call_, *target_);
+      delete this;
+      return;
+    }
+    const bool lost = is_loss(why);
+    drop_failure(*std::exchange(call_, nullptr));
+    if (lost && !may_have_run_) {
+      loss_ = std::move(why);
+      may_have_run_ = outcome_ != call_outcome::not_run;
+    }
+    if (!lost || left_ == 0) {
+      fail(loss_);
+      return;
+    }
+    --left_;
+    send_again();
+  }
+
+  /// Whether it says that the call has not run, which is true of its last repetition only.
+  [[nodiscard]] bool hides_a_run(const std::exception_ptr& why) const noexcept {
+    try {
+      return may_have_run_ && describe_error(why).outcome == call_outcome::not_run;
+    } catch (const std::bad_alloc&) {
+      return true;
+    }
+  }
+
+  /// Of the process that it was sent to; not that of a call which the function has made.
+  bool is_loss(const std::exception_ptr& why) noexcept {
+    engine* const at = target_->owner;
+    if (at == nullptr || at->is_ending()) return false;
+    try {
+      std::rethrow_exception(why);
+    } catch (const node_failure& loss) {
+      outcome_ = loss.outcome();
+      const ham::detail::peer_hold who = at->peers.hold(call_->node.load(std::memory_order_relaxed));
+      return loss.node() == call_->node.load(std::memory_order_relaxed) &&
+             (!who || who->state.load(std::memory_order_acquire) == ham::detail::peer_state::lost);
+    } catch (...) {
+      return false;
+    }
+  }
+
+  void send_again() noexcept {
+    engine* const at = target_->owner;
+    try {
+      run = &on_decided;
+      if (at != nullptr && at->numbers.run_when_decided(to_.node, this)) return;
+      run = &on_settled;
+      if (at == nullptr) std::rethrow_exception(loss_);
+      send(*at);
+    } catch (const node_failure&) {
+      fail(loss_);  // there is no other process
+      return;
+    } catch (...) {
+      fail(std::current_exception());
+      return;
+    }
+    attach(*call_, this);
+  }
+
+  void fail(std::exception_ptr why) noexcept {
+    fail_local(*target_, std::move(why));
+    delete this;
+  }
+
+  const destination to_;
+  unsigned left_;
+  const repeatable_call what_;
+  call_slot* target_ = nullptr;
+  call_slot* call_ = nullptr;
+  std::exception_ptr loss_;  // the first one after which it may have run, else the last one
+  call_outcome outcome_ = call_outcome::not_run;
+  bool may_have_run_ = false;
+};
+
+}  // namespace
+
+call_slot* start_retried(const retried_destination& to, repeatable_call call) {
+  return retried_call::begin(std::make_unique<retried_call>(to, std::move(call)));
+}
+
+}  // namespace ham::offload::detail

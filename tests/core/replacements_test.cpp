@@ -1,0 +1,119 @@
+// Which process a supervised number stands for, and for whom.
+#include "core/replacements.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace replacements_test {
+
+using namespace ham;
+using detail::replacements;
+using phase = replacements::phase;
+
+TEST(replacements, a_number_that_is_not_supervised_is_that_of_its_process) {
+  const replacements table;
+  EXPECT_FALSE(table.any());
+  const replacements::state now = table.of(3);
+  EXPECT_FALSE(now.supervised);
+  EXPECT_EQ(now.process, 3);
+  EXPECT_EQ(now.now, phase::up);
+  EXPECT_EQ(table.number_of(3), 3);
+}
+
+TEST(replacements, a_number_leads_to_its_process_and_back) {
+  replacements table;
+  table.set(2, 2, phase::up);
+  table.set(2, 2, phase::restarting);
+  table.set(2, 7, phase::up);
+  EXPECT_TRUE(table.any());
+  EXPECT_EQ(table.of(2).process, 7);
+  EXPECT_TRUE(table.of(2).supervised);
+  EXPECT_FALSE(table.of(7).supervised) << "the process itself has its own number";
+  EXPECT_EQ(table.number_of(7), 2);
+  EXPECT_EQ(table.number_of(2), 2);
+  table.set(2, 9, phase::up);
+  EXPECT_EQ(table.number_of(7), 2) << "also of those that have gone";
+  EXPECT_EQ(table.number_of(8), 8);
+}
+
+TEST(replacements, what_is_remembered_is_bounded) {
+  replacements table;
+  for (node_t process = 1; process <= 1000; ++process) table.set(1, process, phase::up);
+  EXPECT_EQ(table.number_of(1000), 1);
+  EXPECT_EQ(table.number_of(990), 1);
+  EXPECT_EQ(table.number_of(500), 500);
+}
+
+TEST(replacements, every_change_has_a_version) {
+  replacements table;
+  const auto before = table.version();
+  table.set(1, 1, phase::given_up, "it was tried often enough");
+  EXPECT_GT(table.version(), before);
+  EXPECT_EQ(table.of(1).reason, "it was tried often enough");
+  const auto then = table.version();
+  table.forget(1);
+  EXPECT_GT(table.version(), then);
+  EXPECT_FALSE(table.any());
+}
+
+TEST(replacements, the_list_of_one_node_becomes_that_of_another) {
+  replacements host, other;
+  host.set(1, 5, phase::up);
+  host.set(2, 2, phase::restarting);
+  other.set(3, 4, phase::up);
+  other.take_over(host.all());
+  EXPECT_EQ(other.all(), host.all());
+  EXPECT_EQ(other.of(1).process, 5);
+  EXPECT_EQ(other.of(2).now, phase::restarting);
+  EXPECT_FALSE(other.of(3).supervised);
+  other.take_over({});
+  EXPECT_FALSE(other.any());
+}
+
+TEST(replacements, the_thread_that_rebuilds_reaches_what_others_wait_for) {
+  replacements table;
+  table.set(1, 6, phase::restarting);
+  {
+    const replacements::rebuilding scope(table, 1, 6);
+    EXPECT_EQ(table.of(1).now, phase::up);
+    EXPECT_EQ(table.of(1).process, 6);
+    std::thread([&] { EXPECT_EQ(table.of(1).now, phase::restarting); }).join();
+    const replacements another;
+    EXPECT_FALSE(another.of(1).supervised);
+  }
+  EXPECT_EQ(table.of(1).now, phase::restarting);
+}
+
+TEST(replacements, what_waits_for_a_restart_is_due_when_that_is_decided) {
+  detail::ready_queue due;
+  replacements table(&due);
+  detail::continuation first{[](detail::continuation*) {}}, second = first, third = first;
+  EXPECT_FALSE(table.run_when_decided(1, &first)) << "it is not supervised";
+  table.set(1, 1, phase::up);
+  EXPECT_FALSE(table.run_when_decided(1, &first));
+  table.set(1, 1, phase::restarting);
+  table.set(2, 2, phase::restarting);
+  const replacements::rebuilding scope(table, 1, 5);
+  EXPECT_TRUE(table.run_when_decided(1, &first)) << "also for who rebuilds it";
+  EXPECT_TRUE(table.run_when_decided(2, &second));
+  table.set(1, 5, phase::restarting);
+  EXPECT_TRUE(due.empty());
+  table.set(1, 5, phase::up);
+  EXPECT_EQ(due.pop(), &first);
+  EXPECT_TRUE(due.empty());
+  table.take_over({{1, 5, static_cast<std::uint8_t>(phase::up)}});
+  EXPECT_EQ(due.pop(), &second) << "its number is supervised no more";
+  table.set(1, 5, phase::restarting);
+  EXPECT_TRUE(table.run_when_decided(1, &third));
+  table.forget(1);
+  EXPECT_EQ(due.pop(), &third);
+}
+
+TEST(replacements, exact_numbers_are_no_numbers_of_nodes) {
+  EXPECT_EQ(detail::without_exact_bit(5 | detail::exact_bit), 5);
+  EXPECT_EQ(detail::without_exact_bit(5), 5);
+  EXPECT_EQ(detail::without_exact_bit(-1), -1);
+}
+
+}  // namespace replacements_test

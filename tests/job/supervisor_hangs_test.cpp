@@ -1,0 +1,102 @@
+// Nodes with a call that is not answered, of which the processes are only played.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "job/played.hpp"
+#include "job/supervisor.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+using namespace ham::test;
+using namespace std::chrono_literals;
+
+class hanging_nodes : public testing::Test, protected process_starter {
+ protected:
+  hanging_nodes() {
+    host_->locked([&] { host_->peers.claim(1)->state.store(peer_state::ready); });
+    testing::internal::CaptureStderr();
+  }
+  ~hanging_nodes() override {
+    supervisor_.stop();
+    static_cast<void>(testing::internal::GetCapturedStderr());
+    if (call_ == nullptr) return;
+    host_->locked(
+        [&] { host_->calls.fail_unsent(*call_, std::make_exception_ptr(call_error("over"))); });  // if it has not
+    slot_error(*call_).~exception_ptr();
+    host_->calls.release(*call_);
+  }
+  /// A call to node 1.
+  void call() {
+    call_ = &host_->calls.claim();
+    call_->node = 1;
+    call_->position = 64;
+    call_->state = slot_state::pending;
+    call_->reply_due = true;
+  }
+  /// Whether the node was ended, which has no process that could be killed: its connection is.
+  [[nodiscard]] bool is_ended() {
+    bool lost = false;
+    host_->locked([&] { lost = host_->peers[1].state.load() == peer_state::lost; });
+    return lost;
+  }
+  [[nodiscard]] bool is_ended_soon() {
+    for (int i = 0; i < 20'000; ++i) {
+      if (is_ended()) return true;
+      host_->poll_once();
+      std::this_thread::sleep_for(1ms);
+    }
+    return false;
+  }
+
+  node_t start_again(node_t) override { throw config_error("not here"); }
+  void end(node_t) noexcept override {}
+  void announce_numbers() noexcept override {}
+
+  lone_node host_{0, 2};
+  const engine_scope scope_{&*host_};
+  call_slot* call_ = nullptr;
+  supervisor supervisor_{*host_, *this};
+};
+
+TEST_F(hanging_nodes, are_ended_when_a_call_has_no_answer) {
+  supervisor_.supervise(1, {.hang_after = 50ms});
+  call();
+  EXPECT_TRUE(is_ended_soon());
+  EXPECT_EQ(call_->state, slot_state::failed);
+}
+
+TEST_F(hanging_nodes, are_not_ended_without_a_call) {
+  supervisor_.supervise(1, {.hang_after = 20ms});
+  std::this_thread::sleep_for(200ms);
+  host_->poll_once();
+  EXPECT_FALSE(is_ended());
+}
+
+TEST_F(hanging_nodes, are_not_ended_where_nobody_has_set_a_time) {
+  supervisor_.supervise(1, {});
+  call();
+  std::this_thread::sleep_for(200ms);
+  host_->poll_once();
+  EXPECT_FALSE(is_ended());
+}
+
+TEST_F(hanging_nodes, heartbeats_give_time) {
+  supervisor_.supervise(1, {.hang_after = 300ms});
+  call();
+  for (int i = 0; i < 60; ++i) {
+    supervisor_.on_heartbeat(1);
+    std::this_thread::sleep_for(10ms);
+  }
+  host_->poll_once();
+  EXPECT_FALSE(is_ended());
+}
+
+TEST(seconds_of, are_short) {
+  EXPECT_EQ(seconds_of(500ms), "0.5");
+  EXPECT_EQ(seconds_of(std::chrono::minutes(1)), "60");
+}
+
+}  // namespace
+}  // namespace ham::detail

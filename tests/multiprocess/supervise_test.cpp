@@ -1,0 +1,419 @@
+// Nodes that are started again when they die: calls that wait, handles of the process before, limits, removal.
+// link: ham::ham
+// timeout: 300
+#include "tcp_server.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <memory>
+
+using namespace ham;
+using namespace ham::test;
+using offload::event;
+using offload::event_kind;
+
+namespace {
+
+int echo(int value) { return value; }
+pid_t my_pid() { return ::getpid(); }
+void crash() { ::raise(SIGKILL); }
+void leave(int status) { std::exit(status); }
+std::string& state() {
+  static std::string text;
+  return text;
+}
+void set_state(const std::string& text) { state() = text; }
+std::string get_state() { return state(); }
+node_t own_number() { return offload::number_of(offload::this_node()); }
+pid_t pid_through(node_t node) { return offload::sync(node, fn<&my_pid>); }
+struct counter {
+  int value = 0;
+  int add(int more) { return value += more; }
+};
+
+void kill_node(node_t node) {
+  auto doomed = offload::async(node, fn<&crash>);
+  EXPECT_THROW(doomed.get(), node_failure);
+}
+template <class E, class What>
+std::string message_of(What what) {
+  try {
+    what();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const E& expected) {
+    return expected.what();
+  }
+  return {};
+}
+
+TEST(supervise, a_node_that_dies_is_called_under_the_same_number) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1);
+  pid_t before = offload::sync(1, fn<&my_pid>);
+  for (int i = 0; i < 4; ++i) {
+    kill_node(1);
+    const pid_t after = offload::sync(1, fn<&my_pid>);
+    EXPECT_NE(before, after);
+    before = after;
+    EXPECT_EQ(offload::sync(1, fn<&own_number>), 1);
+    EXPECT_TRUE(offload::alive(1));
+  }
+  EXPECT_EQ(offload::sync(2, fn<&echo>, 3), 3);
+  EXPECT_EQ(offload::number_of(offload::process_of(1)), 1);
+  EXPECT_NE(offload::process_of(1), 1);
+}
+
+TEST(supervise, all_ways_to_call_reach_it) {
+  runtime rt(nodes("shm:1"));
+  offload::supervise(1);
+  kill_node(1);
+  offload::ping(1, fn<&set_state>, std::string("pinged"));
+  EXPECT_EQ(offload::sync(1, fn<&get_state>), "pinged");
+  offload::batch several(1);
+  auto first = several.add(fn<&echo>, 1);
+  auto second = several.add(fn<&echo>, 2);
+  several.submit();
+  EXPECT_EQ(first.get() + second.get(), 3);
+  EXPECT_EQ(offload::sync(offload::within(1, 10s), fn<&echo>, 4), 4);
+  const offload::context ordered(1);
+  EXPECT_EQ(offload::sync(ordered, fn<&echo>, 5), 5);
+  offload::buffer<int> numbers(1, 4);
+  const std::vector<int> values{1, 2, 3, 4};
+  offload::put(values.data(), numbers.ptr(), 4).get();
+  std::vector<int> back(4);
+  offload::get(numbers.ptr(), back.data(), 4).get();
+  EXPECT_EQ(back, values);
+  EXPECT_EQ(numbers.node(), offload::process_of(1));
+  const auto object = offload::make<counter>(1);
+  EXPECT_EQ(object.call<&counter::add>(2), 2);
+}
+
+TEST(supervise, a_program_that_leaves_is_started_again_too) {
+  runtime rt(nodes("shm:1"));
+  offload::supervise(1);
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  auto left = offload::async(1, fn<&leave>, 3);
+  EXPECT_THROW(left.get(), node_failure);
+  EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
+}
+
+void expect_old_handles_fail(const runtime_options& how) {
+  runtime rt(how);
+  offload::supervise(1);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    auto old_memory = offload::allocate<int>(1, 8);
+    auto old_context = std::make_unique<offload::context>(1);
+    auto old_object = offload::make<counter>(1);
+    const offload::destination old_queue = *old_context;
+    kill_node(1);
+    // What the new process has lies where the old one's was.
+    offload::buffer<int> fresh(1, 8);
+    const offload::context new_context(1);
+    const auto new_object = offload::make<counter>(1);
+    std::vector<int> values(8, 7), back(8);
+    offload::put(values.data(), fresh.ptr(), 8).get();
+
+    const std::vector<int> wrong(8, -1);
+    const std::string said = message_of<node_failure>([&] { offload::put(wrong.data(), old_memory, 8).get(); });
+    EXPECT_NE(said.find("started again"), std::string::npos) << said;
+    EXPECT_THROW(offload::get(old_memory, back.data(), 8).get(), node_failure);
+    EXPECT_THROW(offload::free(old_memory), node_failure);
+    EXPECT_THROW(offload::sync(old_queue, fn<&echo>, 1), node_failure);
+    EXPECT_THROW(old_object.call<&counter::add>(1), error);
+    { const auto dropped = std::move(old_context); }  // destructors do not throw, and touch nothing of the new process
+    old_object.reset();
+
+    offload::get(fresh.ptr(), back.data(), 8).get();
+    EXPECT_EQ(back, values);
+    EXPECT_EQ(offload::sync(new_context, fn<&echo>, 2), 2);
+    EXPECT_EQ(new_object.call<&counter::add>(3), 3);
+  }
+}
+
+TEST(supervise, handles_of_the_process_before_are_errors_that_say_so) { expect_old_handles_fail(nodes("shm:1")); }
+TEST(supervise, also_where_memory_is_reached_by_messages) {
+  runtime_options how = nodes("shm:1");
+  how.one_sided = false;
+  expect_old_handles_fail(how);
+}
+
+TEST(supervise, state_is_rebuilt_before_calls_arrive) {
+  runtime rt(nodes("shm:2"));
+  std::vector<offload::respawned> seen;
+  offload::supervision how;
+  how.on_respawn = [&](const offload::respawned& fresh) {
+    seen.push_back(fresh);
+    std::this_thread::sleep_for(50ms);
+    offload::sync(fresh.node, fn<&set_state>, "epoch " + std::to_string(fresh.epoch));
+    EXPECT_EQ(offload::sync(fresh.process, fn<&own_number>), 1);
+  };
+  offload::supervise(1, how);
+  kill_node(1);
+  EXPECT_EQ(offload::sync(1, fn<&get_state>), "epoch 1");
+  kill_node(1);
+  EXPECT_EQ(offload::sync(1, fn<&get_state>), "epoch 2");
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].node, 1);
+  EXPECT_NE(seen[0].reason.find("signal 9"), std::string::npos) << seen[0].reason;
+}
+
+TEST(supervise, other_targets_find_it_as_well) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1);
+  const pid_t before = offload::sync(2, fn<&pid_through>, 1);
+  kill_node(1);
+  const pid_t after = offload::sync(2, fn<&pid_through>, 1);
+  EXPECT_NE(before, after);
+  EXPECT_EQ(after, offload::sync(1, fn<&my_pid>));
+  kill_node(1);  // now the other target calls first, and waits for the host's word
+  EXPECT_NE(offload::sync(2, fn<&pid_through>, 1), after);
+}
+
+TEST(supervise, calls_that_wait_have_deadlines) {
+  runtime rt(nodes("shm:1"));
+  std::atomic<bool> go{false};
+  offload::supervision how;
+  how.on_respawn = [&](const offload::respawned&) {
+    while (!go) std::this_thread::sleep_for(1ms);
+  };
+  offload::supervise(1, how);
+  kill_node(1);
+  try {
+    offload::sync(offload::within(1, 100ms), fn<&echo>, 1);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const deadline_exceeded& late) {
+    EXPECT_EQ(late.outcome(), call_outcome::not_run);
+  }
+  EXPECT_THROW((offload::buffer<int>(offload::within(1, 20ms), 1)), deadline_exceeded);
+  EXPECT_FALSE(offload::alive(1));
+  go = true;
+  EXPECT_EQ(offload::sync(1, fn<&echo>, 2), 2);
+}
+
+TEST(supervise, crash_loops_stop_with_the_reasons) {
+  runtime rt(nodes("shm:2"));
+  std::vector<event> seen;
+  offload::on_event([&](const event& what) { seen.push_back(what); });
+  offload::supervise(1, {.max_restarts = 2, .within = 1min});
+  for (int i = 0; i < 2; ++i) {
+    kill_node(1);
+    offload::sync(1, fn<&echo>, i);
+  }
+  testing::internal::CaptureStderr();
+  kill_node(1);
+  const std::string said = message_of<node_failure>([] { offload::sync(1, fn<&echo>, 1); });
+  EXPECT_NE(said.find("given up"), std::string::npos) << said;
+  EXPECT_NE(said.find("3. its process was killed by signal 9"), std::string::npos) << said;
+  static_cast<void>(testing::internal::GetCapturedStderr());
+  EXPECT_EQ(offload::sync(2, fn<&echo>, 1), 1);
+  int respawned = 0, given_up = 0;
+  for (const event& one : seen) {
+    respawned += one.kind == event_kind::respawned && one.node == 1 ? 1 : 0;
+    given_up += one.kind == event_kind::given_up && one.node == 1 ? 1 : 0;
+  }
+  EXPECT_EQ(respawned, 2);
+  EXPECT_EQ(given_up, 1);
+  offload::supervise(1);  // the program has found out, and mended it
+  EXPECT_EQ(offload::sync(1, fn<&echo>, 7), 7);
+}
+
+TEST(supervise, a_removed_node_stays_away) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1);
+  kill_node(1);
+  offload::sync(1, fn<&echo>, 1);
+  offload::remove_node(1);
+  EXPECT_THROW(offload::sync(1, fn<&echo>, 1), node_failure);
+  EXPECT_FALSE(offload::alive(1));
+  EXPECT_EQ(offload::targets(), std::vector<node_t>{2});
+}
+
+TEST(supervise, in_the_list_of_nodes) {
+  runtime rt(nodes("shm:2+restart,shm:1"));
+  for (const node_t node : {1, 2}) {
+    kill_node(node);
+    EXPECT_EQ(offload::sync(node, fn<&echo>, node), node);
+  }
+  kill_node(3);
+  EXPECT_THROW(offload::sync(3, fn<&echo>, 1), node_failure);
+  const node_t added = offload::add_node("shm:1+restart");
+  kill_node(added);
+  EXPECT_EQ(offload::sync(added, fn<&echo>, 5), 5);
+}
+
+TEST(supervise, a_target_behind_tcp_is_invited_again) {
+  const scratch_key key('c');
+  server waiting(key.path());
+  runtime_options how = nodes("tcp://" + waiting.address() + ",shm:1");
+  how.key = key.path();
+  runtime rt(how);
+  offload::supervise(1);
+  for (int i = 0; i < 2; ++i) {
+    const pid_t before = offload::sync(1, fn<&my_pid>);
+    kill_node(1);
+    EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
+    EXPECT_NE(offload::sync(2, fn<&pid_through>, 1), before);
+  }
+}
+
+/// Prints how long it takes from the kill to the answer of the next call.
+TEST(supervise, restarts_leave_nothing_behind) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1, {.max_restarts = 1000});
+  const int warm_up = 5;
+  const int count = rounds(40) + warm_up;
+  std::size_t files = 0;
+  std::vector<double> times_ms;
+  for (int i = 0; i < count; ++i) {
+    const offload::buffer<double> memory(1, 1000);
+    EXPECT_EQ(offload::sync(2, fn<&pid_through>, 1), offload::sync(1, fn<&my_pid>));
+    const auto begin = std::chrono::steady_clock::now();
+    kill_node(1);
+    offload::sync(1, fn<&echo>, i);
+    times_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    if (i == warm_up) files = open_files();
+  }
+  EXPECT_TRUE(eventually([&] { return open_files() <= files + 8; }))
+      << open_files() << " files, " << files << " before";
+  std::printf("from kill to answer: median %.1f ms, p99 %.1f ms, of %d\n", quantile(times_ms, 0.5),
+              quantile(times_ms, 0.99), count);
+}
+
+TEST(supervise, what_cannot_be_started_again_is_refused) {
+  {
+    runtime rt(nodes("shm:1"));
+    EXPECT_THROW(offload::supervise(0), config_error);
+    EXPECT_THROW(offload::supervise(5), config_error);
+  }
+  runtime threads(nodes("loopback:1"));
+  EXPECT_THROW(offload::supervise(1), config_error);
+}
+
+void hang() {
+  for (;;) std::this_thread::sleep_for(1s);
+}
+void work(int ms, bool beats) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
+  while (std::chrono::steady_clock::now() < until) {
+    if (beats) this_call::heartbeat();
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+TEST(supervise, a_node_that_hangs_is_ended_and_started_again) {
+  runtime rt(nodes("shm:2"));
+  std::vector<event> seen;
+  offload::on_event([&](const event& what) { seen.push_back(what); });
+  offload::supervise(1, {.hang_after = 400ms});
+  testing::internal::CaptureStderr();
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  EXPECT_THROW(offload::sync(1, fn<&hang>), node_failure);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("node 1 hangs: no answer to hang() for 0.4 s"), std::string::npos) << said;
+  EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
+  const auto is_hang = [](const event& one) { return one.kind == event_kind::hang && one.node == 1; };
+  EXPECT_EQ(std::count_if(seen.begin(), seen.end(), is_hang), 1);
+  offload::sync(2, fn<&work>, 1000, false);  // nobody watches this one
+}
+
+TEST(supervise, a_node_that_works_is_not_ended) {
+  runtime rt(nodes("shm:1"));
+  offload::supervise(1, {.hang_after = 500ms});
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  offload::sync(1, fn<&work>, 1500, true);  // heartbeats
+  std::vector<offload::future<void>> many;
+  for (int i = 0; i < 12; ++i) many.push_back(offload::async(1, fn<&work>, 100, false));
+  for (auto& one : many) one.get();  // each answers in time
+  std::this_thread::sleep_for(1s);   // idle
+  EXPECT_EQ(offload::sync(1, fn<&my_pid>), before);
+}
+
+TEST(supervise, a_call_that_nobody_waits_for_hangs_too) {
+  runtime rt(nodes("shm:1"));
+  offload::supervise(1, {.hang_after = 300ms});
+  testing::internal::CaptureStderr();
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  EXPECT_THROW(offload::sync(offload::within(1, 50ms), fn<&hang>), deadline_exceeded);
+  EXPECT_TRUE(eventually([&] {
+    try {
+      return offload::sync(1, fn<&my_pid>) != before;
+    } catch (const node_failure&) {  // it was sent to the one that hangs
+      return false;
+    }
+  }));
+  static_cast<void>(testing::internal::GetCapturedStderr());
+}
+
+/// Dies until so many processes have run it.
+int survive(const std::string& counter, int deaths) {
+  std::ofstream(counter, std::ios::app) << 'x';
+  if (std::filesystem::file_size(counter) <= static_cast<std::uintmax_t>(deaths)) ::raise(SIGKILL);
+  return 42;
+}
+class scratch_file {
+ public:
+  scratch_file() {
+    char name[] = "/tmp/ham-retry-XXXXXX";
+    ::close(::mkstemp(name));
+    path_ = name;
+  }
+  ~scratch_file() { std::filesystem::remove(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::uintmax_t runs() const { return std::filesystem::file_size(path_); }
+
+ private:
+  std::string path_;
+};
+
+TEST(retry, repeats_idempotent_calls_that_may_have_run) {
+  const scratch_file file;
+  runtime rt(nodes("shm:1+restart"));
+  EXPECT_EQ(offload::sync(offload::retry(1, 3), idempotent(fn<&survive>), file.path(), 2), 42);
+  EXPECT_EQ(file.runs(), 3U);
+}
+
+TEST(retry, has_an_end) {
+  const scratch_file file;
+  runtime rt(nodes("shm:1+restart"));
+  auto doomed = offload::async(offload::retry(1, 2), idempotent(fn<&survive>), file.path(), 100);
+  try {
+    doomed.get();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const node_failure& failure) {
+    EXPECT_EQ(failure.outcome(), call_outcome::may_have_run);
+  }
+  EXPECT_EQ(file.runs(), 3U);
+}
+
+TEST(retry, many_at_once_from_host_and_target) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1);
+  std::vector<offload::future<int>> many;
+  for (int i = 0; i < 500; ++i) many.push_back(offload::async(offload::retry(1, 5), idempotent(fn<&echo>), i));
+  auto doomed = offload::async(1, fn<&crash>);
+  for (int i = 500; i < 1000; ++i) many.push_back(offload::async(offload::retry(1, 5), idempotent(fn<&echo>), i));
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(many[static_cast<std::size_t>(i)].get(), i);
+  EXPECT_FALSE(doomed.has_value());
+}
+
+TEST(retry, without_supervision_there_is_no_process_to_repeat_it) {
+  const scratch_file file;
+  runtime rt(nodes("shm:1"));
+  EXPECT_THROW(offload::sync(offload::retry(1, 3), idempotent(fn<&survive>), file.path(), 2), node_failure);
+  EXPECT_EQ(file.runs(), 1U);
+}
+
+TEST(supervise, the_job_may_end_while_a_node_is_started) {
+  for (int i = 0; i < rounds(5); ++i) {
+    runtime rt(nodes("shm:2+restart"));
+    kill_node(1 + i % 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(3 * i));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) const runtime target(runtime_options{});  // does not come back
+  return run(argc, argv);
+}

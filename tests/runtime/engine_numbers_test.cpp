@@ -1,0 +1,117 @@
+// Supervised numbers, as one node sees them: which process its calls go to, and whose its handles are.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "faults/hostile_world.hpp"
+#include "ham/offload.hpp"
+#include "runtime/engine_info.hpp"
+
+namespace engine_numbers_test {
+
+using namespace ham;
+using namespace ham::test;
+using phase = detail::replacements::phase;
+using std::chrono::milliseconds;
+
+int echo(int value) { return value; }
+
+class engine_numbers : public testing::Test {
+ protected:
+  void lose(node_t node) {
+    at_.events.on_died(node, "its process died");
+    world_.step();
+  }
+  /// Where a call to `number` is sent.
+  node_t node_of_call(const offload::destination& to) {
+    auto sent = offload::async(to, fn<&echo>, 1);
+    const node_t node = [&] {
+      node_t found = -1;
+      at_.peers.for_each_held([&](const detail::peer& one) {
+        if (one.calls_sent.load() != 0) found = one.node;
+        const_cast<detail::peer&>(one).calls_sent.store(0);
+      });
+      return found;
+    }();
+    sent.detach();
+    return node;
+  }
+
+  quiet quiet_;
+  world world_;
+  detail::engine& at_ = world_.node();
+  const detail::engine_scope scope_{&at_};
+  const node_t number_ = world_.friendly().number;
+  const node_t process_ = world_.friendly().number;
+};
+
+TEST_F(engine_numbers, calls_go_to_the_process_of_the_number) {
+  EXPECT_EQ(node_of_call(number_), number_);
+  at_.numbers.set(number_, number_, phase::up);
+  EXPECT_EQ(node_of_call(number_), number_);
+  lose(number_);
+  at_.numbers.set(number_, process_, phase::up);
+  EXPECT_EQ(node_of_call(number_), process_);
+  EXPECT_EQ(node_of_call(process_), process_);
+  EXPECT_EQ(at_.process_of(number_), process_);
+}
+
+TEST_F(engine_numbers, calls_wait_while_another_process_is_started) {
+  lose(number_);
+  at_.numbers.set(number_, number_, phase::restarting);
+  EXPECT_FALSE(detail::is_alive(at_, number_));
+  try {
+    offload::sync(offload::within(number_, milliseconds(20)), fn<&echo>, 1);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const deadline_exceeded& late) {
+    EXPECT_EQ(late.outcome(), call_outcome::not_run);
+  }
+  std::thread host([this] {
+    std::this_thread::sleep_for(milliseconds(20));
+    at_.locked([this] {
+      at_.numbers.set(number_, process_, phase::up);
+      at_.waits.wake_finished();
+    });
+  });
+  EXPECT_EQ(node_of_call(number_), process_);
+  host.join();
+  EXPECT_TRUE(detail::is_alive(at_, number_));
+}
+
+TEST_F(engine_numbers, one_that_is_given_up_says_why) {
+  lose(number_);
+  at_.numbers.set(number_, number_, phase::given_up, "it was tried often enough");
+  try {
+    offload::sync(number_, fn<&echo>, 1);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const node_failure& failure) {
+    EXPECT_STREQ(failure.what(), "it was tried often enough");
+    EXPECT_EQ(failure.outcome(), call_outcome::not_run);
+  }
+}
+
+TEST_F(engine_numbers, handles_are_of_one_process) {
+  EXPECT_NO_THROW(at_.expect_no_other_process(number_));
+  lose(number_);
+  at_.numbers.set(number_, number_, phase::up);
+  at_.numbers.set(number_, process_, phase::up);
+  EXPECT_THROW(at_.expect_no_other_process(number_), node_failure);
+  EXPECT_NO_THROW(at_.expect_no_other_process(process_));
+  EXPECT_THROW(static_cast<void>(at_.peer_of(number_)), node_failure) << "memory is that of the process";
+  EXPECT_EQ(at_.peer_of(process_)->node, process_);
+  const offload::destination in_context(number_, 1);
+  EXPECT_THROW(offload::sync(in_context, fn<&echo>, 1), node_failure);
+  EXPECT_THROW(offload::sync(at_.exactly(number_), fn<&echo>, 1), node_failure);
+  EXPECT_EQ(node_of_call(at_.exactly(process_)), process_);
+}
+
+TEST_F(engine_numbers, exact_numbers_are_plain_ones_where_nothing_is_supervised) {
+  EXPECT_EQ(at_.exactly(number_), number_);
+  at_.numbers.set(number_, number_, phase::up);
+  EXPECT_NE(at_.exactly(number_), number_);
+  EXPECT_EQ(at_.exactly(-1), -1);
+}
+
+}  // namespace engine_numbers_test
