@@ -15,6 +15,9 @@ namespace ham::inline v0::detail {
 namespace {
 
 constexpr std::size_t max_reasons = 16;
+constexpr std::chrono::milliseconds min_pause{10}, max_pause{1000};
+constexpr const char* no_thread =
+    "there can be no thread that starts it again (raise the limit of processes, ulimit -u)";
 using phase = replacements::phase;
 
 void add_reason(std::deque<std::string>& reasons, const std::string& why) {
@@ -22,10 +25,13 @@ void add_reason(std::deque<std::string>& reasons, const std::string& why) {
   if (reasons.size() > max_reasons) reasons.pop_front();
 }
 
-std::string text_of_end(node_t number, const offload::supervision& how, const std::deque<std::string>& reasons) {
-  std::string text = "node " + std::to_string(number) + " is given up: it has died, and was started again " +
-                     std::to_string(how.max_restarts) + " times within " + seconds_of(how.within) +
-                     " s already. Its last ends:";
+std::string limit_of(const offload::supervision& how) {
+  return "it has died, and was started again " + std::to_string(how.max_restarts) + " times within " +
+         seconds_of(how.within) + " s already";
+}
+
+std::string text_of_end(node_t number, const std::string& why, const std::deque<std::string>& reasons) {
+  std::string text = "node " + std::to_string(number) + " is given up: " + why + ". Its last ends:";
   std::size_t which = 0;
   for (const std::string& one : reasons) text += " " + std::to_string(++which) + ". " + one + ";";
   text.pop_back();
@@ -55,12 +61,13 @@ class receiving_thread {
 void supervisor::supervise(node_t number, offload::supervision how) {
   node_t process = -1;
   bool lost = false;
+  auto fresh = std::make_shared<const offload::supervision>(std::move(how));
   {
     std::lock_guard guard(mutex_);
     if (ending_) return;
     if (!thread_.joinable()) thread_ = base::start_thread([this] { work(); });
     watched& one = nodes_[number];
-    one.how = std::make_shared<const offload::supervision>(std::move(how));
+    one.how.swap(fresh);
     one.restarts.clear();
     if (one.process < 0) one.process = number;
     process = one.process;
@@ -69,6 +76,7 @@ void supervisor::supervise(node_t number, offload::supervision how) {
     if (!one.due && !one.restarting) host_.numbers.set(number, process, phase::up);
     if (lost) host_.numbers.set(number, process, phase::restarting);
   }
+  fresh.reset();  // without a lock: what the program's function holds may be of other nodes
   news_.notify_all();
   host_.locked([&] {  // it may have died before it was watched
     if (!lost && host_.peers.has(process) && host_.peers[process].state.load() == peer_state::lost)
@@ -97,6 +105,7 @@ void supervisor::on_lost(node_t process, const std::string& why) noexcept {
 
 node_t supervisor::release(node_t number) {
   node_t process = number;
+  std::shared_ptr<const offload::supervision> how;  // ends without a lock
   {
     std::lock_guard guard(mutex_);
     const auto found = nodes_.find(number);
@@ -108,9 +117,11 @@ node_t supervisor::release(node_t number) {
       else
         worker.join();  // it needs nothing any more
     }
+    how = std::move(found->second.how);
     nodes_.erase(found);
     host_.numbers.forget(number);
   }
+  news_.notify_all();  // its restart may be resting
   starter_.announce_numbers();
   return process;
 }
@@ -161,12 +172,16 @@ void supervisor::work() {
     }
     if (ending_) return;
     if (next == nodes_.end()) continue;
-    begin_restart(next->first, next->second);
+    const node_t number = next->first;
+    if (begin_restart(number, next->second)) continue;
+    guard.unlock();
+    give_up(number, no_thread);
+    guard.lock();
   }
 }
 
-/// mutex_ is held.
-void supervisor::begin_restart(node_t number, watched& one) {
+/// False: there can be no thread for it. mutex_ is held.
+bool supervisor::begin_restart(node_t number, watched& one) {
   if (one.worker.joinable()) one.worker.join();  // it is not working: it needs no lock any more
   const auto restart_and_say_so = [this, number] {
     const engine_scope scope(&host_);
@@ -187,20 +202,30 @@ void supervisor::begin_restart(node_t number, watched& one) {
     one.due = false;
     one.restarting = true;
     one.working = true;
-  } catch (const std::system_error& problem) {
-    base::log("job", base::log_level::error, "node %d is not started again: %s", number, problem.what());
+    return true;
+  } catch (const std::exception&) {  // also for want of memory
     one.due = false;
+    return false;
   }
 }
 
 void supervisor::restart(node_t number) {
-  do {
-    if (settings_of(number) == nullptr) return;
+  starter_.announce_numbers();  // calls of other nodes wait from now on
+  for (std::chrono::milliseconds pause{0}; rest(number, pause); pause = std::clamp(2 * pause, min_pause, max_pause)) {
+    const auto how = settings_of(number);
+    if (how == nullptr) return;
     if (!allows_another(number)) {
-      give_up(number);
+      give_up(number, limit_of(*how));
       return;
     }
-  } while (!attempt(number));
+    if (attempt(number)) return;
+  }
+}
+
+/// Between two attempts, the first of which has failed. False: no other one is wanted any more.
+bool supervisor::rest(node_t number, std::chrono::milliseconds time) {
+  std::unique_lock guard(mutex_);
+  return !news_.wait_for(guard, time, [&] { return ending_ || !nodes_.contains(number); });
 }
 
 /// nullptr: it is not supervised any more, or the job ends.
@@ -239,12 +264,12 @@ bool supervisor::attempt(node_t number) {
       const replacements::rebuilding scope(host_.numbers, number, process);
       how->on_respawn(*fresh);
     }
-    if (publish(number, process)) {
+    why = publish(number, process);
+    if (why.empty()) {
       starter_.announce_numbers();
       base::log("job", base::log_level::info, "node %d was started again as process %d", number, process);
       return true;
     }
-    why = "it died while it was prepared";
   } catch (const std::exception& problem) {
     why = problem.what();
   } catch (...) {
@@ -273,21 +298,23 @@ std::optional<offload::respawned> supervisor::assign(node_t number, node_t proce
   return fresh;
 }
 
-/// Calls reach it from now on. False: it has died.
-bool supervisor::publish(node_t number, node_t process) {
-  bool lives = false;
+/// Calls reach it from now on. Not empty: why they do not.
+std::string supervisor::publish(node_t number, node_t process) {
+  std::string why;
   host_.locked([&] {
     std::lock_guard guard(mutex_);
     const auto found = nodes_.find(number);
-    lives = host_.peers.has(process) && host_.peers[process].state.load() == peer_state::ready;
-    if (!lives || found == nodes_.end()) return;
+    if (!host_.peers.is_ready(process))
+      why = "it died while it was prepared" +
+            (host_.peers.has(process) ? ": " + host_.peers[process].about.loss() : std::string());
+    if (!why.empty() || found == nodes_.end()) return;
     found->second.restarting = false;  // the next loss of it is told to this
     host_.numbers.set(number, process, phase::up);
     host_.waits.wake_finished();
     const auto& reasons = found->second.reasons;
     host_.reports.add(offload::event_kind::respawned, number, reasons.empty() ? std::string_view() : reasons.back());
   });
-  return lives;
+  return why;
 }
 
 void supervisor::note_end(node_t number, const std::string& why) {
@@ -296,13 +323,13 @@ void supervisor::note_end(node_t number, const std::string& why) {
   if (found != nodes_.end()) add_reason(found->second.reasons, why);
 }
 
-void supervisor::give_up(node_t number) {
+void supervisor::give_up(node_t number, const std::string& why) {
   std::string text;
   host_.locked([&] {
     std::lock_guard guard(mutex_);
     const auto found = nodes_.find(number);
     if (ending_ || found == nodes_.end()) return;
-    text = text_of_end(number, *found->second.how, found->second.reasons);
+    text = text_of_end(number, why, found->second.reasons);
     host_.numbers.set(number, found->second.process, phase::given_up, text);
     host_.waits.wake_finished();
     host_.reports.add(offload::event_kind::given_up, number, text);

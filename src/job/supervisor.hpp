@@ -1,6 +1,7 @@
 // Starts nodes again that have died: on threads of its own, with limits.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -78,14 +79,15 @@ class supervisor {
   [[nodiscard]] std::int64_t check_interval_ns() const noexcept;
   void check_for_hangs();
   [[nodiscard]] std::vector<hanging> find_hanging();
-  void begin_restart(node_t number, watched& one);
+  bool begin_restart(node_t number, watched& one);
   void restart(node_t number);
+  [[nodiscard]] bool rest(node_t number, std::chrono::milliseconds time);
   bool attempt(node_t number);
   [[nodiscard]] bool allows_another(node_t number);
   [[nodiscard]] std::optional<offload::respawned> assign(node_t number, node_t process);
-  [[nodiscard]] bool publish(node_t number, node_t process);
+  [[nodiscard]] std::string publish(node_t number, node_t process);
   void note_end(node_t number, const std::string& why);
-  void give_up(node_t number);
+  void give_up(node_t number, const std::string& why);
   [[nodiscard]] std::shared_ptr<const offload::supervision> settings_of(node_t number) const;
 
   engine& host_;

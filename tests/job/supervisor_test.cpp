@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 
 #include "job/played.hpp"
@@ -50,6 +52,7 @@ class supervised_nodes : public testing::Test, protected process_starter {
     ++starts_;
     EXPECT_TRUE(number == 1 || number == 7);
     EXPECT_TRUE(this_thread.only_receives && this_thread.leaves_continuations) << "what it ran might wait for it";
+    if (before_start_) before_start_();
     if (fails_) throw config_error("no start of it (its program is gone)");
     const node_t process = next_++;
     live(process);
@@ -61,6 +64,7 @@ class supervised_nodes : public testing::Test, protected process_starter {
   mutable lone_node host_{0, 2};
   std::atomic<int> starts_{0}, announced_{0};
   std::atomic<bool> fails_{false};
+  std::function<void()> before_start_;
   std::atomic<node_t> next_{2}, ended_{-1};
   supervisor supervisor_{*host_, *this};
 };
@@ -160,6 +164,69 @@ TEST_F(supervised_nodes, crash_loops_stop_with_the_reasons) {
   EXPECT_NE(said.find("node 1 is given up"), std::string::npos) << said;
   EXPECT_NE(said.find("3 times within 60 s"), std::string::npos) << said;
   EXPECT_NE(said.find("1. its process was killed by signal 11; 2. no start of it"), std::string::npos) << said;
+}
+
+TEST_F(supervised_nodes, the_reason_of_one_that_dies_while_it_is_rebuilt_is_listed) {
+  offload::supervision how{.max_restarts = 1};
+  how.on_respawn = [&](const offload::respawned& fresh) { die(fresh.process, "it stumbled over its data"); };
+  testing::internal::CaptureStderr();
+  supervisor_.supervise(1, how);
+  die(1, "it stumbled");
+  ASSERT_TRUE(eventually([&] { return now() == phase::given_up; }));
+  const std::string said = host_->numbers.of(1).reason;
+  EXPECT_NE(said.find("it died while it was prepared: it stumbled over its data"), std::string::npos) << said;
+  supervisor_.stop();
+  static_cast<void>(testing::internal::GetCapturedStderr());
+}
+
+TEST_F(supervised_nodes, other_nodes_are_told_before_a_process_is_started) {
+  std::atomic<int> told{0};
+  supervisor_.supervise(1, {});
+  before_start_ = [&] { told = announced_.load(); };
+  const int before = announced_;
+  die(1, "it stumbled");
+  ASSERT_TRUE(is_up(2));
+  EXPECT_GT(told, before);
+}
+
+TEST_F(supervised_nodes, one_that_is_released_is_not_tried_again) {
+  fails_ = true;
+  supervisor_.supervise(1, {.max_restarts = 1'000'000});
+  die(1, "it stumbled");
+  ASSERT_TRUE(eventually([&] { return starts_ >= 2; }));
+  supervisor_.release(1);
+  supervisor_.stop();
+  EXPECT_FALSE(host_->numbers.any());
+}
+
+/// Asks the supervisor at its end, as the handles of a program do that a function of it holds.
+class asks_at_its_end {
+ public:
+  explicit asks_at_its_end(const supervisor& of, std::atomic<int>& ends) : of_(of), ends_(ends) {}
+  ~asks_at_its_end() {
+    static_cast<void>(of_.supervises(1));
+    ++ends_;
+  }
+  asks_at_its_end(const asks_at_its_end&) = delete;
+  asks_at_its_end& operator=(const asks_at_its_end&) = delete;
+
+ private:
+  const supervisor& of_;
+  std::atomic<int>& ends_;
+};
+
+TEST_F(supervised_nodes, what_a_function_holds_ends_without_a_lock) {
+  std::atomic<int> ends{0};
+  const auto holding = [&] {
+    offload::supervision how;
+    how.on_respawn = [held = std::make_shared<asks_at_its_end>(supervisor_, ends)](const offload::respawned&) {};
+    return how;
+  };
+  supervisor_.supervise(1, holding());
+  supervisor_.supervise(1, holding());
+  EXPECT_EQ(ends, 1);
+  supervisor_.release(1);
+  EXPECT_EQ(ends, 2);
 }
 
 TEST_F(supervised_nodes, restarts_that_are_long_ago_do_not_count) {
