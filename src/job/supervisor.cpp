@@ -76,6 +76,7 @@ void supervisor::supervise(node_t number, offload::supervision how) {
     if (!one.due && !one.restarting) host_.numbers.set(number, process, phase::up);
     if (lost) host_.numbers.set(number, process, phase::restarting);
   }
+  host_.events.tell(this);
   fresh.reset();  // without a lock: what the program's function holds may be of other nodes
   news_.notify_all();
   host_.locked([&] {  // it may have died before it was watched
@@ -131,6 +132,7 @@ void supervisor::end() noexcept {
     std::lock_guard guard(mutex_);
     if (std::exchange(ending_, true)) return;
   }
+  host_.events.tell(nullptr);
   news_.notify_all();
   if (!host_.numbers.any()) return;
   host_.locked([&] {  // who waits for a restart waits no more
@@ -153,6 +155,24 @@ void supervisor::stop() noexcept {
   for (std::thread& one : workers) one.join();
 }
 
+void supervisor::on_report() noexcept {
+  {
+    std::lock_guard guard(mutex_);
+    reported_ = true;
+  }
+  news_.notify_all();
+}
+
+/// Whoever has the receiving lock may have looked at reports before, and leave this one.
+void supervisor::notice() {
+  constexpr std::int64_t pause_ns = 100'000;
+  while (host_.events.pending() && !host_.is_ending()) {
+    host_.take_notice();
+    if (host_.events.pending()) base::sleep_ns(pause_ns);
+  }
+  if (host_.continuations.due()) host_.waits.wake();  // they are others' to run
+}
+
 void supervisor::work() {
   const engine_scope scope(&host_);
   const receiving_thread role;
@@ -160,7 +180,7 @@ void supervisor::work() {
     auto next = nodes_.end();
     const auto has_work = [&] {
       next = std::ranges::find_if(nodes_, [](const auto& one) { return one.second.due && !one.second.working; });
-      return ending_ || next != nodes_.end();
+      return ending_ || reported_ || next != nodes_.end();
     };
     if (const std::int64_t pause_ns = check_interval_ns(); pause_ns == base::never_ns) {
       news_.wait(guard, [&] { return has_work() || check_interval_ns() != base::never_ns; });
@@ -171,6 +191,12 @@ void supervisor::work() {
       continue;
     }
     if (ending_) return;
+    if (std::exchange(reported_, false)) {
+      guard.unlock();
+      notice();
+      guard.lock();
+      continue;
+    }
     if (next == nodes_.end()) continue;
     const node_t number = next->first;
     if (begin_restart(number, next->second)) continue;

@@ -35,14 +35,15 @@ class process_starter {
   virtual void announce_numbers() noexcept = 0;
 };
 
-/// On the host. One thread watches, and each restart has a thread: what one rebuilds may need another node that is
-/// being restarted as well. These threads receive, but execute no calls and run no continuations, which might wait for
-/// them. All members may be called from any thread, which holds no lock, unless said otherwise.
-class supervisor {
+/// On the host. One thread watches, also for reports of transports, which else wait for a thread of the program, and
+/// each restart has a thread: what one rebuilds may need another node that is being restarted as well. These threads
+/// receive, but execute no calls and run no continuations, which might wait for them. All members may be called from
+/// any thread, which holds no lock, unless said otherwise.
+class supervisor final : private report_listener {
  public:
   /// Both outlive this.
   supervisor(engine& host, process_starter& starter) noexcept : host_(host), starter_(starter) {}
-  ~supervisor() { stop(); }
+  ~supervisor() override { stop(); }
 
   /// See offload::supervise. Throws std::system_error if there can be no thread.
   void supervise(node_t number, offload::supervision how);
@@ -75,7 +76,9 @@ class supervisor {
     node_t number, process;
     std::string why;
   };
+  void on_report() noexcept override;
   void work();
+  void notice();
   [[nodiscard]] std::int64_t check_interval_ns() const noexcept;
   void check_for_hangs();
   [[nodiscard]] std::vector<hanging> find_hanging();
@@ -96,6 +99,7 @@ class supervisor {
   std::condition_variable news_;
   std::map<node_t, watched> nodes_;
   bool ending_ = false;
+  bool reported_ = false;               ///< something has to be handled
   std::vector<std::thread> left_over_;  ///< workers of nodes that were released
   std::thread thread_;
 };

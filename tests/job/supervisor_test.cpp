@@ -82,6 +82,13 @@ TEST_F(supervised_nodes, another_process_gets_the_number) {
   EXPECT_EQ(host_->numbers.number_of(2), 1);
 }
 
+TEST_F(supervised_nodes, an_end_is_noticed_where_no_thread_makes_progress) {
+  supervisor_.supervise(1, {});
+  host_->events.on_died(1, "its process was killed");
+  EXPECT_TRUE(eventually([&] { return !host_->events.pending(); }));
+  EXPECT_TRUE(eventually([&] { return !host_->peers.is_ready(1); }));
+}
+
 TEST_F(supervised_nodes, others_are_left_alone) {
   live(2);
   next_ = 3;
