@@ -38,7 +38,7 @@ class peer_events final : public transport::observer {
     return pending_.load(std::memory_order_seq_cst);  // who goes to sleep has said so before
   }
   /// nullptr: nobody. It stays for as long as transports report something.
-  void tell(report_listener* listener) noexcept { listener_.store(listener, std::memory_order_release); }
+  void use_listener(report_listener* listener) noexcept { listener_.store(listener, std::memory_order_release); }
   void on_connected(transport::endpoint& with) override { post({&with, -1, peer_end::none, {}}); }
   void on_broken(node_t node, const std::string& reason) override {
     report_end(node, peer_end::connection_broken, reason);

@@ -76,7 +76,7 @@ void supervisor::supervise(node_t number, offload::supervision how) {
     if (!one.due && !one.restarting) host_.numbers.set(number, process, phase::up);
     if (lost) host_.numbers.set(number, process, phase::restarting);
   }
-  host_.events.tell(this);
+  host_.events.use_listener(this);
   fresh.reset();  // without a lock: what the program's function holds may be of other nodes
   news_.notify_all();
   host_.locked([&] {  // it may have died before it was watched
@@ -132,7 +132,7 @@ void supervisor::end() noexcept {
     std::lock_guard guard(mutex_);
     if (std::exchange(ending_, true)) return;
   }
-  host_.events.tell(nullptr);
+  host_.events.use_listener(nullptr);
   news_.notify_all();
   if (!host_.numbers.any()) return;
   host_.locked([&] {  // who waits for a restart waits no more
