@@ -77,6 +77,7 @@ class supervisor final : private report_listener {
     std::string why;
   };
   void on_report() noexcept override;
+  static void add_reason(std::deque<std::string>& reasons, const std::string& why);
   void work();
   void notice();
   [[nodiscard]] std::int64_t check_interval_ns() const noexcept;
