@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "ham/msg/bound.hpp"
+#include "ham/msg/codec.hpp"
 #include "ham/offload/detail/sender_on_node.hpp"
 #include "ham/offload/detail/sender_operation.hpp"
 #include "ham/offload/detail/sender_wait.hpp"
@@ -112,6 +113,9 @@ class then_on_node {
   [[nodiscard]] const Function& function() const noexcept { return function_; }
 
  private:
+  // GCC 12 takes a lambda with captures for not trivially copyable once it has been part of a tuple, as it will be behind
+  // another then(): it has to be asked before.
+  static_assert(msg::crosses<Function> || !msg::crosses<Function>);
   Function function_;
 };
 

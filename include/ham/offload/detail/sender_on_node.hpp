@@ -76,14 +76,24 @@ struct run_in_turn {
   }
 };
 
+/// Makes the compiler say why a function of then() cannot go to a node, if it cannot. Whether its result crosses is
+/// asked of the last one, by connecting it.
+template <class Function>
+constexpr void require_crossing() {
+  using core = msg::core_type_t<Function>;
+  if constexpr (msg::detail::is_mere_address<core>()) {
+    [[maybe_unused]] msg::captures_address<core> error;
+  } else if constexpr (!msg::is_fn_v<core> && !msg::crosses<core>) {
+    [[maybe_unused]] callable_report<core> error;
+  }
+}
+
 template <class Function>
 [[nodiscard]] node_sender<Function> begin_on_node(const destination& to, const Function& function) {
   using signature = msg::detail::signature_core<msg::core_type_t<Function>>;
-  if constexpr (!signature::valid) {
-    [[maybe_unused]] typename signature::report error;
-  } else if constexpr (!call_plan<bound<Function>>::valid) {
-    [[maybe_unused]] typename call_plan<bound<Function>>::report error;
-  }
+  require_crossing<Function>();
+  if constexpr (!signature::valid) [[maybe_unused]]
+    typename signature::report error;
   return node_sender<Function>(to, function);
 }
 
@@ -96,7 +106,6 @@ template <class First, class Next>
 requires std::is_void_v<std::invoke_result_t<const First&>>
 struct takes_result<First, Next> : std::is_invocable<const Next&> {};
 
-/// The last type argument is why it cannot go on, for the compiler to print.
 template <class First, class Next>
 [[nodiscard]] auto continue_on_node(const destination& to, const First& first, const Next& next) {
   static_assert(is_bare_callable<First> && is_bare_callable<Next>,
@@ -104,12 +113,8 @@ template <class First, class Next>
                 "then(f) whose function calls both");
   static_assert(takes_result<First, Next>::value,
                 "ham: the function of this then() does not take what the function before it returns on the node");
-  if constexpr (msg::detail::is_mere_address<Next>()) {
-    [[maybe_unused]] msg::captures_address<Next> error;
-  } else if constexpr (!msg::is_fn_v<Next> && !msg::crosses<Next>) {
-    [[maybe_unused]] callable_report<Next> error;
-  }
-  return begin_on_node(to, ham::bind(run_in_turn{}, first, next));
+  require_crossing<Next>();
+  return node_sender<binding<run_in_turn, First, Next>>(to, ham::bind(run_in_turn{}, first, next));
 }
 
 #if defined(HAM_STDEXEC) || defined(__cpp_lib_senders)
