@@ -39,6 +39,10 @@ struct sender_access {
   [[nodiscard]] static engine& runtime(const call_sender<Bound>& of) {
     return engine_for(of.to_);
   }
+  template <class Function>
+  [[nodiscard]] static engine& runtime(const node_sender<Function>& of) {
+    return engine_for(where(of));
+  }
   template <class Result>
   [[nodiscard]] static engine& runtime(const future_sender<Result>& of) {
     const call_slot* const slot = future_access::slot(of.of_);

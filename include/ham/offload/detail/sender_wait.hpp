@@ -61,13 +61,18 @@ struct awaited {
   std::optional<Values> values{};
   std::exception_ptr error{};
   std::atomic<bool> done{false};
+  std::thread::id waiter = std::this_thread::get_id();
 
   /// Any thread. Afterwards this may have gone.
   void finish() noexcept {
     const std::uint64_t in = runtime;
+    const bool elsewhere = std::this_thread::get_id() != waiter;
     call_slot& woken = *slot;
     done.store(true, std::memory_order_release);
-    deliver<void>(in, woken, {});
+    if (elsewhere)
+      deliver<void>(in, woken, {});
+    else
+      fulfil<void>(woken, [] {});  // this thread waits for it: it cannot have gone, and nothing is allocated
   }
 };
 
