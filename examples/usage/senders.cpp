@@ -64,9 +64,9 @@ int main() {
   std::cout << "one call: " << result << '\n';
 
   // Both functions run on the node; the string crosses once, on its way back.
-  const auto greeting = *offload::sync_wait(
-      offload::schedule(1) | offload::then([] { return offload::this_node(); }) |
-      offload::then([](node_t node) { return "hello from node " + std::to_string(node); }));
+  const auto greeting =
+      *offload::sync_wait(offload::schedule(1) | offload::then([] { return offload::this_node(); }) |
+                          offload::then([](node_t node) { return "hello from node " + std::to_string(node); }));
   std::cout << "on node 1: " << std::get<0>(greeting) << '\n';
 
   try {

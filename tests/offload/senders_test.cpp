@@ -134,9 +134,10 @@ TEST_F(senders, calls_take_what_async_takes) {
   EXPECT_EQ(offload::sync_wait(offload::call(1, f2f(&twice, 3))), std::tuple(6));
   EXPECT_EQ(offload::sync_wait(offload::call(queue, fn<&here>)), std::tuple(2));
   EXPECT_EQ(offload::sync_wait(offload::call(offload::within(1, 60s), pooled(fn<&here>))), std::tuple(1));
-  EXPECT_EQ(offload::sync_wait(offload::call(
-                2, [](const std::string& what, int n) { return what.substr(0, static_cast<std::size_t>(n)); }, text, 2)),
-            std::tuple(std::string("te")));
+  EXPECT_EQ(
+      offload::sync_wait(offload::call(
+          2, [](const std::string& what, int n) { return what.substr(0, static_cast<std::size_t>(n)); }, text, 2)),
+      std::tuple(std::string("te")));
 }
 
 TEST_F(senders, a_void_function_completes_without_values) {
@@ -373,7 +374,8 @@ TEST_F(senders, a_batch_is_sent_for_a_receiver_of_its_call) {
 
 TEST_F(senders, then_behind_schedule_runs_on_the_node) {
   EXPECT_EQ(offload::sync_wait(offload::schedule(1) | offload::then(fn<&here>)), std::tuple(1));
-  EXPECT_EQ(offload::sync_wait(offload::schedule(2) | offload::then([] { return offload::this_node(); })), std::tuple(2));
+  EXPECT_EQ(offload::sync_wait(offload::schedule(2) | offload::then([] { return offload::this_node(); })),
+            std::tuple(2));
 }
 
 TEST_F(senders, each_further_then_goes_on_there) {
@@ -413,8 +415,8 @@ TEST_F(senders, waiting_gives_values_or_nothing_or_throws) {
 
 /// A sender of somebody else: completed by a thread of its own, with two values or a code.
 struct foreign_sender : offload::detail::sender_of<void> {
-  using completion_signatures =
-      execution::completion_signatures<execution::set_value_t(int, std::string), execution::set_error_t(std::error_code)>;
+  using completion_signatures = execution::completion_signatures<execution::set_value_t(int, std::string),
+                                                                 execution::set_error_t(std::error_code)>;
   template <class Self, class... Env>
   static consteval completion_signatures get_completion_signatures() noexcept {
     return {};
@@ -467,14 +469,14 @@ TEST_F(senders, waiting_makes_progress_of_the_runtime_of_the_sender) {
 // ---- what the types say
 
 using of_call = decltype(offload::call(1, fn<&twice>, 1));
-static_assert(std::is_same_v<of_call::completion_signatures,
-                             execution::completion_signatures<execution::set_value_t(int),
-                                                              execution::set_error_t(std::exception_ptr),
-                                                              execution::set_stopped_t()>>);
-static_assert(std::is_same_v<execution::completion_signatures_of_t<decltype(offload::call(1, fn<&block>))>,
-                             execution::completion_signatures<execution::set_value_t(),
-                                                              execution::set_error_t(std::exception_ptr),
-                                                              execution::set_stopped_t()>>);
+static_assert(std::is_same_v<
+              of_call::completion_signatures,
+              execution::completion_signatures<execution::set_value_t(int), execution::set_error_t(std::exception_ptr),
+                                               execution::set_stopped_t()>>);
+static_assert(std::is_same_v<
+              execution::completion_signatures_of_t<decltype(offload::call(1, fn<&block>))>,
+              execution::completion_signatures<execution::set_value_t(), execution::set_error_t(std::exception_ptr),
+                                               execution::set_stopped_t()>>);
 static_assert(std::is_same_v<of_call::sender_concept, execution::sender_tag>);
 static_assert(std::is_copy_constructible_v<of_call>);
 using operation_of_call = decltype(std::declval<of_call>().connect(std::declval<recorder<int>>()));

@@ -34,10 +34,10 @@ using on_node = decltype(offload::schedule(1) | offload::then(fn<&here>));
 static_assert(stdexec::sender<of_call> && stdexec::sender<of_future> && stdexec::sender<on_node>);
 static_assert(stdexec::sender<offload::schedule_sender>);
 static_assert(stdexec::sender_in<of_call, offload::detail::wait_env>);
-static_assert(std::is_same_v<stdexec::completion_signatures_of_t<of_call, offload::detail::wait_env>,
-                             stdexec::completion_signatures<stdexec::set_value_t(int),
-                                                            stdexec::set_error_t(std::exception_ptr),
-                                                            stdexec::set_stopped_t()>>);
+static_assert(
+    std::is_same_v<stdexec::completion_signatures_of_t<of_call, offload::detail::wait_env>,
+                   stdexec::completion_signatures<stdexec::set_value_t(int), stdexec::set_error_t(std::exception_ptr),
+                                                  stdexec::set_stopped_t()>>);
 
 using stdexec_senders = two_targets;
 
@@ -76,8 +76,7 @@ TEST_F(stdexec_senders, errors_go_the_way_of_errors) {
 
 TEST_F(stdexec_senders, when_one_of_several_fails_the_others_are_stopped) {
   begun = 0;
-  auto both = stdexec::when_all(offload::call(1, fn<&until_stopped>),
-                                offload::call(2, [] {
+  auto both = stdexec::when_all(offload::call(1, fn<&until_stopped>), offload::call(2, [] {
                                   while (begun == 0) std::this_thread::yield();
                                   raise();
                                 }));

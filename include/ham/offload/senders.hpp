@@ -2,8 +2,8 @@
 //
 //   auto work = offload::call(1, fn<&solve>, problem);                       // nothing is sent yet
 //   auto [result] = *offload::sync_wait(std::move(work));                     // now, and waits
-//   offload::sync_wait(offload::schedule(1) | offload::then([] { warm_up(); }) | offload::then([] { return ready(); }));
-//   auto both = stdexec::when_all(offload::call(1, fn<&f>), offload::call(2, fn<&g>)) | stdexec::then(combine);
+//   offload::sync_wait(offload::schedule(1) | offload::then([] { warm_up(); }) | offload::then([] { return ready();
+//   })); auto both = stdexec::when_all(offload::call(1, fn<&f>), offload::call(2, fn<&g>)) | stdexec::then(combine);
 //
 // With the library of C++26 they are senders of std::execution. A program that defines HAM_STDEXEC before this include
 // has senders of stdexec. In any other one HAM's own names stand for the protocol, whose parts are all members: a
@@ -33,9 +33,9 @@ namespace ham::inline v0::offload::inline HAM_SENDERS {
 ///   set_error(std::exception_ptr): what the function threw, ham::node_failure, ham::deadline_exceeded, whatever get()
 ///     of a future throws, or what async throws;
 ///   set_stopped(): the call was stopped, where get() throws ham::operation_cancelled.
-/// The environment of the receiver may have a stop token. If that is stopped before the start, nothing is sent. If it is
-/// stopped later, the call is asked to stop, as by future::request_stop(): a function that is told, and returns a value
-/// all the same, completes with the value. The operation allocates nothing that async does not allocate.
+/// The environment of the receiver may have a stop token. If that is stopped before the start, nothing is sent. If it
+/// is stopped later, the call is asked to stop, as by future::request_stop(): a function that is told, and returns a
+/// value all the same, completes with the value. The operation allocates nothing that async does not allocate.
 template <class Bound>
 class call_sender : public detail::sender_of<typename Bound::result_type> {
  public:
@@ -58,9 +58,9 @@ class call_sender : public detail::sender_of<typename Bound::result_type> {
 
 /// callable(args...) on `to`, when the sender is started. Callable and arguments are those of async; they are converted
 /// and copied at once, or moved in. What views and spans among them point to must stay until the call has been sent.
-/// `to` is a node, a context, a node of a certain runtime; the time of within() counts from the making of `to`, not from
-/// the start. Any thread may start it; a `to` that names no runtime is of the runtime of that thread. Sends nothing, and
-/// does not block.
+/// `to` is a node, a context, a node of a certain runtime; the time of within() counts from the making of `to`, not
+/// from the start. Any thread may start it; a `to` that names no runtime is of the runtime of that thread. Sends
+/// nothing, and does not block.
 template <class Callable, class... Args>
 requires(!msg::is_bound_v<std::decay_t<Callable>> && !detail::sends_pointers<Callable, Args...>)
     [[nodiscard]] auto call(const destination& to, Callable&& callable, Args&&... args)
@@ -97,9 +97,9 @@ class future_sender : public detail::sender_of<Result> {
   future<Result> of_;
 };
 
-/// A future of any operation (a call that runs already, put, get, then) as a sender, which completes as a call() does. A
-/// stop token stops a call that can be stopped (stoppable()), or that waits in a queue; of other operations nothing. The
-/// error of a future that is not valid is ham::error. Invalidates `of`.
+/// A future of any operation (a call that runs already, put, get, then) as a sender, which completes as a call() does.
+/// A stop token stops a call that can be stopped (stoppable()), or that waits in a queue; of other operations nothing.
+/// The error of a future that is not valid is ham::error. Invalidates `of`.
 template <class Result>
 [[nodiscard]] future_sender<Result> as_sender(future<Result>&& of) noexcept {
   return future_sender<Result>(std::move(of));
@@ -113,15 +113,15 @@ class then_on_node {
   [[nodiscard]] const Function& function() const noexcept { return function_; }
 
  private:
-  // GCC 12 takes a lambda with captures for not trivially copyable once it has been part of a tuple, as it will be behind
-  // another then(): it has to be asked before.
+  // GCC 12 takes a lambda with captures for not trivially copyable once it has been part of a tuple, as it will be
+  // behind another then(): it has to be asked before.
   static_assert(msg::crosses<Function> || !msg::crosses<Function>);
   Function function_;
 };
 
 /// For schedule(node) | then(f): f() runs on the node, and so it has to cross like a callable of async: fn<&function>,
-/// a lambda without captures or with ones that cross by their bytes, ham::bind(f, values...). What cannot cross does not
-/// compile, and the compiler says why. A second then(g) runs g(f()) there, or f(), g() for void, within the same
+/// a lambda without captures or with ones that cross by their bytes, ham::bind(f, values...). What cannot cross does
+/// not compile, and the compiler says why. A second then(g) runs g(f()) there, or f(), g() for void, within the same
 /// message; only the last result comes back. named, pooled and with_policy go around the only then(), not around one of
 /// several. The then of the sender library does the same behind schedule(), and runs here behind other senders, such as
 /// call().
@@ -155,10 +155,11 @@ class schedule_sender : public detail::sender_of<void>, public detail::completes
   }
   template <class Receiver>
   detail::no_operation connect(Receiver) const {
-    static_assert(std::is_void_v<Receiver>,
-                  "ham: schedule(node) does nothing by itself, and of the adaptors only then(f) runs its function on the "
-                  "node: write schedule(node) | ham::offload::then(f), or ham::offload::call(node, f, arguments...), "
-                  "whose result other adaptors go on with here");
+    static_assert(
+        std::is_void_v<Receiver>,
+        "ham: schedule(node) does nothing by itself, and of the adaptors only then(f) runs its function on the "
+        "node: write schedule(node) | ham::offload::then(f), or ham::offload::call(node, f, arguments...), "
+        "whose result other adaptors go on with here");
     return {};
   }
 
@@ -171,11 +172,11 @@ class schedule_sender : public detail::sender_of<void>, public detail::completes
 [[nodiscard]] inline schedule_sender schedule(const destination& node) noexcept { return schedule_sender(node); }
 
 /// Starts a sender and waits until it has completed; makes progress meanwhile, as get() of a future does: for senders
-/// that are completed by calls of this node, which the sync_wait of a sender library does not further. Gives the values;
-/// nothing if it was stopped; throws its error (std::error_code as std::system_error, what is no exception as itself).
-/// Any sender that has one way to have a value, also one of the sender library around those of HAM. The receiver's
-/// environment has no stop token and no scheduler. Throws ham::config_error if no runtime is up, and what connecting
-/// throws.
+/// that are completed by calls of this node, which the sync_wait of a sender library does not further. Gives the
+/// values; nothing if it was stopped; throws its error (std::error_code as std::system_error, what is no exception as
+/// itself). Any sender that has one way to have a value, also one of the sender library around those of HAM. The
+/// receiver's environment has no stop token and no scheduler. Throws ham::config_error if no runtime is up, and what
+/// connecting throws.
 template <class Sender>
 auto sync_wait(Sender&& sender) -> std::optional<typename detail::waited_for<Sender>::type> {
   return detail::wait_for_sender(static_cast<Sender&&>(sender));

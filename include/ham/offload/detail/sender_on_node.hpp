@@ -108,13 +108,15 @@ template <class First, class Next>
 struct takes_result : std::is_invocable<const Next&, std::invoke_result_t<const First&>> {};
 template <class First, class Next>
 requires std::is_void_v<std::invoke_result_t<const First&>>
-struct takes_result<First, Next> : std::is_invocable<const Next&> {};
+struct takes_result<First, Next> : std::is_invocable<const Next&> {
+};
 
 template <class First, class Next>
 [[nodiscard]] auto continue_on_node(const destination& to, const First& first, const Next& next) {
-  static_assert(is_bare_callable<First> && is_bare_callable<Next>,
-                "ham: named(), pooled() and with_policy() cannot be around one of several functions of a node: write one "
-                "then(f) whose function calls both");
+  static_assert(
+      is_bare_callable<First> && is_bare_callable<Next>,
+      "ham: named(), pooled() and with_policy() cannot be around one of several functions of a node: write one "
+      "then(f) whose function calls both");
   static_assert(takes_result<First, Next>::value,
                 "ham: the function of this then() does not take what the function before it returns on the node");
   require_crossing<Next>();
@@ -126,7 +128,8 @@ template <class First, class Next>
 template <class Sender>
 concept made_by_then = requires {
   typename execution::tag_of_t<Sender>;
-} && std::same_as<execution::tag_of_t<Sender>, execution::then_t>;
+}
+&&std::same_as<execution::tag_of_t<Sender>, execution::then_t>;
 
 template <class Like, class Part>
 [[nodiscard]] constexpr decltype(auto) part_of(Part& part) noexcept {

@@ -62,9 +62,7 @@ class sender_operation : continuation {
       : continuation{&settled, nullptr}, receiver_(static_cast<Receiver&&>(to)) {}
   ~sender_operation() = default;
 
-  [[nodiscard]] stop_token token() const noexcept {
-    return execution::get_stop_token(execution::get_env(receiver_));
-  }
+  [[nodiscard]] stop_token token() const noexcept { return execution::get_stop_token(execution::get_env(receiver_)); }
   void stopped() noexcept { execution::set_stopped(std::move(receiver_)); }
   void fail(std::exception_ptr why) noexcept { complete_with_error(std::move(receiver_), std::move(why)); }
 
@@ -87,8 +85,7 @@ class sender_operation : continuation {
   struct callback {
     using type = std::optional<typename stop_callback_of<Token, stop_of_call>::type>;
   };
-  using stop_callback =
-      typename std::conditional_t<can_stop, callback<stop_token>, std::type_identity<nothing>>::type;
+  using stop_callback = typename std::conditional_t<can_stop, callback<stop_token>, std::type_identity<nothing>>::type;
 
   static void settled(continuation* self) {
     auto& me = *static_cast<sender_operation*>(self);

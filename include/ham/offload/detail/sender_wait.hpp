@@ -24,8 +24,8 @@ struct wait_env {};
 template <class Signature>
 struct values_in : std::type_identity<std::tuple<>> {};
 template <class... Values>
-struct values_in<execution::set_value_t(Values...)> : std::type_identity<std::tuple<std::tuple<std::decay_t<Values>...>>> {
-};
+struct values_in<execution::set_value_t(Values...)>
+    : std::type_identity<std::tuple<std::tuple<std::decay_t<Values>...>>> {};
 
 /// All ways in which it may have a value, as a tuple of tuples.
 template <class Signatures>
