@@ -5,6 +5,7 @@
 // expect: no such matrix
 // expect: stopped: true
 // expect: both: 10
+#include <ham/offload.hpp>
 #include <ham/offload/senders.hpp>
 
 #include <atomic>
