@@ -18,7 +18,8 @@ SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".cu", ".cuh"}
 TREES = ("include", "src", "tools", "examples", "benchmarks", "python")
 
 # Headers that any room may include: words, no machinery.
-VOCABULARY = {"include/ham/error.hpp", "include/ham/misc.hpp", "include/ham/misc/types.hpp", "include/ham/misc/constants.hpp"}
+VOCABULARY = {"include/ham/error.hpp", "include/ham/error_info.hpp", "include/ham/misc.hpp", "include/ham/misc/types.hpp",
+              "include/ham/misc/constants.hpp"}
 
 PUBLIC = {"vocabulary", "public msg", "public offload", "public"}
 
@@ -52,8 +53,10 @@ UNCHECKED_ROOM = "test"
 # Rooms made for a third party's runtime: they may include its headers.
 VENDOR_ROOMS = {f"transport/{name}" for name in ("tcp", "mpi", "ucx", "veo", "vedma", "cuda")} | {"veo", "mpix"}
 
-# The one installed header that cannot do without: its functions take MPI's communicators.
-VENDOR_HEADERS = {("include/ham/mpix_kernel.h", "mpi.h")}
+# The installed headers that cannot do without: functions that take MPI's communicators, senders of programs that use
+# stdexec, and say so.
+VENDOR_HEADERS = {("include/ham/mpix_kernel.h", "mpi.h"),
+                  ("include/ham/offload/detail/sender_names_stdexec.hpp", "stdexec/execution.hpp")}
 
 # Who reads the environment: the library, libveo with its helper, and MPI kernels.
 SETTINGS_FILES = {"src/base/settings.cpp", "src/veo/settings.cpp", "src/mpix/settings.hpp"}

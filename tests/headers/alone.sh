@@ -19,8 +19,10 @@ try() {
   "$@" -std=c++20 -fsyntax-only -I"$include" "$folder/alone.cpp" || complain "the header alone is not enough: $header"
 }
 
-# The first needs whom it serves, the others an MPI.
-apart="ham/msg/call_error_texts.hpp ham/mpix_kernel.h ham/mpi.hpp"
+# The first needs whom it serves, then two an MPI, and two a sender library.
+apart="ham/msg/call_error_texts.hpp ham/mpix_kernel.h ham/mpi.hpp ham/offload/detail/sender_names_std.hpp
+ham/offload/detail/sender_names_stdexec.hpp"
+apart=$(echo $apart)
 
 for header in $(cd "$include" && find . -name '*.h' -o -name '*.hpp' | sed 's|^\./||' | sort); do
   case $(head -n 1 "$include/$header") in

@@ -12,8 +12,9 @@ trap 'rm -rf "$folder"' EXIT
 LC_ALL=C
 export LC_ALL
 
-# mpix_kernel.h needs an MPI.
-ours=$(cd "$include" && find . -name '*.h' -o -name '*.hpp' | sed 's|^\./||' | grep -v '^ham/mpix_kernel\.h$' | sort)
+# mpix_kernel.h needs an MPI, two headers a sender library.
+ours=$(cd "$include" && find . -name '*.h' -o -name '*.hpp' | sed 's|^\./||' |
+  grep -v -e '^ham/mpix_kernel\.h$' -e '/sender_names_std' | sort)
 system=$(cd "$include" && cat $ours | sed -n 's/^#include \(<[^>]*>\).*/\1/p' | sort -u)
 
 letters="a b c d e f g h i j k l m n o p q r s t u v w x y z A B C D E F G H I J K L M N O P Q R S T U V W X Y Z"

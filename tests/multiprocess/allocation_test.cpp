@@ -2,6 +2,8 @@
 // link: ham::ham
 #include "support.hpp"
 
+#include "ham/offload/senders.hpp"
+
 #include <malloc.h>
 
 #include <atomic>
@@ -135,6 +137,13 @@ TEST_F(allocation, async_and_ping) {
     offload::ping(1, fn<&nothing>);
     offload::sync(1, fn<&nothing>);
   });
+}
+
+TEST_F(allocation, senders) {
+  runtime rt(nodes("shm:1"));
+  expect_no_allocation(2000, [] { (void)offload::sync_wait(offload::call(1, fn<&add>, 1, 2)); });
+  expect_no_allocation(2000, [] { (void)offload::sync_wait(offload::as_sender(offload::async(1, fn<&add>, 1, 2))); });
+  expect_no_allocation(2000, [] { (void)offload::sync_wait(offload::schedule(1) | offload::then(fn<&nothing>)); });
 }
 
 TEST_F(allocation, arguments_larger_than_a_line_reuse_their_memory) {

@@ -114,6 +114,25 @@ struct crossing_error : detail::choose_error<Value, Place, detail::reasons_not_t
 #define HAM_SUBJECT "this callable (an object with captures or members)"
 #include "ham/msg/call_error_texts.hpp"
 
+namespace detail {
+template <class Callable>
+inline constexpr bool is_capturing_lambda =
+    !std::is_copy_assignable_v<Callable> && !std::is_default_constructible_v<Callable> &&
+    !std::is_aggregate_v<Callable>;
+
+template <class Callable, bool Lambda = is_capturing_lambda<Callable>>
+struct place_of_lambda {};
+#if defined(__GNUC__) && !defined(__clang__)
+/// Lambdas cannot be assigned, and GCC notes where the lambda stands that somebody tries to assign: else it names the
+/// line of the call only.
+template <class Callable>
+struct place_of_lambda<Callable, true> {
+  using lambda_that_cannot_cross_is_noted_below =
+      decltype(*static_cast<Callable*>(nullptr) = *static_cast<const Callable*>(nullptr));
+};
+#endif
+}  // namespace detail
+
 /// Named by the compiler's message when a lambda, or another object whose members cannot be told, is to be called on
 /// another node. Compilers print where Callable, the lambda, stands, and the line of the call behind `required from
 /// here`.
@@ -123,6 +142,7 @@ struct callable_cannot_cross {
                 "ham: this callable (an object with captures or members) cannot cross to another node: it captures "
                 "something that does not cross by its bytes, such as a std::string or a container. Pass that as an "
                 "argument of the call, or bind it: ham::bind([](const std::string& text) { ... }, text)");
+  detail::place_of_lambda<Callable> place;
 };
 
 }  // namespace ham::msg
