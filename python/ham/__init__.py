@@ -8,6 +8,7 @@
 docs/python.md is the tutorial.
 """
 
+from . import this_call
 from ._errors import (
     BrokenExecutor,
     BufferError,
@@ -16,12 +17,14 @@ from ._errors import (
     DeadlineExceeded,
     Error,
     NodeFailure,
+    OperationCancelled,
     RemoteError,
     RemoteTraceback,
 )
 from ._executor import Executor
 from ._memory import Buffer, allocate
 from ._nodes import Node, Targets
+from ._resident import Resident
 
 __all__ = [
     "BrokenExecutor",
@@ -34,8 +37,11 @@ __all__ = [
     "Executor",
     "Node",
     "NodeFailure",
+    "OperationCancelled",
     "RemoteError",
     "RemoteTraceback",
+    "Resident",
     "Targets",
     "allocate",
+    "this_call",
 ]

@@ -12,9 +12,10 @@ import time
 import weakref
 from typing import Any, Optional
 
-from . import _ham, _job, _pickles
-from ._errors import BrokenExecutor, CallError, Error, NodeFailure
-from ._future import Future, Task, raise_remote
+from . import _ham, _job, _pickles, _resident
+from ._deadlines import Deadlines
+from ._errors import BrokenExecutor, CallError, DeadlineExceeded, Error, NodeFailure
+from ._future import Future, Task, raise_remote, settle
 
 _WORKER = "ham.python.run"
 _MAX_FAILED_STARTS = 3
@@ -40,10 +41,12 @@ class Pool:
         self._running: dict[int, tuple[Task, int]] = {}
         self._members: set[int] = set()
         self._restarts: dict[int, str] = {}
+        self._deadlines = Deadlines()
         self._next_id = 0
         self._starting = 0
         self._failed_starts = 0
         self._broken: Optional[str] = None
+        self._late: list[int] = []  # whose functions are asked to stop
         self._closed = False
         self._prepare = _pickles.dump((sys.path, os.getcwd(), initializer, arguments))
         self._owner = os.getpid()
@@ -139,6 +142,8 @@ class Pool:
     def submit(self, task: Task) -> None:
         """Raises RuntimeError if the pool is closed, BrokenExecutor if it is broken."""
         number = 0
+        if task.end is not None:
+            self._note_deadline(task)
         try:
             with self._lock:
                 if self._broken is not None:
@@ -158,12 +163,20 @@ class Pool:
     def _reserve(self, task: Task) -> int:
         """With the lock: an idle worker is this task's."""
         number = self._next_id + 1
+        at = self._best_idle(task) if task.residents else -1
         if self._parked:
             self._resumed.notify()
         self._next_id = number
-        self._running[number] = (task, self._idle[-1])
-        del self._idle[-1]
+        self._running[number] = (task, self._idle[at])
+        del self._idle[at]
         return number
+
+    def _best_idle(self, task: Task) -> int:
+        """Where the values are already that the task needs, if there is such a worker."""
+        for at, node in enumerate(self._idle):
+            if _resident.are_on(node, task.residents):
+                return at
+        return -1
 
     def _forget(self, number: int) -> None:
         """The worker of a task is idle again."""
@@ -178,17 +191,21 @@ class Pool:
         """Sends a task to its worker. What is wrong with the task is the future's error."""
         node = self._running[number][1]
         future = task.future
-        if future._state != "RUNNING" and not future.set_running_or_notify_cancel():
+        if future._state == "FINISHED" or (future._state != "RUNNING" and not future.set_running_or_notify_cancel()):
             self._forget(number)
             return
+        extra = b""
         try:
-            message = _pickles.encode(node, task.kind, task.body, task.function)
-            self._ends.call(node, _WORKER, message, number)
+            seconds = None if task.end is None else task.end - time.monotonic()
+            extra = _resident.extras(node, task.residents, seconds)
+            message = _pickles.encode(node, task.kind, task.body, task.function, extra)
+            self._ends.call(node, _WORKER, message, number, _ham.STOPPABLE)
         except (NodeFailure, CallError):  # the worker was lost while it was idle
             self._again(number)
         except (Error, MemoryError) as error:
+            _resident.not_sent(node, task.residents, extra)
             self._forget(number)
-            future.set_exception(error)
+            settle(future, error=error)
 
     def _send_waiting(self) -> None:
         while True:
@@ -207,6 +224,43 @@ class Pool:
             del self._running[number]
         self._lose(node)
         self._send_waiting()
+
+    # ---- stops
+
+    def request_stop(self, future: Future) -> bool:
+        """False: no worker has the task."""
+        if os.getpid() != self._owner:
+            return False
+        with self._lock:
+            numbers = [number for number, (task, _) in self._running.items() if task.future is future]
+        return any([self._ends.stop(number) for number in numbers])
+
+    def _note_deadline(self, task: Task) -> None:
+        with self._lock:
+            self._deadlines.add(task, task.end)
+        if self._thread.is_alive():
+            self._resume()  # the pool's thread waits until then, and no longer
+
+    def _end_tasks_in_time(self) -> None:
+        """Tasks whose time is over fail; their functions are asked to stop. On the pool's thread."""
+        with self._lock:
+            for task in self._deadlines.due():
+                future, number = task.future, self._number_of(task)
+                waits = number is None and task in self._waiting
+                if waits:
+                    self._waiting.remove(task)
+                if waits and (future._state == "RUNNING" or future.set_running_or_notify_cancel()):
+                    settle(future, error=DeadlineExceeded("the time of the task was over before a worker had it", "not_run"))
+                elif number is not None and future._state == "RUNNING":
+                    self._late.append(number)
+                    settle(future, error=DeadlineExceeded("the time of the task is over", "may_have_run"))
+                elif not future.done():  # on its way to a worker
+                    self._deadlines.add(task, time.monotonic() + _PAUSE)
+        while self._late:
+            self._ends.stop(self._late.pop())
+
+    def _number_of(self, task: Task) -> Optional[int]:
+        return next((number for number, (one, _) in self._running.items() if one is task), None)
 
     # ---- ends
 
@@ -259,7 +313,7 @@ class Pool:
             with self._lock:
                 task, node = self._running.pop(number)
             self._lose(node)
-            task.future.set_exception(error)
+            settle(task.future, error=error)
         self._send_waiting()
 
     @staticmethod
@@ -271,13 +325,13 @@ class Pool:
                 kind, _, make = _pickles.decode(result)
                 value = make()
             except Exception as unreadable:  # the result's own unpickling
-                future.set_exception(unreadable)
+                settle(future, error=unreadable)
                 return
             if kind == _pickles.RESULT:
-                future.set_result(value)
+                settle(future, value)
                 return
             error = raise_remote(*value)
-        future.set_exception(error)
+        settle(future, error=error)
 
     def _fail_waiting_if_broken(self) -> None:
         with self._lock:
@@ -287,7 +341,7 @@ class Pool:
             why = self._broken
         for task in failed:
             if task.future._state == "RUNNING" or task.future.set_running_or_notify_cancel():
-                task.future.set_exception(BrokenExecutor(why))
+                settle(task.future, error=BrokenExecutor(why))
 
     # ---- the pool's thread, and its end
 
@@ -295,6 +349,7 @@ class Pool:
         try:
             helps = 0
             while not self._has_ended():
+                self._end_tasks_in_time()
                 if self._helps != helps or self._helper.locked():
                     helps = self._helps
                     self._pause(_PAUSE)
@@ -305,7 +360,7 @@ class Pool:
                     self._pause(_WAIT_FOR_WORKERS, until_sent=True)
                 elif self._helps == helps:
                     self._inside = True
-                    self._ends.next()
+                    self._ends.next(self._time_for_ends())
                     self._inside = False
         except BaseException as error:
             self._fail(f"its thread has failed: {error!r}")
@@ -313,6 +368,11 @@ class Pool:
         finally:
             self._remove_members()
             _job.release()
+
+    def _time_for_ends(self) -> int:
+        with self._lock:
+            until = self._deadlines.wait_ms()
+        return -1 if until is None else until
 
     def _pause(self, seconds: float, until_sent: bool = False) -> None:
         """`until_sent`: for workers that are being started, to which the next task is sent."""

@@ -126,6 +126,17 @@ class queue {
 
   nb::dict ends;
 
+  /// Whether there was a call of this id to stop.
+  bool stop(std::uint64_t id) {
+    int status = HAM_OK;
+    {
+      const nb::gil_scoped_release released;
+      status = ham_queue_stop(queue_, id);
+    }
+    if (status != HAM_OK && status != HAM_NOT_YET) raise_last_error(status);
+    return status == HAM_OK;
+  }
+
   void wake() {
     without_gil([this] { return ham_queue_wake(queue_); });
   }
@@ -152,7 +163,14 @@ void define_calls(nb::module_& module) {
            nb::arg("timeout_ms") = -1)
       .def_ro("ends", &queue::ends)
       .def("next", &queue::next, nb::arg("timeout_ms") = -1)
+      .def("stop", &queue::stop, nb::arg("id"))
       .def("wake", &queue::wake);
+  module.attr("STOPPABLE") = nb::int_(std::int64_t{HAM_STOPPABLE});
+  module.def("stop_requested", [] {
+    const nb::gil_scoped_release released;
+    return ham_stop_requested() != 0;
+  });
+  module.def("time_left", [] { return ham_time_left(); });
 }
 
 }  // namespace ham_python
