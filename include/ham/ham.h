@@ -115,6 +115,10 @@ typedef int (*ham_function)(const void* argument, size_t bytes, ham_reply* reply
 /* Lets all nodes call `function` here under this name. In every process that is to execute it, before ham_start; later,
  * too, if no other node calls it before. The name has 1 to 255 bytes. HAM_ERROR_ARGUMENT if it is taken. */
 int ham_register(const char* name, ham_function function, void* user);
+/* The same for a function of values, which are encoded as docs/wire-format.md says (Types): `layout` is what ham_layout
+ * tells of it, "f8,vec<f8>->f8". Its argument is the values one behind the other; so is its result. It is called by
+ * ham_call_encoded, in C++ by ham::offload::function_by_name. HAM_ERROR_ARGUMENT for a text without "->". */
+int ham_register_encoded(const char* name, const char* layout, ham_function function, void* user);
 /* Within a function: its result, of which a copy is made. The last call counts; without one the result has no bytes.
  * Returns 0, or HAM_ERROR_MEMORY. */
 int ham_set_result(ham_reply* reply, const void* bytes, size_t size);

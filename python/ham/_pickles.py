@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.machinery
 import pickle
 import struct
 import sys
@@ -85,12 +87,32 @@ def _depends_on_nothing(function: Any) -> bool:
     return not any(name in names for name in code.co_names)
 
 
+@functools.lru_cache(maxsize=None)
+def _importable(name: str) -> bool:
+    """Whether workers, which get this process's path, find a module. Those of pytest's importlib mode they do not."""
+    top = name.partition(".")[0]
+    finders = (importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter, importlib.machinery.PathFinder)
+    try:
+        return any(finder.find_spec(top) is not None for finder in finders)
+    except (ImportError, ValueError):
+        return True
+
+
+def _pickle_by_value(module: Any) -> None:
+    """Its functions and classes cross by value from now on."""
+    if cloudpickle is not None and module is not None and module.__name__ not in cloudpickle.list_registry_pickle_by_value():
+        cloudpickle.register_pickle_by_value(module)
+
+
 def dump_function(function: Any) -> bytes:
     """By reference if workers can import it, else by value."""
+    name = getattr(function, "__module__", None)
+    if isinstance(name, str) and name != "__main__" and not _importable(name):
+        _pickle_by_value(sys.modules.get(name))
     if type(function) is not types.FunctionType:
         return pickle.dumps(function, 5) if cloudpickle is None else cloudpickle.dumps(function, 5)
     module = sys.modules.get(function.__module__)
-    if function.__module__ != "__main__" and getattr(module, function.__qualname__, None) is function:
+    if function.__module__ != "__main__" and _importable(function.__module__) and getattr(module, function.__qualname__, None) is function:
         return pickle.dumps(function, 5)
     if cloudpickle is None:
         raise pickle.PicklingError(
