@@ -210,8 +210,8 @@ void ham_queue_release(ham_queue** queue);
  * queue gets nothing. */
 int ham_call_queued(ham_node node, const char* name, const void* argument, size_t bytes, int64_t timeout_ms,
                     ham_queue* queue, uint64_t id);
-/* As ham_request_stop, for the calls with this id that have been made with a timeout or HAM_STOPPABLE and have not ended;
- * HAM_NOT_YET if there is none. Their ends still go to the queue. */
+/* As ham_request_stop, for the calls with this id that have been made with a timeout or HAM_STOPPABLE and have not
+ * ended; HAM_NOT_YET if there is none. Their ends still go to the queue. */
 int ham_queue_stop(ham_queue* queue, uint64_t id);
 /* Waits for the next end, which is given to one of the threads that wait, and to be given back by
  * ham_completion_release. HAM_NOT_YET after `timeout_ms`, or for ham_queue_wake. */

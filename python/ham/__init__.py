@@ -23,7 +23,7 @@ from ._errors import (
 )
 from ._executor import Executor
 from ._memory import Buffer, allocate
-from ._nodes import Node, Targets
+from ._nodes import Node, Targets, offer
 from ._resident import Resident
 
 __all__ = [
@@ -43,5 +43,6 @@ __all__ = [
     "Resident",
     "Targets",
     "allocate",
+    "offer",
     "this_call",
 ]

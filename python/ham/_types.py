@@ -260,6 +260,29 @@ def encode(of: Signature, arguments: tuple) -> bytes:
     return b"".join(parts)
 
 
+def decode_arguments(of: Signature, data: bytes) -> list:
+    """The values that a function in Python is called with. Raises ValueError or struct.error for bytes that are none."""
+    values, at = [], 0
+    for parameter in of.parameters:
+        value, at = parameter.read(data, at)
+        values.append(value)
+    if at != len(data):
+        raise ValueError(f"arguments of {len(data)} bytes have {at} only")
+    return values
+
+
+def encode_result(of: Signature, value: Any) -> bytes:
+    """The bytes of what a function in Python returns. Raises TypeError for what is not of its type."""
+    if of.result is None:
+        return b""
+    parts: list = []
+    try:
+        of.result.write(parts, value)
+    except (TypeError, ValueError, AttributeError, struct.error) as error:
+        raise TypeError(f"the result {value!r:.200} is not of the type that was offered: {error}") from None
+    return b"".join(parts)
+
+
 def decode(of: Signature, data: bytes) -> Any:
     """The value that a function has returned."""
     if of.result is None:

@@ -19,6 +19,7 @@ if __package__ in (None, ""):  # started by its file, so that it is found withou
     sys.exit(0)
 
 import pickle
+import runpy
 import time
 import traceback
 from typing import Any, Callable
@@ -122,8 +123,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     load = "--load="
     for word in [word for word in sys.argv if word.startswith(load)]:
-        ctypes.CDLL(word[len(load) :], mode=ctypes.RTLD_GLOBAL)  # what it offers is known before the job is joined
         sys.argv.remove(word)
+        if word.endswith(".py"):
+            runpy.run_path(word[len(load) :], run_name="ham.script")
+        else:
+            ctypes.CDLL(word[len(load) :], mode=ctypes.RTLD_GLOBAL)  # what it offers is known before the job is joined
     _ham.register(NAME, run)
     _ham.serve(sys.argv)
     sys.exit("ham: this program is started by ham.Executor, or waits for one with --ham-serve=ADDRESS:PORT")

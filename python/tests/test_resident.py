@@ -51,7 +51,7 @@ def test_each_worker_gets_it_once(allocated):
         assert allocated == [512 << 10] * 2
 
 
-def test_the_worker_that_has_it_is_taken(allocated):
+def test_a_worker_that_has_it_gets_the_task(allocated):
     with ham.Executor(workers=2) as executor:
         array, other = ham.Resident(np.ones(1 << 16)), ham.Resident(np.zeros(1 << 16))
         for _ in range(5):

@@ -58,8 +58,7 @@ void start_queued(const offload::destination& to, std::string_view name, std::sp
   if (listed)
     detail::stop_link::attach(*offload::detail::future_access::slot(call), listed->token(),
                               offload::when_stopped::after_answer);
-  std::move(call).on_result(
-      [into, listed, id](offload::future<bytes> ended) { into->add(end_of(ended, id)); });
+  std::move(call).on_result([into, listed, id](offload::future<bytes> ended) { into->add(end_of(ended, id)); });
 }
 
 }  // namespace

@@ -34,8 +34,7 @@ int product(const void* argument, size_t size, ham_reply* reply, void*) {
   const double result = values[0] * values[1];
   return ham_set_result(reply, &result, sizeof result);
 }
-const bool product_registered =
-    ham_register_encoded("by_name_test.product", "f8,f8->f8", &product, nullptr) == HAM_OK;
+const bool product_registered = ham_register_encoded("by_name_test.product", "f8,f8->f8", &product, nullptr) == HAM_OK;
 
 using functions_by_name = test::two_targets;
 
@@ -51,7 +50,12 @@ TEST_F(functions_by_name, call_what_is_offered) {
 TEST_F(functions_by_name, call_what_is_registered_with_values) {
   const offload::function_by_name<double(double, double)> two("by_name_test.product");
   EXPECT_EQ(two(1, 6, 7), 42.0);
-  EXPECT_THROW(two(1, -1, 7), remote_error);
+  try {
+    two(1, -1, 7);
+    FAIL() << "nothing was thrown";
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::strstr(error.what(), "no negative numbers"), nullptr) << error.what();
+  }
   char text[64] = "";
   EXPECT_EQ(ham_layout(1, "by_name_test.product", -1, text, sizeof text, nullptr), HAM_OK);
   EXPECT_STREQ(text, "f8,f8->f8");

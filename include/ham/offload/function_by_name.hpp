@@ -46,7 +46,7 @@ class function_by_name<Result(Params...)> {
       : key_(std::string(name) + '\0' + detail::layout_by_name<Result, Params...>()) {}
 
   /// As offload::async. The future fails with ham::call_error if the node has no such function, or one of another type;
-  /// with ham::remote_error for what a function in another language raises.
+  /// what a function in another language raises is a std::exception with its text.
   [[nodiscard]] future<Result> async(const destination& to, const std::decay_t<Params>&... arguments) const {
     namespace of = ham::detail;
     const std::size_t argument_size = (std::size_t{0} + ... + msg::encoded_size(arguments));
