@@ -25,6 +25,7 @@ from ._executor import Executor
 from ._memory import Buffer, allocate
 from ._nodes import Node, Targets, offer
 from ._resident import Resident
+from ._types import RemoteObject
 
 __all__ = [
     "BrokenExecutor",
@@ -39,6 +40,7 @@ __all__ = [
     "NodeFailure",
     "OperationCancelled",
     "RemoteError",
+    "RemoteObject",
     "RemoteTraceback",
     "Resident",
     "Targets",

@@ -95,5 +95,5 @@ def test_called_from_cpp(script):
     with ham.Targets("shm:1", libraries=[KERNELS]) as kernels, ham.Targets("shm:1", scripts=[script]) as scripts:
         assert kernels[0].call("py_test.total_there", scripts[0].number, np.arange(5.0)) == 20
         assert kernels[0].call("py_test.ends_in_time", scripts[0].number) is True
-        with pytest.raises(ham.RemoteError, match="py_test.total"):
+        with pytest.raises(ham.CallError, match="py_test.total"):
             kernels[0].call("py_test.total_there", kernels[0].number, [1.0])
