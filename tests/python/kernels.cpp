@@ -80,16 +80,14 @@ template <class Callable>
 bool give(const Callable& what) {
   return offload::offer(what);
 }
-const bool offered = give(named<"py_test.add">(fn<&add>)) && give(named<"py_test.scale">(fn<&scale>)) &&
-                     give(named<"py_test.greet">(fn<&greet>)) && give(named<"py_test.backwards">(fn<&backwards>)) &&
-                     give(named<"py_test.count">(fn<&count>)) && give(named<"py_test.mixed">(fn<&mixed>)) &&
-                     give(named<"py_test.nothing">(fn<&nothing>)) && give(named<"py_test.throws">(fn<&throws>)) &&
-                     give(named<"py_test.sleeps">(fn<&sleeps>)) && give(named<"py_test.sum">(fn<&sum>)) &&
-                     give(named<"py_test.span_sum">(fn<&span_sum>)) &&
-                     give(named<"py_test.make_counter">(fn<&make_counter>)) &&
-                     give(named<"py_test.add_to">(fn<&add_to>)) &&
-                     give(named<"py_test.end_counter">(fn<&end_counter>)) &&
-                     give(named<"py_test.total_there">(fn<&total_there>)) &&
-                     give(named<"py_test.ends_in_time">(fn<&ends_in_time>));
+const bool offered =
+    give(named<"py_test.add">(fn<&add>)) && give(named<"py_test.scale">(fn<&scale>)) &&
+    give(named<"py_test.greet">(fn<&greet>)) && give(named<"py_test.backwards">(fn<&backwards>)) &&
+    give(named<"py_test.count">(fn<&count>)) && give(named<"py_test.mixed">(fn<&mixed>)) &&
+    give(named<"py_test.nothing">(fn<&nothing>)) && give(named<"py_test.throws">(fn<&throws>)) &&
+    give(named<"py_test.sleeps">(fn<&sleeps>)) && give(named<"py_test.sum">(fn<&sum>)) &&
+    give(named<"py_test.span_sum">(fn<&span_sum>)) && give(named<"py_test.make_counter">(fn<&make_counter>)) &&
+    give(named<"py_test.add_to">(fn<&add_to>)) && give(named<"py_test.end_counter">(fn<&end_counter>)) &&
+    give(named<"py_test.total_there">(fn<&total_there>)) && give(named<"py_test.ends_in_time">(fn<&ends_in_time>));
 
 }  // namespace
