@@ -22,6 +22,7 @@ from ._errors import (
     RemoteTraceback,
 )
 from ._executor import Executor
+from ._future import Future
 from ._memory import Buffer, allocate
 from ._nodes import Node, Targets, offer
 from ._resident import Resident
@@ -36,6 +37,7 @@ __all__ = [
     "DeadlineExceeded",
     "Error",
     "Executor",
+    "Future",
     "Node",
     "NodeFailure",
     "OperationCancelled",

@@ -66,7 +66,7 @@ class Executor(concurrent.futures.Executor):
         self._end = weakref.finalize(self, Pool.close, self._pool)
         self._end.atexit = False
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         """Has ``fn(*args, **kwargs)`` executed by a worker. Pickles here, and raises what that raises.
 
         Does not wait for a worker. Arrays are read when the task is sent: do not change them before.
@@ -86,7 +86,7 @@ class Executor(concurrent.futures.Executor):
 
     def _start(
         self, kind: int, fn: Callable[..., Any], what: Any, end: Optional[float] = None
-    ) -> concurrent.futures.Future:
+    ) -> Future:
         future = Future(self._pool)
         with collect() as residents:
             function, body = _pickles.dump_function(fn), _pickles.dump(what)
@@ -163,7 +163,7 @@ class Within(concurrent.futures.Executor):
         self._executor = executor
         self._seconds = seconds
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         """As :meth:`Executor.submit`."""
         return self._executor._start(_pickles.CALL, fn, (args, kwargs), time.monotonic() + self._seconds)
 

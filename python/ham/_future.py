@@ -28,12 +28,16 @@ class _Condition(threading.Condition):
 
 
 class Future(concurrent.futures.Future):
-    """A future whose result() waits for the worker itself at first: no other thread has to be woken for a short task."""
+    """A future of a task; ``submit`` gives it. A :class:`concurrent.futures.Future` whose function can be asked to stop.
+
+    ``result()`` waits for the worker itself at first: no other thread has to be woken for a short task.
+    """
 
     def __init__(self, pool: Pool) -> None:
         super().__init__()
         self._condition = _Condition()
         self._pool = pool
+        self._stop_asked = False
 
     def cancel(self) -> bool:
         """Cancels a task that no worker has. One that runs is asked to stop (:mod:`ham.this_call`): False, as for all that run."""
@@ -63,11 +67,11 @@ class Future(concurrent.futures.Future):
 class Task:
     """A task that waits or is executed."""
 
-    __slots__ = ("future", "kind", "function", "body", "residents", "end")
+    __slots__ = ("future", "kind", "function", "body", "residents", "end", "__weakref__")
 
     def __init__(
         self,
-        future: concurrent.futures.Future,
+        future: Future,
         kind: int,
         function: bytes,
         body: _pickles.Pickled,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import collections
 import concurrent.futures
+import math
 import os
 import sys
 import threading
@@ -46,7 +47,6 @@ class Pool:
         self._starting = 0
         self._failed_starts = 0
         self._broken: Optional[str] = None
-        self._late: list[int] = []  # whose functions are asked to stop
         self._closed = False
         self._prepare = _pickles.dump((sys.path, os.getcwd(), initializer, arguments))
         self._owner = os.getpid()
@@ -54,7 +54,8 @@ class Pool:
         self._helps = 0
         self._resumed = threading.Condition(self._lock)  # the pool's thread waits for tasks
         self._parked = False
-        self._inside = False  # it waits in the library
+        self._inside = False  # it waits in the library, or is about to
+        self._inside_until = math.inf  # on time.monotonic()
         _job.acquire()
         try:
             self._ends = _ham.Queue()
@@ -200,6 +201,8 @@ class Pool:
             extra = _resident.extras(node, task.residents, seconds)
             message = _pickles.encode(node, task.kind, task.body, task.function, extra)
             self._ends.call(node, _WORKER, message, number, _ham.STOPPABLE)
+            if future._stop_asked:
+                self._ends.stop(number)
         except (NodeFailure, CallError):  # the worker was lost while it was idle
             self._again(number)
         except (Error, MemoryError) as error:
@@ -231,33 +234,40 @@ class Pool:
         """False: no worker has the task."""
         if os.getpid() != self._owner:
             return False
+        future._stop_asked = True  # for who sends it just now
         with self._lock:
             numbers = [number for number, (task, _) in self._running.items() if task.future is future]
-        return any([self._ends.stop(number) for number in numbers])
+        for number in numbers:
+            self._ends.stop(number)
+        return bool(numbers)
 
     def _note_deadline(self, task: Task) -> None:
         with self._lock:
             self._deadlines.add(task, task.end)
-        if self._thread.is_alive():
-            self._resume()  # the pool's thread waits until then, and no longer
+            sooner = self._inside and task.end < self._inside_until
+        if sooner:
+            self._ends.wake()
 
     def _end_tasks_in_time(self) -> None:
         """Tasks whose time is over fail; their functions are asked to stop. On the pool's thread."""
+        late: list[tuple[Task, Optional[int]]] = []
         with self._lock:
             for task in self._deadlines.due():
-                future, number = task.future, self._number_of(task)
-                waits = number is None and task in self._waiting
-                if waits:
+                number = self._number_of(task)
+                if number is None and task in self._waiting:
                     self._waiting.remove(task)
-                if waits and (future._state == "RUNNING" or future.set_running_or_notify_cancel()):
-                    settle(future, error=DeadlineExceeded("the time of the task was over before a worker had it", "not_run"))
-                elif number is not None and future._state == "RUNNING":
-                    self._late.append(number)
-                    settle(future, error=DeadlineExceeded("the time of the task is over", "may_have_run"))
-                elif not future.done():  # on its way to a worker
+                    late.append((task, None))
+                elif number is not None and task.future._state == "RUNNING":
+                    late.append((task, number))
+                elif not task.future.done():  # on its way to a worker
                     self._deadlines.add(task, time.monotonic() + _PAUSE)
-        while self._late:
-            self._ends.stop(self._late.pop())
+        for task, number in late:
+            future = task.future
+            if number is not None:
+                settle(future, error=DeadlineExceeded("the time of the task is over", "may_have_run"))
+                self._ends.stop(number)
+            elif future._state == "RUNNING" or future.set_running_or_notify_cancel():
+                settle(future, error=DeadlineExceeded("the time of the task was over before a worker had it", "not_run"))
 
     def _number_of(self, task: Task) -> Optional[int]:
         return next((number for number, (one, _) in self._running.items() if one is task), None)
@@ -370,9 +380,12 @@ class Pool:
             _job.release()
 
     def _time_for_ends(self) -> int:
+        """Milliseconds until the next task's time is over; -1: there is none. After that it is told of sooner ones."""
         with self._lock:
-            until = self._deadlines.wait_ms()
-        return -1 if until is None else until
+            self._inside_until = self._deadlines.next()
+        if self._inside_until == math.inf:
+            return -1
+        return max(0, int((self._inside_until - time.monotonic()) * 1000) + 1)
 
     def _pause(self, seconds: float, until_sent: bool = False) -> None:
         """`until_sent`: for workers that are being started, to which the next task is sent."""

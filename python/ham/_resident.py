@@ -84,13 +84,14 @@ def _forgotten(node: int) -> list[int]:
         key, nodes = _dropped.popleft()
         for number in nodes:
             _dropped_on.setdefault(number, []).append(key)
+        nodes.clear()  # a task that was submitted before has it sent again
     return _dropped_on.pop(node, [])
 
 
 def extras(node: int, residents: Sequence[Resident], seconds: Optional[float]) -> bytes:
     """What goes to a node with a task that has these, and so much time; puts their memory there. Raises as ham.allocate."""
-    if not residents and seconds is None and not _dropped and node not in _dropped_on:
-        return b""
+    if not residents and not _dropped and node not in _dropped_on:
+        return b"" if seconds is None else pickle.dumps((seconds, (), ()), 5)
     new: dict[int, Resident] = {}
     sent: list[tuple[int, bytes]] = []
     with _sending:  # one at a time: nothing is sent twice
@@ -99,15 +100,18 @@ def extras(node: int, residents: Sequence[Resident], seconds: Optional[float]) -
         try:
             for key, one in new.items():
                 sent.append((key, _pickles.encode(node, _pickles.RESIDENT, one._body)))
+            for key, one in new.items():
+                if one._end.alive:
+                    one._nodes.add(node)
+                else:  # freed after the task was submitted
+                    _dropped_on.setdefault(node, []).append(key)
         except BaseException:
             for _, message in sent:
                 _pickles.decode(message)  # frees its memory
+            for one in new.values():
+                one._nodes.discard(node)
             _dropped_on.setdefault(node, []).extend(forgotten)
             raise
-        for key, one in new.items():
-            one._nodes.add(node)
-            if not one._end.alive:  # freed after the task was submitted
-                _dropped_on.setdefault(node, []).append(key)
     return pickle.dumps((seconds, sent, forgotten), 5)
 
 

@@ -107,6 +107,20 @@ def test_it_is_freed_in_the_workers(pool):
         pool.submit(where, array)
 
 
+def test_tasks_that_were_submitted_before_it_was_freed_have_it(pool):
+    array = ham.Resident(np.ones(1 << 16))
+    futures = [pool.submit(time.sleep, 0.2)] + [pool.submit(where, array) for _ in range(4)]
+    array.free()
+    assert [future.result(WAIT)[1] for future in futures[1:]] == [float(1 << 16)] * 4
+
+    def kept():
+        from ham import _resident
+
+        return len(_resident._values)
+
+    assert pool.submit(kept).result(WAIT) == 0
+
+
 def test_it_is_sent_again_to_a_worker_in_place_of_a_lost_one(pool, allocated):
     import os
 

@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import os
 import pickle
+import threading
 import time
 
 import pytest
@@ -130,6 +131,23 @@ def test_many_times_at_once():
                 future.result(WAIT)
             outcomes.append(caught.value.outcome)
         assert outcomes.count("not_run") >= 18 and executor.submit(len, "abc").result(WAIT) == 3
+
+
+def test_callbacks_of_tasks_whose_time_is_over_may_submit(pool):
+    done, futures = threading.Event(), []
+
+    def again(_):
+        futures.append(pool.submit(len, "abc"))
+        done.set()
+
+    pool.within(0.1).submit(until_stopped).add_done_callback(again)
+    assert done.wait(WAIT) and futures[0].result(WAIT) == 3
+
+
+def test_a_time_keeps_nothing_of_tasks_that_are_done(pool):
+    limited = pool.within(10 * WAIT)
+    assert sum(limited.map(abs, range(500), chunksize=1)) == 124750
+    assert len(pool._pool._deadlines._heap) <= 200
 
 
 def test_shutdown_waits_for_functions_whose_time_is_over():
