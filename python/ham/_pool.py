@@ -455,14 +455,15 @@ _exiting = False
 def _end_all() -> None:
     """At the end of the interpreter: what was submitted is executed, as with other executors."""
     global _exiting
-    _exiting = True
-    pools = list(_pools)
-    for pool in pools:
-        pool.close()
     try:
+        _exiting = True
+        pools = list(_pools)
+        for pool in pools:
+            pool.close()
         for pool in pools:
             pool.join()
     except BaseException:  # Ctrl-C once more
+        pools = list(_pools)
         for pool in pools:
             pool.abandon()
         for pool in pools:
@@ -470,5 +471,7 @@ def _end_all() -> None:
         raise
 
 
-# Before the threads of the interpreter are joined, as concurrent.futures does it.
+# Before the threads of the interpreter are joined, as concurrent.futures does it; and afterwards, if Ctrl-C came just before
+# that: a thread that is in the library when the interpreter ends would end the process by std::terminate.
 getattr(threading, "_register_atexit", atexit.register)(_end_all)
+atexit.register(_end_all)
