@@ -65,6 +65,7 @@ class Pool:
             self._remove_members()
             _job.release()
             raise
+        self._ended = threading.Event()
         self._thread = threading.Thread(target=self._wait_for_ends, name="ham.Executor", daemon=True)
         self._thread.start()
         _pools.add(self)
@@ -376,8 +377,11 @@ class Pool:
             self._fail(f"its thread has failed: {error!r}")
             raise
         finally:
-            self._remove_members()
-            _job.release()
+            try:
+                self._remove_members()
+                _job.release()
+            finally:
+                self._ended.set()
 
     def _time_for_ends(self) -> int:
         """Milliseconds until the next task's time is over; -1: there is none. After that it is told of sooner ones."""
@@ -438,6 +442,7 @@ class Pool:
 
     def join(self) -> None:
         if os.getpid() == self._owner:
+            self._ended.wait()  # a join of Python 3.11 that Ctrl-C interrupts is over for ever
             self._thread.join()
 
     def abandon(self) -> None:
