@@ -22,7 +22,7 @@ fi
 # What HAM is compared with (benchmarks/peers): Debian's packages here, Python's in a folder of their own.
 if [ "$purpose" = peers ]; then
   scripts/install-deps.sh peers-packages
-  exec scripts/python-packages.sh build/peers-python peers mpi4py iceoryx2 ray
+  exec scripts/python-packages.sh build/peers-python peers mpi4py iceoryx2 ray loky joblib
 fi
 
 # Another implementation of TLS 1.3, for tests of ours (tests/transport/tcp/interop).
@@ -34,7 +34,8 @@ fi
 # What the package for Python is built with, and tested with.
 if [ "$purpose" = python ]; then
   scripts/install-deps.sh python-packages
-  exec scripts/python-packages.sh build/python-packages "the package for Python" nanobind scikit-build-core cloudpickle cffi numpy pytest
+  exec scripts/python-packages.sh build/python-packages "the package for Python" nanobind scikit-build-core cloudpickle cffi numpy pytest \
+    build joblib scikit-learn nbclient ipykernel
 fi
 
 # Commands that must be there, each with its package.

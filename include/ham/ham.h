@@ -49,7 +49,8 @@ enum ham_status_code {
   HAM_ERROR_EXCEPTION = 9,    /* an exception left a function in C++ */
   HAM_ERROR_MEMORY = 10,      /* no memory, here or on the node */
   HAM_ERROR_TRUNCATED = 11,   /* the result is longer than the space for it */
-  HAM_NOT_YET = 12            /* not an error: what is waited for has not happened in the given time */
+  HAM_NOT_YET = 12,           /* not an error: what is waited for has not happened in the given time */
+  HAM_ERROR_CANCELLED = 13    /* the call was stopped; ham_error_outcome() */
 };
 
 enum ham_outcome {
@@ -59,8 +60,8 @@ enum ham_outcome {
 };
 
 /* Of the last function of the calling thread that did not return HAM_OK: its text, valid until the next such function
- * of the thread; its outcome, for HAM_ERROR_NODE_FAILURE and HAM_ERROR_DEADLINE, else HAM_NOT_RUN; what the called
- * function has returned, for HAM_ERROR_FUNCTION, else 0. */
+ * of the thread; its outcome, for HAM_ERROR_NODE_FAILURE, HAM_ERROR_DEADLINE and HAM_ERROR_CANCELLED, else HAM_NOT_RUN;
+ * what the called function has returned, for HAM_ERROR_FUNCTION, else 0. */
 const char* ham_error_message(void);
 int ham_error_outcome(void);
 int ham_error_function_code(void);
@@ -114,11 +115,21 @@ typedef int (*ham_function)(const void* argument, size_t bytes, ham_reply* reply
 /* Lets all nodes call `function` here under this name. In every process that is to execute it, before ham_start; later,
  * too, if no other node calls it before. The name has 1 to 255 bytes. HAM_ERROR_ARGUMENT if it is taken. */
 int ham_register(const char* name, ham_function function, void* user);
+/* The same for a function of values, which are encoded as docs/wire-format.md says (Types): `layout` is what ham_layout
+ * tells of it, "f8,vec<f8>->f8". Its argument is the values one behind the other; so is its result. It is called by
+ * ham_call_encoded, in C++ by ham::offload::function_by_name. HAM_ERROR_ARGUMENT for a text without "->". */
+int ham_register_encoded(const char* name, const char* layout, ham_function function, void* user);
 /* Within a function: its result, of which a copy is made. The last call counts; without one the result has no bytes.
  * Returns 0, or HAM_ERROR_MEMORY. */
 int ham_set_result(ham_reply* reply, const void* bytes, size_t size);
 /* Within a function: a text for the caller. Returns HAM_ERROR_FUNCTION, for the function to return. */
 int ham_fail(ham_reply* reply, const char* text);
+/* Within a function, on the thread that executes it: 1 if its caller wants it to stop, which only calls with a timeout
+ * or HAM_STOPPABLE can be asked to; else 0. Costs some nanoseconds over shared memory. */
+int ham_stop_requested(void);
+/* Within a function, on the thread that executes it: for how many milliseconds its caller still waits, 0 if no more; -1
+ * without limit. */
+int64_t ham_time_left(void);
 
 /* ---- calls
  *
@@ -167,6 +178,15 @@ int ham_layout(ham_node node, const char* name, int64_t timeout_ms, char* text, 
 int ham_call_encoded(ham_node node, const char* name, const char* layout, const void* arguments, size_t bytes,
                      int64_t timeout_ms, ham_future** future);
 
+/* As a timeout of a call: without limit, but its function can be asked to stop. Calls with a timeout can, too. Costs
+ * eight bytes, and an allocation on the node. */
+#define HAM_STOPPABLE INT64_MAX
+
+/* Asks a call to stop. If it has not begun it never does: it ends with HAM_ERROR_CANCELLED, HAM_NOT_RUN. If it runs,
+ * ham_stop_requested() is 1 in its function, and the call ends as the function does. Does not wait. HAM_NOT_YET: there
+ * was nothing to ask, because it has ended or is a transfer. */
+int ham_request_stop(ham_future* future);
+
 /* ---- completion queues: the ends of many calls, in the order in which they end */
 
 typedef struct ham_queue ham_queue;
@@ -190,6 +210,9 @@ void ham_queue_release(ham_queue** queue);
  * queue gets nothing. */
 int ham_call_queued(ham_node node, const char* name, const void* argument, size_t bytes, int64_t timeout_ms,
                     ham_queue* queue, uint64_t id);
+/* As ham_request_stop, for the calls with this id that have been made with a timeout or HAM_STOPPABLE and have not
+ * ended; HAM_NOT_YET if there is none. Their ends still go to the queue. */
+int ham_queue_stop(ham_queue* queue, uint64_t id);
 /* Waits for the next end, which is given to one of the threads that wait, and to be given back by
  * ham_completion_release. HAM_NOT_YET after `timeout_ms`, or for ham_queue_wake. */
 int ham_queue_next(ham_queue* queue, int64_t timeout_ms, ham_completion** completion);

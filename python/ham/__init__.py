@@ -8,6 +8,7 @@
 docs/python.md is the tutorial.
 """
 
+from . import this_call
 from ._errors import (
     BrokenExecutor,
     BufferError,
@@ -16,12 +17,16 @@ from ._errors import (
     DeadlineExceeded,
     Error,
     NodeFailure,
+    OperationCancelled,
     RemoteError,
     RemoteTraceback,
 )
 from ._executor import Executor
+from ._future import Future
 from ._memory import Buffer, allocate
-from ._nodes import Node, Targets
+from ._nodes import Node, Targets, offer
+from ._resident import Resident
+from ._types import RemoteObject
 
 __all__ = [
     "BrokenExecutor",
@@ -32,10 +37,16 @@ __all__ = [
     "DeadlineExceeded",
     "Error",
     "Executor",
+    "Future",
     "Node",
     "NodeFailure",
+    "OperationCancelled",
     "RemoteError",
+    "RemoteObject",
     "RemoteTraceback",
+    "Resident",
     "Targets",
     "allocate",
+    "offer",
+    "this_call",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 
 #: What is known of a call whose result was lost.
@@ -49,6 +50,10 @@ class DeadlineExceeded(_LostCall, TimeoutError):
     """The time given to a call has passed. ``outcome`` as in :class:`NodeFailure`."""
 
 
+class OperationCancelled(_LostCall, CancelledError):
+    """The call was stopped before it was done. ``outcome`` as in :class:`NodeFailure`."""
+
+
 class RemoteError(Error):
     """An exception of C++, or one of Python that cannot be pickled: its text."""
 
@@ -77,4 +82,6 @@ def from_status(status: int, text: str, outcome: int, code: int) -> Exception:
         return NodeFailure(text, OUTCOMES[outcome])
     if status == 7:
         return DeadlineExceeded(text, OUTCOMES[outcome])
+    if status == 13:
+        return OperationCancelled(text, OUTCOMES[outcome])
     return _SIMPLE.get(status, Error)(text)

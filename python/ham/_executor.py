@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterable, Iterator, Optional
 from . import _job, _pickles
 from ._future import Future, Task, raise_remote
 from ._pool import Pool
+from ._resident import collect
 
 
 def _groups(workers: Optional[int], nodes: Optional[str]) -> list[str]:
@@ -65,16 +66,31 @@ class Executor(concurrent.futures.Executor):
         self._end = weakref.finalize(self, Pool.close, self._pool)
         self._end.atexit = False
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         """Has ``fn(*args, **kwargs)`` executed by a worker. Pickles here, and raises what that raises.
 
         Does not wait for a worker. Arrays are read when the task is sent: do not change them before.
         """
         return self._start(_pickles.CALL, fn, (args, kwargs))
 
-    def _start(self, kind: int, fn: Callable[..., Any], what: Any) -> concurrent.futures.Future:
+    def within(self, seconds: float) -> "Within":
+        """This executor with a time for its tasks, as in ``pool.within(2.5).submit(fn, x)``.
+
+        ``seconds`` from ``submit`` or ``map`` on; waiting for a worker counts. Then the future fails with
+        :class:`ham.DeadlineExceeded`, whose outcome says whether the task can have run. Its function learns of it by
+        :mod:`ham.this_call`; until it returns, its worker takes no other task.
+        """
+        if not seconds >= 0:
+            raise ValueError(f"a time is at least 0, not {seconds}")
+        return Within(self, seconds)
+
+    def _start(
+        self, kind: int, fn: Callable[..., Any], what: Any, end: Optional[float] = None
+    ) -> Future:
         future = Future(self._pool)
-        self._pool.submit(Task(future, kind, _pickles.dump_function(fn), _pickles.dump(what)))
+        with collect() as residents:
+            function, body = _pickles.dump_function(fn), _pickles.dump(what)
+        self._pool.submit(Task(future, kind, function, body, residents, end))
         return future
 
     def map(
@@ -90,13 +106,23 @@ class Executor(concurrent.futures.Executor):
         exception ends the iteration at its place; a lost worker loses the chunk that it had. ``timeout``: seconds from
         now on for all results, else ``TimeoutError``.
         """
+        return self._map(fn, iterables, timeout, chunksize)
+
+    def _map(
+        self,
+        fn: Callable[..., Any],
+        iterables: tuple,
+        timeout: Optional[float],
+        chunksize: Optional[int],
+        task_end: Optional[float] = None,
+    ) -> Iterator[Any]:
         if chunksize is not None and chunksize < 1:
             raise ValueError("chunksize must be >= 1.")
         end = None if timeout is None else time.monotonic() + timeout
         items = list(zip(*iterables))
         size = chunksize or max(1, min(1024, len(items) // (32 * max(1, self._max_workers))))
         futures = [
-            self._start(_pickles.CHUNK, fn, items[at : at + size]) for at in range(0, len(items), size)
+            self._start(_pickles.CHUNK, fn, items[at : at + size], task_end) for at in range(0, len(items), size)
         ]
         return itertools.chain.from_iterable(self._chunks(futures, end))
 
@@ -122,3 +148,31 @@ class Executor(concurrent.futures.Executor):
         self._pool.close(cancel_futures)
         if wait:
             self._pool.join()
+
+    def kill_workers(self) -> None:
+        """Ends the workers with what they execute, which fails with :class:`ham.NodeFailure`. No more tasks."""
+        self._pool.abandon()
+
+    terminate_workers = kill_workers
+
+
+class Within(concurrent.futures.Executor):
+    """An executor whose tasks have a time; see :meth:`Executor.within`. ``shutdown`` leaves the executor as it is."""
+
+    def __init__(self, executor: Executor, seconds: float) -> None:
+        self._executor = executor
+        self._seconds = seconds
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        """As :meth:`Executor.submit`."""
+        return self._executor._start(_pickles.CALL, fn, (args, kwargs), time.monotonic() + self._seconds)
+
+    def map(
+        self,
+        fn: Callable[..., Any],
+        *iterables: Iterable[Any],
+        timeout: Optional[float] = None,
+        chunksize: Optional[int] = None,
+    ) -> Iterator[Any]:
+        """As :meth:`Executor.map`; all tasks have the same time."""
+        return self._executor._map(fn, iterables, timeout, chunksize, time.monotonic() + self._seconds)

@@ -6,10 +6,12 @@ import concurrent.futures
 import operator
 import threading
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import _pickles
 from ._errors import RemoteTraceback
+from ._resident import Resident
 
 if TYPE_CHECKING:
     from ._pool import Pool
@@ -26,12 +28,32 @@ class _Condition(threading.Condition):
 
 
 class Future(concurrent.futures.Future):
-    """A future whose result() waits for the worker itself at first: no other thread has to be woken for a short task."""
+    """A future of a task; ``submit`` gives it. A :class:`concurrent.futures.Future` whose function can be asked to stop.
+
+    ``result()`` waits for the worker itself at first: no other thread has to be woken for a short task.
+    """
 
     def __init__(self, pool: Pool) -> None:
         super().__init__()
         self._condition = _Condition()
         self._pool = pool
+        self._stop_asked = False
+
+    def cancel(self) -> bool:
+        """Cancels a task that no worker has. One that runs is asked to stop (:mod:`ham.this_call`): False, as for all that run."""
+        if super().cancel():
+            return True
+        self.request_stop()
+        return False
+
+    def request_stop(self) -> bool:
+        """Asks the function to stop: ``ham.this_call.stop_requested()`` is true there. Its result counts as ever.
+
+        A task that no worker has is cancelled. False: it has ended. Does not wait.
+        """
+        if self._state == "PENDING" and super().cancel():
+            return True
+        return self._state == "RUNNING" and self._pool.request_stop(self)
 
     def result(self, timeout: Optional[float] = None) -> Any:
         if self._state in ("PENDING", "RUNNING") and (timeout is None or timeout > _HELP):
@@ -45,13 +67,34 @@ class Future(concurrent.futures.Future):
 class Task:
     """A task that waits or is executed."""
 
-    __slots__ = ("future", "kind", "function", "body")
+    __slots__ = ("future", "kind", "function", "body", "residents", "end", "__weakref__")
 
-    def __init__(self, future: concurrent.futures.Future, kind: int, function: bytes, body: _pickles.Pickled) -> None:
+    def __init__(
+        self,
+        future: Future,
+        kind: int,
+        function: bytes,
+        body: _pickles.Pickled,
+        residents: Sequence[Resident] = (),
+        end: Optional[float] = None,
+    ) -> None:
         self.future = future
         self.kind = kind
         self.function = function
         self.body = body
+        self.residents = residents
+        self.end = end  # of its time, on time.monotonic()
+
+
+def settle(future: concurrent.futures.Future, value: Any = None, error: Optional[BaseException] = None) -> None:
+    """Sets a result or an exception, unless another thread has: the task's time may end just now."""
+    try:
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+    except concurrent.futures.InvalidStateError:
+        pass
 
 
 def raise_remote(error: BaseException, text: str) -> BaseException:

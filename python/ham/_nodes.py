@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Iterable, Optional
+from typing import Any, Callable, Iterable, Optional
 
 from . import _ham, _job, _types
 from ._errors import Error
@@ -58,17 +58,40 @@ class Node:
         return _types.decode(signature, _ham.call_encoded(self.number, function, layout, data, limit))
 
 
+def offer(name: str, layout: str, function: Optional[Callable] = None) -> Callable:
+    """Lets other nodes call a function in Python by a name: ``@ham.offer("my.total", "vec<f8>,f8->f8")``, or with the function.
+
+    ``layout``: the types of its parameters and its result (docs/wire-format.md, Types). Vectors of numbers arrive as
+    arrays of NumPy. Programs in C++ call it by ``offload::function_by_name<double(std::vector<double>, double)>``, in
+    Python by ``node.call``. In a file that targets run, ``Targets(scripts=[...])``, and in the host. What it raises is
+    its caller's :class:`ham.RemoteError`, in C++ a ``std::exception``; it learns of its caller's time by
+    :mod:`ham.this_call`. It runs on the thread that receives calls, with the GIL. Raises TypeError for a layout that
+    has no counterpart in Python, ValueError for a name that is taken.
+    """
+    if function is None:
+        return lambda decorated: offer(name, layout, decorated)
+    of, offered = _types.signature(layout), function
+
+    def run(data: bytes) -> bytes:
+        return _types.encode_result(of, offered(*_types.decode_arguments(of, data)))
+
+    _ham.register(name, run, layout)
+    return function
+
+
 class Targets(Sequence):
     """Targets that are started for calls of C++: a sequence of :class:`Node`, to be closed, or used in a ``with`` statement.
 
-    ``nodes``: as in HAM_NODES. Those of ``"shm:COUNT"`` are interpreters that load ``libraries`` first: shared libraries
-    that offer functions, linked with libham. Others, ``"exec:./program"``, ``"tcp://host:port"``, offer their own. Raises
+    ``nodes``: as in HAM_NODES. Those of ``"shm:COUNT"`` are interpreters that load ``libraries`` first, shared libraries
+    that offer functions, linked with libham, and run ``scripts``, files of Python that offer functions by
+    :func:`ham.offer`. Others, ``"exec:./program"``, ``"tcp://host:port"``, offer their own. Raises
     :class:`ham.ConfigError` if they cannot be started.
     """
 
-    def __init__(self, nodes: str = "shm:1", libraries: Iterable[str] = ()) -> None:
+    def __init__(self, nodes: str = "shm:1", libraries: Iterable[str] = (), scripts: Iterable[str] = ()) -> None:
         self._nodes: list[Node] = []
         files = [os.path.abspath(library) if os.sep in library else library for library in libraries]
+        files += [os.path.abspath(script) for script in scripts]
         _job.acquire()
         self._open = True
         try:

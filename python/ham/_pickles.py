@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.machinery
 import pickle
 import struct
 import sys
@@ -22,9 +24,10 @@ OUT_OF_BAND = 32 << 10
 #: Pickles of more bytes travel there, too: messages are limited.
 MAX_PICKLE = 1 << 20
 
-CALL, CHUNK, INITIALISE, RESULT, FAILURE = range(5)
+CALL, CHUNK, INITIALISE, RESULT, FAILURE, RESIDENT = range(6)
 
-_HEAD = struct.Struct("<BBII")  # kind, whether the pickle is the last buffer, number of buffers, size of the function
+#: Kind, whether the pickle is the last buffer, number of buffers, size of the function, size of what _resident.extras gives.
+_HEAD = struct.Struct("<BBIII")
 _BUFFER = struct.Struct("<QQQi?")  # address, tag, size, node, read-only
 
 _BY_VALUE = frozenset((int, float, str, bytes, bool, type(None), complex, bytearray))
@@ -84,12 +87,32 @@ def _depends_on_nothing(function: Any) -> bool:
     return not any(name in names for name in code.co_names)
 
 
+@functools.lru_cache(maxsize=None)
+def _importable(name: str) -> bool:
+    """Whether workers, which get this process's path, find a module. Those of pytest's importlib mode they do not."""
+    top = name.partition(".")[0]
+    finders = (importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter, importlib.machinery.PathFinder)
+    try:
+        return any(finder.find_spec(top) is not None for finder in finders)
+    except (ImportError, ValueError):
+        return True
+
+
+def _pickle_by_value(module: Any) -> None:
+    """Its functions and classes cross by value from now on."""
+    if cloudpickle is not None and module is not None and module.__name__ not in cloudpickle.list_registry_pickle_by_value():
+        cloudpickle.register_pickle_by_value(module)
+
+
 def dump_function(function: Any) -> bytes:
     """By reference if workers can import it, else by value."""
+    name = getattr(function, "__module__", None)
+    if isinstance(name, str) and name != "__main__" and not _importable(name):
+        _pickle_by_value(sys.modules.get(name))
     if type(function) is not types.FunctionType:
         return pickle.dumps(function, 5) if cloudpickle is None else cloudpickle.dumps(function, 5)
     module = sys.modules.get(function.__module__)
-    if function.__module__ != "__main__" and getattr(module, function.__qualname__, None) is function:
+    if function.__module__ != "__main__" and _importable(function.__module__) and getattr(module, function.__qualname__, None) is function:
         return pickle.dumps(function, 5)
     if cloudpickle is None:
         raise pickle.PicklingError(
@@ -115,22 +138,22 @@ def _place(node: int, view: memoryview) -> _ham.Buffer:
     return there
 
 
-def encode(node: int, kind: int, body: Pickled, function: bytes = b"") -> bytes:
+def encode(node: int, kind: int, body: Pickled, function: bytes = b"", extra: bytes = b"") -> bytes:
     """A message to a node; puts the buffers there. Raises as ham.allocate."""
     if not body.buffers and len(body.data) <= MAX_PICKLE:
-        return _HEAD.pack(kind, 0, 0, len(function)) + function + body.data
+        return _HEAD.pack(kind, 0, 0, len(function), len(extra)) + function + extra + body.data
     apart = len(body.data) > MAX_PICKLE
     views = [memoryview(view) for view in (*body.buffers, *([body.data] if apart else []))]
     places = [_place(node, view) for view in views]
     # The node frees them; if there is no memory for one, they are freed here.
     parts = [_BUFFER.pack(*place._hand_over(), view.readonly) for place, view in zip(places, views)]
-    head = _HEAD.pack(kind, apart, len(parts), len(function))
-    return b"".join((head, *parts, function, b"" if apart else body.data))
+    head = _HEAD.pack(kind, apart, len(parts), len(function), len(extra))
+    return b"".join((head, *parts, function, extra, b"" if apart else body.data))
 
 
 def decode(message: bytes) -> tuple[int, bytes, Callable[[], Any]]:
     """Kind, pickle of the function, and what makes the value. Owns the message's buffers from here on."""
-    kind, apart, count, function_size = _HEAD.unpack_from(message)
+    kind, apart, count, function_size, extra_size = _HEAD.unpack_from(message)
     at = _HEAD.size
     views = []
     for _ in range(count):
@@ -139,8 +162,15 @@ def decode(message: bytes) -> tuple[int, bytes, Callable[[], Any]]:
         view = memoryview(_ham._adopt(tuple(where)))
         views.append(view.toreadonly() if read_only else view)
     function = message[at : at + function_size]
-    data: Any = views.pop() if apart else memoryview(message)[at + function_size :]
+    data: Any = views.pop() if apart else memoryview(message)[at + function_size + extra_size :]
     return kind, function, lambda: pickle.loads(data, buffers=views)
+
+
+def extra_of(message: bytes) -> bytes:
+    """What encode was given as `extra`."""
+    _, _, count, function_size, extra_size = _HEAD.unpack_from(message)
+    at = _HEAD.size + count * _BUFFER.size + function_size
+    return message[at : at + extra_size]
 
 
 def has_buffers(message: bytes) -> bool:

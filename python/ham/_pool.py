@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import collections
 import concurrent.futures
+import math
 import os
 import sys
 import threading
@@ -12,9 +13,10 @@ import time
 import weakref
 from typing import Any, Optional
 
-from . import _ham, _job, _pickles
-from ._errors import BrokenExecutor, CallError, Error, NodeFailure
-from ._future import Future, Task, raise_remote
+from . import _ham, _job, _pickles, _resident
+from ._deadlines import Deadlines
+from ._errors import BrokenExecutor, CallError, DeadlineExceeded, Error, NodeFailure
+from ._future import Future, Task, raise_remote, settle
 
 _WORKER = "ham.python.run"
 _MAX_FAILED_STARTS = 3
@@ -40,6 +42,7 @@ class Pool:
         self._running: dict[int, tuple[Task, int]] = {}
         self._members: set[int] = set()
         self._restarts: dict[int, str] = {}
+        self._deadlines = Deadlines()
         self._next_id = 0
         self._starting = 0
         self._failed_starts = 0
@@ -51,7 +54,8 @@ class Pool:
         self._helps = 0
         self._resumed = threading.Condition(self._lock)  # the pool's thread waits for tasks
         self._parked = False
-        self._inside = False  # it waits in the library
+        self._inside = False  # it waits in the library, or is about to
+        self._inside_until = math.inf  # on time.monotonic()
         _job.acquire()
         try:
             self._ends = _ham.Queue()
@@ -61,6 +65,7 @@ class Pool:
             self._remove_members()
             _job.release()
             raise
+        self._ended = threading.Event()
         self._thread = threading.Thread(target=self._wait_for_ends, name="ham.Executor", daemon=True)
         self._thread.start()
         _pools.add(self)
@@ -139,6 +144,8 @@ class Pool:
     def submit(self, task: Task) -> None:
         """Raises RuntimeError if the pool is closed, BrokenExecutor if it is broken."""
         number = 0
+        if task.end is not None:
+            self._note_deadline(task)
         try:
             with self._lock:
                 if self._broken is not None:
@@ -158,12 +165,20 @@ class Pool:
     def _reserve(self, task: Task) -> int:
         """With the lock: an idle worker is this task's."""
         number = self._next_id + 1
+        at = self._best_idle(task) if task.residents else -1
         if self._parked:
             self._resumed.notify()
         self._next_id = number
-        self._running[number] = (task, self._idle[-1])
-        del self._idle[-1]
+        self._running[number] = (task, self._idle[at])
+        del self._idle[at]
         return number
+
+    def _best_idle(self, task: Task) -> int:
+        """Where the values are already that the task needs, if there is such a worker."""
+        for at, node in enumerate(self._idle):
+            if _resident.are_on(node, task.residents):
+                return at
+        return -1
 
     def _forget(self, number: int) -> None:
         """The worker of a task is idle again."""
@@ -178,17 +193,23 @@ class Pool:
         """Sends a task to its worker. What is wrong with the task is the future's error."""
         node = self._running[number][1]
         future = task.future
-        if future._state != "RUNNING" and not future.set_running_or_notify_cancel():
+        if future._state == "FINISHED" or (future._state != "RUNNING" and not future.set_running_or_notify_cancel()):
             self._forget(number)
             return
+        extra = b""
         try:
-            message = _pickles.encode(node, task.kind, task.body, task.function)
-            self._ends.call(node, _WORKER, message, number)
+            seconds = None if task.end is None else task.end - time.monotonic()
+            extra = _resident.extras(node, task.residents, seconds)
+            message = _pickles.encode(node, task.kind, task.body, task.function, extra)
+            self._ends.call(node, _WORKER, message, number, _ham.STOPPABLE)
+            if future._stop_asked:
+                self._ends.stop(number)
         except (NodeFailure, CallError):  # the worker was lost while it was idle
             self._again(number)
         except (Error, MemoryError) as error:
+            _resident.not_sent(node, task.residents, extra)
             self._forget(number)
-            future.set_exception(error)
+            settle(future, error=error)
 
     def _send_waiting(self) -> None:
         while True:
@@ -207,6 +228,50 @@ class Pool:
             del self._running[number]
         self._lose(node)
         self._send_waiting()
+
+    # ---- stops
+
+    def request_stop(self, future: Future) -> bool:
+        """False: no worker has the task."""
+        if os.getpid() != self._owner:
+            return False
+        future._stop_asked = True  # for who sends it just now
+        with self._lock:
+            numbers = [number for number, (task, _) in self._running.items() if task.future is future]
+        for number in numbers:
+            self._ends.stop(number)
+        return bool(numbers)
+
+    def _note_deadline(self, task: Task) -> None:
+        with self._lock:
+            self._deadlines.add(task, task.end)
+            sooner = self._inside and task.end < self._inside_until
+        if sooner:
+            self._ends.wake()
+
+    def _end_tasks_in_time(self) -> None:
+        """Tasks whose time is over fail; their functions are asked to stop. On the pool's thread."""
+        late: list[tuple[Task, Optional[int]]] = []
+        with self._lock:
+            for task in self._deadlines.due():
+                number = self._number_of(task)
+                if number is None and task in self._waiting:
+                    self._waiting.remove(task)
+                    late.append((task, None))
+                elif number is not None and task.future._state == "RUNNING":
+                    late.append((task, number))
+                elif not task.future.done():  # on its way to a worker
+                    self._deadlines.add(task, time.monotonic() + _PAUSE)
+        for task, number in late:
+            future = task.future
+            if number is not None:
+                settle(future, error=DeadlineExceeded("the time of the task is over", "may_have_run"))
+                self._ends.stop(number)
+            elif future._state == "RUNNING" or future.set_running_or_notify_cancel():
+                settle(future, error=DeadlineExceeded("the time of the task was over before a worker had it", "not_run"))
+
+    def _number_of(self, task: Task) -> Optional[int]:
+        return next((number for number, (one, _) in self._running.items() if one is task), None)
 
     # ---- ends
 
@@ -259,7 +324,7 @@ class Pool:
             with self._lock:
                 task, node = self._running.pop(number)
             self._lose(node)
-            task.future.set_exception(error)
+            settle(task.future, error=error)
         self._send_waiting()
 
     @staticmethod
@@ -271,13 +336,13 @@ class Pool:
                 kind, _, make = _pickles.decode(result)
                 value = make()
             except Exception as unreadable:  # the result's own unpickling
-                future.set_exception(unreadable)
+                settle(future, error=unreadable)
                 return
             if kind == _pickles.RESULT:
-                future.set_result(value)
+                settle(future, value)
                 return
             error = raise_remote(*value)
-        future.set_exception(error)
+        settle(future, error=error)
 
     def _fail_waiting_if_broken(self) -> None:
         with self._lock:
@@ -287,7 +352,7 @@ class Pool:
             why = self._broken
         for task in failed:
             if task.future._state == "RUNNING" or task.future.set_running_or_notify_cancel():
-                task.future.set_exception(BrokenExecutor(why))
+                settle(task.future, error=BrokenExecutor(why))
 
     # ---- the pool's thread, and its end
 
@@ -295,6 +360,7 @@ class Pool:
         try:
             helps = 0
             while not self._has_ended():
+                self._end_tasks_in_time()
                 if self._helps != helps or self._helper.locked():
                     helps = self._helps
                     self._pause(_PAUSE)
@@ -305,14 +371,25 @@ class Pool:
                     self._pause(_WAIT_FOR_WORKERS, until_sent=True)
                 elif self._helps == helps:
                     self._inside = True
-                    self._ends.next()
+                    self._ends.next(self._time_for_ends())
                     self._inside = False
         except BaseException as error:
             self._fail(f"its thread has failed: {error!r}")
             raise
         finally:
-            self._remove_members()
-            _job.release()
+            try:
+                self._remove_members()
+                _job.release()
+            finally:
+                self._ended.set()
+
+    def _time_for_ends(self) -> int:
+        """Milliseconds until the next task's time is over; -1: there is none. After that it is told of sooner ones."""
+        with self._lock:
+            self._inside_until = self._deadlines.next()
+        if self._inside_until == math.inf:
+            return -1
+        return max(0, int((self._inside_until - time.monotonic()) * 1000) + 1)
 
     def _pause(self, seconds: float, until_sent: bool = False) -> None:
         """`until_sent`: for workers that are being started, to which the next task is sent."""
@@ -365,6 +442,7 @@ class Pool:
 
     def join(self) -> None:
         if os.getpid() == self._owner:
+            self._ended.wait()  # a join of Python 3.11 that Ctrl-C interrupts is over for ever
             self._thread.join()
 
     def abandon(self) -> None:
@@ -382,14 +460,15 @@ _exiting = False
 def _end_all() -> None:
     """At the end of the interpreter: what was submitted is executed, as with other executors."""
     global _exiting
-    _exiting = True
-    pools = list(_pools)
-    for pool in pools:
-        pool.close()
     try:
+        _exiting = True
+        pools = list(_pools)
+        for pool in pools:
+            pool.close()
         for pool in pools:
             pool.join()
     except BaseException:  # Ctrl-C once more
+        pools = list(_pools)
         for pool in pools:
             pool.abandon()
         for pool in pools:
@@ -397,5 +476,7 @@ def _end_all() -> None:
         raise
 
 
-# Before the threads of the interpreter are joined, as concurrent.futures does it.
+# Before the threads of the interpreter are joined, as concurrent.futures does it; and afterwards, if Ctrl-C came just before
+# that: a thread that is in the library when the interpreter ends would end the process by std::terminate.
 getattr(threading, "_register_atexit", atexit.register)(_end_all)
+atexit.register(_end_all)

@@ -17,6 +17,19 @@ _NUMBERS = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i
 _COUNT = struct.Struct("<Q")
 
 
+class RemoteObject(NamedTuple):
+    """An object in C++ that lives on a node: a ``remote_ref<T>`` that a function has returned, for others that take one.
+
+    Owns nothing: the object lives until a function of its program destroys it, or its node ends. ``type`` is the name of
+    the class of the reference.
+    """
+
+    node: int
+    number: int
+    tag: int
+    type: str
+
+
 class Codec(NamedTuple):
     """How values of one type cross. ``read`` takes the bytes and a position, and gives the value and the next position."""
 
@@ -187,6 +200,21 @@ def _pointer(element: int = 0) -> Codec:
     return Codec(write, read)
 
 
+def _reference(name: str) -> Codec:
+    """A remote_ref of this name."""
+    form = struct.Struct("<iQQ")
+
+    def write(to: list, value: Any) -> None:
+        if not isinstance(value, RemoteObject) or value.type != name:
+            raise TypeError(f"a ham.RemoteObject of type {name} is needed, not {value!r:.200}")
+        to.append(form.pack(*value[:3]))
+
+    def read(data: bytes, at: int) -> tuple:
+        return RemoteObject(*form.unpack_from(data, at), name), at + form.size
+
+    return Codec(write, read)
+
+
 @functools.lru_cache(maxsize=None)
 def codec(layout: str) -> Codec:
     """Of one type. Raises TypeError for one that has no counterpart in Python."""
@@ -209,6 +237,9 @@ def codec(layout: str) -> Codec:
             return _pointer()
         if content == f"buffer_ptr<{element}>,u8" and element in _NUMBERS:
             return _pointer(int(element[1]))
+    name = inner.rpartition(":")[0]
+    if kind == "fields" and content == "i4,u8,u8" and "remote_ref" in name:
+        return _reference(name)
     parts = _split(inner) if inner else []
     if kind == "vec" and inner in _NUMBERS and numpy is not None:
         return _array(inner)
@@ -257,6 +288,29 @@ def encode(of: Signature, arguments: tuple) -> bytes:
             parameter.write(parts, argument)
         except (TypeError, ValueError, AttributeError, struct.error) as error:
             raise TypeError(f"argument {number}: {error}") from None
+    return b"".join(parts)
+
+
+def decode_arguments(of: Signature, data: bytes) -> list:
+    """The values that a function in Python is called with. Raises ValueError or struct.error for bytes that are none."""
+    values, at = [], 0
+    for parameter in of.parameters:
+        value, at = parameter.read(data, at)
+        values.append(value)
+    if at != len(data):
+        raise ValueError(f"arguments of {len(data)} bytes have {at} only")
+    return values
+
+
+def encode_result(of: Signature, value: Any) -> bytes:
+    """The bytes of what a function in Python returns. Raises TypeError for what is not of its type."""
+    if of.result is None:
+        return b""
+    parts: list = []
+    try:
+        of.result.write(parts, value)
+    except (TypeError, ValueError, AttributeError, struct.error) as error:
+        raise TypeError(f"the result {value!r:.200} is not of the type that was offered: {error}") from None
     return b"".join(parts)
 
 

@@ -19,10 +19,12 @@ if __package__ in (None, ""):  # started by its file, so that it is found withou
     sys.exit(0)
 
 import pickle
+import runpy
+import time
 import traceback
 from typing import Any, Callable
 
-from . import _ham, _pickles
+from . import _ham, _pickles, _resident, this_call
 from ._errors import RemoteError
 
 #: The name under which hosts call a worker.
@@ -71,6 +73,8 @@ def _chunk(function: Callable, items: list) -> tuple:
 
 def _execute(message: bytes) -> Any:
     kind, function, value = _pickles.decode(message)
+    seconds = _resident.take(_pickles.extra_of(message))
+    this_call._end = None if seconds is None else time.monotonic() + seconds
     if kind == _pickles.CALL:
         call = _function(function)
         arguments, keywords = value()
@@ -100,6 +104,7 @@ def run(message: bytes) -> bytes:
             failure = _pickles.dump((RemoteError(f"{type(error).__name__}: {error}"), text))
         return _pickles.encode(_HOST, _pickles.FAILURE, failure)
     finally:
+        this_call._end = None
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
@@ -118,8 +123,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     load = "--load="
     for word in [word for word in sys.argv if word.startswith(load)]:
-        ctypes.CDLL(word[len(load) :], mode=ctypes.RTLD_GLOBAL)  # what it offers is known before the job is joined
         sys.argv.remove(word)
+        if word.endswith(".py"):
+            runpy.run_path(word[len(load) :], run_name="ham.script")
+        else:
+            ctypes.CDLL(word[len(load) :], mode=ctypes.RTLD_GLOBAL)  # what it offers is known before the job is joined
     _ham.register(NAME, run)
     _ham.serve(sys.argv)
     sys.exit("ham: this program is started by ham.Executor, or waits for one with --ham-serve=ADDRESS:PORT")

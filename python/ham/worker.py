@@ -1,4 +1,4 @@
-"""A worker that waits for a host: python -m ham.worker --ham-serve=ADDRESS:PORT --ham-key=FILE [--load=LIBRARY...]."""
+"""A worker that waits for a host: python -m ham.worker --ham-serve=ADDRESS:PORT --ham-key=FILE [--load=LIBRARY|SCRIPT.py...]."""
 
 from ._worker import main
 

@@ -24,9 +24,13 @@ int run_registered(const void* argument, std::size_t size, ham_reply* reply, voi
   }
 }
 
-/// The function is kept for as long as the process: HAM cannot forget a name.
-void register_function(const std::string& name, nb::object function) {
-  without_gil([&] { return ham_register(name.c_str(), &run_registered, function.ptr()); });
+/// The function is kept for as long as the process: HAM cannot forget a name. `layout`: of what crosses, if that are no
+/// bytes.
+void register_function(const std::string& name, nb::object function, const std::string& layout) {
+  without_gil([&] {
+    return layout.empty() ? ham_register(name.c_str(), &run_registered, function.ptr())
+                          : ham_register_encoded(name.c_str(), layout.c_str(), &run_registered, function.ptr());
+  });
   (void)function.release();
 }
 
@@ -126,6 +130,17 @@ class queue {
 
   nb::dict ends;
 
+  /// Whether there was a call of this id to stop.
+  bool stop(std::uint64_t id) {
+    int status = HAM_OK;
+    {
+      const nb::gil_scoped_release released;
+      status = ham_queue_stop(queue_, id);
+    }
+    if (status != HAM_OK && status != HAM_NOT_YET) raise_last_error(status);
+    return status == HAM_OK;
+  }
+
   void wake() {
     without_gil([this] { return ham_queue_wake(queue_); });
   }
@@ -141,7 +156,7 @@ class queue {
 }  // namespace
 
 void define_calls(nb::module_& module) {
-  module.def("register", &register_function, nb::arg("name"), nb::arg("function"));
+  module.def("register", &register_function, nb::arg("name"), nb::arg("function"), nb::arg("layout") = "");
   module.def("call", &call, nb::arg("node"), nb::arg("name"), nb::arg("argument"), nb::arg("timeout_ms") = -1);
   module.def("call_encoded", &call_encoded, nb::arg("node"), nb::arg("name"), nb::arg("layout"), nb::arg("arguments"),
              nb::arg("timeout_ms") = -1);
@@ -152,7 +167,14 @@ void define_calls(nb::module_& module) {
            nb::arg("timeout_ms") = -1)
       .def_ro("ends", &queue::ends)
       .def("next", &queue::next, nb::arg("timeout_ms") = -1)
+      .def("stop", &queue::stop, nb::arg("id"))
       .def("wake", &queue::wake);
+  module.attr("STOPPABLE") = nb::int_(std::int64_t{HAM_STOPPABLE});
+  module.def("stop_requested", [] {
+    const nb::gil_scoped_release released;
+    return ham_stop_requested() != 0;
+  });
+  module.def("time_left", [] { return ham_time_left(); });
 }
 
 }  // namespace ham_python

@@ -24,4 +24,4 @@ mkdir -p "$folder"
   exit 1
 }
 cd "$source/tests" || exit 1
-PYTHONPATH=$folder/packages exec "$environment/bin/python3" -B -m pytest -q -p no:cacheprovider "$@"
+HAM_TEST_LIBRARY=$library PYTHONPATH=$folder/packages exec "$environment/bin/python3" -B -m pytest -q -rs -p no:cacheprovider "$@"

@@ -148,6 +148,19 @@ def test_nodes(node):
         assert node.call("py_test.add", 1, 1) == 2
 
 
+def test_remote_objects(node):
+    counter, other = node.call("py_test.make_counter", 5), node.call("py_test.make_counter", 7)
+    assert isinstance(counter, ham.RemoteObject) and counter.node == node.number and counter != other
+    assert [node.call("py_test.add_to", counter, n) for n in (1, 2)] == [6, 8]
+    assert node.call("py_test.add_to", other, 1) == 8
+    with pytest.raises(TypeError, match="ham.RemoteObject"):
+        node.call("py_test.add_to", 3, 1)
+    node.call("py_test.end_counter", counter)
+    with pytest.raises(ham.Error):
+        node.call("py_test.add_to", counter, 1)
+    node.call("py_test.end_counter", other)
+
+
 def test_libraries_that_are_not_there():
     with pytest.raises(ham.ConfigError):
         ham.Targets("shm:1", libraries=["/nowhere/libnone.so"])

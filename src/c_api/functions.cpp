@@ -29,6 +29,7 @@ constexpr std::size_t max_name = 255;
 struct function {
   ham_function address = nullptr;
   void* user = nullptr;
+  std::string layout{};  // of ham_register_encoded
 };
 
 class function_table {
@@ -120,35 +121,41 @@ std::string without_callable(std::string_view layout, std::string_view key) {
 /// What every node answers to ham_layout.
 int describe_layout(const void* argument, std::size_t size, ham_reply* reply, void*) {
   const std::string_view key(static_cast<const char*>(argument), size);
-  const std::string text = without_callable(entry_of(key).layout(), key);
+  const function registered = functions().find(key);
+  const std::string text =
+      registered.layout.empty() ? without_callable(entry_of(key).layout(), key) : registered.layout;
   return ham_set_result(reply, text.data(), text.size());
 }
 [[maybe_unused]] const bool describes_layouts = [] {
-  functions().add(layout_function, {&describe_layout, nullptr});
+  functions().add(layout_function, {&describe_layout});
   return true;
 }();
 
-void reply_bytes(detail::incoming_call& call, std::span<const std::byte> bytes) {
+void reply_bytes(detail::incoming_call& call, std::span<const std::byte> bytes, bool encoded) {
   if (!detail::wants_reply(call)) return;
-  const std::size_t size = msg::encoded_size(bytes);
+  const std::size_t size = encoded ? bytes.size() : msg::encoded_size(bytes);
   detail::reply_room room;
   detail::begin_reply(call, size, room);
   detail::reservation reply(room);
   msg::writer to(room.data, size);
-  msg::encode(to, bytes);
+  if (encoded)
+    to.bytes(bytes.data(), bytes.size());
+  else
+    msg::encode(to, bytes);
   to.expect_full();
   detail::finish_reply(call, reply.release());
 }
 
+/// `encoded`: the arguments and the result are values, one behind the other, and no vector of bytes.
 void run_registered(detail::incoming_call& call, const function& what, std::string_view name,
-                    std::span<const std::byte> argument) {
+                    std::span<const std::byte> argument, bool encoded) {
   ham_reply reply;
   const int code = what.address(argument.data(), argument.size(), &reply, what.user);
   if (code != 0) {
     throw function_failure(code, "\"" + std::string(name) + "\" ended with code " + std::to_string(code) +
                                      (reply.text.empty() ? "" : ": " + reply.text));
   }
-  reply_bytes(call, reply.bytes);
+  reply_bytes(call, reply.bytes, encoded);
 }
 
 /// Runs a function in C++ as if it had been called itself. `argument`: a count and so many bytes.
@@ -165,9 +172,18 @@ void run_named(detail::incoming_call& call, const msg::handler_entry& entry, std
 /// connection's.
 void run_encoded(detail::incoming_call& call, std::string_view key, std::string_view layout,
                  std::span<const std::byte> arguments) {
+  const auto expect_layout = [&](std::string_view here) {
+    if (here != layout)
+      throw call_error("\"" + std::string(key) + "\" is " + std::string(here) + " here, and was called as " +
+                       std::string(layout));
+  };
+  if (const function registered = functions().find(key); !registered.layout.empty()) {
+    expect_layout(registered.layout);
+    run_registered(call, registered, key, arguments, true);
+    return;
+  }
   const msg::handler_entry& entry = entry_of(key);
-  if (const std::string here = without_callable(entry.layout(), key); here != layout)
-    throw call_error("\"" + std::string(key) + "\" is " + here + " here, and was called as " + std::string(layout));
+  expect_layout(without_callable(entry.layout(), key));
   call.payload = arguments;
   call.function = &entry;
   entry.handler(&call);
@@ -201,7 +217,10 @@ struct call_by_name {
     if (const std::size_t zero = name.find('\0'); zero != std::string_view::npos) {
       run_encoded(call, name.substr(0, zero), name.substr(zero + 1), argument);
     } else if (const function registered = functions().find(name); registered.address != nullptr) {
-      run_registered(call, registered, name, argument);
+      if (!registered.layout.empty())
+        throw call_error("\"" + std::string(name) + "\" takes values (" + registered.layout +
+                         ") and cannot be called with bytes; use ham_call_encoded");
+      run_registered(call, registered, name, argument, false);
     } else if (const msg::handler_entry* const entry = find_named(name)) {
       if (std::size_t parameters = 0; takes_bytes(entry->layout(), parameters) && parameters == 0 && !argument.empty())
         throw call_error("\"" + std::string(name) + "\" takes no argument, and got one of " +
@@ -213,10 +232,10 @@ struct call_by_name {
   }
 };
 
-void add_function(std::string_view name, ham_function address, void* user) {
+void add_function(std::string_view name, ham_function address, void* user, std::string_view layout) {
   if (name.empty() || name.size() > max_name)
     throw bad_argument{"a name has 1 to 255 bytes, not " + std::to_string(name.size())};
-  functions().add(name, {address, user});
+  functions().add(name, {address, user, std::string(layout)});
 }
 
 msg::handler_entry& by_name_entry() noexcept { return msg::handler_registrar<call_by_name>::entry(); }
@@ -249,11 +268,25 @@ const msg::handler_entry* find_named(std::string_view key) {
 
 }  // namespace ham::c_api
 
+ham::msg::handler_entry& ham::detail::by_name_entry() noexcept { return ham::c_api::by_name_entry(); }
+
 int ham_register(const char* name, ham_function function, void* user) {
   return ham::c_api::guarded([&] {
     ham::c_api::require(name, "the name");
     ham::c_api::require(reinterpret_cast<const void*>(function), "the function");
     ham::c_api::add_function(name, function, user);
+    return HAM_OK;
+  });
+}
+
+int ham_register_encoded(const char* name, const char* layout, ham_function function, void* user) {
+  return ham::c_api::guarded([&] {
+    ham::c_api::require(name, "the name");
+    ham::c_api::require(layout, "the layout");
+    ham::c_api::require(reinterpret_cast<const void*>(function), "the function");
+    if (std::strstr(layout, "->") == nullptr)
+      throw ham::c_api::bad_argument{"\"" + std::string(layout) + "\" is no layout, such as \"f8,vec<f8>->f8\""};
+    ham::c_api::add_function(name, function, user, layout);
     return HAM_OK;
   });
 }

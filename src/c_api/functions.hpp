@@ -10,8 +10,8 @@
 
 namespace ham::inline v0::c_api {
 
-/// Throws bad_argument for a name that cannot be, or is taken.
-void add_function(std::string_view name, ham_function function, void* user);
+/// Throws bad_argument for a name that cannot be, or is taken. `layout`: of what crosses, if that are no bytes.
+void add_function(std::string_view name, ham_function address, void* user, std::string_view layout = {});
 
 /// The handler of all calls by name, which every program with this library has. Its message is the name, then the
 /// argument: each a count and so many bytes.

@@ -54,6 +54,7 @@ std::span<const std::byte> span_of(const void* argument, std::size_t size) {
 
 offload::destination bounded(ham_node node, std::int64_t timeout_ms) {
   const offload::destination to(node);
+  if (timeout_ms == HAM_STOPPABLE) return offload::stoppable(to);
   return timeout_ms < 0 ? to : offload::within(to, std::chrono::milliseconds(timeout_ms));
 }
 

@@ -17,7 +17,7 @@ namespace ham::inline v0::c_api {
 
 using bytes = std::vector<std::byte>;
 
-/// `node` with a deadline after `timeout_ms`, without one if that is negative.
+/// `node` with a deadline after `timeout_ms`, without one if that is negative or HAM_STOPPABLE.
 [[nodiscard]] offload::destination bounded(ham_node node, std::int64_t timeout_ms);
 
 /// Throw what async throws.
@@ -40,6 +40,8 @@ struct ham_future {
   /// Waits; throws what the operation failed with, but only once: after that the future is an empty result.
   const ham::c_api::bytes& result();
   [[nodiscard]] bool wait(std::int64_t timeout_ms);
+  /// False: it has ended, or is no call.
+  [[nodiscard]] bool request_stop() noexcept;
   /// Lets a call go on; waits for a transfer.
   void let_go() noexcept;
 

@@ -8,6 +8,7 @@
 
 #include "c_api/status.hpp"
 #include "ham/offload/detail/engine_api.hpp"
+#include "ham/offload/stop.hpp"
 
 namespace ham::inline v0::c_api {
 namespace {
@@ -33,6 +34,31 @@ std::unique_ptr<completion> end_of(offload::future<bytes>& call, std::uint64_t i
     end->bytes = end->text.size();
   }
   return end;
+}
+
+/// In the list of its queue as long as copies of it live.
+class listed_call {
+ public:
+  listed_call(std::shared_ptr<completion_queue> in, std::uint64_t id) : in_(std::move(in)), entry_(in_->list(id)) {}
+  ~listed_call() { in_->unlist(entry_); }
+  listed_call(const listed_call&) = delete;
+  listed_call& operator=(const listed_call&) = delete;
+  [[nodiscard]] std::stop_token token() const { return entry_->source.get_token(); }
+
+ private:
+  std::shared_ptr<completion_queue> in_;
+  completion_queue::entries::iterator entry_;
+};
+
+void start_queued(const offload::destination& to, std::string_view name, std::span<const std::byte> argument,
+                  const std::shared_ptr<completion_queue>& into, std::uint64_t id) {
+  std::shared_ptr<listed_call> listed;
+  if (to.deadline_ns != 0) listed = std::make_shared<listed_call>(into, id);
+  auto call = start_call(to, name, argument);
+  if (listed)
+    detail::stop_link::attach(*offload::detail::future_access::slot(call), listed->token(),
+                              offload::when_stopped::after_answer);
+  std::move(call).on_result([into, listed, id](offload::future<bytes> ended) { into->add(end_of(ended, id)); });
 }
 
 }  // namespace
@@ -65,6 +91,33 @@ void completion_queue::wake() {
     }
   }
   settle(sleeper);
+}
+
+completion_queue::entries::iterator completion_queue::list(std::uint64_t id) {
+  entries fresh;
+  fresh.push_back({id, std::stop_source()});
+  const std::scoped_lock lock(mutex_);
+  const auto entry = fresh.begin();
+  stoppable_.splice(stoppable_.end(), fresh);
+  return entry;
+}
+
+void completion_queue::unlist(entries::iterator entry) {
+  entries last;
+  const std::scoped_lock lock(mutex_);
+  last.splice(last.end(), stoppable_, entry);
+}
+
+bool completion_queue::stop(std::uint64_t id) {
+  std::vector<std::stop_source> found;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const stoppable_entry& entry : stoppable_) {
+      if (entry.id == id) found.push_back(entry.source);
+    }
+  }
+  for (std::stop_source& source : found) source.request_stop();  // outside of the lock: it may end the call
+  return !found.empty();
 }
 
 /// With the lock. Whether the wait is over.
@@ -137,10 +190,7 @@ int ham_call_queued(ham_node node, const char* name, const void* argument, size_
     ham::c_api::require(queue, "the queue");
     if (size != 0) ham::c_api::require(argument, "the argument");
     const std::span<const std::byte> bytes(static_cast<const std::byte*>(argument), size);
-    ham::c_api::start_call(ham::c_api::bounded(node, timeout_ms), name, bytes)
-        .on_result([state = queue->state, id](ham::offload::future<ham::c_api::bytes> call) {
-          state->add(ham::c_api::end_of(call, id));
-        });
+    ham::c_api::start_queued(ham::c_api::bounded(node, timeout_ms), name, bytes, queue->state, id);
     return HAM_OK;
   });
 }
@@ -153,6 +203,15 @@ int ham_queue_next(ham_queue* queue, int64_t timeout_ms, ham_completion** comple
     const auto state = queue->state;
     *completion = state->next(timeout_ms).release();
     return *completion == nullptr ? HAM_NOT_YET : HAM_OK;
+  });
+}
+
+int ham_queue_stop(ham_queue* queue, uint64_t id) {
+  return ham::c_api::guarded([&] {
+    ham::c_api::require(queue, "the queue");
+    const auto state = queue->state;
+    if (state->stop(id)) return static_cast<int>(HAM_OK);
+    return ham::c_api::fail(HAM_NOT_YET, "no call of this id can be stopped");
   });
 }
 

@@ -75,6 +75,10 @@ int fail_with_current_exception() noexcept {
       fail(HAM_ERROR_DEADLINE, what);
       last().outcome = outcome_code(what.outcome());
       return HAM_ERROR_DEADLINE;
+    } catch (const operation_cancelled& what) {
+      fail(HAM_ERROR_CANCELLED, what);
+      last().outcome = outcome_code(what.outcome());
+      return HAM_ERROR_CANCELLED;
     } catch (const config_error& what) {
       return fail(HAM_ERROR_CONFIG, what);
     } catch (const call_error& what) {
@@ -127,6 +131,7 @@ const char* ham_status_text(int status) {
     case HAM_ERROR_MEMORY: return "HAM_ERROR_MEMORY";
     case HAM_ERROR_TRUNCATED: return "HAM_ERROR_TRUNCATED";
     case HAM_NOT_YET: return "HAM_NOT_YET";
+    case HAM_ERROR_CANCELLED: return "HAM_ERROR_CANCELLED";
     default: return "unknown status";
   }
 }

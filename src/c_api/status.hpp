@@ -1,6 +1,7 @@
 // What the functions of ham/ham.h return: every exception becomes a code and a text of the calling thread.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -11,13 +12,14 @@ struct bad_argument {
   std::string text;
 };
 
-/// What a function of ham_register ended with. Crosses from there to the caller.
-class function_failure {
+/// What a function of ham_register ended with. Crosses from there to the caller, which in C++ catches std::exception.
+class function_failure : public std::exception {
  public:
   function_failure() = default;
   function_failure(int code, std::string text) : code_(code), text_(std::move(text)) {}
   [[nodiscard]] int code() const noexcept { return code_; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ham/offload.hpp"
+#include "ham/offload/function_by_name.hpp"
 
 namespace {
 
@@ -50,15 +51,43 @@ double span_sum(offload::buffer_span<double> numbers) {
   return total;
 }
 
+struct counter {
+  explicit counter(int start) : value(start) {}
+  int value;
+};
+offload::remote_ref<counter> make_counter(int start) {
+  return offload::make<counter>(offload::this_node(), start).release();
+}
+int add_to(offload::remote_ref<counter> to, int more) { return to.local().value += more; }
+void end_counter(offload::remote_ref<counter> what) { offload::destroy(what); }
+
+/// Calls a function in Python.
+double total_there(int node, const std::vector<double>& values) {
+  return offload::function_by_name<double(std::vector<double>, double)>("py_test.total")(node, values, 2.0);
+}
+/// Whether the other node's function in Python ends when it has no more time.
+bool ends_in_time(int node) {
+  const offload::function_by_name<double()> waits("py_test.waits");
+  try {
+    waits.async(offload::within(node, std::chrono::milliseconds(50))).get();
+  } catch (const deadline_exceeded&) {
+    return true;
+  }
+  return false;
+}
+
 template <class Callable>
 bool give(const Callable& what) {
   return offload::offer(what);
 }
-const bool offered = give(named<"py_test.add">(fn<&add>)) && give(named<"py_test.scale">(fn<&scale>)) &&
-                     give(named<"py_test.greet">(fn<&greet>)) && give(named<"py_test.backwards">(fn<&backwards>)) &&
-                     give(named<"py_test.count">(fn<&count>)) && give(named<"py_test.mixed">(fn<&mixed>)) &&
-                     give(named<"py_test.nothing">(fn<&nothing>)) && give(named<"py_test.throws">(fn<&throws>)) &&
-                     give(named<"py_test.sleeps">(fn<&sleeps>)) && give(named<"py_test.sum">(fn<&sum>)) &&
-                     give(named<"py_test.span_sum">(fn<&span_sum>));
+const bool offered =
+    give(named<"py_test.add">(fn<&add>)) && give(named<"py_test.scale">(fn<&scale>)) &&
+    give(named<"py_test.greet">(fn<&greet>)) && give(named<"py_test.backwards">(fn<&backwards>)) &&
+    give(named<"py_test.count">(fn<&count>)) && give(named<"py_test.mixed">(fn<&mixed>)) &&
+    give(named<"py_test.nothing">(fn<&nothing>)) && give(named<"py_test.throws">(fn<&throws>)) &&
+    give(named<"py_test.sleeps">(fn<&sleeps>)) && give(named<"py_test.sum">(fn<&sum>)) &&
+    give(named<"py_test.span_sum">(fn<&span_sum>)) && give(named<"py_test.make_counter">(fn<&make_counter>)) &&
+    give(named<"py_test.add_to">(fn<&add_to>)) && give(named<"py_test.end_counter">(fn<&end_counter>)) &&
+    give(named<"py_test.total_there">(fn<&total_there>)) && give(named<"py_test.ends_in_time">(fn<&ends_in_time>));
 
 }  // namespace

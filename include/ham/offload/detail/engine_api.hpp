@@ -75,6 +75,8 @@ enum class when_full : std::uint8_t { wait, refuse };
 /// Throws call_error, node_failure, config_error.
 [[nodiscard]] bool begin_call(engine& at, const call_place& to, msg::handler_entry& function, std::size_t size,
                               result_decoder decode, when_full policy, call_room& out);
+/// The handler of calls by a name that is known at run time (src/c_api/functions.hpp).
+[[nodiscard]] msg::handler_entry& by_name_entry() noexcept;
 /// Sends the message.
 void finish_call(engine& at, call_room& message);
 
