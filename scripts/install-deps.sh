@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|python|peers|evaluate|prove|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|package|python|peers|evaluate|prove|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -54,6 +54,7 @@ case $purpose in
       libnng-dev libboost-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libcapnp-dev capnproto
       clang libomp-dev python3-venv"
     ;;
+  package) optional_commands="$optional_commands dpkg-shlibdeps:dpkg-dev file:file" ;;
   python-packages) optional_libraries="$optional_libraries python3-venv python3-dev" ;;
   tls-packages) optional_libraries="$optional_libraries python3-venv" ;;
   plots) optional_libraries="$optional_libraries python3-matplotlib" ;;
