@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes Debian packages of a build, looks into them, unpacks them, and builds and runs a program with what is unpacked:
+# Makes Debian packages of a build, checks what they say, unpacks them, and builds and runs a program with what is unpacked:
 # deb.sh CMAKE CPACK COMPILER BUILD_FOLDER WORK_FOLDER VERSION COMPONENTS
 set -eu
 cmake=$1
