@@ -51,13 +51,14 @@ done
 # The library exports functions of its own parts as well, which programs cannot name: those of classes, or with names, that the
 # headers do not have. Prints for abidiff that they do not count.
 private_symbols() {
-  grep -rhoE '[A-Za-z_][A-Za-z_0-9]*' "$old_headers" "$root/include" | sort -u >"$work/words"
+  find "$old_headers" "$root/include" -type f -exec sed -e 's,//.*,,' -e '/^ *[/ ]\*/d' {} + |
+    grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u >"$work/words"
   for file in "$old" "$new"; do nm -D --defined-only "$file" | awk '{print $3}'; done | sort -u >"$work/symbols"
   c++filt <"$work/symbols" | paste "$work/symbols" - | awk -v words="$work/words" '
     BEGIN { while ((getline word <words) > 0) known[word] = 1 }
     match($2 " " $3 " " $4, /ham::v[0-9]+::/) {
       rest = substr($2 " " $3 " " $4, RSTART + RLENGTH)
-      gsub(/[<(].*/, "", rest)
+      gsub(/[<([].*/, "", rest)
       count = split(rest, part, "::")
       # A namespace, then a class or a function; of detail only what is behind it says something.
       public = known[part[1]] && (count == 1 || known[part[2]])
