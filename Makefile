@@ -29,7 +29,7 @@ BUILD := build/$(PRESET)
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench evaluate fuzz simulate soak install check prove tidy format clean test-deps evaluate-parts evaluate-deps cross
+.PHONY: help deps configure build demo test bench evaluate fuzz simulate soak install package check prove tidy format clean test-deps evaluate-parts evaluate-deps cross
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
@@ -42,6 +42,7 @@ help:
 	@echo "make soak           all verbs for SOAK=$(SOAK) (90s, 24h) over shm, tcp and mpi, while targets are killed; memory has to stay flat"
 	@echo "make cross ISA=...  cross build of everything for aarch64, riscv64, ppc64le or s390x; installs what it takes"
 	@echo "make install        install below PREFIX=$(PREFIX)"
+	@echo "make package        Debian packages in build/packages (docs/packages.md)"
 	@echo "make check          tests, layer check, which units have tests, words, format check"
 	@echo "make prove          explore the models of the lock-free parts and of the protocols, and their mutants (PROVE=\"ring lock\" for some)"
 	@echo "make tidy           clang-tidy over the sources"
@@ -68,6 +69,7 @@ test-deps:
 	@scripts/install-deps.sh tls
 ifeq ($(PRESET),release)
 	@scripts/install-deps.sh mpi
+	@scripts/install-deps.sh package
 	@scripts/install-deps.sh plots
 	@scripts/install-deps.sh python
 endif
@@ -130,8 +132,19 @@ install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
+# The folder is also a repository of apt: deb [trusted=yes] file:FOLDER ./
+package: deps
+	@scripts/install-deps.sh package
+	@cmake --preset package $(GENERATOR)
+	@cmake --build --preset package -j $(JOBS)
+	@rm -rf build/packages
+	@cpack -G DEB --config build/package/CPackConfig.cmake -B build/packages
+	@rm -rf build/packages/_CPack_Packages
+	@cd build/packages && dpkg-scanpackages --multiversion . >Packages
+
 check: test
 	@scripts/install-deps.sh check
+	@scripts/check-recipes.py
 	@scripts/check-layers.py
 	@scripts/check-tests.py
 	@scripts/check-words.py

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|python|peers|evaluate|prove|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|package|python|peers|evaluate|prove|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -45,7 +45,7 @@ optional_commands="pkg-config:pkg-config python3:python3 ip:iproute2"
 optional_libraries="libssl-dev libffi-dev libgtest-dev libcli11-dev nlohmann-json3-dev libpng-dev"
 [ "$(uname -m)" != x86_64 ] || optional_libraries="$optional_libraries libipsec-mb-dev"
 case $purpose in
-  check) optional_commands="$optional_commands clang-format-14:clang-format-14" ;;
+  check) optional_commands="$optional_commands clang-format-14:clang-format-14 abidiff:abigail-tools" ;;
   fuzz)
     has_fuzzer || optional_libraries="$optional_libraries clang libclang-rt-dev"
     ;;
@@ -55,6 +55,7 @@ case $purpose in
       libnng-dev libboost-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libcapnp-dev capnproto
       clang libomp-dev python3-venv"
     ;;
+  package) optional_commands="$optional_commands dpkg-shlibdeps:dpkg-dev file:file abidiff:abigail-tools" ;;
   python-packages) optional_libraries="$optional_libraries python3-venv python3-dev" ;;
   tls-packages) optional_libraries="$optional_libraries python3-venv" ;;
   plots) optional_libraries="$optional_libraries python3-matplotlib" ;;

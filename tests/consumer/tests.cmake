@@ -1,5 +1,5 @@
 # Tests that install HAM into the build folder and use it from there by find_package and by pkg-config, and by
-# add_subdirectory from the source tree.
+# FetchContent from the source tree.
 
 set(prefix "${CMAKE_CURRENT_BINARY_DIR}/prefix")
 
@@ -21,12 +21,13 @@ function(consumer_build_and_test name)
 endfunction()
 
 consumer_build_and_test(find_package -DCMAKE_BUILD_TYPE=Release -DCONSUMER_OF=package "-DCMAKE_PREFIX_PATH=${prefix}"
+                       -DHAM_VERSION=${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                        "-DHAM_MODULES=${prefix}/${CMAKE_INSTALL_LIBDIR}/ham")
 set_tests_properties(consumer.find_package PROPERTIES FIXTURES_REQUIRED ham_installed)
 
 # Builds the library once more, so without optimisation and what needs other packages.
-consumer_build_and_test(add_subdirectory -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DHAM_MPI=OFF -DHAM_VEO=OFF -DCONSUMER_OF=subdirectory
-                        "-DHAM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+consumer_build_and_test(fetch_content -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DCONSUMER_OF=fetch_content
+                        "-DFETCHCONTENT_SOURCE_DIR_HAM=${PROJECT_SOURCE_DIR}")
 
 add_test(NAME consumer.pkg_config
          COMMAND ${HAM_SH} "${CMAKE_CURRENT_SOURCE_DIR}/pkg_config.sh" "${CMAKE_CXX_COMPILER}"
