@@ -186,9 +186,9 @@ TEST_P(group, reduces_from_left_to_right) {
   const char mark = ';';
   const auto with_mark = [mark](const std::string& left, const std::string& right) { return left + mark + right; };
   const std::string found = offload::reduce_all(offload::group(backwards), fn<&own_number>, with_mark).get();
-  std::string turned;
-  for (const node_t node : backwards) turned += (turned.empty() ? "" : between) + std::to_string(node);
-  EXPECT_EQ(found, turned);
+  std::string reversed;
+  for (const node_t node : backwards) reversed += (reversed.empty() ? "" : between) + std::to_string(node);
+  EXPECT_EQ(found, reversed);
 }
 
 TEST_P(group, fails_reductions_with_the_errors_of_all_nodes) {
@@ -266,7 +266,7 @@ TEST_P(group, writes_the_same_data_to_all_nodes) {
 
 // ---- the tree
 
-TEST_P(group, costs_the_caller_at_most_eight_messages) {
+TEST_P(group, costs_the_caller_no_more_than_eight_messages) {
   offload::sync_all(all, fn<&nothing>);
   const auto before = offload::stats().calls_sent;
   offload::sync_all(all, fn<&nothing>);

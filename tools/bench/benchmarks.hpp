@@ -66,6 +66,7 @@ namespace ham::inline v0::bench {
 /// From kill -9 of a supervised target to the first answer of its successor, 143 times a round; what the host holds
 /// before and afterwards.
 [[nodiscard]] report run_respawn(const settings& how);
+
 /// One call for 1 to 256 targets along the tree of a group, beside one call to each; who sends how many messages.
 [[nodiscard]] report run_groups(const settings& how);
 

@@ -16,7 +16,7 @@ namespace ham::inline v0::bench {
 
 namespace {
 
-constexpr int most_targets = 256;
+constexpr int max_targets_measured = 256;
 constexpr int bar_targets = 128;
 
 void group_task() {}
@@ -30,11 +30,11 @@ struct path {
 };
 
 /// Of a part of `nodes` nodes, below its first one.
-path longest_path(std::size_t nodes) {
+path critical_path(std::size_t nodes) {
   path longest{0, 0};
   const std::size_t rest = nodes - 1;
   for (std::size_t i = 0; i < detail::group_parts(rest); ++i) {
-    const path below = longest_path(detail::group_part_size(rest, i));
+    const path below = critical_path(detail::group_part_size(rest, i));
     longest.levels = std::max(longest.levels, below.levels + 1);
     longest.messages = std::max(longest.messages, below.messages + static_cast<double>(i + 1));
   }
@@ -84,7 +84,7 @@ report run_groups(const settings& how) {
   counted at_bar{0, 0};
   double path_of_one = 0;
   double path_of_most = 0;
-  const int most = how.max_targets > 0 ? std::min(how.max_targets, most_targets) : most_targets;
+  const int most = how.max_targets > 0 ? std::min(how.max_targets, max_targets_measured) : max_targets_measured;
   for (int targets = 1; targets <= most; targets *= 2) {
     const auto job = start_job(how, targets, pinning::by_default);
     const offload::group all;
@@ -102,7 +102,7 @@ report run_groups(const settings& how) {
           [&] { static_cast<void>(offload::reduce_all(all, fn<&one_of_group>, std::plus<>()).get()); }, calls);
       reduced_ns = std::min(reduced_ns, reduced.typical_ns);
     }
-    const path longest = longest_path(static_cast<std::size_t>(targets) + 1);
+    const path longest = critical_path(static_cast<std::size_t>(targets) + 1);
     if (targets == 1) path_of_one = longest.messages;
     path_of_most = longest.messages;
     const comparison cost = rounds.compared();
