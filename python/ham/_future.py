@@ -49,7 +49,8 @@ class Future(concurrent.futures.Future):
     def request_stop(self) -> bool:
         """Asks the function to stop: ``ham.this_call.stop_requested()`` is true there. Its result counts as ever.
 
-        A task that no worker has is cancelled. False: it has ended. Does not wait.
+        A task that no worker has is cancelled; one whose worker has not begun with it fails with
+        :class:`ham.OperationCancelled`. False: it has ended. Does not wait.
         """
         if self._state == "PENDING" and super().cancel():
             return True
@@ -67,7 +68,7 @@ class Future(concurrent.futures.Future):
 class Task:
     """A task that waits or is executed."""
 
-    __slots__ = ("future", "kind", "function", "body", "residents", "end", "__weakref__")
+    __slots__ = ("future", "kind", "function", "body", "residents", "end", "sent", "__weakref__")
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class Task:
         self.body = body
         self.residents = residents
         self.end = end  # of its time, on time.monotonic()
+        self.sent = b""  # the message, if memory of its worker goes with it
 
 
 def settle(future: concurrent.futures.Future, value: Any = None, error: Optional[BaseException] = None) -> None:

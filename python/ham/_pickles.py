@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.machinery
 import pickle
 import struct
 import sys
@@ -89,12 +88,14 @@ def _depends_on_nothing(function: Any) -> bool:
 
 @functools.lru_cache(maxsize=None)
 def _importable(name: str) -> bool:
-    """Whether workers, which get this process's path, find a module. Those of pytest's importlib mode they do not."""
+    """Whether workers, which get this process's path, find a module. Those of pytest's importlib mode they do not.
+
+    Packages that are installed in place may have a finder of their own, in each process.
+    """
     top = name.partition(".")[0]
-    finders = (importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter, importlib.machinery.PathFinder)
     try:
-        return any(finder.find_spec(top) is not None for finder in finders)
-    except (ImportError, ValueError):
+        return any(finder.find_spec(top, None) is not None for finder in sys.meta_path if hasattr(finder, "find_spec"))
+    except Exception:  # of any finder
         return True
 
 
@@ -176,6 +177,14 @@ def extra_of(message: bytes) -> bytes:
 def has_buffers(message: bytes) -> bool:
     """Whether decode takes buffers over, and may be called once only."""
     return _HEAD.unpack_from(message)[2] != 0
+
+
+def discard(message: bytes) -> None:
+    """In place of decode, on any node: frees the message's buffers."""
+    at = _HEAD.size
+    for _ in range(_HEAD.unpack_from(message)[2]):
+        _ham._adopt(_BUFFER.unpack_from(message, at)[:-1])
+        at += _BUFFER.size
 
 
 def describe_exception(error: BaseException, text: str) -> Optional[Pickled]:

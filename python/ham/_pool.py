@@ -24,6 +24,8 @@ _MAX_FAILED_STARTS = 3
 _PAUSE = 0.001
 #: How often the pool's thread checks for workers that are started in place of lost ones; it is told, too.
 _WAIT_FOR_WORKERS = 0.1
+#: How long the pool's thread waits in the library at most, in seconds: the library takes no number of any size.
+_MAX_WAIT = 3600.0
 #: In place of a result whose buffers have been taken over: that is done once.
 _READ_BEFORE = (None, Error("the result was lost: the handler of a signal raised while it was read"))
 
@@ -48,6 +50,7 @@ class Pool:
         self._failed_starts = 0
         self._broken: Optional[str] = None
         self._closed = False
+        self._abandoned = False
         self._prepare = _pickles.dump((sys.path, os.getcwd(), initializer, arguments))
         self._owner = os.getpid()
         self._helper = threading.Lock()  # held by the thread that is in help()
@@ -79,6 +82,7 @@ class Pool:
         with self._lock:
             self._members.update(nodes)
         for node in nodes:
+            _resident.started(node)
             answer = _ham.call(node, _WORKER, _pickles.encode(node, _pickles.INITIALISE, self._prepare))
             kind, _, value = _pickles.decode(answer)
             if kind == _pickles.FAILURE:
@@ -196,20 +200,27 @@ class Pool:
         if future._state == "FINISHED" or (future._state != "RUNNING" and not future.set_running_or_notify_cancel()):
             self._forget(number)
             return
-        extra = b""
+        extra = message = b""
         try:
             seconds = None if task.end is None else task.end - time.monotonic()
             extra = _resident.extras(node, task.residents, seconds)
             message = _pickles.encode(node, task.kind, task.body, task.function, extra)
+            task.sent = message if extra or _pickles.has_buffers(message) else b""
             self._ends.call(node, _WORKER, message, number, _ham.STOPPABLE)
             if future._stop_asked:
                 self._ends.stop(number)
-        except (NodeFailure, CallError):  # the worker was lost while it was idle
-            self._again(number)
+        except (NodeFailure, CallError) as error:  # the worker was lost while it was idle
+            self._again(number, error)
         except (Error, MemoryError) as error:
+            task.sent = b""
+            if message:
+                _pickles.discard(message)
             _resident.not_sent(node, task.residents, extra)
             self._forget(number)
             settle(future, error=error)
+        except BaseException:  # of a signal's handler: the worker has it, or not
+            _resident.perhaps_not_sent(node, task.residents)
+            raise
 
     def _send_waiting(self) -> None:
         while True:
@@ -220,14 +231,27 @@ class Pool:
                 number = self._reserve(task)
             self._send(number, task)
 
-    def _again(self, number: int) -> None:
+    def _again(self, number: int, error: Exception) -> None:
         """A task that has not run goes to another worker."""
         with self._lock:
             task, node = self._running[number]
-            self._waiting.appendleft(task)
+            again = not self._abandoned
+            if again:
+                self._waiting.appendleft(task)
             del self._running[number]
+        if not again:
+            settle(task.future, error=error)
         self._lose(node)
         self._send_waiting()
+
+    @staticmethod
+    def _take_back(task: Task, node: int, error: Exception) -> None:
+        """The worker has not answered itself: perhaps it does not have what was sent with the task."""
+        _resident.perhaps_not_sent(node, task.residents)
+        message, task.sent = task.sent, b""  # once: a signal's handler may raise below
+        if message and getattr(error, "outcome", "") == "not_run":  # its call was stopped before it began
+            _resident.not_sent(node, task.residents, _pickles.extra_of(message))
+            _pickles.discard(message)
 
     # ---- stops
 
@@ -297,16 +321,23 @@ class Pool:
         result, error = self._ends.ends[number]
         if isinstance(error, NodeFailure):
             return False
+        if result is not None and _pickles.has_buffers(result):
+            self._ends.ends[number] = _READ_BEFORE
         if number in self._running:
-            future = self._running[number][0].future
+            task, node = self._running[number]
+            future = task.future
+            if error is not None:
+                self._take_back(task, node, error)
             if not future.done():
-                if result is not None and _pickles.has_buffers(result):
-                    self._ends.ends[number] = _READ_BEFORE
                 self._settle(future, result, error)
-            else:  # perhaps nobody has been told
+            else:  # its time is over, or perhaps nobody has been told
+                if result is not None:
+                    _pickles.discard(result)
                 with future._condition:
                     future._condition.notify_all()
             self._forget(number)
+        elif result is not None:
+            _pickles.discard(result)
         self._ends.ends.pop(number, None)
         return True
 
@@ -319,7 +350,7 @@ class Pool:
             if number not in self._running:
                 continue
             if isinstance(error, NodeFailure) and error.outcome == "not_run":
-                self._again(number)
+                self._again(number, error)
                 continue
             with self._lock:
                 task, node = self._running.pop(number)
@@ -389,7 +420,7 @@ class Pool:
             self._inside_until = self._deadlines.next()
         if self._inside_until == math.inf:
             return -1
-        return max(0, int((self._inside_until - time.monotonic()) * 1000) + 1)
+        return max(0, int(min(_MAX_WAIT, self._inside_until - time.monotonic()) * 1000) + 1)
 
     def _pause(self, seconds: float, until_sent: bool = False) -> None:
         """`until_sent`: for workers that are being started, to which the next task is sent."""
@@ -435,8 +466,10 @@ class Pool:
             if cancel:
                 self._waiting.clear()
         for task in cancelled:
-            task.future.cancel()
-            task.future.set_running_or_notify_cancel()
+            if task.future.cancel():
+                task.future.set_running_or_notify_cancel()
+            else:  # a worker that was lost had it
+                settle(task.future, error=NodeFailure("its worker was lost, and no other one takes it", "not_run"))
         if self._thread.is_alive():
             self._resume()
 
@@ -449,6 +482,8 @@ class Pool:
         """Ends the workers with what they execute."""
         if os.getpid() != self._owner:
             return
+        with self._lock:
+            self._abandoned = True
         self.close(cancel=True)
         self._remove_members()
 

@@ -15,9 +15,12 @@ from . import _pickles
 Value = TypeVar("Value")
 
 _keys = itertools.count(1)
+#: Each worker's number among those of all jobs of this process, by its node: in the next job nodes are numbered anew.
+_workers: dict[int, int] = {}
+_worker_numbers = itertools.count(1)
 _sending = threading.Lock()
 _collected = threading.local()
-#: (key, nodes that have it) of values that nobody holds any more. Finalizers append, at any moment.
+#: (key, workers that have it) of values that nobody holds any more. Finalizers append, at any moment.
 _dropped: "collections.deque[tuple[int, set[int]]]" = collections.deque()
 _dropped_on: dict[int, list[int]] = {}
 
@@ -38,8 +41,8 @@ class Resident(Generic[Value]):
         self._body = _pickles.Pickled(body.data, [memoryview(view).toreadonly() for view in body.buffers])
         self._within: Sequence[Resident] = within
         self._key = next(_keys)
-        self._nodes: set[int] = set()
-        self._end = weakref.finalize(self, _dropped.append, (self._key, self._nodes))
+        self._workers: set[int] = set()
+        self._end = weakref.finalize(self, _dropped.append, (self._key, self._workers))
         self._end.atexit = False
 
     def free(self) -> None:
@@ -72,45 +75,51 @@ class collect:
 # ---- in the host
 
 
-def _missing(node: int, residents: Sequence[Resident], found: dict[int, Resident]) -> None:
+def started(node: int) -> None:
+    """A node is a worker from now on, which has nothing."""
+    _workers[node] = next(_worker_numbers)
+
+
+def _missing(worker: int, residents: Sequence[Resident], found: dict[int, Resident]) -> None:
     for one in residents:
-        if node not in one._nodes and one._key not in found:
+        if worker not in one._workers and one._key not in found:
             found[one._key] = one
-            _missing(node, one._within, found)
+            _missing(worker, one._within, found)
 
 
-def _forgotten(node: int) -> list[int]:
+def _forgotten(worker: int) -> list[int]:
     while _dropped:
-        key, nodes = _dropped.popleft()
-        for number in nodes:
+        key, workers = _dropped.popleft()
+        for number in workers:
             _dropped_on.setdefault(number, []).append(key)
-        nodes.clear()  # a task that was submitted before has it sent again
-    return _dropped_on.pop(node, [])
+        workers.clear()  # a task that was submitted before has it sent again
+    return _dropped_on.pop(worker, [])
 
 
 def extras(node: int, residents: Sequence[Resident], seconds: Optional[float]) -> bytes:
     """What goes to a node with a task that has these, and so much time; puts their memory there. Raises as ham.allocate."""
-    if not residents and not _dropped and node not in _dropped_on:
+    worker = _workers[node]
+    if not residents and not _dropped and worker not in _dropped_on:
         return b"" if seconds is None else pickle.dumps((seconds, (), ()), 5)
     new: dict[int, Resident] = {}
     sent: list[tuple[int, bytes]] = []
     with _sending:  # one at a time: nothing is sent twice
-        forgotten = _forgotten(node)
-        _missing(node, residents, new)
+        forgotten = _forgotten(worker)
+        _missing(worker, residents, new)
         try:
             for key, one in new.items():
                 sent.append((key, _pickles.encode(node, _pickles.RESIDENT, one._body)))
             for key, one in new.items():
                 if one._end.alive:
-                    one._nodes.add(node)
+                    one._workers.add(worker)
                 else:  # freed after the task was submitted
-                    _dropped_on.setdefault(node, []).append(key)
+                    _dropped_on.setdefault(worker, []).append(key)
         except BaseException:
             for _, message in sent:
-                _pickles.decode(message)  # frees its memory
+                _pickles.discard(message)
             for one in new.values():
-                one._nodes.discard(node)
-            _dropped_on.setdefault(node, []).extend(forgotten)
+                one._workers.discard(worker)
+            _dropped_on.setdefault(worker, []).extend(forgotten)
             raise
     return pickle.dumps((seconds, sent, forgotten), 5)
 
@@ -121,22 +130,23 @@ def not_sent(node: int, residents: Sequence[Resident], extra: bytes) -> None:
         return
     _, sent, forgotten = pickle.loads(extra)
     with _sending:
-        _dropped_on.setdefault(node, []).extend(forgotten)
+        if forgotten:
+            _dropped_on.setdefault(_workers[node], []).extend(forgotten)
         for _, message in sent:
-            _pickles.decode(message)  # frees its memory
-        _unmark(node, residents, {key for key, _ in sent})
+            _pickles.discard(message)
+    perhaps_not_sent(node, residents)
 
 
-def _unmark(node: int, residents: Sequence[Resident], keys: set[int]) -> None:
+def perhaps_not_sent(node: int, residents: Sequence[Resident]) -> None:
+    """Whether they have reached the node is not known: they are sent again with the next task."""
     for one in residents:
-        if one._key in keys:
-            one._nodes.discard(node)
-        _unmark(node, one._within, keys)
+        one._workers.discard(_workers[node])
+        perhaps_not_sent(node, one._within)
 
 
 def are_on(node: int, residents: Sequence[Resident]) -> bool:
     """Whether a node has them all."""
-    return all(node in one._nodes for one in residents)
+    return all(_workers[node] in one._workers for one in residents)
 
 
 # ---- in workers

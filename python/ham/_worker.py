@@ -72,8 +72,10 @@ def _chunk(function: Callable, items: list) -> tuple:
 
 
 def _execute(message: bytes) -> Any:
+    global _busy
     kind, function, value = _pickles.decode(message)
     seconds = _resident.take(_pickles.extra_of(message))
+    _busy = True  # from here on Ctrl-C interrupts it: the host relies on what it has sent
     this_call._end = None if seconds is None else time.monotonic() + seconds
     if kind == _pickles.CALL:
         call = _function(function)
@@ -92,7 +94,6 @@ def run(message: bytes) -> bytes:
     global _busy
     try:
         try:
-            _busy = True
             body = _pickles.dump(_execute(message))
         finally:
             _busy = False

@@ -26,6 +26,7 @@ RESIDENT_BYTES = 1 << 20
 
 _lock = threading.Lock()
 _shared: dict[tuple, Executor] = {}  # (count, nodes, environment) of the one that stays
+_users: dict[Executor, int] = {}  # how many backends have an executor of this module
 
 
 @contextlib.contextmanager
@@ -44,18 +45,36 @@ def _environment(more: dict[str, str]) -> Iterator[None]:
 
 
 def _shared_executor(count: int, nodes: Optional[str], environment: dict[str, str]) -> Executor:
-    """The executor of the last call if it is such a one, else a new one in its place."""
+    """The executor of the last call if it is such a one, else a new one in its place. To be given to _leave."""
     key = (count, nodes, tuple(sorted(environment.items())))
     with _lock:
         known = _shared.pop(key, None)
         for old in _shared.values():
-            old.shutdown(wait=False)
+            if old not in _users:
+                old.shutdown(wait=False)
         _shared.clear()
         if known is None or known._pool._broken is not None or known._pool._closed or os.getpid() != known._pool._owner:
             with _environment(environment):
                 known = Executor(count) if nodes is None else Executor(nodes=nodes)
         _shared[key] = known
+        _users[known] = _users.get(known, 0) + 1
         return known
+
+
+def _leave(pool: Executor, kill: bool = False) -> None:
+    """A backend needs it no more. `kill`: nor what it executes, unless that is another backend's, too."""
+    with _lock:
+        _users[pool] -= 1
+        if _users[pool] != 0:
+            return
+        del _users[pool]
+        stays = pool in _shared.values() and not kill
+        for key in [key for key, one in _shared.items() if one is pool and not stays]:
+            del _shared[key]
+    if kill:
+        pool.kill_workers()
+    elif not stays:
+        pool.shutdown(wait=False)
 
 
 def shutdown() -> None:
@@ -100,6 +119,7 @@ class HamBackend(AutoBatchingMixin, ParallelBackendBase):  # type: ignore[misc]
         count = self.effective_n_jobs(n_jobs)
         if self._given is None and self._nodes is None and count == 1:
             raise FallbackToBackend(SequentialBackend(nesting_level=self.nesting_level))
+        self._leave()
         self._pool = self._given or _shared_executor(
             count if self._nodes is None else 0, self._nodes, self._prepare_worker_env(n_jobs=count)
         )
@@ -116,20 +136,21 @@ class HamBackend(AutoBatchingMixin, ParallelBackendBase):  # type: ignore[misc]
     def retrieve_result_callback(self, out: Any) -> Any:
         return out.result()
 
+    def _leave(self, kill: bool = False) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None and pool is not self._given:
+            _leave(pool, kill)
+
     def terminate(self) -> None:
-        self._pool = None
+        self._leave()
         self._seen.clear()
         self._residents.clear()  # workers free them with their next tasks
         self.reset_batch_stats()
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        pool, parallel = self._pool, self.parallel
+        parallel = self.parallel
+        self._leave(kill=True)
         self.terminate()
-        if pool is not None and pool is not self._given:
-            with _lock:
-                for key in [key for key, one in _shared.items() if one is pool]:
-                    del _shared[key]
-            pool.kill_workers()
         if ensure_ready:
             self.configure(n_jobs=parallel.n_jobs, parallel=parallel)
 

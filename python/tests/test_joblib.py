@@ -35,6 +35,16 @@ def test_workers_stay_for_the_next_call():
     assert len(pids) <= 2
 
 
+def test_calls_with_other_workers_leave_those_that_go_on_alone():
+    with joblib.parallel_config("ham", n_jobs=2):
+        first = joblib.Parallel(return_as="generator", batch_size=1)(joblib.delayed(abs)(-n) for n in range(50))
+        assert next(first) == 0
+    with joblib.parallel_config("ham", n_jobs=3):
+        assert joblib.Parallel()(joblib.delayed(abs)(-n) for n in range(10)) == list(range(10))
+    assert list(first) == list(range(1, 50))
+    assert not ham.joblib._users
+
+
 def test_an_executor_of_the_program():
     with ham.Executor(workers=1) as pool:
         with joblib.parallel_config("ham", executor=pool):

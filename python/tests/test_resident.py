@@ -1,13 +1,15 @@
 """Values that stay in workers. Run by run.sh, with the package installed."""
 
+import os
 import pickle
+import signal
 import time
 
 import numpy as np
 import pytest
 
 import ham
-from ham import _ham
+from ham import _ham, _pickles
 
 WAIT = 60  # seconds; generous, for machines under load
 
@@ -122,8 +124,6 @@ def test_tasks_that_were_submitted_before_it_was_freed_have_it(pool):
 
 
 def test_it_is_sent_again_to_a_worker_in_place_of_a_lost_one(pool, allocated):
-    import os
-
     array = ham.Resident(np.ones(1 << 16))
     pool.submit(where, array).result(WAIT)
     with pytest.raises(ham.NodeFailure):
@@ -142,6 +142,80 @@ def test_no_memory_for_it(pool, monkeypatch):
         with pytest.raises(MemoryError):
             pool.submit(where, array).result(WAIT)
     assert pool.submit(where, array).result(WAIT)[1] == 1 << 16
+
+
+def test_no_memory_for_one_of_several(pool, monkeypatch):
+    first, second = ham.Resident(np.ones(1 << 16)), ham.Resident(np.ones(1 << 15))
+    allocate, adopted, adopt = _ham.allocate, [], _ham._adopt
+
+    def some(node, nbytes):
+        if nbytes == second.value.nbytes:
+            raise MemoryError
+        return allocate(node, nbytes)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_ham, "allocate", some)
+        patch.setattr(_ham, "_adopt", lambda what: adopted.append(what[2]) or adopt(what))
+        with pytest.raises(MemoryError):
+            pool.submit(lambda a, b: a.sum() + b.sum(), first, second).result(WAIT)
+    assert adopted == [first.value.nbytes]  # to be freed
+    assert pool.submit(lambda a, b: a.sum() + b.sum(), first, second).result(WAIT) == 3 << 15
+
+
+def test_workers_of_the_next_job_get_it():
+    array = ham.Resident(np.ones(1 << 16))
+    for _ in range(2):
+        with ham.Executor(workers=1) as executor:
+            assert executor.submit(where, array).result(WAIT)[1] == 1 << 16
+
+
+def test_a_task_that_was_stopped_before_it_began_has_brought_nothing(pool, monkeypatch):
+    adopted, adopt = [], _ham._adopt
+    array, argument = ham.Resident(np.ones(1 << 16)), np.ones(1 << 15)
+    worker = pool.submit(os.getpid).result(WAIT)
+    ends = pool._pool._ends
+
+    class Ends:
+        """The worker sleeps when the call is sent."""
+
+        def __getattr__(self, name):
+            return getattr(ends, name)
+
+        def call(self, *arguments):
+            os.kill(worker, signal.SIGSTOP)
+            end = time.monotonic() + WAIT
+            while open(f"/proc/{worker}/stat").read().rpartition(")")[2].split()[0] != "T":
+                assert time.monotonic() < end
+            ends.call(*arguments)
+
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(pool._pool, "_ends", Ends())
+            future = pool.submit(lambda a, b: None, array, argument)
+            patch.setattr(_ham, "_adopt", lambda what: adopted.append(what[2]) or adopt(what))
+            assert future.request_stop()
+            os.kill(worker, signal.SIGCONT)
+            with pytest.raises(ham.OperationCancelled) as caught:
+                future.result(WAIT)
+    finally:
+        os.kill(worker, signal.SIGCONT)
+    assert caught.value.outcome == "not_run"
+    assert sorted(adopted) == [argument.nbytes, array.value.nbytes]  # to be freed
+    assert pool.submit(where, array).result(WAIT)[1] == 1 << 16
+
+
+def test_results_of_tasks_whose_time_is_over_are_freed(pool, monkeypatch):
+    discarded, discard = [], _pickles.discard
+    monkeypatch.setattr(_pickles, "discard", lambda message: discarded.append(_pickles.has_buffers(message)) or discard(message))
+
+    def late():
+        while not ham.this_call.stop_requested():
+            time.sleep(0.001)
+        return np.ones(1 << 16)
+
+    with pytest.raises(ham.DeadlineExceeded):
+        pool.within(0.05).submit(late).result(WAIT)
+    assert pool.submit(len, "abc").result(WAIT) == 3 and discarded == [True]
 
 
 def test_only_tasks_have_it():

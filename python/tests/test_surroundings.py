@@ -1,5 +1,6 @@
 """The executor within pytest and Jupyter, which import programs in ways of their own. Run by run.sh, with the package installed."""
 
+import importlib.machinery
 import json
 import os
 import subprocess
@@ -7,6 +8,8 @@ import sys
 import textwrap
 
 import pytest
+
+from ham import _pickles
 
 WAIT = 240  # seconds; generous, for machines under load
 
@@ -58,6 +61,17 @@ def test_under_pytest(tmp_path, mode):
     command = [sys.executable, "-c", run, "-q", "-p", "no:cacheprovider", f"--import-mode={mode}", "tests"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=WAIT)
     assert ended.returncode == 0 and "6 passed" in ended.stdout, ended.stdout + ended.stderr
+
+
+def test_packages_with_a_finder_of_their_own_cross_by_reference(monkeypatch):
+    class Finder:
+        @staticmethod
+        def find_spec(name, path, target=None):
+            return importlib.machinery.ModuleSpec(name, None) if name == "installed_in_place" else None
+
+    assert not _pickles._importable("not_installed.part")
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
+    assert _pickles._importable("installed_in_place.part")
 
 
 CELLS = [
