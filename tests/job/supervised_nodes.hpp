@@ -28,7 +28,7 @@ template <class Done>
 class supervised_nodes : public testing::Test, protected process_starter {
  protected:
   supervised_nodes() { live(1); }
-  ~supervised_nodes() override { supervisor_.stop(); }
+  void TearDown() override { supervisor_.stop(); }  // its threads call this object
 
   void live(node_t process) {
     static_cast<void>(host_->peers.grow_to(static_cast<std::size_t>(process) + 1));
