@@ -18,8 +18,8 @@ class hanging_nodes : public testing::Test, protected process_starter {
     host_->locked([&] { host_->peers.claim(1)->state.store(peer_state::ready); });
     testing::internal::CaptureStderr();
   }
-  ~hanging_nodes() override {
-    supervisor_.stop();
+  void TearDown() override {
+    supervisor_.stop();  // its threads call this object
     static_cast<void>(testing::internal::GetCapturedStderr());
     if (call_ == nullptr) return;
     host_->locked(
