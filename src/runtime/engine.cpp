@@ -92,6 +92,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       continuations(this, calls.due()),
       numbers(&calls.due()),
       reports(calls.due()),
+      graphs(*this, calls.due()),
       calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
       greetings(own, replies, waits),
       all_connections(*this,
@@ -132,6 +133,7 @@ engine::~engine() {
   transports_.shutdown();
   memory.transfers().stop();
   settle_the_rest();
+  graphs.clear();
   if (const std::uint64_t untold = take_unreported(); untold != 0)
     base::log("runtime", base::log_level::warning, "node %d: %llu more errors that nobody has read are not shown",
               self_, static_cast<unsigned long long>(untold));

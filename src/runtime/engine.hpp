@@ -45,6 +45,7 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/contexts.hpp"
+#include "runtime/graph_parts.hpp"
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
 
@@ -322,6 +323,7 @@ class engine final : public called_node,
   continuation_runner continuations;
   replacements numbers;             ///< which processes supervised numbers stand for
   event_reports reports;            ///< what the program is told of nodes
+  graph_parts graphs;               ///< its parts of recorded graphs
   dispatcher calls_in;              ///< what calls that have been received go through
   handshake greetings;              ///< what nodes tell each other when they meet
   connections all_connections;      ///< and what becomes of calls when nodes are lost
