@@ -92,7 +92,6 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       continuations(this, calls.due()),
       numbers(&calls.due()),
       reports(calls.due()),
-      graphs(*this, calls.due()),
       calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
       greetings(own, replies, waits),
       all_connections(*this,

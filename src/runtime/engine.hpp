@@ -323,7 +323,6 @@ class engine final : public called_node,
   continuation_runner continuations;
   replacements numbers;             ///< which processes supervised numbers stand for
   event_reports reports;            ///< what the program is told of nodes
-  graph_parts graphs;               ///< its parts of recorded graphs
   dispatcher calls_in;              ///< what calls that have been received go through
   handshake greetings;              ///< what nodes tell each other when they meet
   connections all_connections;      ///< and what becomes of calls when nodes are lost
@@ -347,6 +346,9 @@ class engine final : public called_node,
   std::mutex mutex_;  ///< guards the next
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};
+
+ public:
+  graph_parts graphs{*this, calls.due()};  ///< its parts of recorded graphs
 };
 
 /// From a thread of the library's own: the thread that polls settles it, and what waits for it goes on there.

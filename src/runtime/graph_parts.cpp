@@ -192,6 +192,8 @@ void lose_graph_node(std::uint64_t id, node_t node, const std::string& why) {
   if (part != nullptr && part->observer() != nullptr) part->observer()->on_lost(node, why);
 }
 
+void answer_graph_probe() {}
+
 [[maybe_unused]] static const bool graph_calls_run =
     always_run(fn<&reserve_graph_part>, fn<&install_graph_part>, fn<&release_graph_part>);
 
@@ -258,6 +260,15 @@ void send_loss(engine& at, const part_address& to, node_t node, const std::strin
 
 void send_release(engine& at, const part_address& to) noexcept {
   send_if_there([&] { offload::ping(destination_of(at, to), fn<&release_graph_part>, to.id); });
+}
+
+void probe_node(engine& at, node_t node, std::function<void()> then) noexcept {
+  send_if_there([&] {
+    offload::async(destination_of(at, {node, 0}), fn<&answer_graph_probe>)
+        .on_result([then = std::move(then)](offload::future<void> answer) {
+          if (answer.has_value()) then();
+        });
+  });
 }
 
 std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -88,6 +89,9 @@ void send_failure(engine& at, const offload::detail::part_address& to, std::uint
                   const std::string& name, const std::exception_ptr& why) noexcept;
 void send_loss(engine& at, const offload::detail::part_address& to, node_t node, const std::string& why) noexcept;
 void send_release(engine& at, const offload::detail::part_address& to) noexcept;
+
+/// Calls `then` if the node answers; if not, its loss is told to all graphs. Nobody holds a lock.
+void probe_node(engine& at, node_t node, std::function<void()> then) noexcept;
 
 /// On every node at once. They throw as offload::async, and what the node throws.
 [[nodiscard]] std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes);

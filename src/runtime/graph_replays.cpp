@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "core/unobserved.hpp"
 #include "ham/msg/names.hpp"
+#include "ham/offload/stage_error.hpp"
 #include "ham/offload/stop.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
@@ -346,10 +347,16 @@ void graph_replays::on_failed(std::uint32_t replay_number, std::uint32_t stage, 
   });
 }
 
+/// The node may have died, which this one notes by itself, perhaps later; or only those two have lost each other.
 void graph_replays::on_lost(node_t node, const std::string& why) noexcept {
-  locked([&] {
-    if (where_ != nullptr) fail_all(loss_of(node, *where_, why));
-  });
+  try {
+    probe_node(at_, node, [self = shared_from_this(), node, why] {
+      self->locked([&] {
+        if (self->where_ != nullptr) self->fail_all(self->loss_of(node, *self->where_, why));
+      });
+    });
+  } catch (const std::bad_alloc&) {  // the replays wait until their deadlines, or until the node is lost here, too
+  }
 }
 
 void graph_replays::lose(node_t node) noexcept {

@@ -59,6 +59,9 @@ namespace ham::inline v0::bench {
 /// 10^5 tasks of 10 us on a pool of two targets, as calls and as a map, beside two threads that run the same tasks.
 [[nodiscard]] report run_pool(const settings& how);
 
+/// Replays of recorded graphs - dependent calls on one target and over two, a repeat - beside the same calls one by one.
+[[nodiscard]] report run_graphs(const settings& how);
+
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "ham/offload/detail/graph_calls.hpp"
+#include "ham/offload/stage_error.hpp"
 
 namespace ham::inline v0::offload {
 

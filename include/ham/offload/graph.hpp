@@ -73,7 +73,7 @@ class graph {
             callable);
       } else {
         using parameters =
-            typename detail::signature_of_call<std::decay_t<Callable>, detail::graph_type_t<Args>...>::parameters;
+            typename detail::graph_parameters<std::decay_t<Callable>, detail::graph_type_t<Args>...>::type;
         add_callable(arguments, msg::core_of(callable));
         add_arguments(static_cast<parameters*>(nullptr), arguments, static_cast<Args&&>(args)...);
       }

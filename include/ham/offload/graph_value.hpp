@@ -9,6 +9,7 @@
 
 #include "ham/offload/detail/graph_calls.hpp"
 #include "ham/offload/memory.hpp"
+#include "ham/offload/remote.hpp"
 
 namespace ham::inline v0::offload {
 
@@ -69,6 +70,19 @@ using graph_type_t =
 
 template <class Callable, class... Args>
 using graph_plan_of = call_plan<std::decay_t<Callable>, graph_type_t<Args>...>;
+
+/// What is encoded for a call with these arguments.
+template <class Callable, class... Args>
+struct graph_parameters {
+  using type = typename signature_of_call<Callable, Args...>::parameters;
+};
+template <class Pointer, Pointer Method, class Handle, class... Args>
+requires(std::is_member_function_pointer_v<Pointer>&&
+             is_object_handle_v<std::remove_cvref_t<Handle>>) struct graph_parameters<fn_t<Pointer, Method>, Handle,
+                                                                                      Args...>
+    : graph_parameters<method_on<Method, Handle>,
+                       offload::remote_ref<typename std::remove_cvref_t<Handle>::element_type>, Args...> {
+};
 
 /// The body of a repeat is being recorded; ends that if it throws.
 class open_repeat {

@@ -134,7 +134,7 @@ template <class Result, class... Args>
   if (entered.number != 0) {
     entered_replay replay(of, entered);
     [[maybe_unused]] std::byte* at = entered.inputs;
-    const auto encode_one = [&at](const auto& value) {
+    [[maybe_unused]] const auto encode_one = [&at](const auto& value) {
       const std::size_t size = msg::encoded_size(value);
       msg::writer to(at, size);
       msg::encode(to, value);
