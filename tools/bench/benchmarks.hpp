@@ -59,6 +59,13 @@ namespace ham::inline v0::bench {
 /// 10^5 tasks of 10 us on a pool of two targets, as calls and as a map, beside two threads that run the same tasks.
 [[nodiscard]] report run_pool(const settings& how);
 
+/// From request_stop() to the answer of a function that polls its stop token, over shared memory and tcp, beside an
+/// empty call; what a poll costs.
+[[nodiscard]] report run_stops(const settings& how);
+
+/// From kill -9 of a supervised target to the first answer of its successor, 143 times a round; what the host holds
+/// before and afterwards.
+[[nodiscard]] report run_respawn(const settings& how);
 /// Replays of recorded graphs - dependent calls on one target and over two, a repeat - beside the same calls one by one.
 [[nodiscard]] report run_graphs(const settings& how);
 

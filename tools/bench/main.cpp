@@ -50,6 +50,8 @@ constexpr benchmark benchmarks[] = {
     {"relay", "calls between two targets that only the host connects", run_relay},
     {"event-loop", "an empty call whose host waits in epoll", run_event_loop},
     {"pool", "short tasks on a pool of two targets", run_pool},
+    {"stops", "from a stop to the answer of a function that polls its token", run_stops},
+    {"respawn", "from the death of a supervised target to the next answer", run_respawn},
     {"graphs", "replays of recorded graphs beside the calls that they take the place of", run_graphs},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
