@@ -18,7 +18,8 @@ class graph_replays::installing {
     mine_ = of_.installing_.compare_exchange_strong(nobody, std::this_thread::get_id());
     if (!mine_ && nobody == std::this_thread::get_id())
       throw call_error(
-          "a graph is replayed while this very thread installs it (a call or a continuation came in between); replay it "
+          "a graph is replayed while this very thread installs it (a call or a continuation came in between); replay "
+          "it "
           "on another thread, or later");
   }
   installing(const installing&) = delete;
@@ -159,9 +160,7 @@ void check_inputs(const graph_replays& of, std::span<const std::type_info* const
 replay_ticket enter_replay(graph_replays& of, const replay_options& how, std::span<const std::size_t> sizes) {
   return of.enter(how, sizes);
 }
-void send_replay(graph_replays& of, const replay_ticket& entered, const replay_options& how) {
-  of.send(entered, how);
-}
+void send_replay(graph_replays& of, const replay_ticket& entered, const replay_options& how) { of.send(entered, how); }
 void abandon_replay(graph_replays& of, const replay_ticket& entered) noexcept { of.abandon(entered); }
 void close_graph(graph_replays& of) noexcept { of.close(); }
 std::size_t replays_in_flight(const graph_replays& of) { return of.in_flight(); }

@@ -47,7 +47,9 @@ class graph_part::stage_run final : public result_sink, public continuation {
   /// The slot of its transfer has settled.
   void transferred() noexcept;
   /// Whether who has begun it goes on with it; else who ends it does.
-  [[nodiscard]] bool ended_meanwhile() noexcept { return now_.exchange(phase::left, std::memory_order_acq_rel) != phase::begun; }
+  [[nodiscard]] bool ended_meanwhile() noexcept {
+    return now_.exchange(phase::left, std::memory_order_acq_rel) != phase::begun;
+  }
   [[nodiscard]] bool has_ended() const noexcept { return now_.load(std::memory_order_acquire) != phase::begun; }
 
   graph_part* part = nullptr;
@@ -58,7 +60,7 @@ class graph_part::stage_run final : public result_sink, public continuation {
   std::uint32_t number = 0;  // within the part
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
-  bytes payload;             // of several sources
+  bytes payload;                     // of several sources
   std::atomic<phase> now_{phase::begun};
 
  private:
@@ -69,10 +71,10 @@ class graph_part::stage_run final : public result_sink, public continuation {
 };
 
 struct graph_part::frame {
-  std::uint32_t replay = 0;           // under the lock of the part, as the next two
-  std::uint32_t users = 0;            // threads, and stages that end on another one
-  bool replaced = false;              // goes with the last user
-  std::atomic<bool> stopped{false};   // no further stage begins
+  std::uint32_t replay = 0;          // under the lock of the part, as the next two
+  std::uint32_t users = 0;           // threads, and stages that end on another one
+  bool replaced = false;             // goes with the last user
+  std::atomic<bool> stopped{false};  // no further stage begins
   std::vector<bytes> values;
   std::vector<stage_run> stages;
 };
@@ -367,8 +369,8 @@ void graph_part::complete(stage_run& stage, ready_list& ready) noexcept {
 void graph_part::fan_out(frame& of, std::uint32_t stage, ready_list& ready) {
   const part_stage& ended = plan_.stages[stage];
   for (const part_target& to : ended.targets) {
-    const std::span<const std::byte> value = to.with_value ? std::span<const std::byte>(of.values[stage])
-                                                           : std::span<const std::byte>();
+    const std::span<const std::byte> value =
+        to.with_value ? std::span<const std::byte>(of.values[stage]) : std::span<const std::byte>();
     send_to_part(at_, plan_.parts[to.part], of.replay, to.port, value);
   }
   count_down(of, ended.next, ready);

@@ -39,8 +39,8 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   using plan = offload::detail::part_plan;
   using transfers = std::vector<offload::detail::graph_transfer>;
 
-  /// `from`: the node that has compiled the graph. `observer`, `transfers`: there; else none. Throws ham::call_error for
-  /// a plan that cannot be executed here.
+  /// `from`: the node that has compiled the graph. `observer`, `transfers`: there; else none. Throws ham::call_error
+  /// for a plan that cannot be executed here.
   graph_part(engine& at, node_t from, plan what, std::shared_ptr<replay_observer> observer = {}, transfers moves = {});
   graph_part(const graph_part&) = delete;
   graph_part& operator=(const graph_part&) = delete;
@@ -78,7 +78,8 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   void complete(stage_run& stage, ready_list& ready) noexcept;
   void fan_out(frame& of, std::uint32_t stage, ready_list& ready);
   void resume(stage_run& stage) noexcept;
-  [[nodiscard]] std::span<const std::byte> source(const frame& of, std::uint32_t stage, std::size_t index) const noexcept;
+  [[nodiscard]] std::span<const std::byte> source(const frame& of, std::uint32_t stage,
+                                                  std::size_t index) const noexcept;
   [[nodiscard]] std::span<const std::byte> gather(stage_run& stage);
   void report(const frame& of, std::uint32_t stage, std::exception_ptr why) noexcept;
 

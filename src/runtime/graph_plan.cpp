@@ -155,7 +155,8 @@ class division {
 };
 
 void require(bool holds) {
-  if (!holds) throw call_error("a part of a graph that cannot be (its numbers lead nowhere) compile it by offload::graph");
+  if (!holds)
+    throw call_error("a part of a graph that cannot be (its numbers lead nowhere) compile it by offload::graph");
 }
 
 void require_below(const std::vector<std::uint32_t>& all, std::size_t limit) {

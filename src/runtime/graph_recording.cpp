@@ -50,9 +50,10 @@ void check_loops(const graph_recording& graph, const finished_recording& made) {
     for (const std::uint32_t before : made.needs[stage]) {
       const std::uint32_t from = loop_of_result(made.stages[before]);
       if (from == 0 || from == loop_of_begin(made.stages[stage])) continue;
-      refuse("in which " + name_of_stage(stage, made.stages[stage].name) + " comes after " +
-             describe_stage(graph, before) +
-             ", which is repeated and is not (outside of a repeat there is only its last value) use what repeat() gives");
+      refuse(
+          "in which " + name_of_stage(stage, made.stages[stage].name) + " comes after " +
+          describe_stage(graph, before) +
+          ", which is repeated and is not (outside of a repeat there is only its last value) use what repeat() gives");
     }
   }
 }
@@ -88,7 +89,8 @@ void check_cycles(const finished_recording& made) {
   std::string text = name_of_stage(at, made.stages[at].name);
   for (auto one = std::find(path.begin(), path.end(), at) + 1; one != path.end(); ++one)
     text += ", after " + name_of_stage(*one, made.stages[*one].name);
-  refuse("because of a cycle: " + text + ", after " + name_of_stage(at, made.stages[at].name) + "; leave out an after()");
+  refuse("because of a cycle: " + text + ", after " + name_of_stage(at, made.stages[at].name) +
+         "; leave out an after()");
 }
 
 }  // namespace
@@ -129,8 +131,9 @@ std::uint32_t record_transfer(graph_recording& graph, const char* verb, graph_tr
 
 std::uint32_t begin_repeat(graph_recording& graph, graph_argument* initial) {
   if (graph.open_loop != 0)
-    throw config_error("a repeat of a graph within another one (that is not supported) make one function of the inner "
-                       "one, or call it from the body");
+    throw config_error(
+        "a repeat of a graph within another one (that is not supported) make one function of the inner "
+        "one, or call it from the body");
   graph.open_loop = ++graph.loops;
   recorded_stage entry{.kind = stage_kind::entry, .name = "repeat"};
   if (initial != nullptr) entry.arguments.push_back(std::move(*initial));
@@ -169,7 +172,8 @@ void record_name(graph_recording& graph, std::uint32_t stage, std::string name) 
 }
 
 void expect_same_graph(const graph_recording* mine, const graph_recording* other) {
-  if (mine != other) throw config_error("a stage uses a value of another graph (values belong to the one that made them)");
+  if (mine != other)
+    throw config_error("a stage uses a value of another graph (values belong to the one that made them)");
 }
 
 finished_recording finish_recording(const graph_recording& graph, std::uint32_t result,
@@ -206,9 +210,8 @@ finished_recording finish_recording(const graph_recording& graph, std::uint32_t 
     }
     // Something has to begin it in every iteration.
     const std::uint32_t own = loop_of_begin(one);
-    const bool begun = own == 0 || std::any_of(made.needs[stage].begin(), made.needs[stage].end(), [&](auto before) {
-                         return loop_of_result(made.stages[before]) == own;
-                       });
+    const bool begun = own == 0 || std::any_of(made.needs[stage].begin(), made.needs[stage].end(),
+                                               [&](auto before) { return loop_of_result(made.stages[before]) == own; });
     if (!begun) made.needs[stage].push_back(entry_of(own));
   }
   made.stages.push_back(std::move(finish));

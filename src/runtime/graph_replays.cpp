@@ -22,16 +22,17 @@ std::exception_ptr late_replay(call_outcome outcome) {
   const bool begun = outcome != call_outcome::not_run;
   return std::make_exception_ptr(deadline_exceeded(
       begun ? "a replay of a graph did not end before its deadline (stages that have begun go on, no other ones begin)"
-            : "a replay of a graph has not begun before its deadline (as many as it allows were in flight) allow more time",
+            : "a replay of a graph has not begun before its deadline (as many as it allows were in flight) allow more "
+              "time",
       outcome));
 }
 
 std::exception_ptr stopped_replay(call_outcome outcome) {
   const bool begun = outcome != call_outcome::not_run;
-  return std::make_exception_ptr(operation_cancelled(
-      begun ? "a replay of a graph was stopped (stages that have begun go on, no other ones begin)"
-            : "a replay of a graph has not begun (it was stopped before)",
-      outcome));
+  return std::make_exception_ptr(
+      operation_cancelled(begun ? "a replay of a graph was stopped (stages that have begun go on, no other ones begin)"
+                                : "a replay of a graph has not begun (it was stopped before)",
+                          outcome));
 }
 
 /// Of an error that has to be made under a lock.
@@ -48,12 +49,13 @@ std::exception_ptr made_or_no_memory(Make make) noexcept {
 
 /// An entry of the table. As a continuation it tells the nodes that a replay has failed.
 struct graph_replays::replay : continuation {
-  replay() noexcept : continuation{[](continuation* self) {
-    auto* const me = static_cast<replay*>(self);
-    std::shared_ptr<graph_replays> of;
-    of = me->owner;
-    of->abort(*me);
-  }} {}
+  replay() noexcept
+      : continuation{[](continuation* self) {
+          auto* const me = static_cast<replay*>(self);
+          std::shared_ptr<graph_replays> of;
+          of = me->owner;
+          of->abort(*me);
+        }} {}
 
   call_slot* slot = nullptr;  // of its future; nullptr: it has settled
   std::uint32_t number = 0;
@@ -390,10 +392,10 @@ std::exception_ptr graph_replays::loss_of(node_t node, const installation& where
     details.outcome = call_outcome::may_have_run;
     const peer_hold who = at_.peers.hold(node);
     if (who && who->state.load(std::memory_order_acquire) == peer_state::lost) return who->about.failure(details);
-    return std::make_exception_ptr(node_failure(
-        "node " + std::to_string(node) + " of a graph cannot be reached by all of its nodes: " + why + "; " +
-            details.function + " has perhaps run",
-        details));
+    return std::make_exception_ptr(node_failure("node " + std::to_string(node) +
+                                                    " of a graph cannot be reached by all of its nodes: " + why + "; " +
+                                                    details.function + " has perhaps run",
+                                                details));
   });
 }
 

@@ -166,7 +166,8 @@ TEST_F(allocation, replays_of_a_graph) {
   runtime rt(nodes("shm:2"));
   offload::graph g;
   auto in = g.input<double>();
-  auto at = g.call(1, [](double value, int more) { return value + more; }, in, 1);
+  auto at = g.call(
+      1, [](double value, int more) { return value + more; }, in, 1);
   for (int i = 0; i < 3; ++i) at = g.call(i % 2 + 1, fn<&half>, at);
   auto last = g.repeat(
       at, [&](offload::graph_value<double> value) { return g.call(2, fn<&half>, g.call(1, fn<&half>, value)); },

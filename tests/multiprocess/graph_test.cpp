@@ -1,11 +1,12 @@
 // Recorded graphs over processes: a node that dies at each stage, several replays in flight, nodes that come back.
 // link: ham::ham
 // timeout: 300
-#include "support.hpp"
+#include "tcp_server.hpp"
 
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include <ham/offload/graph.hpp>
 
@@ -121,8 +122,10 @@ TEST(graph, a_repeat_that_loses_a_node_settles) {
   EXPECT_EQ(step(0).get(), 1000);
   offload::graph endless;
   auto turns = endless.repeat(
-      0, [&](offload::graph_value<int> value) { return endless.call(2, fn<&pass>, endless.call(1, fn<&twice>, value), 1,
-                                                                  no_victim); },
+      0,
+      [&](offload::graph_value<int> value) {
+        return endless.call(2, fn<&pass>, endless.call(1, fn<&twice>, value), 1, no_victim);
+      },
       fn<&never>);
   auto run = endless.compile(turns);
   for (int i = 0; i < 3; ++i) {
@@ -164,9 +167,74 @@ TEST(graph, replays_of_thousands_of_graphs_leave_nothing_on_the_nodes) {
   }
 }
 
+// ---- over every medium, also where targets reach each other through the host
+
+class graph_over : public testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] runtime_options job() {
+    if (GetParam() != "tcp") return nodes(GetParam());
+    runtime_options options = nodes(server_.emplace("").nodes() + ",shm:1");
+    options.tcp_security = "off";
+    return options;
+  }
+
+ private:
+  std::optional<server> server_;
+};
+
+TEST_P(graph_over, chains_repeats_transfers_and_failures) {
+  const runtime rt(job());
+  chain over({1, 2, 1, 0, 2});
+  for (int i = 0; i < 20; ++i) EXPECT_EQ((*over.step)(i, no_victim).get(), i + 5);
+  std::vector<offload::future<int>> running;
+  for (int i = 0; i < 20; ++i) running.push_back((*over.step)(i, no_victim));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(running[static_cast<std::size_t>(i)].get(), i + 5);
+
+  offload::graph g;
+  auto in = g.input<int>();
+  auto last = g.repeat(
+      in,
+      [&](offload::graph_value<int> value) { return g.call(2, fn<&pass>, g.call(1, fn<&twice>, value), 0, no_victim); },
+      fn<&is_large>);
+  EXPECT_EQ(g.compile(last, in)(1).get(), 1023);
+
+  offload::graph moves;
+  std::vector<double> here{1.5, 2.5}, back(2);
+  offload::buffer<double> there(1, 2), beside(2, 2);
+  auto put = moves.put(here, there);
+  auto copied = moves.copy(there.ptr(), beside.ptr(), 2).after(put);
+  auto got = moves.get(beside, back).after(copied);
+  moves.compile(got)().get();
+  EXPECT_EQ(back, here);
+
+  offload::graph large;
+  const std::vector<double> values(100'000, 0.5);
+  auto whole = large.input<std::vector<double>>();
+  auto passed = large.call(
+      1, [](const std::vector<double>& all) { return all; }, whole);
+  auto count = large.call(
+      2, [](std::span<const double> all) { return all.size(); }, passed);
+  EXPECT_EQ(large.compile(count)(values).get(), values.size());
+
+  offload::graph fails;
+  auto bad = fails.call(
+      2, [](int value) -> int { throw std::out_of_range(std::to_string(value)); }, fails.call(1, fn<&twice>, 4));
+  try {
+    static_cast<void>(fails.compile(bad)().get());
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const stage_error& failed) {
+    EXPECT_EQ(failed.stage(), bad.number());
+    EXPECT_THROW(std::rethrow_exception(failed.cause()), std::out_of_range);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(over, graph_over,
+                         testing::Values("loopback:2", "shm:2", "tcp", "emulated:2", "emulated:2/initiator=host"),
+                         [](const auto& info) { return info.param.substr(0, 3) + std::to_string(info.index); });
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (std::getenv("HAM_TARGET") != nullptr) runtime rt(argc, argv);
+  if (std::getenv("HAM_TARGET") != nullptr) const runtime target(runtime_options{});  // does not come back
   return run(argc, argv);
 }

@@ -118,8 +118,8 @@ TEST_F(graphs, take_every_kind_of_callable) {
   auto a = g.call(1, f2f(&twice, 4));
   auto b = g.call(2, pooled(fn<&twice>), a);
   auto c = g.call(1, named<"graph_test_twice">(fn<&twice>), b);
-  auto d = g.call(1, ham::bind([](const std::string& text, int value) { return text.size() + value; },
-                               std::string("abc")), c);
+  auto d = g.call(
+      1, ham::bind([](const std::string& text, int value) { return text.size() + value; }, std::string("abc")), c);
   EXPECT_EQ(g.compile(d)().get(), 35U);
 }
 
@@ -178,7 +178,8 @@ TEST_F(graphs, inputs_that_the_compiler_knows_are_converted) {
   offload::graph g;
   auto x = g.input<double>();
   auto n = g.input<int>();
-  auto y = g.call(1, [](double value, int times) { return value * times; }, x, n);
+  auto y = g.call(
+      1, [](double value, int times) { return value * times; }, x, n);
   EXPECT_EQ(g.compile(y, n, x)(3, 2.5F).get(), 7.5);
 }
 

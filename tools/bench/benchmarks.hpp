@@ -66,6 +66,7 @@ namespace ham::inline v0::bench {
 /// From kill -9 of a supervised target to the first answer of its successor, 143 times a round; what the host holds
 /// before and afterwards.
 [[nodiscard]] report run_respawn(const settings& how);
+
 /// Replays of recorded graphs - dependent calls on one target and over two, a repeat - beside the same calls one by one.
 [[nodiscard]] report run_graphs(const settings& how);
 

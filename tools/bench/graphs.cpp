@@ -98,8 +98,9 @@ report run_graphs(const settings& how) {
   for (const contest& one : contests) add_row(found, one, result);
   result.tables.push_back(std::move(found));
   if (!have_cores)
-    result.remarks.emplace_back("both targets share a core: a message between them takes a switch of processes, and no bar "
-                                "is set for that");
+    result.remarks.emplace_back(
+        "both targets share a core: a message between them takes a switch of processes, and no bar "
+        "is set for that");
   return result;
 }
 

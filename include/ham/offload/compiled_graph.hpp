@@ -24,9 +24,9 @@ class graph;
 /// and may overtake each other.
 ///
 /// The first stage that throws ends the replay: its future fails with ham::stage_error, which names the stage and has
-/// what it threw. If a node of the graph is lost, all replays in flight fail with ham::node_failure, whose function() is
-/// the stage. The graph stays usable: when a supervised node was started again, the next replay installs its part there.
-/// Stages that have not begun when a replay fails do not run; those that run are not interrupted.
+/// what it threw. If a node of the graph is lost, all replays in flight fail with ham::node_failure, whose function()
+/// is the stage. The graph stays usable: when a supervised node was started again, the next replay installs its part
+/// there. Stages that have not begun when a replay fails do not run; those that run are not interrupted.
 template <class Result, class... Inputs>
 class compiled_graph {
   static constexpr bool typed = sizeof...(Inputs) != 0;
@@ -64,9 +64,7 @@ class compiled_graph {
   /// ham::operation_cancelled. Throws ham::call_error for inputs that are not the graph's, ham::node_failure if one of
   /// its nodes is lost for good.
   template <class... Args>
-  requires(!typed) [[nodiscard]] future<Result> operator()(const Args&... args) {
-    return start({}, args...);
-  }
+  requires(!typed) [[nodiscard]] future<Result> operator()(const Args&... args) { return start({}, args...); }
   [[nodiscard]] future<Result> operator()(const Inputs&... args) requires(typed) { return start({}, args...); }
 
   /// The same, but gives nothing at once while `in_flight` replays have not settled.

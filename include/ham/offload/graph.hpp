@@ -77,8 +77,7 @@ class graph {
         add_callable(arguments, msg::core_of(callable));
         add_arguments(static_cast<parameters*>(nullptr), arguments, static_cast<Args&&>(args)...);
       }
-      return {*recording_,
-              detail::record_call(*recording_, node, plan::call::message::entry(), std::move(arguments))};
+      return {*recording_, detail::record_call(*recording_, node, plan::call::message::entry(), std::move(arguments))};
     }
   }
 
@@ -86,8 +85,9 @@ class graph {
   /// memory must stay as long as the graph is replayed.
   template <class Range, class Memory>
   requires detail::fills<Range, Memory> graph_value<void> put(Range&& source, const Memory& target) {
-    static_assert(detail::outlives_statement<Range>, "ham: this range is a temporary, which has gone when the graph is "
-                                                     "replayed. Give it a name");
+    static_assert(detail::outlives_statement<Range>,
+                  "ham: this range is a temporary, which has gone when the graph is "
+                  "replayed. Give it a name");
     const std::size_t count = std::size(source);
     return put(std::data(source), detail::place_in(target, count, "put"), count);
   }
@@ -99,8 +99,9 @@ class graph {
   /// offload::get of this node, into memory that must stay as long as the graph is replayed.
   template <class Range, class Memory>
   requires detail::filled_from<Range, Memory> graph_value<void> get(const Memory& source, Range&& target) {
-    static_assert(detail::outlives_statement<Range>, "ham: this range is a temporary, which has gone when the graph is "
-                                                     "replayed. Give it a name");
+    static_assert(detail::outlives_statement<Range>,
+                  "ham: this range is a temporary, which has gone when the graph is "
+                  "replayed. Give it a name");
     const std::size_t count = std::size(target);
     return get(detail::place_in(source, count, "get"), std::data(target), count);
   }
@@ -155,8 +156,7 @@ class graph {
   /// which replays are given them.
   template <class Result, class First, class... Inputs>
   [[nodiscard]] compiled_graph<Result, First, Inputs...> compile(const graph_value<Result>& result,
-                                                                 graph_options options,
-                                                                 const graph_value<First>& first,
+                                                                 graph_options options, const graph_value<First>& first,
                                                                  const graph_value<Inputs>&... inputs) {
     return compile_as<Result, First, Inputs...>(result, options, first, inputs...);
   }

@@ -65,8 +65,7 @@ template <class Arg>
 inline constexpr bool is_graph_value = graph_type<std::remove_cvref_t<Arg>>::is_value;
 /// What a call with this argument is given: the result that it stands for, or itself.
 template <class Arg>
-using graph_type_t =
-    std::conditional_t<is_graph_value<Arg>, typename graph_type<std::remove_cvref_t<Arg>>::type, Arg>;
+using graph_type_t = std::conditional_t<is_graph_value<Arg>, typename graph_type<std::remove_cvref_t<Arg>>::type, Arg>;
 
 template <class Callable, class... Args>
 using graph_plan_of = call_plan<std::decay_t<Callable>, graph_type_t<Args>...>;
@@ -77,9 +76,8 @@ struct graph_parameters {
   using type = typename signature_of_call<Callable, Args...>::parameters;
 };
 template <class Pointer, Pointer Method, class Handle, class... Args>
-requires(std::is_member_function_pointer_v<Pointer>&&
-             is_object_handle_v<std::remove_cvref_t<Handle>>) struct graph_parameters<fn_t<Pointer, Method>, Handle,
-                                                                                      Args...>
+requires(std::is_member_function_pointer_v<Pointer>&& is_object_handle_v<
+         std::remove_cvref_t<Handle>>) struct graph_parameters<fn_t<Pointer, Method>, Handle, Args...>
     : graph_parameters<method_on<Method, Handle>,
                        offload::remote_ref<typename std::remove_cvref_t<Handle>::element_type>, Args...> {
 };

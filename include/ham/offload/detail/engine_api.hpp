@@ -155,8 +155,8 @@ struct incoming_call {
   std::uint32_t call = 0;
   const msg::handler_entry* function = nullptr;
   batch_reply* batch = nullptr;
-  bool decoded = false;    ///< the arguments were what they should be: what is thrown now is the function's
-  bool stoppable = false;  ///< it is a stoppable_call
+  bool decoded = false;         ///< the arguments were what they should be: what is thrown now is the function's
+  bool stoppable = false;       ///< it is a stoppable_call
   result_sink* sink = nullptr;  ///< takes the result in place of `from`
 };
 
