@@ -93,6 +93,33 @@ void check_cycles(const finished_recording& made) {
          "; leave out an after()");
 }
 
+/// Begins what nothing begins in its iteration, and has decisions wait for what nobody waits for. Of what is in no
+/// repeat, the stages that nobody waits for.
+std::vector<std::uint32_t> end_all(finished_recording& of) {
+  std::vector<bool> is_used(of.stages.size());
+  for (const std::vector<std::uint32_t>& needs : of.needs) {
+    for (const std::uint32_t before : needs) is_used[before] = true;
+  }
+  const auto entry_of = [&of](std::uint32_t loop) {
+    std::uint32_t at = 0;
+    while (of.stages[at].kind != stage_kind::entry || of.stages[at].loop != loop) ++at;
+    return at;
+  };
+  std::vector<std::uint32_t> last;
+  for (std::uint32_t stage = 0; stage < of.stages.size(); ++stage) {
+    const recorded_stage& one = of.stages[stage];
+    const std::uint32_t ends = loop_of_result(one);
+    if (one.kind != stage_kind::input && !is_used[stage])
+      add_once(ends == 0 ? last : of.needs[of.stages[entry_of(ends)].entry], stage);
+    const std::uint32_t begins = loop_of_begin(one);
+    const bool begun = begins == 0 || std::any_of(of.needs[stage].begin(), of.needs[stage].end(), [&](auto before) {
+                         return loop_of_result(of.stages[before]) == begins;
+                       });
+    if (!begun) of.needs[stage].push_back(entry_of(begins));
+  }
+  return last;
+}
+
 }  // namespace
 
 std::string name_of_stage(std::size_t number, const std::string& name) {
@@ -151,7 +178,14 @@ std::uint32_t end_repeat(graph_recording& graph, std::uint32_t entry, std::uint3
   return made;
 }
 
-void leave_repeat(graph_recording& graph) noexcept { graph.open_loop = 0; }
+/// Nothing is left of it.
+void leave_repeat(graph_recording& graph, std::uint32_t entry) noexcept {
+  const auto is_of_it = [entry](std::uint32_t stage) { return stage >= entry; };
+  graph.open_loop = 0;
+  graph.stages.erase(graph.stages.begin() + entry, graph.stages.end());
+  std::erase_if(graph.inputs, is_of_it);
+  for (recorded_stage& one : graph.stages) std::erase_if(one.after, is_of_it);
+}
 
 node_t node_of_stage(const graph_recording& graph, std::uint32_t stage) {
   const recorded_stage& one = graph.stages[stage];
@@ -184,37 +218,9 @@ finished_recording finish_recording(const graph_recording& graph, std::uint32_t 
   check_inputs_named(graph, made.inputs);
   made.stages = graph.stages;
   for (const recorded_stage& one : made.stages) made.needs.push_back(needs_of(one));
-  std::vector<bool> is_used(made.stages.size());
-  for (std::uint32_t stage = 0; stage < made.stages.size(); ++stage) {
-    for (const std::uint32_t before : made.needs[stage]) {
-      // What is used behind a repeat does not end its iterations.
-      if (loop_of_begin(made.stages[stage]) == loop_of_result(made.stages[before])) is_used[before] = true;
-    }
-  }
-  recorded_stage finish{.kind = stage_kind::finish, .name = "result", .arguments = {{result, {}}}};
-  std::vector<std::uint32_t> last{result};
-  for (std::uint32_t stage = 0; stage < made.stages.size(); ++stage) {
-    const recorded_stage& one = made.stages[stage];
-    const std::uint32_t loop = loop_of_result(one);
-    const auto entry_of = [&](std::uint32_t number) {
-      return static_cast<std::uint32_t>(
-          std::find_if(made.stages.begin(), made.stages.end(),
-                       [&](const recorded_stage& s) { return s.kind == stage_kind::entry && s.loop == number; }) -
-          made.stages.begin());
-    };
-    if (one.kind != stage_kind::input && !is_used[stage]) {
-      if (loop == 0)
-        add_once(last, stage);
-      else
-        add_once(made.needs[made.stages[entry_of(loop)].entry], stage);
-    }
-    // Something has to begin it in every iteration.
-    const std::uint32_t own = loop_of_begin(one);
-    const bool begun = own == 0 || std::any_of(made.needs[stage].begin(), made.needs[stage].end(),
-                                               [&](auto before) { return loop_of_result(made.stages[before]) == own; });
-    if (!begun) made.needs[stage].push_back(entry_of(own));
-  }
-  made.stages.push_back(std::move(finish));
+  std::vector<std::uint32_t> last = end_all(made);
+  add_once(last, result);
+  made.stages.push_back({.kind = stage_kind::finish, .name = "result", .arguments = {{result, {}}}});
   made.needs.push_back(std::move(last));
   check_loops(graph, made);
   check_cycles(made);

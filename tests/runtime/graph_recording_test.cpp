@@ -91,9 +91,12 @@ TEST(graph_recording, what_makes_no_sense_is_refused_at_once) {
   EXPECT_THROW(record_order(graph, x, x), config_error);
   EXPECT_THROW(static_cast<void>(node_of_stage(graph, x)), config_error);
   EXPECT_THROW(expect_same_graph(&graph, nullptr), config_error);
-  static_cast<void>(begin_repeat(graph, nullptr));
+  const auto entry = begin_repeat(graph, nullptr);
   EXPECT_THROW(static_cast<void>(begin_repeat(graph, nullptr)), config_error);
-  leave_repeat(graph);
+  static_cast<void>(record_input(graph, typeid(int)));
+  leave_repeat(graph, entry);
+  EXPECT_EQ(graph.stages.size(), 1U);
+  EXPECT_EQ(graph.inputs.size(), 1U);
   EXPECT_EQ(graph.open_loop, 0U);
 }
 

@@ -89,7 +89,7 @@ class open_repeat {
   open_repeat(const open_repeat&) = delete;
   open_repeat& operator=(const open_repeat&) = delete;
   ~open_repeat() {
-    if (of_ != nullptr) leave_repeat(*of_);
+    if (of_ != nullptr) leave_repeat(*of_, entry_);
   }
   [[nodiscard]] std::uint32_t entry() const noexcept { return entry_; }
   [[nodiscard]] std::uint32_t end(std::uint32_t value, std::uint32_t until) {

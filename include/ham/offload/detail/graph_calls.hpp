@@ -47,7 +47,7 @@ using graph_transfer = std::function<call_slot*()>;
 [[nodiscard]] std::uint32_t end_repeat(graph_recording& graph, std::uint32_t entry, std::uint32_t value,
                                        std::uint32_t until);
 /// The body could not be recorded.
-void leave_repeat(graph_recording& graph) noexcept;
+void leave_repeat(graph_recording& graph, std::uint32_t entry) noexcept;
 /// Where a stage runs. Throws ham::config_error of what runs nowhere.
 [[nodiscard]] node_t node_of_stage(const graph_recording& graph, std::uint32_t stage);
 void record_order(graph_recording& graph, std::uint32_t stage, std::uint32_t before);
