@@ -132,6 +132,7 @@ engine::~engine() {
   transports_.shutdown();
   memory.transfers().stop();
   settle_the_rest();
+  graphs.clear();
   if (const std::uint64_t untold = take_unreported(); untold != 0)
     base::log("runtime", base::log_level::warning, "node %d: %llu more errors that nobody has read are not shown",
               self_, static_cast<unsigned long long>(untold));

@@ -45,6 +45,7 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/contexts.hpp"
+#include "runtime/graph_parts.hpp"
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
 
@@ -346,6 +347,9 @@ class engine final : public called_node,
   std::mutex mutex_;  ///< guards the next
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};
+
+ public:
+  graph_parts graphs{*this, calls.due()};  ///< its parts of recorded graphs
 };
 
 /// From a thread of the library's own: the thread that polls settles it, and what waits for it goes on there.

@@ -7,6 +7,10 @@
 namespace ham::inline v0::detail {
 
 void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
+  if (call.sink != nullptr) [[unlikely]] {
+    out.data = call.sink->begin(size);
+    return;
+  }
   peer& to = *call.from;
   const std::size_t whole = size + (call.batch != nullptr ? batch_reply::head_bytes : 0);
   if (whole > to.max_message) [[unlikely]]
@@ -20,6 +24,11 @@ void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
 }
 
 void reply_nothing(incoming_call& call) {
+  if (call.sink != nullptr) [[unlikely]] {
+    static_cast<void>(call.sink->begin(0));
+    call.sink->finish();
+    return;
+  }
   reply_room out;
   if (call.batch != nullptr) {
     call.batch->begin(call.call, 0, out);
@@ -31,7 +40,9 @@ void reply_nothing(incoming_call& call) {
 }
 
 void finish_reply(incoming_call& call, reply_room& reply) noexcept {
-  if (call.batch != nullptr)
+  if (call.sink != nullptr) [[unlikely]]
+    call.sink->finish();
+  else if (call.batch != nullptr)
     call.batch->finish();
   else
     call.at->replies.finish(frame_header::reply(call.call), reply);

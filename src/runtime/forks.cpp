@@ -109,6 +109,7 @@ void engine::detach_after_fork() noexcept {
   peers.detach_after_fork();
   calls_in.detach_after_fork();
   reports.detach_after_fork();
+  graphs.detach_after_fork();
   numbers.detach_after_fork();
   events.detach_after_fork();
   stop_.store(true);

@@ -78,6 +78,10 @@ void received_call_base::run(call_body body) {
 }
 
 void call_failed(incoming_call& call) noexcept {
+  if (call.sink != nullptr) [[unlikely]] {
+    call.sink->fail();
+    return;
+  }
   if (!call.decoded) {
     try {
       throw;
