@@ -70,6 +70,7 @@ ifeq ($(PRESET),release)
 	@scripts/install-deps.sh mpi
 	@scripts/install-deps.sh plots
 	@scripts/install-deps.sh python
+	@scripts/install-deps.sh trace
 endif
 
 test: test-deps build
