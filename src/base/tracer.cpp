@@ -175,6 +175,7 @@ void trace_of_process::write_names() noexcept {
 bool trace_of_process::claim(thread_tracer& by, std::int32_t node, std::size_t events) noexcept {
   const std::uint32_t session = trace_session.load(std::memory_order_acquire);
   if (session == 0 || by.ended_) return false;
+  if (node < 0) node = head_->node;
   take_reading();
   const bool again = by.session_ == session && by.node_ == node && by.chunk_ != nullptr;
   const std::size_t bytes = again ? further_bytes : first_bytes;

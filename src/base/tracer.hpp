@@ -29,8 +29,10 @@ class thread_tracer {
       return;
     store_event(*next_++, one);
   }
-  /// The same for the node of the thread's last event.
+  /// The same for the node of the thread's last event, else the process's.
   void add(const trace_event& one) noexcept { add(node_, one); }
+  /// Of the last event; negative: there was none.
+  [[nodiscard]] std::int32_t node() const noexcept { return node_; }
 
   // ---- a call, from its begin until its answer
   void begin_call(std::uint32_t function, std::size_t bytes) noexcept {

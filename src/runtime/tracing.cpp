@@ -121,9 +121,10 @@ constinit std::atomic<std::uint32_t> session{0};
 
 namespace {
 
+/// Of the engine that the thread works for, else of its last event.
 node_t traced_node() noexcept {
   const ham::detail::engine* const at = ham::detail::current_or_null();
-  return at == nullptr ? -1 : at->self();
+  return at == nullptr ? base::this_tracer.node() : at->self();
 }
 
 }  // namespace
@@ -133,9 +134,8 @@ std::uint64_t begin_span() noexcept { return base::read_ticks(); }
 void end_span(std::uint64_t begun, std::string_view name) noexcept {
   if (!base::tracing()) return;
   const std::uint64_t end = base::read_ticks();
-  const node_t node = traced_node();
-  const std::uint64_t number = base::this_tracer.number_of(node, name);
-  base::this_tracer.add(node, base::trace_event::make(base::trace_kind::span, begun, end, 0, number));
+  const std::uint64_t number = base::this_tracer.number_of(traced_node(), name);
+  base::this_tracer.add(traced_node(), base::trace_event::make(base::trace_kind::span, begun, end, 0, number));
 }
 
 void add_count(std::string_view name, double value) noexcept {

@@ -1,6 +1,7 @@
 // The times of all parts of a trace on one clock, that of the host, and how sure that is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +23,8 @@ class job_clocks {
 
   /// Nanoseconds on the host's monotonic clock.
   [[nodiscard]] double ns(std::uint32_t part, std::uint64_t ticks) const noexcept {
-    return base_ns_ + clocks_[part].line.to_reference(local(part, ticks));
+    constexpr double max_ns = 4e18;  // of a part that somebody has made up
+    return std::clamp(base_ns_ + clocks_[part].line.to_reference(local(part, ticks)), 0.0, max_ns);
   }
   /// How far times of a part may be off beside those of the host; negative: not known.
   [[nodiscard]] double bound(std::uint32_t part) const noexcept { return clocks_[part].line.bound; }

@@ -11,12 +11,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/printable.hpp"
-#include "ham/msg/names.hpp"
 #include "trace/call_counters.hpp"
 #include "trace/job_clocks.hpp"
 #include "trace/lanes.hpp"
 #include "trace/pftrace_writer.hpp"
+#include "trace/slice_names.hpp"
 #include "trace/thread_slices.hpp"
 
 namespace ham::inline v0::trace {
@@ -28,41 +27,6 @@ using category = pftrace_writer::category;
 using text = pftrace_writer::text;
 
 constexpr std::size_t max_lanes = 64;
-constexpr std::size_t max_name = 200;
-
-/// Calls of the library itself that begin and end traces.
-bool is_own(std::string_view function) noexcept { return function.find("trace_control::") != std::string_view::npos; }
-
-/// Names of slices about the functions of one part.
-class slice_names {
- public:
-  slice_names(const base::trace_part& part, pftrace_writer& to) : part_(part), to_(to) {}
-
-  [[nodiscard]] std::string function(std::uint32_t key) const {
-    if (key >= part_.functions.size() || part_.functions[key].empty()) return "function " + std::to_string(key);
-    return base::printable(msg::pretty_name(base::printable(part_.functions[key], msg::max_name_bytes)), max_name);
-  }
-  text of(const char* verb, std::uint32_t key) {
-    const auto [place, fresh] = known_.try_emplace({verb, key}, 0);
-    if (fresh) place->second = to_.intern(verb + function(key));
-    return place->second;
-  }
-  [[nodiscard]] bool hides(std::uint32_t key) {
-    const auto [place, fresh] = hidden_.try_emplace(key, false);
-    if (fresh) place->second = key < part_.functions.size() && is_own(part_.functions[key]);
-    return place->second;
-  }
-  text of_text(std::uint64_t number) {
-    const auto found = part_.texts.find(number);
-    return to_.intern(found == part_.texts.end() ? "unnamed" : found->second);
-  }
-
- private:
-  const base::trace_part& part_;
-  pftrace_writer& to_;
-  std::map<std::pair<const char*, std::uint32_t>, text> known_;
-  std::unordered_map<std::uint32_t, bool> hidden_;
-};
 
 class trace_of_job {
  public:
@@ -132,6 +96,9 @@ void trace_of_job::match() {
         parts_, [this](std::uint32_t part, std::uint64_t ticks) { return clocks_.ns(part, ticks); }, 2 * slack);
   }
   clocks_.widen(parts_, calls_);
+  std::erase_if(calls_, [this](const traced_call& one) {
+    return names_[one.sent.part].hides(event_at(parts_, one.sent).function());
+  });
   number_calls();
 }
 
@@ -143,7 +110,6 @@ void trace_of_job::number_calls() {
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const traced_call& call = calls_[i];
     const trace_event& sent = event_at(parts_, call.sent);
-    if (names_[call.sent.part].hides(sent.function())) continue;
     ++result_.calls;
     for (const event_place& at : {call.sent, call.executed, call.settled})
       if (at) call_of_[at.part][at.thread][at.index] = static_cast<std::uint32_t>(i);

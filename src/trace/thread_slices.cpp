@@ -7,6 +7,8 @@ namespace ham::inline v0::trace {
 void nest(std::vector<slice>& slices) {
   std::stable_sort(slices.begin(), slices.end(), [](const slice& one, const slice& other) {
     if (one.begin != other.begin) return one.begin < other.begin;
+    const bool is_moment = one.end == one.begin;  // of what came before
+    if (is_moment != (other.end == other.begin)) return is_moment;
     if (one.end != other.end) return one.end > other.end;
     return one.index > other.index;  // the outer one is recorded last
   });

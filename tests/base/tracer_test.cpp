@@ -130,6 +130,19 @@ TEST(tracer, keeps_nodes_of_one_thread_apart) {
   EXPECT_EQ(mine(part, 1).size(), 3U);
 }
 
+TEST(tracer, events_of_no_node_are_the_process_s) {
+  trace_setup how;
+  how.node = 4;
+  const traced on(how);
+  std::thread([] {
+    for (int i = 0; i < 3; ++i) this_tracer.add(trace_event::make(trace_kind::slept, 1, 2, 0, 0));
+  }).join();
+  const trace_part part = part_so_far();
+  ASSERT_EQ(part.threads.size(), 1U);
+  EXPECT_EQ(part.threads[0].node, 4);
+  EXPECT_EQ(part.threads[0].events.size(), 3U);
+}
+
 TEST(tracer, grows_and_loses_nothing) {
   const traced on;
   constexpr std::uint64_t count = 100'000;

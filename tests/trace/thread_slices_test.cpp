@@ -42,6 +42,7 @@ TEST(thread_slices, one_without_length_at_the_end_of_another_is_in_it) {
   const auto slices = slices_in(
       {event_of(sent_batch, 10, 30, 1, 0, 2), event_of(sent, 30, 30, 1, 0, 1), event_of(waited, 30, 60, 1, 0, 1)});
   ASSERT_EQ(slices.size(), 3U);
+  EXPECT_EQ(slices[1].end, 30);
   EXPECT_EQ(slices[2].end, 60) << "the batch does not clip what follows";
 }
 
