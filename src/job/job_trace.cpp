@@ -77,7 +77,7 @@ void make_folder(const std::string& folder) {
 }
 
 /// In place of what was there, when it is complete.
-trace::join_result write_whole(const std::string& path, const trace::job_parts& parts) {
+trace::join_result write_complete(const std::string& path, const trace::job_parts& parts) {
   const std::string draft = path + ".part";
   std::ofstream file(draft, std::ios::binary | std::ios::trunc);
   const trace::join_result result = trace::write_trace(parts, file);
@@ -194,7 +194,7 @@ void job_trace::finish() noexcept {
     trace::job_parts parts = read_trace_parts(folder_, job_);
     for (const std::vector<std::byte>& one : fetched)
       if (auto part = base::parse_trace_part(one); part && part->job == job_) parts.push_back(std::move(*part));
-    const trace::join_result result = write_whole(path_, parts);
+    const trace::join_result result = write_complete(path_, parts);
     remove_parts(folder_);
     ::rmdir(folder_.c_str());
     if (result.dropped != 0)
@@ -231,7 +231,7 @@ trace::contents trace::join(const std::string& path) {
         "there are no parts of a trace in " + folder +
         " (its host has joined them, or HAM_TRACE named another file); give the name that HAM_TRACE had");
   }
-  const join_result result = ham::detail::write_whole(path, parts);
+  const join_result result = ham::detail::write_complete(path, parts);
   return {result.nodes, result.calls, result.dropped, result.max_backwards_ns};
 }
 

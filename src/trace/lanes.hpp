@@ -10,7 +10,7 @@ namespace ham::inline v0::trace {
 
 class lanes {
  public:
-  explicit lanes(std::size_t most) noexcept : most_(most) {}
+  explicit lanes(std::size_t max_lanes) noexcept : max_lanes_(max_lanes) {}
 
   /// The lane of a slice that begins no earlier than the one before. nullopt: all are occupied.
   [[nodiscard]] std::optional<std::size_t> place(std::int64_t begin, std::int64_t end) {
@@ -19,14 +19,14 @@ class lanes {
       ends_[i] = end;
       return i;
     }
-    if (ends_.size() == most_) return std::nullopt;
+    if (ends_.size() == max_lanes_) return std::nullopt;
     ends_.push_back(end);
     return ends_.size() - 1;
   }
   [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
 
  private:
-  std::size_t most_;
+  std::size_t max_lanes_;
   std::vector<std::int64_t> ends_;
 };
 

@@ -72,9 +72,9 @@ TEST(tracing, of_pings_batches_and_pooled_calls_has_each_execution) {
   const traced_process on;
   offload::ping(1, fn<&traced_function_of_the_test>, 1);
   offload::batch batch(1);
-  auto one = batch.async(fn<&traced_function_of_the_test>, 1);
-  auto other = batch.async(fn<&traced_function_of_the_test>, 2);
-  batch.send();
+  auto one = batch.add(fn<&traced_function_of_the_test>, 1);
+  auto other = batch.add(fn<&traced_function_of_the_test>, 2);
+  batch.submit();
   EXPECT_EQ(one.get() + other.get(), 5);
   EXPECT_EQ(offload::sync(1, pooled(fn<&traced_pooled_function>), 4), 8);
   EXPECT_EQ(traced_process::events(trace_kind::pinged, "traced_function_of_the_test").size(), 1U);

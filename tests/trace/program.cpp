@@ -19,8 +19,8 @@ int main() {
   for (int i = 0; i < 100; ++i) sum += offload::sync(1, fn<&relay>, 2, i);
   for (int i = 0; i < 10; ++i) offload::ping(2, fn<&note>, i);
   offload::batch batch(1);
-  auto one = batch.async(fn<&add>, 1, 2);
-  batch.send();
+  auto one = batch.add(fn<&add>, 1, 2);
+  batch.submit();
   sum += one.get() + offload::sync(1, pooled(fn<&add>), 1, 2);
   offload::buffer<int> there(1, 100'000);
   const std::vector<int> here(100'000, 3);

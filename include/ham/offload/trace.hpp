@@ -25,8 +25,8 @@ void add_count(std::string_view name, double value) noexcept;
 }  // namespace detail
 
 /// A slice of the calling thread's track, from here to the end of the scope: `trace::span s("assemble");`. Costs a load
-/// where nothing is traced, else some 50 ns. To be destroyed by the thread that made it, in the reverse order. Needs no
-/// runtime. Never throws.
+/// where nothing is traced, else two readings of a clock and a store. To be destroyed by the thread that made it, in
+/// the reverse order. Needs no runtime. Never throws.
 class span {
  public:
   /// `name`: any text, of which the first 200 bytes count; the object refers to it until it goes.
@@ -60,7 +60,8 @@ struct contents {
 };
 
 /// Makes the trace `path` of what the nodes of a job have left in the folder `path`.parts, because its host was killed:
-/// the host does the same at its end. The folder stays. Needs no runtime; blocks, about 3 s per million calls.
+/// the host does the same at its end. The folder stays. Needs no runtime; blocks until all parts are
+/// read and written, seconds for millions of calls.
 /// Throws ham::config_error if there are no parts, or the file cannot be written.
 contents join(const std::string& path);
 
