@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/recorder.hpp"
+#include "base/tracer.hpp"
 #include "core/call_stops.hpp"
 #include "core/deadline_errors.hpp"
 #include "core/outbox_message.hpp"
@@ -129,6 +130,8 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
 
 bool call_sender::begin(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                         when_full policy, call_room& out) {
+  if (base::tracing()) [[unlikely]]
+    base::this_tracer.expect_call();
   const std::uint64_t may_stop =
       static_cast<std::uint64_t>(to.deadline_ns) | stoppable_running_.load(std::memory_order_relaxed);
   if (may_stop != 0) [[unlikely]]
@@ -237,6 +240,8 @@ template <bool CanStop>
     base::this_recorder.record(base::recorded_kind::pinged, who->node, function.key(), no_reply);
   }
   who->bytes_sent.count(total);
+  if (base::tracing()) [[unlikely]]
+    base::this_tracer.begin_call(function.key(), total);
   if (prefix != 0) write_prefix<CanStop>(to, {room, prefix}, out);
   return true;
 }
@@ -324,6 +329,8 @@ void call_sender::follow(frame_header head, std::int64_t deadline_ns) {
 }
 
 bool call_sender::finish(call_room& out) {
+  if (base::tracing()) [[unlikely]]
+    return finish_traced(out);
   if (out.slot == nullptr) return finish(out, frame_header::flagged_call(out.key, no_reply, out.flags));
   const std::uint32_t id = out.slot->id.load(std::memory_order_relaxed);
   const node_t node = out.to->node;
@@ -332,6 +339,31 @@ bool call_sender::finish(call_room& out) {
   // Behind the sending, where it costs nobody time; the slot may be another call's by now.
   base::this_recorder.record(base::recorded_kind::sent, node, function, id);
   return true;
+}
+
+/// The call has been made when its receiver may see it, so that it does not begin there before.
+bool call_sender::finish_traced(call_room& out) {
+  base::thread_tracer& tracer = base::this_tracer;
+  const bool answered = out.slot != nullptr;
+  const std::uint32_t id = answered ? out.slot->id.load(std::memory_order_relaxed) : no_reply;
+  const node_t node = out.to->node;
+  const std::uint32_t function = answered ? out.slot->function->key() : tracer.call_function();
+  const std::uint64_t sent = tracer.end_call();
+  if (!finish(out, frame_header::flagged_call(out.key, id, out.flags))) return false;
+  if (answered) base::this_recorder.record(base::recorded_kind::sent, node, function, id);
+  tracer.add_call(answered ? base::trace_kind::sent : base::trace_kind::pinged, of_.self, node, function, id, sent);
+  return true;
+}
+
+/// The same of a batch, before it is sent: its slots may be other calls' afterwards.
+void call_sender::trace_batch(const peer& to, std::span<call_slot* const> slots, std::uint32_t count) const {
+  base::thread_tracer& tracer = base::this_tracer;
+  const std::uint64_t sent = tracer.end_call();
+  tracer.add_call(base::trace_kind::sent_batch, of_.self, to.node, msg::invalid_key, count, sent);
+  const auto peer = base::trace_event::pair(static_cast<std::uint32_t>(to.node), 0);  // the batch has the bytes
+  for (const call_slot* const slot : slots)
+    tracer.add(of_.self, base::trace_event::make(base::trace_kind::sent, sent, sent, peer,
+                                                 base::trace_event::pair(slot->function->key(), slot->id)));
 }
 
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
@@ -445,6 +477,8 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
   if (to.deadline_ns != 0) {
     for (const call_slot* slot : slots) ids.push_back(slot->id);
   }
+  if (base::tracing()) [[unlikely]]
+    trace_batch(who, slots, count);
   if (finish(out, frame_header::batch(count, (out.flags & in_context) != 0))) {
     for (const std::uint32_t id : ids) of_.calls.add_deadline(id, to.deadline_ns);
     base::this_recorder.record(base::recorded_kind::sent_batch, node, msg::invalid_key, count);

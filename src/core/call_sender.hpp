@@ -135,6 +135,8 @@ class call_sender {
   [[gnu::noinline]] void report(offload::event_kind what, node_t to, const msg::handler_entry* function) noexcept;
   void admit_ping(peer& who, const call_place& to, msg::handler_entry& function);
   inline bool finish(call_room& out, frame_header head);
+  [[gnu::noinline]] bool finish_traced(call_room& out);
+  [[gnu::noinline]] void trace_batch(const peer& to, std::span<call_slot* const> slots, std::uint32_t count) const;
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
   call_slot* missed(node_t to, msg::handler_entry& function, result_decoder decode);
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;

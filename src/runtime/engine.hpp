@@ -185,6 +185,8 @@ class engine final : public called_node,
     return waits.wait_until(
         done, [this, awaited] { return progress(awaited); }, until_ns, awaited);
   }
+  [[gnu::noinline]] bool wait_traced(call_slot& slot, std::int64_t until_ns);
+  bool wait_untraced(call_slot& slot, std::int64_t until_ns);
   bool await_settled(call_slot& slot, std::int64_t until_ns);
   bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
   void await_loss(peer& who, std::int64_t until_ns);
