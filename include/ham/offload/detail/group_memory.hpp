@@ -1,0 +1,100 @@
+// Memory on all nodes of a group: allocate_all, broadcast. Internal.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ham/offload/group.hpp"
+
+namespace ham::inline v0::offload {
+
+namespace detail {
+
+/// Bytes of one message of a broadcast.
+inline constexpr std::size_t broadcast_part_bytes = std::size_t{256} << 10;
+
+/// Runs on each node.
+template <class Element>
+buffer_ptr<Element> allocate_here(std::uint64_t count) {
+  return offload::allocate<Element>(this_node(), count);
+}
+template <class Element>
+void free_here(const std::vector<buffer_ptr<Element>>& buffers) {
+  if (const auto at = this_call::group_position(); at && *at < buffers.size()) offload::free(buffers[*at]);
+}
+template <class Element>
+void store_broadcast(const std::vector<buffer_ptr<Element>>& to, std::uint64_t begin, std::span<const Element> part) {
+  const auto at = this_call::group_position();
+  if (at && *at < to.size()) offload::put_sync(part.data(), to[*at] + begin, part.size());
+}
+/// The nodes of buffers. Throws ham::config_error as group().
+template <class Element>
+[[nodiscard]] group group_of(const std::vector<buffer_ptr<Element>>& buffers) {
+  std::vector<node_t> nodes;
+  nodes.reserve(buffers.size());
+  for (const buffer_ptr<Element>& one : buffers) nodes.push_back(one.node());
+  return group(std::move(nodes));
+}
+
+/// One result for the parts of a broadcast: the first error of each node.
+[[nodiscard]] group_result<void> joined_results(std::vector<node_t> nodes,
+                                                std::vector<future<group_result<void>>>& parts);
+
+template <class Element>
+[[nodiscard]] future<group_result<void>> broadcast_span(std::span<const Element> data,
+                                                        const std::vector<buffer_ptr<Element>>& to) {
+  const group all = group_of(to);
+  constexpr std::size_t step = std::max<std::size_t>(1, broadcast_part_bytes / sizeof(Element));
+  std::vector<future<group_result<void>>> parts;
+  for (std::size_t begin = 0; begin == 0 || begin < data.size(); begin += step) {
+    const std::span<const Element> part = data.subspan(begin, std::min(step, data.size() - begin));
+    parts.push_back(async_all(all, fn<&store_broadcast<Element>>, to, static_cast<std::uint64_t>(begin), part));
+  }
+  if (parts.size() == 1) return std::move(parts.front());
+  return when_all(std::move(parts)).then([nodes = all.nodes()](std::vector<future<group_result<void>>> settled) {
+    return joined_results(nodes, settled);
+  });
+}
+/// Runs on the node of the first buffer.
+template <class Element>
+void broadcast_from_here(buffer_ptr<Element> from, std::uint64_t count, const std::vector<buffer_ptr<Element>>& to) {
+  std::vector<Element> data(count);
+  offload::get_sync(from, data.data(), count);
+  broadcast_span(std::span<const Element>(data), to).get().values();
+}
+
+}  // namespace detail
+
+template <detail::transferable Element>
+std::vector<buffer_ptr<Element>> allocate_all(const group_destination& to, std::size_t count) {
+  auto made = async_all(to, fn<&detail::allocate_here<Element>>, static_cast<std::uint64_t>(count)).get();
+  if (!made.all_ok()) {
+    std::vector<buffer_ptr<Element>> there;
+    for (std::size_t at = 0; at < made.size(); ++at)
+      if (made.ok(at)) there.push_back(made.value(at));
+    if (!there.empty())
+      static_cast<void>(async_all(detail::group_of(there), fn<&detail::free_here<Element>>, there).get());
+  }
+  return std::move(made).values();
+}
+
+template <std::ranges::contiguous_range Range>
+requires detail::transferable<std::ranges::range_value_t<Range>> future<group_result<void>> broadcast(
+    const Range& data, const std::vector<buffer_ptr<std::ranges::range_value_t<Range>>>& to) {
+  return detail::broadcast_span(std::span<const std::ranges::range_value_t<Range>>(data), to);
+}
+
+template <detail::transferable Element>
+void broadcast(const std::vector<buffer_ptr<Element>>& buffers, std::size_t count) {
+  static_cast<void>(detail::group_of(buffers));
+  if (buffers.size() < 2) return;
+  const std::vector<buffer_ptr<Element>> others(buffers.begin() + 1, buffers.end());
+  sync(buffers.front().node(), fn<&detail::broadcast_from_here<Element>>, buffers.front(),
+       static_cast<std::uint64_t>(count), others);
+}
+
+}  // namespace ham::offload
