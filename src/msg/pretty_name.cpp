@@ -24,6 +24,10 @@ class name_reader {
     std::vector<string_view> arguments;
     if (template_arguments(canonical, "ham::detail::bringing_tag", arguments) && arguments.size() == 1)
       return call(arguments[0]) + " [after put]";
+    if (template_arguments(canonical, "ham::detail::group_tag", arguments) && arguments.size() == 1)
+      return call(arguments[0]) + " [group]";
+    if (template_arguments(canonical, "ham::detail::reduce_tag", arguments) && arguments.size() == 2)
+      return call(arguments[0]) + " [group, reduced by " + call(arguments[1]) + "]";
     return call(canonical);
   }
 

@@ -1,7 +1,6 @@
 // Calls of groups: which node passes them on to which, and how its answer comes together.
 #include "ham/offload/group.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -59,10 +58,9 @@ class group_gather {
   /// Sends a message to the first nodes of the parts of `to`.
   void send(engine& at, const node_range& to, std::uint32_t total, const group_message_bytes& message,
             const group_terms& terms) noexcept {
-    const std::size_t parts = std::min(to.nodes.size(), group_fan_out);
     std::size_t begin = 0;
-    for (std::size_t i = 0; i < parts; ++i) {
-      const std::size_t count = to.nodes.size() / parts + (i < to.nodes.size() % parts ? 1 : 0);
+    for (std::size_t i = 0; i < group_parts(to.nodes.size()); ++i) {
+      const std::size_t count = group_part_size(to.nodes.size(), i);
       send_part(at, {to.nodes.subspan(begin, count), to.first + static_cast<std::uint32_t>(begin)}, total, message,
                 terms);
       begin += count;
@@ -272,7 +270,8 @@ call_slot* start_group(const group_terms& terms, const std::vector<node_t>& node
     throw;
   }
   if (terms.token != nullptr && terms.token->stop_requested()) {
-    fail_local(slot, stopped_call(msg::handler_table::local(), nodes.front(), &message.function, call_outcome::not_run));
+    fail_local(slot,
+               stopped_call(msg::handler_table::local(), nodes.front(), &message.function, call_outcome::not_run));
     delete gather;
     return &slot;
   }

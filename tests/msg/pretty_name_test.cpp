@@ -64,6 +64,13 @@ TEST(PrettyName, OfCallsThatBringBytesAlong) {
   EXPECT_EQ(pretty_name("ham::detail::bringing_tag<a,b>"), "ham::detail::bringing_tag<a, b>");
 }
 
+TEST(PrettyName, OfCallsOfGroups) {
+  EXPECT_EQ(pretty_name("ham::detail::group_tag<ham::msg::call_tag<ham::fn_t<int(*)(long),&f>>>"), "f(long) [group]");
+  EXPECT_EQ(pretty_name("ham::detail::reduce_tag<ham::msg::call_tag<ham::fn_t<int(*)(long),&f>>,"
+                        "ham::msg::call_tag<ham::fn_t<int(*)(int,int),&add>>>"),
+            "f(long) [group, reduced by add(int, int)]");
+}
+
 TEST(PrettyName, OfPolicies) {
   EXPECT_EQ(
       pretty_name("ham::msg::call_tag<ham::msg::policy_tag<ham::msg::execution_policy_pooled,ham::fn_t<int(*)(),&f>>>"),

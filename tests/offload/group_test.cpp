@@ -101,7 +101,8 @@ TEST_P(group, passes_arguments_to_every_node) {
 
 TEST_P(group, takes_lambdas_policies_and_functions_of_no_result) {
   const int factor = 3;
-  const auto tripled = offload::sync_all(all, [factor](int value) { return factor * value; }, 5);
+  const auto tripled = offload::sync_all(
+      all, [factor](int value) { return factor * value; }, 5);
   EXPECT_EQ(tripled, std::vector<int>(all.size(), 15));
   EXPECT_EQ(offload::sync_all(all, pooled(fn<&where>)), all.nodes());
   offload::sync_all(all, fn<&nothing>);

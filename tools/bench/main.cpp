@@ -50,6 +50,7 @@ constexpr benchmark benchmarks[] = {
     {"relay", "calls between two targets that only the host connects", run_relay},
     {"event-loop", "an empty call whose host waits in epoll", run_event_loop},
     {"pool", "short tasks on a pool of two targets", run_pool},
+    {"groups", "one call for 1 to 256 targets along a tree", run_groups},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
     {"openmp", "empty calls and transfers beside OpenMP target regions on LLVM's host device", run_openmp},

@@ -198,8 +198,8 @@ template <detail::transferable Element>
 /// Writes the same elements to memory on many nodes, along a tree: data of at most 256 KiB in one message, longer data
 /// in several, of which the next ones leave while the first ones are passed on. The nodes are those of the buffers,
 /// which are all of one group, in any order, and must be different. The data may be changed when it returns; it blocks
-/// while the queues are full. A node whose buffer cannot be written (freed, too short) fails with ham::buffer_error. The
-/// result is that of the group of these nodes; see async_all. Throws ham::config_error as group().
+/// while the queues are full. A node whose buffer cannot be written (freed, too short) fails with ham::buffer_error.
+/// The result is that of the group of these nodes; see async_all. Throws ham::config_error as group().
 template <std::ranges::contiguous_range Range>
 requires detail::transferable<std::ranges::range_value_t<Range>>
 [[nodiscard]] future<group_result<void>> broadcast(

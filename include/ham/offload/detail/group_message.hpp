@@ -24,6 +24,14 @@ namespace ham::inline v0::detail {
 
 /// A node, the caller too, sends at most that many messages of one call.
 inline constexpr std::size_t group_fan_out = 8;
+/// Into how many parts `nodes` nodes are divided, and the nodes of one of them.
+[[nodiscard]] constexpr std::size_t group_parts(std::size_t nodes) noexcept {
+  return nodes < group_fan_out ? nodes : group_fan_out;
+}
+[[nodiscard]] constexpr std::size_t group_part_size(std::size_t nodes, std::size_t part) noexcept {
+  const std::size_t parts = group_parts(nodes);
+  return nodes / parts + (part < nodes % parts ? 1 : 0);
+}
 
 /// Which nodes a message is for: `nodes`, of which the first is its receiver, from position `first` on in a group of
 /// `total` nodes.
