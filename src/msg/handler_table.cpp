@@ -133,7 +133,15 @@ const handler_table* handler_table::publish_unlocked(const library* of) {
       row made{name, entry->layout(), {entry}, false};
       if (of != nullptr && entry->kind == handler_kind::call)
         made.stand_in = std::make_shared<library_entry>(*entry, of->through, of->owner);
-      rows.push_back(std::move(made));
+      const auto former = of == nullptr ? rows.end() : std::find_if(rows.begin(), rows.end(), [&made](const row& one) {
+        return one.former_name == made.name && one.former_layout == made.layout;
+      });
+      if (former != rows.end()) {  // it is back: what peers know of its key is true again
+        place->second = static_cast<std::size_t>(former - rows.begin());
+        *former = std::move(made);
+      } else {
+        rows.push_back(std::move(made));
+      }
       continue;
     }
     row& known = rows[place->second];
@@ -241,7 +249,10 @@ void handler_table::remove_library(std::span<handler_entry* const> entries) {
     each.stand_in = nullptr;
     each.duplicate = each.duplicate && each.entries.size() > 1;
     if (!each.entries.empty()) continue;  // another library has a copy
-    each = {"handler " + std::to_string(key) + " of an unloaded library", {}, {&unloaded}, false};
+    row gone{"handler " + std::to_string(key) + " of an unloaded library", {}, {&unloaded}, false};
+    gone.former_name = std::move(each.name);
+    gone.former_layout = std::move(each.layout);
+    each = std::move(gone);
   }
   for (handler_entry* const one : entries) {
     one->linked_ = false;

@@ -231,6 +231,7 @@ void forget_what_is_known(const destination& of) {
   const ham::detail::peer_hold who = at.peers.hold(of.node);
   if (!who) return;
   who->sending.lock();
+  const std::unique_ptr<msg::translation> outdated = std::move(who->later);
   who->asked_with = 0;
   who->sending.unlock();
 }

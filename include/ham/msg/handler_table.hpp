@@ -72,7 +72,8 @@ class handler_table {
   /// library_entry, with its `owner`, in the call. Handlers whose names there are already add nothing, or make them
   /// ambiguous.
   static void add_library(handler_entry::handler_function through, void* owner);
-  /// Takes them away again. Their keys are not used again; a call that comes for one fails with ham::call_error.
+  /// Takes them away again. A call that comes for one fails with ham::call_error. Their keys are used again only for
+  /// functions of the same name and layout.
   static void remove_library(std::span<handler_entry* const> entries);
   /// Links entries up again that remove_library has taken away, and that are still there.
   static void link_again(std::span<handler_entry* const> entries);
@@ -86,6 +87,8 @@ class handler_table {
     std::vector<handler_entry*> entries;  // more than one: copies in several libraries, or duplicates
     bool duplicate = false;
     std::shared_ptr<handler_entry> stand_in{};  // of a library that can be unloaded
+    std::string former_name{};                  // before its library was unloaded
+    std::string former_layout{};
   };
   struct library {
     handler_entry::handler_function through;
