@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -13,6 +14,7 @@
 
 #include "agreement/application.hpp"
 #include "ham/offload.hpp"
+#include "ham/offload/group.hpp"
 #include "offload/block_crossing.hpp"
 
 using namespace ham;
@@ -51,6 +53,14 @@ TEST(job, everybody_calls_everybody) {
   for (node_t from = 1; from < nodes(); ++from) {
     for (node_t to = 0; to < nodes(); ++to) EXPECT_EQ(offload::sync(from, fn<&add_at>, to, from, to), from + to);
   }
+}
+
+TEST(job, groups_call_all_ranks) {
+  const offload::group all;
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(nodes()) - 1);
+  EXPECT_EQ(offload::sync_all(all, fn<&offload::this_node>), all.nodes());
+  EXPECT_EQ(offload::reduce_all(all, fn<&offload::this_node>, std::plus<>()).get(), nodes() * (nodes() - 1) / 2);
+  EXPECT_EQ(offload::sync_all(all, fn<&echo>, std::string(1 << 20, 'x')).back().size(), std::size_t{1} << 20);
 }
 
 TEST(job, many_calls_are_under_way) {

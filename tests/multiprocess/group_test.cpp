@@ -1,7 +1,7 @@
 // Groups of targets that are processes: many of them, several transports at once, and nodes that die.
 // link: ham::ham
 // timeout: 300
-#include "support.hpp"
+#include "tcp_server.hpp"
 
 #include <csignal>
 #include <functional>
@@ -57,6 +57,27 @@ TEST(group, calls_targets_that_only_the_host_connects) {
 TEST(group, calls_targets_over_several_transports) {
   runtime job(nodes("shm:5,emulated:3,shm:4"));
   expect_all_verbs();
+}
+
+TEST(group, calls_targets_over_tcp_beside_others) {
+  const scratch_key key('7');
+  const server first(key.path());
+  const server second(key.path());
+  runtime job(with_key(first.nodes() + ",shm:3," + second.nodes(), key.path()));
+  expect_all_verbs();
+}
+
+/// Each call takes the place of the process that has died.
+TEST(group, calls_what_is_started_again) {
+  runtime job(nodes("shm:10+restart"));
+  const offload::group all;
+  const auto before = offload::sync_all(all, fn<&my_pid>);
+  const auto hit = offload::async_all(all, fn<&die_on>, node_t{3}).get();
+  EXPECT_FALSE(hit.ok(2));
+  EXPECT_EQ(offload::sync(3, fn<&where>), offload::process_of(3));  // waits for it
+  const auto after = offload::async_all(all, fn<&my_pid>).get();
+  ASSERT_TRUE(after.ok(2)) << after.failures().size();
+  EXPECT_NE(after[2], before[2]);
 }
 
 /// Of 16 targets, 1, 3, 5, ... are the first of parts of two.
