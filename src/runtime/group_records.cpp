@@ -35,7 +35,12 @@ group_head group_head::read(msg::reader& from) {
     msg::detail::throw_malformed("a part of a group that it does not have");
   from.require(std::size_t{4} * count);
   head.nodes.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) head.nodes.push_back(from.number<node_t>());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto node = from.number<node_t>();
+    if (node < 0 || static_cast<std::size_t>(node) >= peer_table::max_numbers)
+      msg::detail::throw_malformed("a group of nodes that no job can have");
+    head.nodes.push_back(node);
+  }
   return head;
 }
 

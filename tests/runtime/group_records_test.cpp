@@ -62,6 +62,12 @@ TEST(GroupHead, RefusesPartsThatAGroupDoesNotHave) {
   EXPECT_THROW(read_head(head_bytes(9, 10, 1, 1)), protocol_error);
   EXPECT_THROW(read_head(head_bytes(0xffffffff, 1, 0xfffffffe, 3)), protocol_error);  // not the bytes for them
   EXPECT_THROW(read_head({}), protocol_error);
+  for (const node_t wrong : {node_t{-1}, node_t{1} << 30}) {
+    std::vector<std::byte> bytes = head_bytes(9, 4, 2, 1);
+    bytes.resize(bytes.size() + sizeof wrong);
+    msg::writer(bytes.data() + bytes.size() - sizeof wrong, sizeof wrong).number(wrong);
+    EXPECT_THROW(read_head(bytes), protocol_error);
+  }
 }
 
 TEST(GroupRecords, AreReadPerNode) {
