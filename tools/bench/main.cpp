@@ -90,7 +90,8 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("--largest", line.largest_mib, "largest transfer of bandwidth, in MiB")
       ->check(CLI::Range(0.001, 65'536.0))
       ->capture_default_str();
-  app.add_option("--most-targets", line.how.max_targets, "of startup (default 128) and scale (default 200)")
+  app.add_option("--most-targets", line.how.max_targets,
+                 "of startup (default 128), scale (default 200) and groups (default 256)")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--json", line.json, json_available() ? "print JSON" : "not available: built without nlohmann-json");
   app.add_flag("--check", line.check, "end with 1 if a bar is missed");

@@ -124,6 +124,9 @@ template <class Callable, class... Args>
     using message = typename detail::group_call_of<typename plan::call, detail::no_operation>::message;
     plan::with(
         [&](const auto& core, const auto&... values) {
+#if HAM_CHECK_ADDRESSES
+          detail::check_addresses(detail::current(), {to.where().nodes().front()}, core, values...);
+#endif
           const std::vector<std::byte> bytes = message::encode({}, core, values...);
           slot = detail::start_group(
               to.terms(), to.where().nodes(), {message::entry(), bytes},
@@ -168,6 +171,9 @@ template <class Callable, class Op, class... Args>
     using operation = msg::core_type_t<Op>;
     plan::with(
         [&](const auto& core, const auto&... values) {
+#if HAM_CHECK_ADDRESSES
+          detail::check_addresses(detail::current(), {to.where().nodes().front()}, core, values...);
+#endif
           const std::vector<std::byte> bytes = message::encode(msg::core_of(op), core, values...);
           slot = detail::start_group(to.terms(), to.where().nodes(), {message::entry(), bytes},
                                      std::make_unique<detail::reduced_result<result, operation>>(
