@@ -458,6 +458,7 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
     return;
   }
   peer& who = *out.to;
+  const node_t node = who.node;
   const std::uint64_t position = who.to->sent();
   for (call_slot* slot : slots) {
     slot->in_batch = false;
@@ -472,7 +473,7 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
   }
   if (finish(out, frame_header::batch(count, (out.flags & in_context) != 0))) {
     for (const std::uint32_t id : ids) of_.calls.add_deadline(id, to.deadline_ns);
-    base::this_recorder.record(base::recorded_kind::sent_batch, to.node, msg::invalid_key, count);
+    base::this_recorder.record(base::recorded_kind::sent_batch, node, msg::invalid_key, count);
   } else {
     for (const std::uint32_t id : ids) fail_withdrawn(id);
   }

@@ -93,9 +93,14 @@ bool event_reports::merge(offload::event_kind kind, node_t node) noexcept {
 }
 
 /// mutex_ is held.
+std::size_t event_reports::kinds_beyond() const noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(beyond_, [](auto count) { return count != 0; }));
+}
+
+/// mutex_ is held.
 std::vector<offload::event> event_reports::take() {
   std::vector<offload::event> taken;
-  const auto beyond = static_cast<std::size_t>(std::ranges::count_if(beyond_, [](auto count) { return count != 0; }));
+  const std::size_t beyond = kinds_beyond();
   if (beyond != 0) waiting_.reserve(waiting_.size() + beyond);
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     if (beyond_[kind] != 0)
@@ -109,20 +114,22 @@ std::vector<offload::event> event_reports::take() {
 void event_reports::deliver() noexcept {
   std::vector<offload::event> taken;
   std::shared_ptr<const offload::event_handler> handler;
+  bool memory = true;
   try {
     std::lock_guard guard(mutex_);
     taken = take();
     handler = handler_;
   } catch (const std::bad_alloc&) {
     std::lock_guard guard(mutex_);
-    taken.swap(waiting_);  // the counts wait for the next time
+    taken.swap(waiting_);  // the counts wait for the next event
     handler = handler_;
+    memory = false;
   }
   if (handler != nullptr) {
     for (const offload::event& one : taken) call(*handler, one);
   }
   std::lock_guard guard(mutex_);
-  due_to_run_ = !waiting_.empty();
+  due_to_run_ = !waiting_.empty() || (memory && kinds_beyond() != 0);
   if (due_to_run_) due_.push(&delivery_);
 }
 

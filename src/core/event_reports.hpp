@@ -46,6 +46,7 @@ class event_reports {
   void deliver() noexcept;
   bool merge(offload::event_kind kind, node_t node) noexcept;
   [[nodiscard]] std::vector<offload::event> take();
+  [[nodiscard]] std::size_t kinds_beyond() const noexcept;
 
   ready_queue& due_;
   delivery delivery_{{[](continuation* self) { static_cast<delivery*>(self)->of->deliver(); }}, this};

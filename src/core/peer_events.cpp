@@ -14,6 +14,7 @@ void peer_events::post(peer_event what) {
     pending_.store(true, std::memory_order_seq_cst);
   }
   waiter_.wake_if_asleep();
+  if (report_listener* const listener = listener_.load(std::memory_order_acquire)) listener->on_report();
 }
 
 void peer_events::report_end(node_t node, peer_end how, const std::string& reason) noexcept {
@@ -56,6 +57,7 @@ std::vector<peer_event> peer_events::take() noexcept {
 void peer_events::detach_after_fork() noexcept {
   base::renew(mutex_);
   pending_.store(false);
+  listener_.store(nullptr);
 }
 
 }  // namespace ham::detail

@@ -20,6 +20,14 @@ struct peer_event {
   std::string reason;
 };
 
+/// Wants to see what was reported handled soon, also if no thread makes progress.
+class report_listener {
+ public:
+  virtual ~report_listener() = default;
+  /// Any thread, perhaps one that holds the receiving lock, or locks of a transport. Does not wait.
+  virtual void on_report() noexcept = 0;
+};
+
 /// All members may be called from any thread, unless said otherwise.
 class peer_events final : public transport::observer {
  public:
@@ -29,6 +37,8 @@ class peer_events final : public transport::observer {
   [[nodiscard]] bool pending() const noexcept {
     return pending_.load(std::memory_order_seq_cst);  // who goes to sleep has said so before
   }
+  /// nullptr: nobody. It stays for as long as transports report something.
+  void use_listener(report_listener* listener) noexcept { listener_.store(listener, std::memory_order_release); }
   void on_connected(transport::endpoint& with) override { post({&with, -1, peer_end::none, {}}); }
   void on_broken(node_t node, const std::string& reason) override {
     report_end(node, peer_end::connection_broken, reason);
@@ -73,6 +83,7 @@ class peer_events final : public transport::observer {
   std::mutex mutex_;
   std::vector<peer_event> events_;
   std::atomic<bool> marked_{false};  ///< peers, or calls
+  std::atomic<report_listener*> listener_{nullptr};
 };
 
 }  // namespace ham::detail

@@ -19,12 +19,12 @@ replacements::rebuilding::~rebuilding() { innermost = before_; }
 
 replacements::state replacements::of(node_t number) const {
   for (const rebuilding* one = innermost; one != nullptr; one = one->before_) {
-    if (one->of_ == this && one->number_ == number) return {true, one->process_, phase::up, {}};
+    if (one->of_ == this && one->number_ == number) return {true, one->process_, phase::up, {}, true};
   }
   std::lock_guard guard(mutex_);
   const auto found = records_.find(number);
-  if (found == records_.end()) return {false, number, phase::up, {}};
-  return {true, found->second.process, found->second.now, found->second.reason};
+  if (found == records_.end()) return {false, number, phase::up, {}, false};
+  return {true, found->second.process, found->second.now, found->second.reason, false};
 }
 
 node_t replacements::number_of(node_t process) const {
@@ -113,6 +113,7 @@ void replacements::changed() noexcept {
 
 void replacements::detach_after_fork() noexcept {
   base::renew(mutex_);
+  base::renew(records_);  // another thread may have been changing them
   any_.store(false);
 }
 

@@ -34,7 +34,8 @@ class replacements {
     bool supervised = false;
     node_t process = -1;
     phase now = phase::up;
-    std::string reason;  ///< of given_up, on the host
+    std::string reason;     ///< of given_up, on the host
+    bool prepared = false;  ///< by this thread: nobody starts another one before it has ended that
   };
   using listed = std::tuple<node_t, node_t, std::uint8_t>;  ///< number, process, phase
 

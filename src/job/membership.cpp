@@ -254,10 +254,11 @@ node_t membership::add(const offload::target_program& program, std::int64_t dead
 void membership::remove(node_t node, std::chrono::milliseconds timeout) {
   if (node == 0) throw config_error("the host cannot be removed; leave main to end the job");
   const node_t number = host_.numbers.number_of(node);
-  end_target(supervisor_.supervises(number) ? supervisor_.release(number) : node, "it was removed from the job",
-             timeout);
+  const node_t process = supervisor_.supervises(number) ? supervisor_.release(number) : node;
+  end_target(process, "it was removed from the job", timeout);
   std::lock_guard guard(groups_mutex_);
   groups_.erase(number);
+  groups_.erase(process);
 }
 
 void membership::end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout) {
@@ -321,7 +322,12 @@ node_t membership::start_again(node_t number) {
     if (found == groups_.end()) throw config_error("node " + std::to_string(number) + " was removed");
     groups.push_back(found->second);
   }
-  forget(host_.numbers.of(number).process);
+  const node_t before = host_.numbers.of(number).process;
+  {
+    std::lock_guard guard(one_at_a_time_);
+    end_process(before, std::chrono::milliseconds(500));  // where only the connection broke, it lives on
+  }
+  forget(before);
   return start(groups);
 }
 

@@ -1,66 +1,31 @@
-// A restart is an addition to the job, and then the number is given to the new process.
+// Which nodes are supervised, and what becomes of their losses.
 #include "job/supervisor.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <system_error>
 #include <utility>
 
-#include "base/clock.hpp"
-#include "base/log.hpp"
 #include "base/thread.hpp"
-#include "core/thread_state.hpp"
 
 namespace ham::inline v0::detail {
-namespace {
 
-constexpr std::size_t max_reasons = 16;
 using phase = replacements::phase;
 
-void add_reason(std::deque<std::string>& reasons, const std::string& why) {
+void supervisor::add_reason(std::deque<std::string>& reasons, const std::string& why) {
+  constexpr std::size_t max_reasons = 16;
   reasons.push_back(why);
   if (reasons.size() > max_reasons) reasons.pop_front();
 }
 
-std::string text_of_end(node_t number, const offload::supervision& how, const std::deque<std::string>& reasons) {
-  std::string text = "node " + std::to_string(number) + " is given up: it has died, and was started again " +
-                     std::to_string(how.max_restarts) + " times within " + seconds_of(how.within) +
-                     " s already. Its last ends:";
-  std::size_t which = 0;
-  for (const std::string& one : reasons) text += " " + std::to_string(++which) + ". " + one + ";";
-  text.pop_back();
-  return text;
-}
-
-/// Continuations and calls may wait for a node that this thread is to start.
-class receiving_thread {
- public:
-  explicit receiving_thread(bool only = true) noexcept
-      : only_receives_(std::exchange(this_thread.only_receives, only)),
-        leaves_continuations_(std::exchange(this_thread.leaves_continuations, only)) {}
-  ~receiving_thread() {
-    this_thread.only_receives = only_receives_;
-    this_thread.leaves_continuations = leaves_continuations_;
-  }
-  receiving_thread(const receiving_thread&) = delete;
-  receiving_thread& operator=(const receiving_thread&) = delete;
-
- private:
-  bool only_receives_;
-  bool leaves_continuations_;
-};
-
-}  // namespace
-
 void supervisor::supervise(node_t number, offload::supervision how) {
   node_t process = -1;
   bool lost = false;
+  auto fresh = std::make_shared<const offload::supervision>(std::move(how));
   {
     std::lock_guard guard(mutex_);
     if (ending_) return;
     if (!thread_.joinable()) thread_ = base::start_thread([this] { work(); });
     watched& one = nodes_[number];
-    one.how = std::make_shared<const offload::supervision>(std::move(how));
+    one.how.swap(fresh);
     one.restarts.clear();
     if (one.process < 0) one.process = number;
     process = one.process;
@@ -69,6 +34,8 @@ void supervisor::supervise(node_t number, offload::supervision how) {
     if (!one.due && !one.restarting) host_.numbers.set(number, process, phase::up);
     if (lost) host_.numbers.set(number, process, phase::restarting);
   }
+  host_.events.use_listener(this);
+  fresh.reset();  // without a lock: what the program's function holds may be of other nodes
   news_.notify_all();
   host_.locked([&] {  // it may have died before it was watched
     if (!lost && host_.peers.has(process) && host_.peers[process].state.load() == peer_state::lost)
@@ -97,6 +64,7 @@ void supervisor::on_lost(node_t process, const std::string& why) noexcept {
 
 node_t supervisor::release(node_t number) {
   node_t process = number;
+  std::shared_ptr<const offload::supervision> how;  // ends without a lock
   {
     std::lock_guard guard(mutex_);
     const auto found = nodes_.find(number);
@@ -108,9 +76,11 @@ node_t supervisor::release(node_t number) {
       else
         worker.join();  // it needs nothing any more
     }
+    how = std::move(found->second.how);
     nodes_.erase(found);
     host_.numbers.forget(number);
   }
+  news_.notify_all();  // its restart may be resting
   starter_.announce_numbers();
   return process;
 }
@@ -120,6 +90,7 @@ void supervisor::end() noexcept {
     std::lock_guard guard(mutex_);
     if (std::exchange(ending_, true)) return;
   }
+  host_.events.use_listener(nullptr);
   news_.notify_all();
   if (!host_.numbers.any()) return;
   host_.locked([&] {  // who waits for a restart waits no more
@@ -142,174 +113,12 @@ void supervisor::stop() noexcept {
   for (std::thread& one : workers) one.join();
 }
 
-void supervisor::work() {
-  const engine_scope scope(&host_);
-  const receiving_thread role;
-  for (std::unique_lock guard(mutex_);;) {
-    auto next = nodes_.end();
-    const auto has_work = [&] {
-      next = std::ranges::find_if(nodes_, [](const auto& one) { return one.second.due && !one.second.working; });
-      return ending_ || next != nodes_.end();
-    };
-    if (const std::int64_t pause_ns = check_interval_ns(); pause_ns == base::never_ns) {
-      news_.wait(guard, [&] { return has_work() || check_interval_ns() != base::never_ns; });
-    } else if (!news_.wait_for(guard, std::chrono::nanoseconds(pause_ns), has_work)) {
-      guard.unlock();
-      check_for_hangs();
-      guard.lock();
-      continue;
-    }
-    if (ending_) return;
-    if (next == nodes_.end()) continue;
-    begin_restart(next->first, next->second);
-  }
-}
-
-/// mutex_ is held.
-void supervisor::begin_restart(node_t number, watched& one) {
-  if (one.worker.joinable()) one.worker.join();  // it is not working: it needs no lock any more
-  const auto restart_and_say_so = [this, number] {
-    const engine_scope scope(&host_);
-    {
-      const receiving_thread role;
-      restart(number);
-    }
-    if (host_.continuations.due()) host_.waits.wake();
-    std::lock_guard guard(mutex_);
-    if (const auto found = nodes_.find(number); found != nodes_.end()) {
-      found->second.working = false;
-      found->second.restarting = false;
-      news_.notify_all();
-    }
-  };
-  try {
-    one.worker = base::start_thread(restart_and_say_so);
-    one.due = false;
-    one.restarting = true;
-    one.working = true;
-  } catch (const std::system_error& problem) {
-    base::log("job", base::log_level::error, "node %d is not started again: %s", number, problem.what());
-    one.due = false;
-  }
-}
-
-void supervisor::restart(node_t number) {
-  do {
-    if (settings_of(number) == nullptr) return;
-    if (!allows_another(number)) {
-      give_up(number);
-      return;
-    }
-  } while (!attempt(number));
-}
-
-/// nullptr: it is not supervised any more, or the job ends.
-std::shared_ptr<const offload::supervision> supervisor::settings_of(node_t number) const {
-  std::lock_guard guard(mutex_);
-  const auto found = nodes_.find(number);
-  return ending_ || found == nodes_.end() ? nullptr : found->second.how;
-}
-
-bool supervisor::allows_another(node_t number) {
-  std::lock_guard guard(mutex_);
-  const auto found = nodes_.find(number);
-  if (found == nodes_.end()) return true;  // attempt() sees that, too
-  watched& one = found->second;
-  const std::int64_t now = base::now_ns();
-  std::erase_if(one.restarts, [&](std::int64_t time) { return now - time > one.how->within.count(); });
-  if (one.restarts.size() >= one.how->max_restarts) return false;
-  one.restarts.push_back(now);
-  return true;
-}
-
-/// True: there is a process again, or none is wanted any more.
-bool supervisor::attempt(node_t number) {
-  node_t process = -1;
-  std::string why;
-  try {
-    process = starter_.start_again(number);
-    const auto how = settings_of(number);
-    const auto fresh = assign(number, process);
-    if (how == nullptr || !fresh) {
-      starter_.end(process);
-      return true;
-    }
-    if (how->on_respawn) {
-      const receiving_thread user_code(false);
-      const replacements::rebuilding scope(host_.numbers, number, process);
-      how->on_respawn(*fresh);
-    }
-    if (publish(number, process)) {
-      starter_.announce_numbers();
-      base::log("job", base::log_level::info, "node %d was started again as process %d", number, process);
-      return true;
-    }
-    why = "it died while it was prepared";
-  } catch (const std::exception& problem) {
-    why = problem.what();
-  } catch (...) {
-    why = "on_respawn has thrown something that is no std::exception";
-  }
-  if (process >= 0) starter_.end(process);
-  note_end(number, why);
-  return false;
-}
-
-/// Its end is this number's from now on, and it learns the number. nullopt: the number is not supervised any more.
-std::optional<offload::respawned> supervisor::assign(node_t number, node_t process) {
-  offload::respawned fresh{number, process, 0, {}};
+void supervisor::on_report() noexcept {
   {
     std::lock_guard guard(mutex_);
-    const auto found = nodes_.find(number);
-    if (ending_ || found == nodes_.end()) return std::nullopt;
-    watched& one = found->second;
-    one.process = process;
-    one.hang.restart();
-    fresh.epoch = ++one.epoch;
-    if (!one.reasons.empty()) fresh.reason = one.reasons.back();
-    host_.numbers.set(number, process, phase::restarting);
+    reported_ = true;
   }
-  starter_.announce_numbers();
-  return fresh;
-}
-
-/// Calls reach it from now on. False: it has died.
-bool supervisor::publish(node_t number, node_t process) {
-  bool lives = false;
-  host_.locked([&] {
-    std::lock_guard guard(mutex_);
-    const auto found = nodes_.find(number);
-    lives = host_.peers.has(process) && host_.peers[process].state.load() == peer_state::ready;
-    if (!lives || found == nodes_.end()) return;
-    found->second.restarting = false;  // the next loss of it is told to this
-    host_.numbers.set(number, process, phase::up);
-    host_.waits.wake_finished();
-    const auto& reasons = found->second.reasons;
-    host_.reports.add(offload::event_kind::respawned, number, reasons.empty() ? std::string_view() : reasons.back());
-  });
-  return lives;
-}
-
-void supervisor::note_end(node_t number, const std::string& why) {
-  std::lock_guard guard(mutex_);
-  const auto found = nodes_.find(number);
-  if (found != nodes_.end()) add_reason(found->second.reasons, why);
-}
-
-void supervisor::give_up(node_t number) {
-  std::string text;
-  host_.locked([&] {
-    std::lock_guard guard(mutex_);
-    const auto found = nodes_.find(number);
-    if (ending_ || found == nodes_.end()) return;
-    text = text_of_end(number, *found->second.how, found->second.reasons);
-    host_.numbers.set(number, found->second.process, phase::given_up, text);
-    host_.waits.wake_finished();
-    host_.reports.add(offload::event_kind::given_up, number, text);
-  });
-  if (text.empty()) return;
-  base::log("job", base::log_level::error, "%s", text.c_str());
-  starter_.announce_numbers();
+  news_.notify_all();
 }
 
 }  // namespace ham::detail

@@ -1,6 +1,7 @@
 // Starts nodes again that have died: on threads of its own, with limits.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -34,14 +35,15 @@ class process_starter {
   virtual void announce_numbers() noexcept = 0;
 };
 
-/// On the host. One thread watches, and each restart has a thread: what one rebuilds may need another node that is
-/// being restarted as well. These threads receive, but execute no calls and run no continuations, which might wait for
-/// them. All members may be called from any thread, which holds no lock, unless said otherwise.
-class supervisor {
+/// On the host. One thread watches, also for reports of transports, which else wait for a thread of the program, and
+/// each restart has a thread: what one rebuilds may need another node that is being restarted as well. These threads
+/// receive, but execute no calls and run no continuations, which might wait for them. All members may be called from
+/// any thread, which holds no lock, unless said otherwise.
+class supervisor final : private report_listener {
  public:
   /// Both outlive this.
   supervisor(engine& host, process_starter& starter) noexcept : host_(host), starter_(starter) {}
-  ~supervisor() { stop(); }
+  ~supervisor() override { stop(); }
 
   /// See offload::supervise. Throws std::system_error if there can be no thread.
   void supervise(node_t number, offload::supervision how);
@@ -74,18 +76,22 @@ class supervisor {
     node_t number, process;
     std::string why;
   };
+  void on_report() noexcept override;
+  static void add_reason(std::deque<std::string>& reasons, const std::string& why);
   void work();
+  void notice();
   [[nodiscard]] std::int64_t check_interval_ns() const noexcept;
   void check_for_hangs();
   [[nodiscard]] std::vector<hanging> find_hanging();
-  void begin_restart(node_t number, watched& one);
+  bool begin_restart(node_t number, watched& one);
   void restart(node_t number);
+  [[nodiscard]] bool rest(node_t number, std::chrono::milliseconds time);
   bool attempt(node_t number);
   [[nodiscard]] bool allows_another(node_t number);
   [[nodiscard]] std::optional<offload::respawned> assign(node_t number, node_t process);
-  [[nodiscard]] bool publish(node_t number, node_t process);
+  [[nodiscard]] std::string publish(node_t number, node_t process);
   void note_end(node_t number, const std::string& why);
-  void give_up(node_t number);
+  void give_up(node_t number, const std::string& why);
   [[nodiscard]] std::shared_ptr<const offload::supervision> settings_of(node_t number) const;
 
   engine& host_;
@@ -94,6 +100,7 @@ class supervisor {
   std::condition_variable news_;
   std::map<node_t, watched> nodes_;
   bool ending_ = false;
+  bool reported_ = false;               ///< something has to be handled
   std::vector<std::thread> left_over_;  ///< workers of nodes that were released
   std::thread thread_;
 };

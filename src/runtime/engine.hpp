@@ -237,7 +237,8 @@ class engine final : public called_node,
   // ---- sending_node
   peer_hold make_ready(node_t node, std::int64_t deadline_ns) override;
   [[nodiscard]] node_t process_for(const call_place& to) override {
-    return numbers.any() ? process_of_supervised(to) : to.node;
+    if (numbers.any()) return process_of_supervised(to);
+    return numbers.version() == 0 ? to.node : without_exact_bit(to.node);  // until just now there were some
   }
   void stop_call(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
   void ask_for_functions(node_t node, std::int64_t deadline_ns) override;  // libraries.cpp

@@ -39,6 +39,7 @@ node_t engine::await_process(node_t number, std::int64_t deadline_ns) {
     if (events.pending()) take_notice();
     const std::uint64_t seen = numbers.version();
     const replacements::state now = numbers.of(number);
+    if (now.prepared) return now.process;
     const bool restarting = now.now == replacements::phase::restarting;
     if (now.now == replacements::phase::given_up && !now.reason.empty())
       std::rethrow_exception(failure_of(number, now.reason));

@@ -14,6 +14,15 @@
 #include "runtime/engine.hpp"
 
 namespace ham::inline v0::detail {
+namespace {
+
+/// And it has not been waited for: its number cannot be another process's by now.
+bool is_own_child(std::int64_t process) noexcept {
+  siginfo_t seen{};
+  return process > 0 && ::waitid(P_PID, static_cast<id_t>(process), &seen, WEXITED | WNOWAIT | WNOHANG) == 0;
+}
+
+}  // namespace
 
 // ---- calls of this node
 
@@ -57,9 +66,7 @@ bool engine::stop_locked(call_slot& slot, std::uint32_t call, offload::when_stop
 void engine::kill(const call_slot& slot) const {
   const node_t node = slot.node.load(std::memory_order_relaxed);
   const std::int64_t process = slot.function == nullptr || node == self_ ? -1 : transports_.peer_pid(node);
-  // Only a child of this process that has not been waited for: its number cannot be another process's by now.
-  siginfo_t seen{};
-  if (process <= 0 || ::waitid(P_PID, static_cast<id_t>(process), &seen, WEXITED | WNOWAIT | WNOHANG) != 0) {
+  if (!is_own_child(process)) {
     if (process > 0 && base::confirms_end(static_cast<pid_t>(process), std::chrono::microseconds(0))) return;
     throw call_error("the process of node " + std::to_string(node) + " cannot be ended by node " +
                      std::to_string(self_) +
@@ -71,7 +78,7 @@ void engine::kill(const call_slot& slot) const {
 
 void engine::end_hanging(node_t node, const std::string& why) noexcept {
   const std::int64_t process = transports_.peer_pid(node);
-  if (process > 0 && ::kill(static_cast<pid_t>(process), SIGKILL) == 0) return;
+  if (is_own_child(process) && ::kill(static_cast<pid_t>(process), SIGKILL) == 0) return;
   events.report_end(node, peer_end::connection_lost, why);
 }
 

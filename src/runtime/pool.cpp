@@ -109,6 +109,10 @@ class repeated_task final : continuation, pool_waiter {
   void move_on(std::exception_ptr why) noexcept {
     state_->exclude(place_, why);
     if (loss_ == nullptr || outcome_of_loss(loss_) == call_outcome::not_run) loss_ = std::move(why);
+    if (++losses_ > state_->max_repetitions()) {
+      fail(loss_);
+      return;
+    }
     state_->move_on(std::exchange(place_, pool_state::none), *this);
   }
 
@@ -140,6 +144,7 @@ class repeated_task final : continuation, pool_waiter {
   call_slot* target_ = nullptr;
   call_slot* call_ = nullptr;
   std::exception_ptr loss_;  // what its last node was lost by; of those that may have run it, the first one's
+  std::size_t losses_ = 0;
 };
 
 }  // namespace

@@ -29,14 +29,20 @@ class arrivals {
   call_slot* waiting_ = nullptr;
 };
 
+/// Elements of a range, and how often they were lost with their node.
+struct map_part {
+  std::size_t begin;
+  std::size_t end;
+  std::size_t losses = 0;
+};
+
 /// Elements on their way as one call. The map's while it makes and reads it, else its call's.
 struct chunk : continuation {
-  chunk(std::shared_ptr<arrivals> where, std::unique_ptr<pool_ticket> at, std::size_t from, std::size_t to) noexcept
+  chunk(std::shared_ptr<arrivals> where, std::unique_ptr<pool_ticket> at, const map_part& what) noexcept
       : continuation{[](continuation* self) { static_cast<chunk*>(self)->settled(); }},
         destination(std::move(where)),
         ticket(std::move(at)),
-        begin(from),
-        end(to) {}
+        part(what) {}
   void settled() noexcept {
     const std::shared_ptr<arrivals> to = destination;
     to->add(*this);  // from here on it may have gone
@@ -44,8 +50,7 @@ struct chunk : continuation {
 
   std::shared_ptr<arrivals> destination;
   std::unique_ptr<pool_ticket> ticket;
-  std::size_t begin;
-  std::size_t end;
+  map_part part;
   call_slot* answer = nullptr;
   chunk* next_arrived = nullptr;
 };
@@ -107,7 +112,6 @@ class map_loop {
  private:
   static constexpr std::size_t per_node = 2;  // the second one waits there while the first one runs
   static constexpr std::size_t preferred_bytes = std::size_t{1} << 20;
-  using range = std::pair<std::size_t, std::size_t>;
 
   [[nodiscard]] bool has_more() const noexcept {
     return failure_ == nullptr && (next_ < plan_.total || !again_.empty());
@@ -119,19 +123,19 @@ class map_loop {
       auto ticket = enter_pool(pool_, under_way_ == 0 ? when_full::wait : when_full::refuse);
       if (ticket == nullptr) return;
       const bool repeats = !again_.empty();
-      const range part = repeats ? again_.back() : range(next_, next_end());
+      const map_part part = repeats ? again_.back() : map_part{next_, next_end()};
       if (!send(std::move(ticket), part)) continue;
       if (repeats)
         again_.pop_back();
       else
-        next_ = part.second;
+        next_ = part.end;
     }
   }
   /// False: the node is lost.
-  bool send(std::unique_ptr<pool_ticket> ticket, range part) {
-    auto one = std::make_unique<chunk>(arrived_, std::move(ticket), part.first, part.second);
+  bool send(std::unique_ptr<pool_ticket> ticket, const map_part& part) {
+    auto one = std::make_unique<chunk>(arrived_, std::move(ticket), part);
     try {
-      one->answer = chunks_.send(destination_of(*one->ticket), part.first, part.second);
+      one->answer = chunks_.send(destination_of(*one->ticket), part.begin, part.end);
     } catch (...) {
       exclude_or_rethrow(*one->ticket);
       return false;
@@ -177,11 +181,11 @@ class map_loop {
       if (lost) pool_->exclude(one.ticket->place, why);
       drop_failure(*one.answer);
       one.ticket.reset();
-      if (!lost || !plan_.may_repeat) {
+      if (!lost || !plan_.may_repeat || ++one.part.losses > pool_->max_repetitions()) {
         fail(why);
         return;
       }
-      again_.emplace_back(one.begin, one.end);
+      again_.push_back(one.part);
       return;
     }
     one.ticket.reset();
@@ -189,8 +193,8 @@ class map_loop {
       chunks_.drop(*one.answer);
       return;
     }
-    chunks_.receive(*one.answer, one.begin, one.end);
-    done_ += one.end - one.begin;
+    chunks_.receive(*one.answer, one.part.begin, one.part.end);
+    done_ += one.part.end - one.part.begin;
     if (*plan_.on_progress) (*plan_.on_progress)(done_, plan_.total);
   }
   void fail(std::exception_ptr why) noexcept {
@@ -203,10 +207,10 @@ class map_loop {
   const map_plan& plan_;
   const std::size_t max_bytes_;
   const std::shared_ptr<arrivals> arrived_ = std::make_shared<arrivals>();
-  std::size_t next_ = 0;       // of those that have not been sent
-  std::size_t done_ = 0;       // whose results were handed over
-  std::size_t under_way_ = 0;  // chunks
-  std::vector<range> again_;   // parts that were lost with their nodes
+  std::size_t next_ = 0;         // of those that have not been sent
+  std::size_t done_ = 0;         // whose results were handed over
+  std::size_t under_way_ = 0;    // chunks
+  std::vector<map_part> again_;  // parts that were lost with their nodes
   std::exception_ptr failure_;
 };
 

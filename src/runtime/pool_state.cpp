@@ -106,12 +106,12 @@ std::size_t pool_state::living() const {
 }
 
 /// The lock is held.
-std::size_t pool_state::claim(std::size_t limit) noexcept {
+std::size_t pool_state::claim(std::size_t limit, bool also_restarting) noexcept {
   std::size_t best = none;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const std::size_t at = (next_ + i) % members_.size();
     const member& one = members_[at];
-    if (one.lost || one.tasks >= limit) continue;
+    if (one.lost || one.tasks >= limit || (one.restarting && !also_restarting)) continue;
     if (best == none || one.tasks < members_[best].tasks) best = at;
   }
   if (best == none) return none;
@@ -126,7 +126,8 @@ std::size_t pool_state::enter(when_full policy) {
     if (living_ == 0) throw none_left();
     // Room may depend on the very call that asks for it.
     const bool must_not_wait = policy == when_full::wait && executes_something();
-    const std::size_t place = must_not_wait ? claim(none) : waiting_.empty() ? claim(per_node_) : none;
+    std::size_t place = must_not_wait ? claim(none) : waiting_.empty() ? claim(per_node_) : none;
+    if (place == none && must_not_wait) place = claim(none, true);
     if (place != none) {
       ++tasks_;
       return place;
@@ -190,7 +191,52 @@ void pool_state::hand_out(std::unique_lock<std::mutex>& guard) noexcept {
   while (tasks_ == 0 && !idle_.empty()) give(idle_, none);
 }
 
+/// Of a node whose next process is being started: tells when it is there, or when there will be none.
+struct pool_state::return_notice : continuation {
+  return_notice(std::shared_ptr<pool_state> pool, std::size_t at) noexcept
+      : continuation{[](continuation* self) {
+          const std::unique_ptr<return_notice> me(static_cast<return_notice*>(self));
+          me->of->come_back(me->place);
+        }},
+        of(std::move(pool)),
+        place(at) {}
+
+  const std::shared_ptr<pool_state> of;
+  const std::size_t place;
+};
+
+/// False: there will be no other process of its number.
+bool pool_state::awaits_return(std::size_t place) noexcept {
+  engine* const at = find_engine(runtime_);
+  if (at == nullptr || !at->numbers.any()) return false;
+  const node_t number = node(place);
+  try {
+    const replacements::state now = at->numbers.of(number);
+    if (!now.supervised || now.now == replacements::phase::given_up) return false;
+    auto notice = std::make_unique<return_notice>(shared_from_this(), place);
+    {
+      const std::lock_guard guard(mutex_);
+      if (members_[place].lost || std::exchange(members_[place].restarting, true)) return true;
+    }
+    if (at->numbers.run_when_decided(number, notice.get()))
+      static_cast<void>(notice.release());
+    else
+      come_back(place);  // it is there already; or the next call waits for it, or tells that there is none
+    return true;
+  } catch (...) {  // no memory
+    return false;
+  }
+}
+
+/// If there is no process, the next call that is sent there says so.
+void pool_state::come_back(std::size_t place) noexcept {
+  std::unique_lock guard(mutex_);
+  members_[place].restarting = false;
+  hand_out(guard);
+}
+
 void pool_state::exclude(std::size_t place, const std::exception_ptr& why) noexcept {
+  if (awaits_return(place)) return;
   std::unique_lock guard(mutex_);
   if (members_[place].lost) return;
   members_[place].lost = true;
@@ -208,17 +254,19 @@ void pool_state::exclude(std::size_t place, const std::exception_ptr& why) noexc
 }
 
 bool pool_state::is_loss(std::size_t place, const std::exception_ptr& why, bool sent) const noexcept {
+  engine* const at = find_engine(runtime_);
+  node_t process = -1;
   try {
     std::rethrow_exception(why);
   } catch (const node_failure& loss) {
-    if (loss.node() != node(place)) return false;
+    process = loss.node();
   } catch (...) {
     return false;
   }
-  if (!sent) return true;
-  engine* const at = find_engine(runtime_);
-  if (at == nullptr) return true;
-  const peer_hold who = at->peers.hold(node(place));
+  const bool is_of_place = process == node(place) || (at != nullptr && at->numbers.number_of(process) == node(place));
+  if (!is_of_place) return false;
+  if (!sent || at == nullptr) return true;
+  const peer_hold who = at->peers.hold(process);
   return !who || who->state.load(std::memory_order_acquire) == peer_state::lost;
 }
 

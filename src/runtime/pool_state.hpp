@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -41,7 +42,7 @@ class waiter_list {
 };
 
 /// Counts the tasks of each node. Any thread; no lock is held while others are called.
-class pool_state {
+class pool_state : public std::enable_shared_from_this<pool_state> {
  public:
   static constexpr std::size_t none = SIZE_MAX;
 
@@ -63,8 +64,10 @@ class pool_state {
   void leave(std::size_t place) noexcept;
   /// A task goes on at another place, before all that wait: its waiter is given it, now or later.
   void move_on(std::size_t place, pool_waiter& task) noexcept;
-  /// That node gets no more tasks.
+  /// That node gets no more tasks; one that is supervised, until its next process is there.
   void exclude(std::size_t place, const std::exception_ptr& why) noexcept;
+  /// How often a task that may be repeated is sent again at most.
+  [[nodiscard]] std::size_t max_repetitions() const noexcept { return members_.size(); }
   /// Whether an error says that the node of `place` is lost. Of a call that was `sent`, the error may also be that of a
   /// call which its function has made, on whatever node: then this node must have lost it as well.
   [[nodiscard]] bool is_loss(std::size_t place, const std::exception_ptr& why, bool sent) const noexcept;
@@ -77,9 +80,13 @@ class pool_state {
     node_t node;
     std::size_t tasks = 0;
     bool lost = false;
+    bool restarting = false;
   };
+  struct return_notice;
 
-  [[nodiscard]] std::size_t claim(std::size_t limit) noexcept;
+  [[nodiscard]] std::size_t claim(std::size_t limit, bool also_restarting = false) noexcept;
+  [[nodiscard]] bool awaits_return(std::size_t place) noexcept;
+  void come_back(std::size_t place) noexcept;
   [[nodiscard]] std::size_t wait_for_place();
   void hand_out(std::unique_lock<std::mutex>& guard) noexcept;
   [[nodiscard]] node_failure none_left() const;

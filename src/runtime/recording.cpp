@@ -35,7 +35,7 @@ using contents = std::map<file_id, std::vector<base::recording>>;
 std::vector<base::recording> read_areas(int fd, std::uint64_t bytes) {
   std::vector<base::recording> found;
   constexpr std::uint64_t step = base::recorder_area::bytes;
-  constexpr std::uint64_t max_areas = 8192;  // a job has fewer
+  constexpr std::uint64_t max_areas = 1024;  // as many as a job has nodes; bounds what hostile files may cost
   const std::uint64_t end = std::min(bytes, max_areas * step);
   for (std::uint64_t at = 0; at + step <= end; at += step) {
     if (auto read = base::parse_recording(base::read_recorder_area(fd, at))) found.push_back(std::move(*read));

@@ -23,6 +23,7 @@ class retried_call final : ham::detail::continuation {
     engine& at = engine_for(task->to_);
     call_slot& target = *make_local_slot(at);
     task->target_ = &target;
+    if (at.numbers.any() && at.numbers.of(task->to_.node).prepared) task->left_ = 0;  // what waited for it would end it
     try {
       task->send(at);
     } catch (...) {

@@ -1,6 +1,8 @@
 // Supervised nodes, as programs ask for them.
 #include "ham/offload/supervise.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <utility>
 
@@ -25,12 +27,12 @@ namespace ham::inline v0::this_call {
 
 void heartbeat() noexcept {
   constexpr std::int64_t interval_ns = 5'000'000;
-  thread_local std::int64_t last_ns = INT64_MIN / 2;
+  static constinit std::atomic<std::int64_t> last_ns{INT64_MIN / 2};  // of the process, as the sign is
   detail::engine* const at = detail::current_or_null();
-  if (at == nullptr || at->owner == nullptr || !at->numbers.any()) return;
+  if (at == nullptr || at->owner == nullptr || at->self() == 0 || !at->numbers.any()) return;
   const std::int64_t now = base::now_ns();
-  if (now - last_ns < interval_ns) return;
-  last_ns = now;
+  std::int64_t last = last_ns.load(std::memory_order_relaxed);
+  if (now - last < interval_ns || !last_ns.compare_exchange_strong(last, now, std::memory_order_relaxed)) return;
   try {
     at->owner->send_heartbeat();
   } catch (const std::exception&) {  // no memory: the next one may have some

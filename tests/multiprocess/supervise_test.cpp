@@ -157,6 +157,32 @@ TEST(supervise, state_is_rebuilt_before_calls_arrive) {
   EXPECT_NE(seen[0].reason.find("signal 9"), std::string::npos) << seen[0].reason;
 }
 
+TEST(supervise, a_process_is_started_while_the_host_computes) {
+  runtime rt(nodes("shm:1"));
+  std::atomic<bool> rebuilt{false};
+  offload::supervision how;
+  how.on_respawn = [&](const offload::respawned&) { rebuilt = true; };
+  offload::supervise(1, how);
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  ::kill(before, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return rebuilt.load(); }));
+  EXPECT_NE(offload::sync(1, fn<&my_pid>), before);
+}
+
+TEST(supervise, one_that_dies_while_it_is_rebuilt_is_replaced) {
+  runtime rt(nodes("shm:1"));
+  std::atomic<int> tries{0};
+  offload::supervision how;
+  how.on_respawn = [&](const offload::respawned& fresh) {
+    if (++tries == 1) offload::sync(offload::retry(fresh.node, 3), idempotent(fn<&crash>));
+  };
+  offload::supervise(1, how);
+  kill_node(1);
+  EXPECT_EQ(offload::sync(1, fn<&echo>, 4), 4);
+  EXPECT_EQ(tries, 2);
+  EXPECT_EQ(offload::process_of(1), 3);
+}
+
 TEST(supervise, other_targets_find_it_as_well) {
   runtime rt(nodes("shm:2"));
   offload::supervise(1);

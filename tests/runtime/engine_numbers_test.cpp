@@ -92,6 +92,34 @@ TEST_F(engine_numbers, one_that_is_given_up_says_why) {
   }
 }
 
+TEST_F(engine_numbers, who_prepares_a_process_does_not_wait_for_another_one) {
+  lose(number_);
+  at_.numbers.set(number_, number_, phase::restarting);
+  at_.numbers.set(number_, process_, phase::restarting);
+  const detail::replacements::rebuilding scope(at_.numbers, number_, process_);
+  EXPECT_EQ(node_of_call(number_), process_);
+  lose(process_);
+  EXPECT_THROW(offload::sync(offload::within(number_, milliseconds(200)), fn<&echo>, 1), node_failure)
+      << "it has waited for news";
+  EXPECT_THROW(offload::sync(offload::retry(number_, 3), idempotent(fn<&echo>), 1), node_failure);
+}
+
+TEST_F(engine_numbers, a_repeated_call_of_who_prepares_a_process_ends_with_it) {
+  at_.numbers.set(number_, number_, phase::restarting);
+  const detail::replacements::rebuilding scope(at_.numbers, number_, number_);
+  auto sent = offload::async(offload::retry(number_, 3), idempotent(fn<&echo>), 1);
+  lose(number_);
+  ASSERT_TRUE(sent.wait_for(std::chrono::seconds(60))) << "it waits for this thread";
+  EXPECT_THROW(sent.get(), node_failure);
+}
+
+TEST_F(engine_numbers, handles_outlive_supervision) {
+  at_.numbers.set(number_, number_, phase::up);
+  const node_t exact = at_.exactly(number_);
+  at_.numbers.forget(number_);
+  EXPECT_EQ(node_of_call(exact), number_);
+}
+
 TEST_F(engine_numbers, handles_are_of_one_process) {
   EXPECT_NO_THROW(at_.expect_no_other_process(number_));
   lose(number_);

@@ -62,6 +62,14 @@ namespace ham::inline v0::bench {
 /// One call for 1 to 256 targets along the tree of a group, beside one call to each; who sends how many messages.
 [[nodiscard]] report run_groups(const settings& how);
 
+/// From request_stop() to the answer of a function that polls its stop token, over shared memory and tcp, beside an
+/// empty call; what a poll costs.
+[[nodiscard]] report run_stops(const settings& how);
+
+/// From kill -9 of a supervised target to the first answer of its successor, 143 times a round; what the host holds
+/// before and afterwards.
+[[nodiscard]] report run_respawn(const settings& how);
+
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 

@@ -51,6 +51,8 @@ constexpr benchmark benchmarks[] = {
     {"event-loop", "an empty call whose host waits in epoll", run_event_loop},
     {"pool", "short tasks on a pool of two targets", run_pool},
     {"groups", "one call for 1 to 256 targets along a tree", run_groups},
+    {"stops", "from a stop to the answer of a function that polls its token", run_stops},
+    {"respawn", "from the death of a supervised target to the next answer", run_respawn},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
     {"openmp", "empty calls and transfers beside OpenMP target regions on LLVM's host device", run_openmp},

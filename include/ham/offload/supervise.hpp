@@ -43,16 +43,16 @@ struct supervision {
 ///
 /// - Calls that were pending when the process died fail as ever, with ham::node_failure and what is known of whether
 ///   they have run. Nothing is repeated, unless it is called by retry().
-/// - Handles of the process that has died (buffers, contexts, remote objects) are never those of the new one: using
-/// them
-///   throws ham::node_failure that says so, or ham::object_error. Each process has a number of its own, which handles
-///   have as their node: at first the supervised one, later others.
+/// - Handles of the process that has died (buffers, contexts, remote objects) are never those of the new one: to use
+///   one throws ham::node_failure that says so, or ham::object_error. Each process has a number of its own, which
+///   handles have as their node: at first the supervised one, later others.
 /// - When the limit is reached, the node is given up: calls to it throw ham::node_failure (not_run) that lists why its
 ///   processes have ended. So does a line on stderr, and offload::on_event.
 ///
 /// Targets that the host has started on this machine, or has reached over tcp. Throws ham::config_error for others
-/// (ranks, targets that ranks or waiting programs have started, threads of this process), and ham::node_failure if the
-/// node has died already.
+/// (ranks, targets that ranks or waiting programs have started, threads of this process, nodes that were removed). One
+/// that has died a moment ago is started again at once; of one that died long ago nothing is known any more, which is
+/// ham::config_error, too.
 void supervise(node_number node, supervision how = {});
 
 /// The number of the process to which calls to `node` go at the moment: `node` itself, unless it was started again. Of
