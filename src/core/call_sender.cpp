@@ -31,6 +31,9 @@ msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marke
 
 /// A call that is to suffer a fault has no key yet; this says which one until it has.
 constexpr std::uint32_t first_key_of_fault = 0xffff0000;
+/// The same of a call to a node that is to be asked for its functions before.
+constexpr std::uint32_t key_to_ask_for = 0xffffffff;
+struct must_ask {};
 std::uint32_t key_of_fault(fault_decision what) noexcept {
   return first_key_of_fault | static_cast<std::uint32_t>(what.request) << 8U | what.reply;
 }
@@ -104,6 +107,8 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
     out.to = &who;
     if (const fault_decision what = of_.faults->decide(function, decode != nullptr)) throw fault_hit{what};
   }
+  const bool asks = who.node != of_.self && &function != node_.asking_function();
+  if (asks && who.must_be_asked_for(function, known_keys_)) throw must_ask{};
   return who.key_for(function, known_keys_, of_.self);
 }
 
@@ -121,6 +126,9 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
     return who.reserve(size, big);
   } catch (const fault_hit& hit) {
     out.key = key_of_fault(hit.what);
+    return nullptr;
+  } catch (const must_ask&) {
+    out.key = key_to_ask_for;
     return nullptr;
   } catch (...) {
     who.sending.unlock();
@@ -192,7 +200,16 @@ template <bool CanStop>
     if (room != nullptr) [[likely]]
       break;
     if (out.key >= first_key_of_fault) [[unlikely]] {
+      const node_t process = who->node;
+      if (out.key == key_to_ask_for) who->note_asked();
       who->sending.unlock();
+      if (out.key == key_to_ask_for) {
+        out.key = 0;
+        node_.ask_for_functions(process, to.deadline_ns);
+        if (to.deadline_ns == 0 || base::now_ns() < to.deadline_ns) continue;
+        out.slot = missed(to.node, function, decode);
+        return false;
+      }
       return begin_faulted({to, function, size, decode, policy}, out);
     }
     const bool is_big = total > who->max_payload;
@@ -418,7 +435,16 @@ batch_slot call_sender::claim_batched(const call_place& to, msg::handler_entry& 
   if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
   peer& who = *ready;
   std::unique_lock sending(who.sending, std::adopt_lock);
-  const std::uint32_t key = key_of(who, function, decode, decided);
+  std::uint32_t key = 0;
+  try {
+    key = key_of(who, function, decode, decided);
+  } catch (const must_ask&) {
+    const node_t process = who.node;
+    who.note_asked();
+    sending.unlock();
+    node_.ask_for_functions(process, to.deadline_ns);
+    return claim_batched(to, function, decode, owner, decided);
+  }
   sending.unlock();
   call_slot& slot = of_.calls.claim();
   slot.decode = decode;

@@ -47,6 +47,10 @@ class sending_node {
   virtual bool break_peer(peer& who, const base::fault_rule& by) = 0;
   /// A call that has just left is to stop.
   virtual void stop_call(std::uint32_t /*call*/) noexcept {}
+  /// Asks a node for the functions that it has now, until the deadline (0: no limit). Throws ham::node_failure.
+  virtual void ask_for_functions(node_t /*node*/, std::int64_t /*deadline_ns*/) {}
+  /// The function with which it is asked.
+  [[nodiscard]] virtual const msg::handler_entry* asking_function() const noexcept { return nullptr; }
 };
 
 /// All members may be called from any thread, which holds no lock.

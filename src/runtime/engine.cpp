@@ -94,7 +94,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       numbers(&calls.due()),
       reports(calls.due()),
       calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
-      greetings(own, replies, waits),
+      greetings(own, *table_, replies, waits),
       all_connections(*this,
                       {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),
       calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults, this, &reports}),

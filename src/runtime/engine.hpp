@@ -244,6 +244,8 @@ class engine final : public called_node,
     return numbers.version() == 0 ? to.node : without_exact_bit(to.node);  // until just now there were some
   }
   void stop_call(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
+  void ask_for_functions(node_t node, std::int64_t deadline_ns) override;  // libraries.cpp
+  [[nodiscard]] const msg::handler_entry* asking_function() const noexcept override;
   bool progress() override { return progress(nullptr); }
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
     std::rethrow_exception(loss_of(who, function, 0, outcome));
