@@ -36,7 +36,7 @@ TEST(trace_event, keeps_its_kind_whatever_its_length) {
   EXPECT_EQ(one.length(), trace_event::max_length);
 }
 
-TEST(trace_event, holds_the_most_where_a_number_does_not_fit) {
+TEST(trace_event, holds_the_maximum_where_a_number_does_not_fit) {
   EXPECT_EQ(trace_event::pair(1, std::uint64_t{1} << 40U) >> 32U, 0xffffffffU);
 }
 

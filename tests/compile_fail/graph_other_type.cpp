@@ -2,10 +2,10 @@
 #include <ham/offload.hpp>
 #include <ham/offload/graph.hpp>
 
-int whole(double value) { return static_cast<int>(value); }
+int truncated(double value) { return static_cast<int>(value); }
 double half(double value) { return value / 2; }
 
 void record(ham::offload::graph& g) {
   auto in = g.input<double>();
-  g.call(1, ham::fn<&half>, g.call(2, ham::fn<&whole>, in));
+  g.call(1, ham::fn<&half>, g.call(2, ham::fn<&truncated>, in));
 }

@@ -189,7 +189,7 @@ TEST(timeline, is_a_page_with_all_slices) {
   EXPECT_NE(page.find("hidden=0;"), std::string::npos);
 }
 
-TEST(timeline, shows_the_longest_and_says_that_there_are_more) {
+TEST(timeline, shows_the_long_ones_and_says_that_there_are_more) {
   std::ostringstream out;
   write_timeline(out, read_pftrace(one_call().bytes()), "t", 2);
   EXPECT_NE(out.str().find("hidden=4;"), std::string::npos);
