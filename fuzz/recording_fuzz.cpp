@@ -1,5 +1,5 @@
 // The memory of a flight recorder, with anything anywhere: words that the input places, some made into sound events.
-// fuzz: -max_len=2048
+// fuzz: -max_len=2048 -runs=3000
 #include <memory>
 #include <vector>
 

@@ -74,7 +74,8 @@ TEST(group, calls_what_is_started_again) {
   const auto before = offload::sync_all(all, fn<&my_pid>);
   const auto hit = offload::async_all(all, fn<&die_on>, node_t{3}).get();
   EXPECT_FALSE(hit.ok(2));
-  EXPECT_EQ(offload::sync(3, fn<&where>), offload::process_of(3));  // waits for it
+  const node_t successor = offload::sync(3, fn<&where>);  // waits for it
+  EXPECT_EQ(successor, offload::process_of(3));
   const auto after = offload::async_all(all, fn<&my_pid>).get();
   ASSERT_TRUE(after.ok(2)) << after.failures().size();
   EXPECT_NE(after[2], before[2]);

@@ -44,6 +44,11 @@ int until_stopped() {
   }
   return -1;
 }
+int until_stopped_and_gate() {
+  const int result = until_stopped();
+  while (!gate) std::this_thread::yield();
+  return result;
+}
 void throws_when_stopped() {
   if (until_stopped() == 7) throw operation_cancelled("as you wish", call_outcome::may_have_run);
 }
@@ -168,9 +173,10 @@ TEST_F(stop, a_pooled_call_sees_its_stop) {
 }
 
 TEST_F(stop, a_deadline_that_passes_stops_the_function) {
-  auto result = offload::async(offload::within(1, 1s), fn<&until_stopped>);
+  auto result = offload::async(offload::within(1, 1s), fn<&until_stopped_and_gate>);
   EXPECT_EQ(outcome(result), call_outcome::may_have_run);
   EXPECT_TRUE(eventually([] { return seen == 1; }));
+  gate = true;
 }
 
 TEST_F(stop, a_stop_that_meets_the_begin_of_a_call_in_a_context_is_not_lost) {

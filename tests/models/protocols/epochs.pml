@@ -1,5 +1,5 @@
-/* A node is replaced by one that has its place: remove_node and add_node today; respawn, which is planned, will do the
- * same (docs/decisions/0011, src/core/peer_table.hpp; src/transport/common/ring_layout.hpp: the epoch of a connection).
+/* A node is replaced by one that has its place: remove_node and add_node, and supervision after many restarts
+ * (docs/decisions/0011, 0016; src/core/peer_table.hpp; src/transport/common/ring_layout.hpp: the epoch of a connection).
  *
  * A place has a record of the node that is there. The place's memory and lock stay when the record is exchanged. The
  * control thread starts a new life (epoch) of the node when the old one was lost. A user's thread holds handles of the
@@ -8,7 +8,7 @@
  *
  * It holds: a call runs at most once and only in the life that it was meant for; every call settles exactly once; a record
  * is not freed while it is used.
- * Planned and in here: a caller may repeat what is said not to have run, in the next life (RETRY).
+ * A caller may repeat what is said not to have run, in the next life (RETRY; offload::retry).
  */
 #define OBSERVERS 3
 #include "trace.promela"

@@ -2,7 +2,7 @@
  * failure-semantics.md).
  *
  * The caller sends a call through its ring. The target takes it, which the ring's counter shows (consumed()), runs it and
- * replies. At any moment the process may die. The caller hears of it, takes the replies that are still in the ring, reads
+ * replies; before it begins one it may take what else has arrived, and it does not run a call whose deadline has passed. At any moment the process may die. The caller hears of it, takes the replies that are still in the ring, reads
  * the counter, and fails what is left: "not run" if the target is dead and had not taken the call, else "may have run".
  * Against that: the caller's sending thread, which may be about to send, and the deadline of the call.
  *
@@ -21,6 +21,7 @@
 
 chan ring = [2] of { byte };
 chan replies = [2] of { byte };
+chan kept = [2] of { byte };   /* calls that the target has taken and not begun */
 
 bool alive = true, lost;
 byte sent, consumed;
@@ -38,13 +39,15 @@ inline settle(which) {
 proctype target() OBSERVED {
   byte which;
   do
-  :: atomic { alive && nempty(ring) -> ring?which; EVENT(TARGET, 10 + which);
+  :: atomic { alive && nempty(ring) -> ring?which; EVENT(TARGET, 10 + which); kept!which
 #ifndef MUTANT_CONSUMED_LATE
-       consumed++
+       ; consumed++
 #endif
-     };
+     }
+  :: atomic { alive && nempty(kept) -> kept?which };
      if
      :: atomic { alive -> EVENT(TARGET, 20 + which); ran[which]++; assert(ran[which] == 1) }
+     :: alive && settled[which] > 0 -> skip   /* it was stopped: it is answered only */
      :: !alive -> break
      fi;
 #ifdef MUTANT_CONSUMED_LATE

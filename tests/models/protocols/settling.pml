@@ -1,9 +1,9 @@
-/* A call that is given up, against its reply (src/core/call_table.*, call_sender.cpp; decision 0005).
+/* A call that is given up or stopped, against its reply (src/core/call_table.*, call_sender.cpp; decisions 0005, 0015).
  *
- * What exists today: the deadline of a call passes, or its future is detached, while the call or its reply is on its way.
- * The future settles at once; its slot is kept until the late reply has come. Cancellation is planned: a frame that
- * follows the call, which the target obeys if the call has not begun; it always answers the call itself, so nothing more
- * can go wrong at the caller. It is modelled here as planned (CANCELS), together with what exists.
+ * The deadline of a call passes, or its future is detached, while the call or its reply is on its way. The future settles
+ * at once; its slot is kept until the late reply has come. A stop is a frame that follows the call, when the user asks or
+ * when the deadline has passed. The target obeys it if the call has not begun, also if other calls have arrived in
+ * between; it always answers the call itself.
  *
  * Two calls, one after the other, which may use the same slot. It holds: each future settles exactly once, with the result
  * of its own call or with an error; a call runs at most once, and not when it is settled as "did not run"; a reply always
@@ -24,7 +24,7 @@
 
 mtype = { call, cancel, reply, refused };
 
-chan to_target = [4] of { mtype, byte, byte };  /* what, slot, number of the call */
+chan to_target = [6] of { mtype, byte, byte };  /* what, slot, number of the call */
 chan to_caller = [4] of { mtype, byte, byte };
 
 /* Of a slot: what the table of pending calls has. */
@@ -45,6 +45,14 @@ inline free_slot(slot) {
   used[slot] = false;
   orphan[slot] = false;
   reply_due[slot] = false
+}
+
+/* Its deadline has passed. There is room: a call is stopped once. */
+inline stop_late(slot) {
+  if
+  :: !cancelled[whose[slot]] -> cancelled[whose[slot]] = true; to_target!cancel(slot, whose[slot])
+  :: else
+  fi
 }
 
 /* The future is read or destroyed: call_table::release, or abandon. */
@@ -87,12 +95,12 @@ proctype caller() OBSERVED {
        :: else
        fi }
   /* the deadline passes */
-  :: atomic { used[0] && pending[0] -> EVENT(OUTCOME + whose[0], 'l'); settle(0)
+  :: atomic { used[0] && pending[0] -> EVENT(OUTCOME + whose[0], 'l'); settle(0); stop_late(0)
 #ifdef MUTANT_EXPIRED_FORGETS
        ; reply_due[0] = false
 #endif
      }
-  :: atomic { used[1] && pending[1] -> EVENT(OUTCOME + whose[1], 'l'); settle(1) }
+  :: atomic { used[1] && pending[1] -> EVENT(OUTCOME + whose[1], 'l'); settle(1); stop_late(1) }
   /* the user gives its future back, settled or not */
   :: atomic { used[0] && held[whose[0]] -> give_back(0) }
   :: atomic { used[1] && held[whose[1]] -> give_back(1) }
@@ -142,8 +150,9 @@ end:
           -> to_caller!refused(slot, number)
 #endif
        fi }
-  :: atomic { waiting != NONE && to_target?[cancel, eval(waiting_slot), eval(waiting)] && nfull(to_caller) ->
-       to_target?cancel(slot, number);
+  :: atomic { waiting != NONE && to_target??[cancel, eval(waiting_slot), eval(waiting)] && nfull(to_caller) ->
+       to_target??cancel(eval(waiting_slot), eval(waiting));
+       EVENT(TARGET, 20 + waiting);
 #ifdef MUTANT_CANCELLED_RUNS
        ran[waiting]++;
 #endif

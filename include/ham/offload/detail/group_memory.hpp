@@ -48,10 +48,10 @@ template <class Element>
 [[nodiscard]] future<group_result<void>> broadcast_span(std::span<const Element> data,
                                                         const std::vector<buffer_ptr<Element>>& to) {
   const group all = group_of(to);
-  constexpr std::size_t step = std::max<std::size_t>(1, broadcast_part_bytes / sizeof(Element));
+  constexpr std::size_t step = sizeof(Element) < broadcast_part_bytes ? broadcast_part_bytes / sizeof(Element) : 1;
   std::vector<future<group_result<void>>> parts;
   for (std::size_t begin = 0; begin == 0 || begin < data.size(); begin += step) {
-    const std::span<const Element> part = data.subspan(begin, std::min(step, data.size() - begin));
+    const std::span<const Element> part = data.subspan(begin, step < data.size() - begin ? step : data.size() - begin);
     parts.push_back(async_all(all, fn<&store_broadcast<Element>>, to, static_cast<std::uint64_t>(begin), part));
   }
   if (parts.size() == 1) return std::move(parts.front());

@@ -174,7 +174,7 @@ void read_group_answers(const std::vector<group_answer>& parts, const msg::handl
         ++at;
       } else if (head.kind == group_record::error) {
         const std::exception_ptr why = read_group_error(from, function);
-        for (std::uint32_t i = 0; i < head.count; ++i) access::fail(out, at++, why);
+        for (std::uint32_t part = 0; part < head.count; ++part) access::fail(out, at++, why);
       } else {
         msg::detail::throw_malformed("a node of a group has left its value out");
       }
