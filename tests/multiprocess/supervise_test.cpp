@@ -25,7 +25,16 @@ std::string& state() {
 void set_state(const std::string& text) { state() = text; }
 std::string get_state() { return state(); }
 node_t own_number() { return offload::number_of(offload::this_node()); }
-pid_t pid_through(node_t node) { return offload::sync(node, fn<&my_pid>); }
+/// A call that is made before this node has noticed the death of the other one fails, and is made again.
+pid_t pid_through(node_t node) {
+  for (const auto until = std::chrono::steady_clock::now() + 20s;;) {
+    try {
+      return offload::sync(node, fn<&my_pid>);
+    } catch (const node_failure&) {
+      if (std::chrono::steady_clock::now() > until) throw;
+    }
+  }
+}
 struct counter {
   int value = 0;
   int add(int more) { return value += more; }
