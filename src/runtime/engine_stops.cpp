@@ -10,6 +10,7 @@
 
 #include "base/process_end.hpp"
 #include "core/deadline_errors.hpp"
+#include "ham/offload/detail/reverse_calls.hpp"
 #include "ham/offload/stop.hpp"
 #include "runtime/engine.hpp"
 
@@ -121,14 +122,15 @@ void engine::receive_stops(bool all) noexcept {
   // What it waits for may depend on something that is still here: the stop of the call that has made it.
   if (peers.filled_outboxes().load(std::memory_order_relaxed) != 0) [[unlikely]]
     for (peer* const one : peers) one->flush_if_free();
-  const bool before = std::exchange(this_thread.only_receives, true);
-  for (int i = 0; i < (all ? most : some) && !calls_in.backlog_fills(); ++i) {
-    transport::frame frame;
-    transport::endpoint* const from = next_frame(frame, 1);
-    if (from == nullptr) break;
-    receiver_.receive(*from, frame);
+  {
+    const only_receiving begins_nothing;
+    for (int i = 0; i < (all ? most : some) && !calls_in.backlog_fills(); ++i) {
+      transport::frame frame;
+      transport::endpoint* const from = next_frame(frame, 1);
+      if (from == nullptr) break;
+      receiver_.receive(*from, frame);
+    }
   }
-  this_thread.only_receives = before;
   waits.unlock();  // continuations that are due run when the function waits, or another thread does
 }
 

@@ -13,6 +13,7 @@
 #include "core/peer.hpp"
 #include "core/thread_state.hpp"
 #include "ham/offload/detail/pool_calls.hpp"
+#include "ham/offload/detail/reverse_calls.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::inline v0 {
@@ -231,18 +232,6 @@ class at_caller final : public group_gather {
   const std::unique_ptr<group_receiver> receiver_;
 };
 
-/// What arrives meanwhile for the main queue waits: a later call of the group must not be passed on before this one.
-class begins_nothing {
- public:
-  begins_nothing() noexcept : before_(std::exchange(this_thread.only_receives, true)) {}
-  begins_nothing(const begins_nothing&) = delete;
-  begins_nothing& operator=(const begins_nothing&) = delete;
-  ~begins_nothing() { this_thread.only_receives = before_; }
-
- private:
-  const bool before_;
-};
-
 }  // namespace
 
 group_part_call::group_part_call(incoming_call& call, const group_head& head, const group_message_bytes& message,
@@ -250,7 +239,8 @@ group_part_call::group_part_call(incoming_call& call, const group_head& head, co
     : gather_(new passed_on(call, static_cast<std::uint32_t>(head.nodes.size()), std::move(merge))) {
   gather_->add_own(head.first);
   if (head.nodes.size() == 1) return;
-  const begins_nothing until_sent;
+  // What arrives meanwhile for the main queue waits: a later call of the group must not be passed on before this one.
+  const only_receiving until_sent;
   gather_->send(*call.at, {std::span(head.nodes).subspan(1), head.first + 1}, head.total, message, {});
 }
 
