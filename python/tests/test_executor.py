@@ -505,38 +505,3 @@ def test_workers_that_wait_for_the_host():
     finally:
         waits.kill()
         waits.communicate()
-
-
-def test_the_example_of_the_standard_library():
-    """The program of concurrent.futures' documentation with another constructor."""
-    ended = run_program(
-        """
-        import ham
-        import math
-
-        PRIMES = [112272535095293, 112582705942171, 112272535095293, 115280095190773, 115797848077099, 1099726899285419]
-
-        def is_prime(n):
-            if n < 2:
-                return False
-            if n == 2:
-                return True
-            if n % 2 == 0:
-                return False
-            sqrt_n = int(math.floor(math.sqrt(n)))
-            for i in range(3, sqrt_n + 1, 2):
-                if n % i == 0:
-                    return False
-            return True
-
-        def main():
-            with ham.Executor() as executor:
-                for number, prime in zip(PRIMES, executor.map(is_prime, PRIMES)):
-                    print('%d is prime: %s' % (number, prime))
-
-        if __name__ == '__main__':
-            main()
-        """
-    )
-    lines = ended.stdout.splitlines()
-    assert [line.split(": ")[1] for line in lines] == ["True"] * 5 + ["False"], ended.stderr

@@ -172,6 +172,13 @@ class world {
     EXPECT_TRUE(result.open());
     return result;
   }
+  /// The same, and has read the greeting.
+  peer& listening() {
+    peer& one = friendly();
+    while (one.receive()) {
+    }
+    return one;
+  }
 
   void step(int times = 3) {
     for (int i = 0; i < times; ++i) node_.poll_once();

@@ -23,13 +23,6 @@ std::size_t deadline_length(const std::vector<int>& what) { return what.size(); 
 
 class engine_deadlines : public testing::Test {
  protected:
-  /// A peer that has read the greeting.
-  world::peer& listening() {
-    world::peer& one = world_.friendly();
-    while (one.receive()) {
-    }
-    return one;
-  }
   template <class T>
   static std::string missed(offload::future<T>& call, call_outcome outcome) {
     try {
@@ -52,7 +45,7 @@ class engine_deadlines : public testing::Test {
 };
 
 TEST_F(engine_deadlines, a_call_that_nobody_answers_fails_and_says_which) {
-  const world::peer& peer = listening();
+  const world::peer& peer = world_.listening();
   auto call = offload::async(offload::within(peer.number, 1ms), fn<&deadline_echo>, 1);
   const std::string why = missed(call, call_outcome::may_have_run);
   EXPECT_NE(why.find("deadline_echo"), std::string::npos) << why;
@@ -62,7 +55,7 @@ TEST_F(engine_deadlines, a_call_that_nobody_answers_fails_and_says_which) {
 }
 
 TEST_F(engine_deadlines, an_answer_that_comes_too_late_is_dropped) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   auto call = offload::async(offload::within(peer.number, 1ms), fn<&deadline_echo>, 1);
   const auto asked = peer.receive();
   ASSERT_TRUE(asked);
@@ -83,7 +76,7 @@ TEST_F(engine_deadlines, an_answer_that_comes_too_late_is_dropped) {
 }
 
 TEST_F(engine_deadlines, an_answer_in_time_counts) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   auto call = offload::async(offload::within(peer.number, 1h), fn<&deadline_echo>, 1);
   const auto asked = peer.receive();
   ASSERT_TRUE(asked);
@@ -92,7 +85,7 @@ TEST_F(engine_deadlines, an_answer_in_time_counts) {
 }
 
 TEST_F(engine_deadlines, each_call_has_its_own) {
-  const world::peer& peer = listening();
+  const world::peer& peer = world_.listening();
   auto patient = offload::async(offload::within(peer.number, 1h), fn<&deadline_echo>, 1);
   auto hasty = offload::async(offload::within(peer.number, 1ms), fn<&deadline_echo>, 2);
   auto endless = offload::async(peer.number, fn<&deadline_echo>, 3);
@@ -104,7 +97,7 @@ TEST_F(engine_deadlines, each_call_has_its_own) {
 }
 
 TEST_F(engine_deadlines, a_call_that_waits_for_room_is_taken_back) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   while (auto one = offload::try_async(peer.number, fn<&deadline_echo>, 0)) one->detach();
   const std::vector<int> big(1 << 17);
   auto call = offload::async(offload::within(peer.number, 1ms), fn<&deadline_length>, big);
@@ -122,7 +115,7 @@ TEST_F(engine_deadlines, a_call_that_waits_for_room_is_taken_back) {
 }
 
 TEST_F(engine_deadlines, a_ping_waits_no_longer_than_its_deadline_for_a_node_that_wants_none) {
-  world::peer& busy = listening();
+  world::peer& busy = world_.listening();
   busy.send({0, detail::no_reply, to_byte(wire_kind::flow)}, bytes{std::byte{1}});
   world_.step();
   try {

@@ -24,13 +24,6 @@ std::size_t stops_length(const std::vector<int>& what) { return what.size(); }
 
 class engine_stops : public testing::Test {
  protected:
-  /// A peer that has read the greeting.
-  world::peer& listening() {
-    world::peer& one = world_.friendly();
-    while (one.receive()) {
-    }
-    return one;
-  }
   template <class T>
   static std::string stopped(offload::future<T>& call, call_outcome outcome) {
     try {
@@ -66,7 +59,7 @@ class engine_stops : public testing::Test {
 };
 
 TEST_F(engine_stops, only_calls_that_can_be_stopped_carry_more) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   offload::async(peer.number, fn<&stops_echo>, 1).detach();
   const auto plain = peer.receive();
   ASSERT_TRUE(plain);
@@ -87,7 +80,7 @@ TEST_F(engine_stops, only_calls_that_can_be_stopped_carry_more) {
 }
 
 TEST_F(engine_stops, a_stop_is_sent_and_the_answer_counts) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   auto call = offload::async(offload::stoppable(peer.number), fn<&stops_echo>, 1);
   const auto asked = peer.receive();
   ASSERT_TRUE(asked);
@@ -99,7 +92,7 @@ TEST_F(engine_stops, a_stop_is_sent_and_the_answer_counts) {
 }
 
 TEST_F(engine_stops, at_once_settles_and_a_late_answer_is_dropped) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   auto call = offload::async(offload::stoppable(peer.number), fn<&stops_echo>, 1);
   const auto asked = peer.receive();
   ASSERT_TRUE(asked);
@@ -118,7 +111,7 @@ TEST_F(engine_stops, at_once_settles_and_a_late_answer_is_dropped) {
 }
 
 TEST_F(engine_stops, a_call_that_waits_for_room_here_is_taken_out) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   while (auto one = offload::try_async(peer.number, fn<&stops_echo>, 0)) one->detach();
   auto call = offload::try_async(offload::stoppable(peer.number), fn<&stops_length>, std::vector<int>(1 << 17));
   ASSERT_TRUE(call);
@@ -135,7 +128,7 @@ TEST_F(engine_stops, a_call_that_waits_for_room_here_is_taken_out) {
 }
 
 TEST_F(engine_stops, a_stop_of_a_call_that_is_not_there_is_none) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   peer.send({0, 17, to_byte(wire_kind::cancel)}, {});
   world_.step();
   EXPECT_TRUE(peer.open()) << peer.reason();
@@ -143,15 +136,15 @@ TEST_F(engine_stops, a_stop_of_a_call_that_is_not_there_is_none) {
 }
 
 TEST_F(engine_stops, a_stop_that_breaks_the_format_closes_the_connection) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   peer.send({0, 17, to_byte(wire_kind::cancel)}, bytes(1));
   world_.step();
   EXPECT_FALSE(peer.open());
-  world::peer& other = listening();
+  world::peer& other = world_.listening();
   other.send({0, detail::no_reply, to_byte(wire_kind::cancel)}, {});
   world_.step();
   EXPECT_FALSE(other.open());
-  world::peer& third = listening();
+  world::peer& third = world_.listening();
   third.send({key_of("stops_echo"), 3, stoppable_kind}, bytes(7));
   world_.step();
   EXPECT_FALSE(third.open());
@@ -159,7 +152,7 @@ TEST_F(engine_stops, a_stop_that_breaks_the_format_closes_the_connection) {
 
 TEST_F(engine_stops, a_call_with_any_time_left_is_executed) {
   for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{1} << 40U, UINT64_MAX}) {
-    world::peer& peer = listening();
+    world::peer& peer = world_.listening();
     bytes payload(12);
     std::memcpy(payload.data(), &left, sizeof left);
     const int value = 6;

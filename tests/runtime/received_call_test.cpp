@@ -28,12 +28,6 @@ using received = detail::received_call<&body>;
 
 class received_calls : public testing::Test {
  protected:
-  world::peer& listening() {
-    world::peer& one = world_.friendly();
-    while (one.receive()) {
-    }
-    return one;
-  }
   /// A call of 4 bytes that came from this peer.
   detail::incoming_call call_of(world::peer& from, std::span<const std::byte> payload, std::uint32_t id = 5) {
     auto& function = detail::call_of<fn_t<decltype(&received_echo), &received_echo>, int>::message::entry();
@@ -60,7 +54,7 @@ class received_calls : public testing::Test {
 };
 
 TEST_F(received_calls, that_are_run_at_once_are_those_that_came) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   bytes payload(4, std::byte{7});
   detail::incoming_call call = call_of(peer, payload);
   const detail::incoming_call* seen = nullptr;
@@ -71,7 +65,7 @@ TEST_F(received_calls, that_are_run_at_once_are_those_that_came) {
 }
 
 TEST_F(received_calls, a_copy_outlasts_the_buffer_and_works_for_the_same_engine) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   std::optional<received> copy;
   {
     bytes payload(4, std::byte{7});
@@ -99,7 +93,7 @@ TEST_F(received_calls, a_copy_outlasts_the_buffer_and_works_for_the_same_engine)
 }
 
 TEST_F(received_calls, copies_of_copies_are_independent_and_moves_are_not) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   bytes payload(4, std::byte{3});
   detail::incoming_call call = call_of(peer, payload);
   int runs = 0;
@@ -120,7 +114,7 @@ TEST_F(received_calls, copies_of_copies_are_independent_and_moves_are_not) {
 }
 
 TEST_F(received_calls, what_a_function_throws_goes_to_the_caller) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   bytes payload(4);
   detail::incoming_call call = call_of(peer, payload, 5);
   act = [](detail::incoming_call& what) {
@@ -137,7 +131,7 @@ TEST_F(received_calls, what_a_function_throws_goes_to_the_caller) {
 }
 
 TEST_F(received_calls, a_functions_protocol_error_is_not_the_peers) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   bytes payload(4);
   detail::incoming_call call = call_of(peer, payload);
   act = [](detail::incoming_call& what) {
@@ -150,7 +144,7 @@ TEST_F(received_calls, a_functions_protocol_error_is_not_the_peers) {
 }
 
 TEST_F(received_calls, arguments_that_are_nonsense_close_the_connection) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   bytes payload(4);
   detail::incoming_call call = call_of(peer, payload);
   act = [](detail::incoming_call&) { throw protocol_error("a text that does not end"); };
@@ -161,7 +155,7 @@ TEST_F(received_calls, arguments_that_are_nonsense_close_the_connection) {
 }
 
 TEST_F(received_calls, a_users_codec_that_does_not_like_them_answers) {
-  world::peer& peer = listening();
+  world::peer& peer = world_.listening();
   bytes payload(4);
   detail::incoming_call call = call_of(peer, payload);
   act = [](detail::incoming_call&) { throw std::runtime_error("I do not like it"); };
