@@ -72,6 +72,7 @@ ifeq ($(PRESET),release)
 	@scripts/install-deps.sh package
 	@scripts/install-deps.sh plots
 	@scripts/install-deps.sh python
+	@scripts/install-deps.sh trace
 endif
 
 test: test-deps build

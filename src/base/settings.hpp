@@ -35,6 +35,7 @@ enum class setting : std::uint8_t {
   unobserved_errors,
   log,
   recorder,
+  trace,
   veo_library,
   veo_application,
   fault,

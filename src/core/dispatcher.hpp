@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/recorder.hpp"
+#include "base/tracer.hpp"
 #include "core/batch_reply.hpp"
 #include "core/call_stops.hpp"
 #include "core/continuation_runner.hpp"
@@ -162,6 +163,7 @@ class dispatcher {
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
                 batch_reply* collected = nullptr) const {
     const base::recorded_execution recorded(from.node, entry.key(), id);
+    const base::traced_execution traced(of_.self, from.node, entry.key(), id);
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
     try {
       entry.handler(&call);

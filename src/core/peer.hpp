@@ -124,6 +124,11 @@ struct peer {
       return key;
     return otherwise();
   }
+  /// Whether the node has to be asked for functions that it has got since they met before it can be said that it lacks
+  /// this one: at most once per second, and when this node has got some. As key_for; throws nothing.
+  [[nodiscard]] bool must_be_asked_for(msg::handler_entry& function, std::uint32_t known) const;
+  /// It is asked now.
+  void note_asked() noexcept;
   /// Throws ham::call_error if the node takes no message of `size` bytes; `what` names it for people. Any thread.
   void check_size(std::size_t size, const std::string& what) const;
   /// Room for a call of `size` bytes: in the ring, or `big` if it is longer than a frame. nullptr: not now, or `big` is
@@ -183,6 +188,10 @@ struct peer {
   std::size_t max_payload = 0;                    ///< of what goes into the ring of `to`; the rest is long
   std::uint64_t max_message = UINT64_MAX;         ///< what the node takes, as it says; set before `ready`
   std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
+  /// Of functions of which one of the two did not know when they met: libraries were loaded since. Under `sending`.
+  std::unique_ptr<msg::translation> later;
+  std::size_t asked_with = 0;    ///< keys of this node when the node was asked for them; 0: never, or ask again
+  std::int64_t asked_at_ns = 0;  ///< when that was
 
   // Sending, under `sending`.
   outbox unsent;                             ///< behind them everything queues

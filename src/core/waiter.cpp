@@ -4,6 +4,7 @@
 #include "base/backoff.hpp"
 #include "base/cpu.hpp"
 #include "base/renew.hpp"
+#include "base/tracer.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 
@@ -103,6 +104,7 @@ void waiter::sleep(std::int64_t until_ns) {
   const base::home_core::asleep at_home(home_, node_.home_core());
   sleeping_.store(true, std::memory_order_seq_cst);
   if (node_.arm()) {
+    const base::traced_time asleep(base::trace_kind::slept);
     sleeps_.fetch_add(1, std::memory_order_relaxed);
     events_.sleep(std::min(until_ns, node_.next_wakeup_ns()));
     node_.disarm();
@@ -119,6 +121,7 @@ void waiter::park(const std::function<bool()>& done, std::int64_t until_ns, bool
   if (takes_over && sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) wake();
   const bool beside_standby = standby_ != nullptr && standby_->is_polling();
   const bool executes = may_execute();
+  const base::traced_time asleep(base::trace_kind::slept);
   parking_.wait([&] { return done() || (executes && node_.has_deferred()); },
                 std::min(until_ns, base::now_ns() + (beside_standby ? max_park_beside_standby_ns : max_park_ns)));
 }

@@ -67,6 +67,15 @@ void membership::take(transport::process_group& group) {
       throw no_start(number, failure);
     }
   }
+  trace(first, end);
+}
+
+/// Those of these numbers that have joined.
+void membership::trace(node_t first, node_t end) noexcept {
+  if (trace_ == nullptr) return;
+  std::vector<node_t> nodes;
+  for (node_t number = first; number < end; ++number) nodes.push_back(number);
+  trace_->add(nodes);
 }
 
 /// A target that does not join is its transport's to end, which knows more about it; here, one that does not go on.
@@ -160,6 +169,7 @@ void membership::start_planned(const fresh_targets& planned, std::int64_t deadli
   }
   const bool told_all = !any_invited && planned.front().node == 1;  // when they greeted
   if (!told_all) directory_.announce_to_all();
+  trace(planned.front().node, planned.back().node + 1);
   for (const auto& [number, group, starter] : planned) {
     if (group->restarts) supervise(number, {});
   }

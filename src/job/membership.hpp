@@ -9,6 +9,7 @@
 
 #include "ham/offload/runtime.hpp"
 #include "job/invited_targets.hpp"
+#include "job/job_trace.hpp"
 #include "job/node_directory.hpp"
 #include "job/started_targets.hpp"
 #include "job/supervisor.hpp"
@@ -26,6 +27,9 @@ class membership final : private process_starter {
         started_(host, std::move(defaults)),
         invited_(host, directory, options.key),
         supervisor_(host, *this) {}
+
+  /// Nodes that join from now on are part of it, which outlives this; nullptr: there is none.
+  void trace_by(job_trace* trace) noexcept { trace_ = trace; }
 
   /// The processes of `group` become targets; waits until they can be called. Throws ham::config_error.
   void take(transport::process_group& group);
@@ -70,6 +74,7 @@ class membership final : private process_starter {
   node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command, std::int64_t deadline_ns);
   [[nodiscard]] node_t free_numbers(std::size_t count, std::int64_t deadline_ns);
   void start_all(const fresh_targets& fresh, std::uint32_t nodes, std::int64_t deadline_ns);
+  void trace(node_t first, node_t end) noexcept;
   void await(node_t node, const target_group& group, std::int64_t deadline_ns);
 
   engine& host_;
@@ -77,6 +82,7 @@ class membership final : private process_starter {
   std::mutex one_at_a_time_;
   started_targets started_;
   invited_targets invited_;
+  job_trace* trace_ = nullptr;
   std::mutex groups_mutex_;
   std::map<node_t, target_group> groups_;  ///< of one target each: how those are started again
   supervisor supervisor_;

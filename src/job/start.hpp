@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ham/offload/runtime.hpp"
+#include "job/job_trace.hpp"
 #include "job/membership.hpp"
 #include "job/node_directory.hpp"
 #include "job/node_job.hpp"
@@ -37,6 +38,7 @@ struct runtime_parts {
   std::unique_ptr<main_role> main;
   std::unique_ptr<node_job> job;
   std::unique_ptr<engine> host;
+  std::unique_ptr<job_trace> trace;                    // nullptr: none is made
   std::vector<std::unique_ptr<engine>> local_targets;  // threads of this process
   std::vector<std::thread> target_threads;
 };

@@ -45,6 +45,7 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/contexts.hpp"
+#include "runtime/graph_parts.hpp"
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
 
@@ -184,6 +185,8 @@ class engine final : public called_node,
     return waits.wait_until(
         done, [this, awaited] { return progress(awaited); }, until_ns, awaited);
   }
+  [[gnu::noinline]] bool wait_traced(call_slot& slot, std::int64_t until_ns);
+  bool wait_untraced(call_slot& slot, std::int64_t until_ns);
   bool await_settled(call_slot& slot, std::int64_t until_ns);
   bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
   void await_loss(peer& who, std::int64_t until_ns);
@@ -241,6 +244,8 @@ class engine final : public called_node,
     return numbers.version() == 0 ? to.node : without_exact_bit(to.node);  // until just now there were some
   }
   void stop_call(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
+  void ask_for_functions(node_t node, std::int64_t deadline_ns) override;  // libraries.cpp
+  [[nodiscard]] const msg::handler_entry* asking_function() const noexcept override;
   bool progress() override { return progress(nullptr); }
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
     std::rethrow_exception(loss_of(who, function, 0, outcome));
@@ -346,6 +351,9 @@ class engine final : public called_node,
   std::mutex mutex_;  ///< guards the next
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};
+
+ public:
+  graph_parts graphs{*this, calls.due()};  ///< its parts of recorded graphs
 };
 
 /// From a thread of the library's own: the thread that polls settles it, and what waits for it goes on there.

@@ -46,7 +46,8 @@ void engine::stop_nested_locked(std::uint32_t call) noexcept {
 }
 
 bool engine::stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept {
-  if (slot.settled() || !slot.reply_due.load(std::memory_order_acquire)) return false;
+  if (slot.settled()) return false;
+  if (!slot.reply_due.load(std::memory_order_acquire)) return slot.function == nullptr && graphs.stop(slot);
   if (slot.id.load(std::memory_order_relaxed) != call)
     return false;  // behind the flag: it may be another call's by now
   if (slot.orphan || slot.function == nullptr || slot.function->always_runs()) return false;

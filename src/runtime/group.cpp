@@ -15,6 +15,7 @@
 #include "ham/offload/detail/pool_calls.hpp"
 #include "ham/offload/detail/reverse_calls.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/group_calls.hpp"
 
 namespace ham::inline v0 {
 
@@ -35,6 +36,8 @@ void keep_records(call_slot& slot, msg::reader& reply) {
   }
 }
 
+constinit std::atomic<int> under_way{0};
+
 /// Nodes that a message is for, and where they are in the group.
 struct node_range {
   std::span<const node_t> nodes;
@@ -43,13 +46,15 @@ struct node_range {
 
 }  // namespace
 
+int group_calls_under_way() noexcept { return under_way.load(std::memory_order_acquire); }
+
 /// Takes the answers of at most group_fan_out parts, and of the own node; goes when all have come.
 class group_gather {
  public:
-  explicit group_gather(node_t self) noexcept : self_(self) {}
+  explicit group_gather(node_t self) noexcept : self_(self) { under_way.fetch_add(1, std::memory_order_relaxed); }
   group_gather(const group_gather&) = delete;
   group_gather& operator=(const group_gather&) = delete;
-  virtual ~group_gather() = default;
+  virtual ~group_gather() { under_way.fetch_sub(1, std::memory_order_release); }
 
   /// The own node answers for itself, with the first of all answers.
   void add_own(std::uint32_t position) noexcept { next().answer = {position, 1, {}}; }

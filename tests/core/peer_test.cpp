@@ -65,7 +65,32 @@ TEST_F(peer, keys_are_its_own_where_both_have_the_same_table) {
   const std::uint32_t key = test::callable_key();
   EXPECT_EQ(who_.key_for(function, all_known, 0), key);
   const std::string why = problem([&] { static_cast<void>(who_.key_for(function, key, 0)); });
-  EXPECT_NE(why.find("is unknown to the other nodes"), std::string::npos) << why;
+  EXPECT_NE(why.find("is unknown to node 1"), std::string::npos) << why;
+  EXPECT_EQ(who_.key_for(function, key, who_.node), key) << "the own node has the same table";
+}
+
+TEST_F(peer, functions_that_were_loaded_later_are_asked_for_and_translated) {
+  msg::handler_entry& function = msg::handler_registrar<test::callable>::entry();
+  const std::uint32_t key = test::callable_key();
+  EXPECT_FALSE(who_.must_be_asked_for(function, all_known));
+  EXPECT_TRUE(who_.must_be_asked_for(function, key));
+  who_.translation = std::make_unique<msg::translation>();
+  EXPECT_TRUE(who_.must_be_asked_for(function, all_known));
+  who_.note_asked();
+  EXPECT_FALSE(who_.must_be_asked_for(function, all_known)) << "not again at once";
+  EXPECT_NE(problem([&] { static_cast<void>(who_.key_for(function, all_known, 0)); }), "");
+
+  const msg::manifest mine = msg::manifest::local();
+  std::vector<msg::manifest::entry> theirs{{"something else", "", msg::handler_kind::call, false}, mine.entries()[key]};
+  who_.later = std::make_unique<msg::translation>(mine, msg::manifest(mine.layout(), theirs));
+  who_.asked_with = 0;
+  EXPECT_FALSE(who_.must_be_asked_for(function, all_known));
+  EXPECT_EQ(who_.key_for(function, all_known, 0), 1U);
+  EXPECT_EQ(who_.key_for(function, key, 0), 1U);
+
+  theirs[1].layout = "i4->i8";
+  who_.later = std::make_unique<msg::translation>(mine, msg::manifest(mine.layout(), theirs));
+  EXPECT_NE(problem([&] { static_cast<void>(who_.key_for(function, key, 0)); }), "") << "laid out differently there";
 }
 
 TEST_F(peer, keys_are_translated_where_tables_differ) {
