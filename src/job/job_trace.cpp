@@ -100,7 +100,8 @@ std::unique_ptr<job_trace> job_trace::start(engine& host) {
     const std::uint64_t job = std::uint64_t{random()} << 32U | random();
     std::unique_ptr<job_trace> made(new job_trace(host, path_of_next_trace(setting), job));
     make_folder(made->folder_);
-    static_cast<void>(start_tracing(host.self(), job, file_of_part(made->folder_, host.self())));
+    if (!start_tracing(host.self(), job, file_of_part(made->folder_, host.self()))) return nullptr;
+    made->goes_on_.store(true);
     static_cast<void>(::flock(base::trace_file(), LOCK_EX | LOCK_NB));
     return made;
   } catch (const std::exception& problem) {
@@ -126,9 +127,9 @@ void job_trace::measure_clocks(const std::vector<node_t>& nodes) {
   }
 }
 
+/// Holds no lock: while it waits, the thread executes calls, which may add nodes.
 void job_trace::add(const std::vector<node_t>& nodes) noexcept {
-  const std::lock_guard guard(mutex_);
-  if (finished_) return;
+  if (!goes_on_.load()) return;
   const engine_scope scope(&host_);
   try {
     std::vector<node_t> begun;
@@ -185,8 +186,7 @@ std::vector<std::vector<std::byte>> job_trace::fetch_parts() {
 }
 
 void job_trace::finish() noexcept {
-  const std::lock_guard guard(mutex_);
-  if (std::exchange(finished_, true)) return;
+  if (!goes_on_.exchange(false)) return;
   const engine_scope scope(&host_);
   try {
     const std::vector<std::vector<std::byte>> fetched = fetch_parts();

@@ -1,10 +1,10 @@
 // The trace of a job, from the host's side: has nodes begin, collects what they have written, and joins it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -39,8 +39,7 @@ class job_trace {
   const std::string path_;
   const std::string folder_;
   const std::uint64_t job_;
-  std::mutex mutex_;
-  bool finished_ = false;
+  std::atomic<bool> goes_on_{false};  ///< from the start of the trace to finish()
 };
 
 /// All parts in a folder that are of one trace: of that job, or, for 0, of the one of the host's part.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -48,6 +49,11 @@ std::unique_lock<std::mutex> lock_until(std::mutex& mutex, std::int64_t deadline
 }  // namespace
 
 void membership::take(transport::process_group& group) {
+  admit(group);
+  trace(group.first(), group.size() - 1);
+}
+
+void membership::admit(transport::process_group& group) {
   const node_t first = group.first();
   const node_t end = first + static_cast<node_t>(group.size()) - 1;
   static_cast<void>(host_.peers.grow_to(static_cast<std::size_t>(end)));
@@ -67,14 +73,13 @@ void membership::take(transport::process_group& group) {
       throw no_start(number, failure);
     }
   }
-  trace(first, end);
 }
 
-/// Those of these numbers that have joined.
-void membership::trace(node_t first, node_t end) noexcept {
+/// These have joined. Nobody holds a lock: calls are made, and executed meanwhile.
+void membership::trace(node_t first, std::size_t count) noexcept {
   if (trace_ == nullptr) return;
-  std::vector<node_t> nodes;
-  for (node_t number = first; number < end; ++number) nodes.push_back(number);
+  std::vector<node_t> nodes(count);
+  std::iota(nodes.begin(), nodes.end(), first);
   trace_->add(nodes);
 }
 
@@ -141,20 +146,26 @@ void membership::expect(const fresh_targets& planned) {
 }
 
 node_t membership::start(const std::vector<target_group>& groups, std::int64_t deadline_ns) {
-  const std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
+  std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
   const std::size_t count = plan_targets(groups, 0, 1).size();
   const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count, deadline_ns);
   const fresh_targets planned = plan_targets(groups, first, 1);
   invited_.prepare(planned);
   expect(planned);
   start_planned(planned, deadline_ns);
+  guard.unlock();
+  trace(first, count);
   return first;
 }
 
 void membership::start(const fresh_targets& expected) {
-  std::lock_guard guard(one_at_a_time_);
-  invited_.prepare(expected);
-  start_planned(expected, base::never_ns);
+  {
+    std::lock_guard guard(one_at_a_time_);
+    invited_.prepare(expected);
+    start_planned(expected, base::never_ns);
+  }
+  if (!expected.empty())
+    trace(expected.front().node, static_cast<std::size_t>(expected.back().node - expected.front().node) + 1);
 }
 
 void membership::start_planned(const fresh_targets& planned, std::int64_t deadline_ns) {
@@ -169,7 +180,6 @@ void membership::start_planned(const fresh_targets& planned, std::int64_t deadli
   }
   const bool told_all = !any_invited && planned.front().node == 1;  // when they greeted
   if (!told_all) directory_.announce_to_all();
-  trace(planned.front().node, planned.back().node + 1);
   for (const auto& [number, group, starter] : planned) {
     if (group->restarts) supervise(number, {});
   }
@@ -243,13 +253,15 @@ node_t membership::add_groups(std::vector<target_group> groups, const std::vecto
 
 node_t membership::spawn_ranks(const target_group& group, const std::vector<std::string>& command,
                                std::int64_t deadline_ns) {
-  const std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
+  std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
   const node_t first = free_numbers(group.count, deadline_ns);
   std::vector<std::string> words = command;
   if (words.front() == base::own_program_link)
     words.front() = std::filesystem::read_symlink(words.front());  // not the launcher's own
-  take(*group.by->as_launched()->spawn(std::move(words), group.count, first));
+  admit(*group.by->as_launched()->spawn(std::move(words), group.count, first));
   directory_.announce_to_all();
+  guard.unlock();
+  trace(first, group.count);
   return first;
 }
 

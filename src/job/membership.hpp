@@ -74,7 +74,8 @@ class membership final : private process_starter {
   node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command, std::int64_t deadline_ns);
   [[nodiscard]] node_t free_numbers(std::size_t count, std::int64_t deadline_ns);
   void start_all(const fresh_targets& fresh, std::uint32_t nodes, std::int64_t deadline_ns);
-  void trace(node_t first, node_t end) noexcept;
+  void admit(transport::process_group& group);
+  void trace(node_t first, std::size_t count) noexcept;
   void await(node_t node, const target_group& group, std::int64_t deadline_ns);
 
   engine& host_;

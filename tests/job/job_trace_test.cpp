@@ -1,6 +1,8 @@
 #include "job/job_trace.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,6 +12,7 @@
 
 #include "base/settings.hpp"
 #include "base/tracer.hpp"
+#include "base/unique_fd.hpp"
 #include "ham/offload.hpp"
 #include "ham/offload/trace.hpp"
 #include "runtime/tracing.hpp"
@@ -85,6 +88,17 @@ TEST_F(job_traces, that_cannot_be_made_do_not_keep_the_job_from_running) {
   runtime rt(how);
   EXPECT_FALSE(base::tracing());
   EXPECT_EQ(offload::sync(1, fn<&traced_job_function>, 1), 2);
+}
+
+TEST_F(job_traces, leave_parts_of_another_job_that_runs_alone) {
+  const std::string parts = detail::folder_of_parts(path());
+  fs::create_directory(parts);
+  const std::string file = detail::file_of_part(parts, 0);
+  const base::unique_fd other(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
+  { runtime rt(options()); }
+  EXPECT_TRUE(fs::exists(file));
+  EXPECT_TRUE(content().empty());
 }
 
 TEST_F(job_traces, of_a_killed_host_are_joined_from_what_is_left) {

@@ -59,9 +59,6 @@ namespace ham::inline v0::bench {
 /// 10^5 tasks of 10 us on a pool of two targets, as calls and as a map, beside two threads that run the same tasks.
 [[nodiscard]] report run_pool(const settings& how);
 
-/// One call for 1 to 256 targets along the tree of a group, beside one call to each; who sends how many messages.
-[[nodiscard]] report run_groups(const settings& how);
-
 /// From request_stop() to the answer of a function that polls its stop token, over shared memory and tcp, beside an
 /// empty call; what a poll costs.
 [[nodiscard]] report run_stops(const settings& how);

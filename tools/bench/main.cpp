@@ -50,7 +50,6 @@ constexpr benchmark benchmarks[] = {
     {"relay", "calls between two targets that only the host connects", run_relay},
     {"event-loop", "an empty call whose host waits in epoll", run_event_loop},
     {"pool", "short tasks on a pool of two targets", run_pool},
-    {"groups", "one call for 1 to 256 targets along a tree", run_groups},
     {"stops", "from a stop to the answer of a function that polls its token", run_stops},
     {"respawn", "from the death of a supervised target to the next answer", run_respawn},
     {"groups", "one call for 1 to 256 targets along a tree", run_groups},
