@@ -112,6 +112,17 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
   return who.key_for(function, known_keys_, of_.self);
 }
 
+std::uint32_t call_sender::key_on(peer& who, msg::handler_entry& function) {
+  who.sending.lock();
+  const bool asks = who.node != of_.self && who.must_be_asked_for(function, known_keys_);
+  if (asks) who.note_asked();
+  who.sending.unlock();
+  if (asks) node_.ask_for_functions(who.node, 0);
+  who.sending.lock();
+  const std::unique_lock guard(who.sending, std::adopt_lock);
+  return who.key_for(function, known_keys_, of_.self);
+}
+
 /// Room for a call of `size` bytes, and its key. nullptr: there is no room now, a fault is to strike it (the key says
 /// so), or it needs memory (`big`) because it is longer than what goes into the ring. The sending lock is held, and
 /// given back if this throws.

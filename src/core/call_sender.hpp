@@ -75,8 +75,9 @@ class call_sender {
         known_keys_(static_cast<std::uint32_t>(of.functions.size())),
         plain_keys_(of.faults != nullptr && of.faults->for_calls() ? 0 : known_keys_) {}
 
-  /// So many keys of this node, the first ones, are known to those it is connected with.
-  [[nodiscard]] std::uint32_t known_keys() const noexcept { return known_keys_; }
+  /// The key under which a node that is ready knows a function; the node is asked first if need be. Throws
+  /// ham::call_error if it lacks it, ham::node_failure.
+  [[nodiscard]] std::uint32_t key_on(peer& who, msg::handler_entry& function);
   /// See begin_call.
   [[nodiscard]] bool begin(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                            when_full policy, call_room& out);

@@ -95,12 +95,11 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
 
 /// Also checks that the node is there, and has the functions.
 void graph_replays::set_keys(part_plan& part, std::size_t index, node_t process) const {
-  const std::uint32_t known = at_.calls_out.known_keys();
   for (std::size_t i = 0; i < part.stages.size(); ++i) {
     msg::handler_entry* const function = plan_.functions[index][i];
     if (function == nullptr) continue;
     try {
-      part.stages[i].key = at_.peer_of(process)->key_for(*function, known, at_.self());
+      part.stages[i].key = at_.calls_out.key_on(*at_.peer_of(process), *function);
     } catch (const call_error& problem) {
       throw call_error(name_of_stage(part.stages[i].number, part.stages[i].name) + " of a graph: " + problem.what(),
                        problem.reason());

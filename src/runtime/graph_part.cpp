@@ -21,6 +21,16 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
+/// As it is now: its library may have been unloaded since. Throws ham::call_error.
+const msg::handler_entry& function_of(const engine& at, const part_stage& stage) {
+  const msg::handler_entry* const function = msg::handler_table::local().find(stage.key);
+  if (function == nullptr || function->kind != msg::handler_kind::call)
+    throw call_error("a graph calls function " + std::to_string(stage.key) + " of node " + std::to_string(at.self()) +
+                         ", which has no such one",
+                     call_error_reason::unknown_function);
+  return *function;
+}
+
 void copy_value(bytes& to, std::span<const std::byte> from) { to.assign(from.begin(), from.end()); }
 
 }  // namespace
@@ -109,15 +119,8 @@ void graph_part::stage_run::transferred() noexcept {
 graph_part::graph_part(engine& at, node_t from, plan what, std::shared_ptr<replay_observer> observer, transfers moves)
     : at_(at), from_(from), plan_(std::move(what)), observer_(std::move(observer)), transfers_(std::move(moves)) {
   check_part(plan_);
-  const msg::handler_table& table = msg::handler_table::local();
   for (const part_stage& one : plan_.stages) {
-    const bool is_call = static_cast<stage_kind>(one.kind) == stage_kind::call;
-    const msg::handler_entry* const function = is_call ? table.find(one.key) : nullptr;
-    if (is_call && (function == nullptr || function->kind != msg::handler_kind::call))
-      throw call_error("a graph calls function " + std::to_string(one.key) + " of node " + std::to_string(at.self()) +
-                           ", which has no such one",
-                       call_error_reason::unknown_function);
-    functions_.push_back(function);
+    if (static_cast<stage_kind>(one.kind) == stage_kind::call) static_cast<void>(function_of(at_, one));
   }
   for (std::uint32_t i = 0; i < plan_.frames; ++i) frames_.push_back(make_frame());
 }
@@ -296,7 +299,7 @@ void graph_part::begin(stage_run& stage, ready_list& ready) noexcept {
 }
 
 void graph_part::begin_call(stage_run& stage) {
-  const msg::handler_entry& function = *functions_[stage.number];
+  const msg::handler_entry& function = function_of(at_, plan_.stages[stage.number]);
   incoming_call call{&at_, &at_.own, gather(stage), 0, &function};
   call.sink = &stage;
   const base::recorded_execution recorded(from_, function.key(), plan_.stages[stage.number].number);

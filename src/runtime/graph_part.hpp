@@ -88,7 +88,6 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   const plan plan_;
   const std::shared_ptr<replay_observer> observer_;
   const transfers transfers_;
-  std::vector<const msg::handler_entry*> functions_;
   std::mutex mutex_;  ///< guards the next, and of each frame what says so
   std::vector<std::unique_ptr<frame>> frames_;
 };

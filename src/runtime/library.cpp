@@ -157,9 +157,11 @@ struct call_of_host {
   static std::string layout() { return inner::layout(); }
   static void handler(void* buffer) {
     auto& call = *static_cast<incoming_call*>(buffer);
-    if (call.from->node != 0 && call.from->node != call.at->self())
+    const bool is_of_graph = call.sink != nullptr;  // which says nothing of who has recorded it
+    if (is_of_graph || (call.from->node != 0 && call.from->node != call.at->self()))
       throw call_error("node " + std::to_string(call.from->node) + " may not load libraries on node " +
-                       std::to_string(call.at->self()) + " (only the host may, and each node for itself)");
+                       std::to_string(call.at->self()) +
+                       " (only the host may, and each node for itself, by load_library)");
     inner::body(call);
   }
   static result call(const destination& to, const Param& value) {
