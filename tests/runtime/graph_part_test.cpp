@@ -22,12 +22,18 @@ struct observed final : ham::detail::replay_observer {
     msg::reader from(value);
     results[replay] = msg::decode<int>(from);
   }
-  void on_failed(std::uint32_t replay, std::uint32_t stage, std::exception_ptr) noexcept override {
+  void on_failed(std::uint32_t replay, std::uint32_t stage, std::exception_ptr why) noexcept override {
     failures[replay] = stage;
+    try {
+      std::rethrow_exception(why);
+    } catch (const std::exception& thrown) {
+      reason = thrown.what();
+    }
   }
   void on_lost(node_t, const std::string&) noexcept override {}
   std::map<std::uint32_t, int> results;
   std::map<std::uint32_t, std::uint32_t> failures;
+  std::string reason;  ///< of the last one
 };
 
 /// half_of(input) on this very node, with two frames.
@@ -95,6 +101,16 @@ TEST_F(graph_part, inputs_that_cannot_be_read_fail_the_replay) {
   EXPECT_EQ(seen->failures.count(1), 1U);
   part->deliver(2, 7, {});  // there is no such port
   EXPECT_EQ(seen->failures.size(), 1U);
+}
+
+TEST_F(graph_part, loads_no_library_whoever_has_recorded_that) {
+  const msg::handler_table& functions = msg::handler_table::local();
+  part_plan bad = part->of();
+  auto& key = bad.stages[0].key = 0;
+  while (key < functions.size() && functions.name(key).find("load_here") == std::string::npos) ++key;
+  ASSERT_LT(key, functions.size());
+  std::make_shared<ham::detail::graph_part>(current(), 0, bad, seen)->start(1, input(8));
+  EXPECT_NE(seen->reason.find("may not load libraries"), std::string::npos) << seen->reason;
 }
 
 TEST_F(graph_part, refuses_functions_that_the_node_does_not_have) {
