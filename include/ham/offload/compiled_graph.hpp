@@ -61,8 +61,8 @@ class compiled_graph {
   /// Starts a replay. Inputs are copied before it returns. Blocks, and makes progress, while `in_flight` replays have
   /// not settled, queues to nodes are full, or a node is being started again. Stages of this node that need nothing but
   /// inputs run before it returns. request_stop() of the future fails the replay at once, with
-  /// ham::operation_cancelled; the graph's nodes are told when this one makes progress next. Throws ham::call_error for inputs that are not the graph's, ham::node_failure if one of
-  /// its nodes is lost for good.
+  /// ham::operation_cancelled; the graph's nodes are told when this one makes progress next. Throws ham::call_error for
+  /// inputs that are not the graph's, ham::node_failure if one of its nodes is lost for good.
   template <class... Args>
   requires(!typed) [[nodiscard]] future<Result> operator()(const Args&... args) { return start({}, args...); }
   [[nodiscard]] future<Result> operator()(const Inputs&... args) requires(typed) { return start({}, args...); }
