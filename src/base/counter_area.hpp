@@ -1,7 +1,7 @@
 // The counters of a node in shared memory: a head, a block for each thread that executes calls, a row for each peer.
 //
-// Tools and other processes of the user read it while the node writes. What is written for every call has one writer at a
-// time, which loads and stores it: no read-modify-write, and no line that others write. Zeros: nothing was counted.
+// Tools and other processes of the user read it while the node writes. What is written for every call has one writer at
+// a time, which loads and stores it: no read-modify-write, and no line that others write. Zeros: nothing was counted.
 #pragma once
 
 #include <array>

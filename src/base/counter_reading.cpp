@@ -33,8 +33,7 @@ std::uint32_t mark_at(std::span<const std::byte> area, std::size_t offset) noexc
 }
 
 std::size_t used_bytes(std::span<const std::byte> head) noexcept {
-  const std::size_t rows =
-      std::min<std::size_t>(mark_at(head, offsetof(counter_head, rows)), counter_area::max_rows);
+  const std::size_t rows = std::min<std::size_t>(mark_at(head, offsetof(counter_head, rows)), counter_area::max_rows);
   return offsetof(counter_area, rows) + rows * sizeof(counter_row);
 }
 
@@ -44,7 +43,8 @@ std::uint32_t value_of(const counter_mark& word) noexcept { return word.load(std
 template <std::size_t Size>
 std::string text_in(const std::array<char, Size>& text) {
   std::string result = printable({text.data(), ::strnlen(text.data(), Size)}, Size);
-  std::replace_if(result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
   return result;
 }
 

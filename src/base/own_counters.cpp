@@ -20,8 +20,7 @@ namespace {
 constinit std::atomic<std::uint64_t> next_counters{1};
 
 counter_area* map_counters(int fd) noexcept {
-  void* const at =
-      ::mmap(nullptr, sizeof(counter_area), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  void* const at = ::mmap(nullptr, sizeof(counter_area), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   return at == MAP_FAILED ? nullptr : static_cast<counter_area*>(at);
 }
 

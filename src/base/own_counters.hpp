@@ -1,7 +1,7 @@
 // The counters of a node of this process, in memory that other processes of the user find and read.
 //
-// Counting takes a load and a store in memory of the thread, or of the lock, that counts. Where there is no memory to be
-// shared, nothing but what the node itself asks for is counted.
+// Counting takes a load and a store in memory of the thread, or of the lock, that counts. Where there is no memory to
+// be shared, nothing but what the node itself asks for is counted.
 #pragma once
 
 #include <cstdint>

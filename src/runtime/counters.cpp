@@ -53,9 +53,8 @@ search_result find_counters() {
 double now_s() { return static_cast<double>(base::now_ns()) * 1e-9; }
 
 bool has_process(const job_counters& job, std::int64_t pid) {
-  return job.pid == pid || std::any_of(job.nodes.begin(), job.nodes.end(), [&](const node_counters& one) {
-           return one.pid == pid && !one.seen_by_host;
-         });
+  return job.pid == pid || std::any_of(job.nodes.begin(), job.nodes.end(),
+                                       [&](const node_counters& one) { return one.pid == pid && !one.seen_by_host; });
 }
 
 }  // namespace
@@ -81,21 +80,22 @@ double quantile(const std::vector<node_counters::duration>& took, double share) 
   double so_far = 0;
   for (const node_counters::duration& one : took) {
     so_far += static_cast<double>(one.calls);
-    if (so_far >= wanted) return one.most_s;
+    if (so_far >= wanted) return one.max_s;
   }
-  return took.back().most_s;
+  return took.back().max_s;
 }
 
 std::vector<node_counters::duration> added(const std::vector<node_counters::duration>& before,
                                            const std::vector<node_counters::duration>& now) {
-  constexpr double same = 1.05;  // bounds of one bucket differ by less, those of two by more: how long a tick is is measured
+  constexpr double same =
+      1.05;  // bounds of one bucket differ by less, those of two by more: how long a tick is is measured
   std::vector<node_counters::duration> result;
   auto old = before.begin();
   for (const node_counters::duration& one : now) {
-    while (old != before.end() && old->most_s * same < one.most_s) ++old;
-    const bool had = old != before.end() && old->most_s < one.most_s * same;
+    while (old != before.end() && old->max_s * same < one.max_s) ++old;
+    const bool had = old != before.end() && old->max_s < one.max_s * same;
     const std::uint64_t calls = had ? one.calls - std::min(old->calls, one.calls) : one.calls;
-    if (calls != 0) result.push_back({one.most_s, calls});
+    if (calls != 0) result.push_back({one.max_s, calls});
   }
   return result;
 }
@@ -112,11 +112,12 @@ std::vector<job_counters> read_counters(std::int64_t pid) {
   if (!jobs.empty()) return jobs;
   const std::string who = "process " + std::to_string(pid);
   const bool there = pid > 0 && ::access(("/proc/" + std::to_string(pid)).c_str(), F_OK) == 0;
-  throw config_error("there are no counters of " + who +
-                     (there ? " (it is in no job of HAM" +
-                                  std::string(all.refused ? ", or belongs to another user, as whom this has to run)" : ")")
-                            : std::string(" (it has ended)")) +
-                     "; give the pid of a host or of a target");
+  throw config_error(
+      "there are no counters of " + who +
+      (there ? " (it is in no job of HAM" +
+                   std::string(all.refused ? ", or belongs to another user, as whom this has to run)" : ")")
+             : std::string(" (it has ended)")) +
+      "; give the pid of a host or of a target");
 }
 
 }  // namespace ham

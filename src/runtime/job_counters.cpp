@@ -55,7 +55,8 @@ node_counters own_view(const found_counters& found) {
   node.rss_bytes = found.rss_bytes;
   take_executed(node, from);
   for (const counter_reading::peer& one : from.peers) node.peers.push_back({one.node, for_people(one.with)});
-  std::sort(node.peers.begin(), node.peers.end(), [](const auto& one, const auto& other) { return one.node < other.node; });
+  std::sort(node.peers.begin(), node.peers.end(),
+            [](const auto& one, const auto& other) { return one.node < other.node; });
   if (const counter_reading::peer* const self = peer_in(from, from.node)) {
     node.machine = self->machine;
     node.transport = self->transport;
@@ -107,7 +108,8 @@ class grouping {
       name_by_host(job.nodes.back(), row);
       if (own < found_.size()) claimed_[own] = true;
     }
-    std::sort(job.nodes.begin(), job.nodes.end(), [](const auto& one, const auto& other) { return one.node < other.node; });
+    std::sort(job.nodes.begin(), job.nodes.end(),
+              [](const auto& one, const auto& other) { return one.node < other.node; });
     return job;
   }
   /// Those of hosts elsewhere; each by itself.

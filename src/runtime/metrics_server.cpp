@@ -73,7 +73,7 @@ std::string_view take_word(std::string_view& from) noexcept {
   return word;
 }
 
-bool is_whole(std::string_view request) noexcept {
+bool is_complete(std::string_view request) noexcept {
   return request.find("\r\n\r\n") != std::string_view::npos || request.find("\n\n") != std::string_view::npos;
 }
 
@@ -81,7 +81,7 @@ bool is_whole(std::string_view request) noexcept {
 
 std::string http_answer(std::string_view request, const std::function<std::string()>& text) {
   const std::string plain = "Content-Type: text/plain; charset=utf-8\r\n";
-  if (!is_whole(request)) return answer_with("400 Bad Request", plain, "no whole request\n");
+  if (!is_complete(request)) return answer_with("400 Bad Request", plain, "no whole request\n");
   std::string_view line = request.substr(0, request.find('\n'));
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   const std::string_view method = take_word(line);
@@ -178,7 +178,7 @@ void metrics_server::answer(int connection) {
 std::string metrics_server::receive(int connection, std::int64_t until_ns) const {
   std::string request;
   std::array<char, 1024> piece{};
-  while (request.size() < max_request_bytes && !is_whole(request) && await(connection, POLLIN, until_ns)) {
+  while (request.size() < max_request_bytes && !is_complete(request) && await(connection, POLLIN, until_ns)) {
     const ssize_t count = ::recv(connection, piece.data(), piece.size(), 0);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) break;

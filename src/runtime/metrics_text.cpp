@@ -74,7 +74,7 @@ class exposition {
       auto next = node.took.begin();
       std::uint64_t so_far = 0;
       for (const double bound : time_bounds) {
-        for (; next != node.took.end() && next->most_s <= bound; ++next) so_far += next->calls;
+        for (; next != node.took.end() && next->max_s <= bound; ++next) so_far += next->calls;
         line(name + "_bucket", labels + ",le=\"" + number_text(bound) + "\"", static_cast<double>(so_far));
       }
       for (; next != node.took.end(); ++next) so_far += next->calls;
@@ -124,14 +124,18 @@ std::string metrics_text(const std::vector<job_counters>& jobs) {
           [](const node& one) { return as_number(one.all.waiting); });
   all.add("ham_restarts_total", "counter", "processes that had the number of the node before",
           [](const node& one) { return as_number(one.restarts); });
-  all.add("ham_queued_calls", "gauge", "calls that have arrived and not begun",
-          [](const node& one) { return as_number(one.queued); }, true);
-  all.add("ham_executing_threads", "gauge", "threads of the node that execute a call",
-          [](const node& one) { return as_number(one.executing); }, true);
-  all.add("ham_sleeps_total", "counter", "times that the node went to sleep in the kernel",
-          [](const node& one) { return as_number(one.sleeps); }, true);
-  all.add("ham_resident_memory_bytes", "gauge", "resident memory of the node's process",
-          [](const node& one) { return as_number(one.rss_bytes); }, true);
+  all.add(
+      "ham_queued_calls", "gauge", "calls that have arrived and not begun",
+      [](const node& one) { return as_number(one.queued); }, true);
+  all.add(
+      "ham_executing_threads", "gauge", "threads of the node that execute a call",
+      [](const node& one) { return as_number(one.executing); }, true);
+  all.add(
+      "ham_sleeps_total", "counter", "times that the node went to sleep in the kernel",
+      [](const node& one) { return as_number(one.sleeps); }, true);
+  all.add(
+      "ham_resident_memory_bytes", "gauge", "resident memory of the node's process",
+      [](const node& one) { return as_number(one.rss_bytes); }, true);
   all.add_state();
   all.add_times();
   return all.take();

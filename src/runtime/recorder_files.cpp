@@ -23,10 +23,9 @@ bool has_name_of(const fs::path& link, std::span<const std::string_view> names) 
   constexpr std::string_view prefix = "/memfd:";
   std::error_code gone;
   const std::string target = fs::read_symlink(link, gone).string();
-  return !gone && target.starts_with(prefix) &&
-         std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-           return std::string_view(target).substr(prefix.size()).starts_with(name);
-         });
+  return !gone && target.starts_with(prefix) && std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return std::string_view(target).substr(prefix.size()).starts_with(name);
+  });
 }
 
 /// Without a name, so that it is what it says.

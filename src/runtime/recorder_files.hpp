@@ -24,7 +24,8 @@ struct recorder_files {
 /// Looks at all processes for memory files whose names begin so. A process with several has each of them once.
 [[nodiscard]] recorder_files find_memory_files(std::span<const std::string_view> names,
                                                const std::function<void(file_id, int, std::uint64_t bytes)>& found);
-/// Those with flight recorders. Looks at all processes, and calls `found` once for each file, with a descriptor that is closed afterwards.
+/// Those with flight recorders. Looks at all processes, and calls `found` once for each file, with a descriptor that is
+/// closed afterwards.
 [[nodiscard]] recorder_files find_recorder_files(const std::function<void(file_id, int, std::uint64_t bytes)>& found);
 
 /// `of`, and the processes that have a file in common with it, or with one that has, and so on.

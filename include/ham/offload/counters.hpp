@@ -31,9 +31,9 @@ struct node_counters {
     node_t node = -1;
     traffic with;
   };
-  /// So many calls took up to `most_s`, and longer than the entry before says.
+  /// So many calls took up to `max_s`, and longer than the entry before says.
   struct duration {
-    double most_s = 0;
+    double max_s = 0;
     std::uint64_t calls = 0;
   };
 
@@ -44,17 +44,17 @@ struct node_counters {
   std::string transport;     ///< how the host reaches it; "self": it is the host
   bool seen_by_host = true;  ///< the numbers are the host's, of what it exchanged with the node; false: the node's own
   activity now = activity::unknown;
-  double age_s = 0;               ///< since its start; 0: not known
-  traffic all;                    ///< with all nodes; if it is seen by the host: with the host alone
-  std::uint32_t executing = 0;    ///< threads that execute a call
-  std::uint64_t queued = 0;       ///< calls that have arrived and not begun; those of the pool until they are over
-  std::uint64_t sleeps = 0;       ///< times that it went to sleep in the kernel
-  std::uint64_t rss_bytes = 0;    ///< resident memory of its process; 0: not known
-  std::uint32_t restarts = 0;     ///< processes that had its number before
-  std::uint64_t executed = 0;     ///< calls that are over
-  double executed_s = 0;          ///< that they took, all together; calls within calls count twice
-  std::vector<duration> took;     ///< those calls by how long they took: ascending, neighbours differ by a quarter
-  std::vector<peer> peers;        ///< by number; empty: seen by the host
+  double age_s = 0;             ///< since its start; 0: not known
+  traffic all;                  ///< with all nodes; if it is seen by the host: with the host alone
+  std::uint32_t executing = 0;  ///< threads that execute a call
+  std::uint64_t queued = 0;     ///< calls that have arrived and not begun; those of the pool until they are over
+  std::uint64_t sleeps = 0;     ///< times that it went to sleep in the kernel
+  std::uint64_t rss_bytes = 0;  ///< resident memory of its process; 0: not known
+  std::uint32_t restarts = 0;   ///< processes that had its number before
+  std::uint64_t executed = 0;   ///< calls that are over
+  double executed_s = 0;        ///< that they took, all together; calls within calls count twice
+  std::vector<duration> took;   ///< those calls by how long they took: ascending, neighbours differ by a quarter
+  std::vector<peer> peers;      ///< by number; empty: seen by the host
 };
 
 /// "busy", "spinning".
@@ -69,10 +69,10 @@ struct node_counters {
 
 /// The nodes of one job, as its host knows them.
 struct job_counters {
-  std::int64_t pid = -1;  ///< of the host
-  std::uint64_t serial = 0;  ///< tells the jobs of a process apart
-  std::string program;    ///< name of the host's program
-  double read_at_s = 0;   ///< on the monotonic clock of the machine
+  std::int64_t pid = -1;             ///< of the host
+  std::uint64_t serial = 0;          ///< tells the jobs of a process apart
+  std::string program;               ///< name of the host's program
+  double read_at_s = 0;              ///< on the monotonic clock of the machine
   std::vector<node_counters> nodes;  ///< by number of the process, the host first
 };
 
@@ -81,7 +81,8 @@ struct job_counters {
 /// whose `pid` is negative. Needs no runtime. Any thread; searches all processes of this user. Texts and numbers may be
 /// those of a process that was taken over: texts hold printable characters only, and prove nothing.
 [[nodiscard]] std::vector<job_counters> read_counters();
-/// The jobs that a process belongs to. Throws ham::config_error if there is none, and says why as far as it can be known.
+/// The jobs that a process belongs to. Throws ham::config_error if there is none, and says why as far as it can be
+/// known.
 [[nodiscard]] std::vector<job_counters> read_counters(std::int64_t pid);
 
 }  // namespace ham
