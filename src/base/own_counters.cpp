@@ -70,8 +70,7 @@ own_counters::~own_counters() {
 counter_row_of_peer own_counters::claim_row(std::int32_t node) {
   if (!on()) return {};
   const std::lock_guard guard(mutex_);
-  counter_head& head = area_->head;
-  std::uint32_t at = head.rows.load(std::memory_order_relaxed);
+  std::uint32_t at = used_rows_;
   if (!free_rows_.empty()) {
     at = free_rows_.back();
     free_rows_.pop_back();
@@ -79,7 +78,8 @@ counter_row_of_peer own_counters::claim_row(std::int32_t node) {
     return {};
   } else {
     free_rows_.reserve(at + 1);  // giving back needs no memory
-    head.rows.store(at + 1, std::memory_order_release);
+    used_rows_ = at + 1;
+    area_->head.rows.store(used_rows_, std::memory_order_release);
   }
   counter_row& row = area_->rows[at];
   row.node.store(node, std::memory_order_relaxed);
