@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
   app.add_option("-s,--sort", sort, "nodes of a job by this column")
       ->check(CLI::IsMember(top::sort_key_names()))
       ->capture_default_str();
-  app.add_option("-n,--node", how.shown.nodes, "only nodes of these numbers")->delimiter(',');
+  app.add_option("-n,--node", how.shown.nodes, "only nodes of these numbers")->delimiter(',')->allow_extra_args(false);
   app.add_option("--state", how.shown.state, "only nodes that do this")
       ->check(CLI::IsMember(std::vector<std::string>{"busy", "spinning", "asleep", "away", "unknown", "gone"}));
   app.add_option("--machine", how.shown.machine, "only nodes of machines whose name contains this");
