@@ -93,7 +93,7 @@ class own_counters {
   const std::uint64_t serial_;
   counter_area* area_ = nullptr;
   unique_fd file_;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;             ///< guards what follows
   std::uint32_t used_rows_ = 0;  ///< not what the area says, where others may write
   std::vector<std::uint32_t> free_rows_;
   std::array<std::uint32_t, counter_area::max_threads> threads_{};  ///< by whom blocks are used; 0: by nobody yet
