@@ -205,7 +205,7 @@ runtime_parts::~runtime_parts() {
   if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
     static_cast<void>(host.release());
     static_cast<void>(trace.release());
-    static_cast<void>(new std::shared_ptr(std::move(metrics)));  // its thread is the parent's
+    if (metrics != nullptr) static_cast<void>(new std::shared_ptr(std::move(metrics)));  // its thread is the parent's
     static_cast<void>(job.release());
     static_cast<void>(members.release());
     static_cast<void>(directory.release());
