@@ -36,6 +36,7 @@ enum class setting : std::uint8_t {
   log,
   recorder,
   trace,
+  metrics,
   veo_library,
   veo_application,
   fault,

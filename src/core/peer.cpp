@@ -142,7 +142,26 @@ bool peer::withdraw_call(std::uint32_t id) noexcept {
   return withdrawn;
 }
 
+void peer::show_met() noexcept {
+  try {
+    const peer_identity::info known = about.description();
+    row->pid.store(known.pid, std::memory_order_relaxed);
+    row->machine = {};
+    row->transport = {};
+    known.name.copy(row->machine.data(), row->machine.size() - 1);
+    known.transport.copy(row->transport.data(), row->transport.size() - 1);
+  } catch (const std::bad_alloc&) {  // it stays without a name
+  }
+  row->now.store(static_cast<std::uint32_t>(base::counter_row::state::met), std::memory_order_release);
+}
+
+void peer::show_restart(node_t number, std::uint64_t restarts) noexcept {
+  row->number.store(number, std::memory_order_relaxed);
+  row->restarts.store(static_cast<std::uint32_t>(restarts), std::memory_order_relaxed);
+}
+
 message_list peer::disconnect() noexcept {
+  row->now.store(static_cast<std::uint32_t>(base::counter_row::state::lost), std::memory_order_release);
   transport::endpoint* const gone = to;
   sending.lock();  // nobody is in the middle of a message to it any more
   message_list left = unsent.take();

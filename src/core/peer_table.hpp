@@ -48,8 +48,11 @@ class peer_table {
   enum class place : std::uint8_t { free, resting, taken };
   static constexpr std::int64_t rest_ns = 1'000'000'000;
 
-  explicit peer_table(std::size_t count)
-      : places_(static_cast<peer_place*>(::operator new(most * sizeof(peer_place), alignment))), count_(count) {}
+  /// `counters`: where peers have their rows; nullptr: nobody reads them.
+  explicit peer_table(std::size_t count, base::own_counters* counters = nullptr)
+      : counters_(counters),
+        places_(static_cast<peer_place*>(::operator new(most * sizeof(peer_place), alignment))),
+        count_(count) {}
   ~peer_table() {
     for (peer* one : *this) delete one;
     std::destroy_n(places_, used_.load());
@@ -159,7 +162,8 @@ class peer_table {
     if (before->node == node) return before;
     if (is_expected(before->state.load())) return nullptr;
     retired_.reserve(retired_.size() + 1);
-    auto* const made = new peer(node, where, filled_outboxes_);
+    auto* const made = new peer(node, where, filled_outboxes_,
+                                counters_ == nullptr ? base::counter_row_of_peer() : counters_->claim_row(node));
     if (before == &absent_) {  // without its lock, whose bias is the first sender's
       where.who.store(made, std::memory_order_seq_cst);
     } else {
@@ -196,6 +200,7 @@ class peer_table {
 
  private:
   static constexpr std::align_val_t alignment{alignof(peer_place)};
+  base::own_counters* const counters_;
 
   [[nodiscard]] static std::size_t index_of(node_t node) noexcept { return static_cast<std::uint32_t>(node) % most; }
   [[nodiscard]] const peer_place* past_used() const noexcept { return places_ + used_.load(std::memory_order_acquire); }

@@ -147,6 +147,7 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     });
     return parts_of_main_here();
   }
+  parts->metrics = metrics_server::of_process();
   if (!placement.cores.empty()) pin_this_process(placement.cores.front());
   if (!groups.empty() && groups.front().by->as_in_process() != nullptr) {
     std::size_t nodes = 1;
@@ -204,6 +205,7 @@ runtime_parts::~runtime_parts() {
   if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
     static_cast<void>(host.release());
     static_cast<void>(trace.release());
+    if (metrics != nullptr) static_cast<void>(new std::shared_ptr(std::move(metrics)));  // its thread is the parent's
     static_cast<void>(job.release());
     static_cast<void>(members.release());
     static_cast<void>(directory.release());

@@ -15,6 +15,7 @@
 #include "job/node_directory.hpp"
 #include "job/node_job.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/metrics_server.hpp"
 #include "transport/launched_factory.hpp"
 
 namespace ham::inline v0::detail {
@@ -41,6 +42,7 @@ struct runtime_parts {
   std::unique_ptr<job_trace> trace;                    // nullptr: none is made
   std::vector<std::unique_ptr<engine>> local_targets;  // threads of this process
   std::vector<std::thread> target_threads;
+  std::shared_ptr<metrics_server> metrics;  // nullptr: they are served to nobody
 };
 
 /// Starts the targets that `options` ask for. `command` is this program with its arguments. In a rank of MPI that is a

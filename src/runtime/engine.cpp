@@ -78,8 +78,9 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
     : self_(self),
       table_(&all_handlers()),
       serial(next_serial.fetch_add(1)),
+      counters(self),
       memory(this, std::move(heap)),
-      peers(nodes),
+      peers(nodes, &counters),
       own(own_record(peers, self)),
       ways(self),
       events(peers, waits),
@@ -87,13 +88,13 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       flow(peers, self_endpoint_, replies),
       faults(self, base::parse_faults(base::text_of(base::setting::fault), "HAM_FAULT"), *table_),
       thread_contexts(*this),
-      waits(*this),
+      waits(*this, &counters),
       standby(this, *this, waits),
       calls(this, waits, &report_abandoned),
       continuations(this, calls.due()),
       numbers(&calls.due()),
       reports(calls.due()),
-      calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
+      calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations, &counters}),
       greetings(own, *table_, replies, waits),
       all_connections(*this,
                       {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),
@@ -106,6 +107,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
   own.max_payload = self_endpoint_.max_payload();
   own.hello_seen = true;
   own.about.introduce(local_node_info(self_), {});
+  own.show_met();
   base::use_log_node([]() noexcept {
     const engine* const at = current_or_null();
     return static_cast<int>(at == nullptr ? made_last.load(std::memory_order_relaxed) : at->self());

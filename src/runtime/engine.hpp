@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_counters.hpp"
 #include "core/call_sender.hpp"
 #include "core/call_table.hpp"
 #include "core/connections.hpp"
@@ -308,6 +309,7 @@ class engine final : public called_node,
   job* owner = nullptr;
   /// Threads that settle something of it right now (held_engine); it does not go before they have.
   std::atomic<int> holders{0};
+  base::own_counters counters;  ///< that tools read
   node_memory memory;  ///< outlives the transports, which others reach it by; its transfers end in the destructor
 
  private:

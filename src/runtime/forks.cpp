@@ -102,6 +102,7 @@ std::string why_forked_away() {
 // Without memory there is nothing sensible left to do for the child.
 void engine::detach_after_fork() noexcept {
   detached_ = true;
+  counters.detach_after_fork();
   holders.store(0);
   transports_.detach_after_fork();
   owner = nullptr;

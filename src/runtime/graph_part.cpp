@@ -302,7 +302,9 @@ void graph_part::begin_call(stage_run& stage) {
   const msg::handler_entry& function = function_of(at_, plan_.stages[stage.number]);
   incoming_call call{&at_, &at_.own, gather(stage), 0, &function};
   call.sink = &stage;
-  const base::recorded_execution recorded(from_, function.key(), plan_.stages[stage.number].number);
+  const std::uint64_t begun = base::read_ticks();
+  const base::recorded_execution recorded(from_, function.key(), plan_.stages[stage.number].number, begun);
+  const base::counted_execution counted(&at_.counters, begun);
   try {
     function.handler(&call);
   } catch (...) {

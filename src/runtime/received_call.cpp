@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/own_counters.hpp"
 #include "base/recorder.hpp"
 #include "base/tracer.hpp"
 #include "core/call_stops.hpp"
@@ -41,6 +42,7 @@ struct received_call_base::kept {
     call.payload = bytes;
     share_call(call);
     base::this_recorder.mark_queued(call.call);
+    base::counted_execution::leave_to_other();
     if (base::tracing()) [[unlikely]]
       base::this_tracer.mark_queued();
   }
@@ -72,7 +74,9 @@ void received_call_base::run(call_body body) {
       call_stop* const stop = kept_->call.stop.get();
       const stop_scope stopped_by(stop);
       if (stop != nullptr && stop->requested()) throw_stopped(*call_);
-      const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call);
+      const std::uint64_t begun = base::read_ticks();
+      const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call, begun);
+      const base::counted_execution counted(&call_->at->counters, begun);
       const base::traced_execution traced(call_->at->self(), call_->from->node, call_->function->key(), call_->call);
       body(*call_);
     }

@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/counter_reading.hpp"
+#include "base/own_counters.hpp"
+
 namespace peer_table_test {
 
 using namespace ham;
@@ -57,6 +60,27 @@ TEST(peer_table, a_record_is_freed_at_once_when_nobody_uses_it) {
   replace(table, 1);
   EXPECT_EQ(table.retired(), 0U);
   EXPECT_EQ(table.traffic().calls_sent, 5U) << "its traffic still counts";
+}
+
+TEST(peer_table, records_have_rows_of_the_counters_until_they_are_freed) {
+  base::own_counters counters(0);
+  peer_table table(1, &counters);
+  const auto read = [&] { return base::parse_counters(base::read_counter_area(counters.file())).value(); };
+  table.claim(1)->count_calls(5);
+  ASSERT_EQ(read().peers.size(), 1U);
+  EXPECT_EQ(read().peers[0].node, 1);
+  EXPECT_EQ(read().peers[0].with.calls_sent, 5U);
+  {
+    const peer_hold held = table.hold(1);
+    replace(table, 1);
+    EXPECT_EQ(read().peers.size(), 2U) << "both are there";
+  }
+  table.claim(2);
+  ASSERT_EQ(read().peers.size(), 2U) << "the record of node 1 is freed now";
+  EXPECT_EQ(read().all.calls_sent, 5U);
+  table.claim(3);
+  ASSERT_EQ(read().peers.size(), 3U);
+  EXPECT_EQ(read().peers[0].node, 3) << "in the row of the one that was freed";
 }
 
 TEST(peer_table, a_record_stays_while_it_is_held) {

@@ -242,6 +242,36 @@ TEST_F(peer, a_call_that_waits_is_taken_back_and_not_counted) {
   expect_free();
 }
 
+TEST_F(peer, its_row_tells_what_becomes_of_it) {
+  using row_state = base::counter_row::state;
+  const auto now = [&] { return static_cast<row_state>(who_.row->now.load()); };
+  EXPECT_EQ(who_.row->traffic.waiting, 0U);
+  EXPECT_FALSE(reply(1, 8));
+  EXPECT_FALSE(reply(2, 8));
+  EXPECT_EQ(who_.row->traffic.waiting, 2U);
+  to_.allowed = 1;
+  who_.flush_if_free();
+  EXPECT_EQ(who_.row->traffic.waiting, 1U);
+  offload::node_descriptor::info known;
+  known.name = std::string(200, 'n');
+  known.transport = "shm";
+  known.pid = 4711;
+  who_.about.introduce(known, {});
+  EXPECT_NE(now(), row_state::met);
+  who_.show_met();
+  EXPECT_EQ(now(), row_state::met);
+  EXPECT_EQ(who_.row->pid, 4711);
+  EXPECT_STREQ(who_.row->transport.data(), "shm");
+  EXPECT_EQ(std::string(who_.row->machine.data()), std::string(63, 'n'));
+  who_.show_restart(9, 3);
+  EXPECT_EQ(who_.row->number, 9);
+  EXPECT_EQ(who_.row->restarts, 3U);
+  to_.user = &who_;
+  static_cast<void>(who_.disconnect());
+  EXPECT_EQ(now(), row_state::lost);
+  EXPECT_EQ(who_.row->traffic.waiting, 0U);
+}
+
 TEST_F(peer, its_end_gives_what_has_not_left) {
   EXPECT_FALSE(reply(1, 8));
   who_.about.set_loss("it left");
