@@ -36,6 +36,7 @@ enum class setting : std::uint8_t {
   log,
   recorder,
   trace,
+  output,
   veo_library,
   veo_application,
   fault,
