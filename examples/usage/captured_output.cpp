@@ -13,13 +13,16 @@
 
 using namespace ham;
 
+void shell(const char* command) {
+  if (std::system(command) != 0) throw error("no shell");
+}
 void talk() {
   std::cout << "hello from far away" << std::endl;
   std::cerr << "and a word on standard error\n";
-  if (std::system("echo of a program that it starts") != 0) std::cerr << "no shell\n";
+  shell("echo of a program that it starts");
 }
 void die() {
-  static_cast<void>(std::system("printf 'last words'"));  // without a newline
+  shell("printf 'last words'");  // without a newline
   std::raise(SIGKILL);
 }
 
