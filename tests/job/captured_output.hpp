@@ -70,7 +70,7 @@ class received_lines {
     const std::lock_guard guard(mutex_);
     return lines_;
   }
-  [[nodiscard]] std::vector<received_line> wait_for(std::size_t count) {
+  std::vector<received_line> wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return lines_.size() >= count; });
     return lines_;
