@@ -135,15 +135,14 @@ TEST(line_reader, stops_where_others_still_hold_the_pipe) {
 
 /// Who writes without end keeps neither run() nor stop() waiting.
 TEST(line_reader, is_not_kept_by_who_writes_without_end) {
-  line_reader reader(100);
+  line_reader reader(2000);
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   unique_fd writer(ends[1]);
   std::atomic<std::size_t> received{0};
   reader.add(unique_fd(ends[0]), [&](std::string_view text, line_end) { received += text.size() + 1; });
   ::fcntl(writer.get(), F_SETFL, O_NONBLOCK);
-  std::thread endless([&] {
-    const signals_blocked guard;  // SIGPIPE, when the reader has stopped
+  std::thread endless = start_thread([&] {  // which takes no SIGPIPE, when the reader has stopped
     const std::string line = std::string(1023, 'x') + '\n';
     while (::write(writer.get(), line.data(), line.size()) >= 0 || errno == EAGAIN) {
     }
