@@ -37,6 +37,7 @@ enum class setting : std::uint8_t {
   recorder,
   trace,
   metrics,
+  output,
   veo_library,
   veo_application,
   fault,

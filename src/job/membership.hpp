@@ -38,7 +38,9 @@ class membership final : private process_starter {
   /// Starts or reaches the targets of `groups`, waits until they can be called, and tells all nodes of each other.
   /// Gives the number of the first one. Throws ham::config_error, or ham::deadline_exceeded at `deadline_ns`; what had
   /// begun is ended then.
-  node_t start(const std::vector<target_group>& groups, std::int64_t deadline_ns = base::never_ns);
+  /// `stands_for`: the supervised number that the one target will have; negative: its own.
+  node_t start(const std::vector<target_group>& groups, std::int64_t deadline_ns = base::never_ns,
+               node_t stands_for = -1);
   /// The same with targets that expect() was told of.
   void start(const fresh_targets& expected);
 
@@ -48,6 +50,7 @@ class membership final : private process_starter {
   node_t spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns = base::never_ns);
   void remove(node_t node, std::chrono::milliseconds timeout);
   void supervise(node_t node, offload::supervision how);
+  void on_output(node_t node, offload::output_handler handler);
 
   // ---- supervised nodes
   /// A node is lost. The receiving lock is held.
@@ -76,6 +79,7 @@ class membership final : private process_starter {
   void start_all(const fresh_targets& fresh, std::uint32_t nodes, std::int64_t deadline_ns);
   void admit(transport::process_group& group);
   void trace(node_t first, std::size_t count) noexcept;
+  static void warn_of_own_output(node_t number);
   void await(node_t node, const target_group& group, std::int64_t deadline_ns);
 
   engine& host_;
