@@ -6,6 +6,7 @@ extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 6
 myst_enable_extensions = ["colon_fence", "attrs_inline"]
+smartquotes = False
 highlight_language = "none"
 # Declarations and fragments that end in the middle are no programs: the lexer need not know them.
 suppress_warnings = ["misc.highlighting_failure"]

@@ -169,7 +169,7 @@ class reader:
             return None, None  # as for classes
         if kind == "define":
             docs = docs or self.comment_behind(file, line)
-            if not docs and (file.endswith(".hpp") or name.endswith("_H")):
+            if not docs and file.endswith(".hpp") or name.endswith("_H"):
                 return None, None  # a step of another macro; a guard
         if docs == "internal":
             return None, None
@@ -207,6 +207,15 @@ class reader:
             self.add(one.members, member)
         self.headers[file.removeprefix("include/")].append(one)
 
+    def share_comments(self, file, entities):
+        """Declarations that follow each other without an empty line have the comment above the first of them."""
+        for before, one in zip(entities, entities[1:]):
+            between = self.lines(file)[before.line - 1:one.line - 1]
+            if before.docs and not one.docs and not one.members and before.kind == one.kind and all(line.strip() for line in between):
+                one.docs = f"See `{before.label()}`." if not before.docs.startswith("See `") else before.docs
+        for one in entities:
+            self.share_comments(file, one.members)
+
     def read(self):
         free = []
         for path in sorted(self.folder.glob("*.xml")):
@@ -226,6 +235,7 @@ class reader:
             if (file, one.line, one.name.split("::")[-1]) not in known:
                 known.add((file, one.line, one.name.split("::")[-1]))
                 self.add(self.headers[file.removeprefix("include/")], one)
-        for entities in self.headers.values():
+        for name, entities in self.headers.items():
             entities.sort(key=lambda one: one.line)
+            self.share_comments("include/" + name, entities)
         return self.headers

@@ -62,7 +62,7 @@ def members_text(one):
         body = listing(member.texts)
         if member.docs:
             body += "\n\n" + member.docs
-        parts.append("::::{div} member\n" + body + "\n::::")
+        parts.append("::::{container} member\n" + body + "\n::::")
     return "\n\n".join(parts)
 
 
@@ -102,6 +102,6 @@ def write(xml, root, target):
              "", "```{toctree}", ":maxdepth: 1", ""] + [name + ".md" for name in names] + ["```", ""]
     lines += ["## All names", ""]
     every = sorted(((one.label(), anchor(one), one.line) for name in names for one in headers.get(name, [])), key=lambda one: one[0].lower())
-    lines += ["::::{div} names", ""] + [f"- [`{label}`](#{place}-{line})" for label, place, line in every] + ["", "::::", ""]
+    lines += ["::::{container} names", ""] + [f"- [`{label}`](#{place}-{line})" for label, place, line in every] + ["", "::::", ""]
     (target / "index.md").write_text("\n".join(lines), encoding="utf-8")
     return names, undocumented(headers, names)

@@ -48,16 +48,19 @@ LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".c": "c", ".py": "python"
 def split_readme(text):
     """README.md as {page: text}, and {anchor: page}."""
     parts, places = {"index.md": ""}, {}
-    page = "index.md"
+    page, first = "index.md", False
     marks = {number: (level, title, anchor) for number, level, title, anchor in markdown_pages.headings(text)}
     for number, line in enumerate(text.split("\n"), 1):
         if number in marks:
             level, title, anchor = marks[number]
             if level == 2:
                 page = README_PAGES.get(title, "index.md")
-                if page != "index.md" and page not in parts:
+                first = page != "index.md" and page not in parts
+                if first:
                     parts[page] = ""
                     line = "# " + title
+            elif first and level > 2:
+                line = line[1:]  # its section has become a page
             places[anchor] = page
         parts[page] += line + "\n"
     return parts, places
@@ -68,6 +71,7 @@ class stage:
         self.root, self.target = root, target
         self.headers = set()   # that have a page in reference/
         self.folders = {}      # folder of examples -> {name of its files: anchor}
+        self.titles = {}       # page -> its first heading
         self.readme, self.readme_places = split_readme((root / "README.md").read_text(encoding="utf-8"))
 
     def write(self, page, text):
@@ -105,6 +109,13 @@ class stage:
                 return folder + "/sources.md"
         return None
 
+    def title(self, page):
+        """The first heading of a page, for links whose text is the name of its file."""
+        if page not in self.titles:
+            found = next(markdown_pages.headings((self.root / page).read_text(encoding="utf-8")), None)
+            self.titles[page] = markdown_pages.plain(found[2]) if found else page
+        return self.titles[page]
+
     def target_of(self, page, link):
         """Where a link of a page (a path in the tree) leads to in the site, as a path there; None for addresses elsewhere."""
         if "://" in link:
@@ -135,7 +146,11 @@ class stage:
 
         def link(match):
             target = self.target_of(page, match.group(3))
-            return match.group(0) if target is None else f"{match.group(1)}[{match.group(2)}]({relative(target)})"
+            text = match.group(2)
+            name = posixpath.normpath(posixpath.join(posixpath.dirname(page), match.group(3).split("#")[0]))
+            if target is not None and text.strip("`").endswith((".md", "/")) and name.endswith(".md") and (self.root / name).is_file():
+                text = self.title(name)
+            return match.group(0) if target is None else f"{match.group(1)}[{text}]({relative(target)})"
 
         def name(match):
             code = match.group(1)
