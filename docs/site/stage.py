@@ -66,6 +66,17 @@ def split_readme(text):
     return parts, places
 
 
+def without_gaps(text):
+    """A page whose sections begin at the third level, with one level less."""
+    found = list(markdown_pages.headings(text))
+    if len(found) < 2 or found[0][1] != 1 or min(level for _, level, _, _ in found[1:]) <= 2:
+        return text
+    lines = text.split("\n")
+    for number, _, _, _ in found[1:]:
+        lines[number - 1] = lines[number - 1][1:]
+    return "\n".join(lines)
+
+
 class stage:
     def __init__(self, root, target):
         self.root, self.target = root, target
@@ -189,7 +200,7 @@ class stage:
             self.source_page(folder)
         for page in self.pages():
             text = (self.root / page).read_text(encoding="utf-8")
-            text = self.rewritten(page, page, text)
+            text = without_gaps(self.rewritten(page, page, text))
             if page == "examples/README.md":
                 text += "\n```{toctree}\n:caption: Sources\n\n" + "\n".join(folder + "/sources <" + "/" + folder + "/sources>" for folder in folders) + "\n```\n"
             if page == "docs/decisions/README.md":
