@@ -109,7 +109,7 @@ def declaration(lines, line, kind):
         last = first
         while "}" not in lines[last]:
             last += 1
-        return "\n".join(lines[first:last + 1])
+        return "\n".join(lines[first:last + 1]).replace("///<", "//")
     text = "\n".join(without_comments(lines[first:first + 40]))
     depth, at = 0, 0
     for at, character in enumerate(text):

@@ -83,7 +83,7 @@ def undocumented(headers, names):
     found = []
     for name in names:
         for one in headers.get(name, []):
-            values = one.kind == "enum" and re.search(r"///<|/\*\*<|/\*", one.texts[0])
+            values = one.kind == "enum" and re.search(r"//|/\*", one.texts[0])
             if not one.docs and not values and not (one.members and all(member.docs for member in one.members)):
                 found.append(f"include/{name}:{one.line}: {one.label()}")
             found += [f"include/{name}:{member.line}: {one.label()}::{member.name}" for member in one.members if not member.docs]

@@ -39,7 +39,7 @@ DECLARATIONS = [
     (10, "class", "struct point"),
     (11, "function", "  explicit point(int x)"),
     (12, "variable", "  int x = 0"),
-    (14, "enum", "enum class way { here, there };  ///< which"),
+    (14, "enum", "enum class way { here, there };  // which"),
     (15, "typedef", "using name = std::string"),
     (16, "define", "#define HAM_TWICE(X)"),
 ]
