@@ -99,7 +99,7 @@ class stage:
         """The page that shows the sources in a folder of examples."""
         files = [path for path in sorted((self.root / folder).rglob("*")) if path.is_file()
                  and (path.suffix in LANGUAGES) and "__pycache__" not in path.parts]
-        self.folders[folder] = {path.relative_to(self.root / folder).as_posix(): "file-" + re.sub(r"\W+", "-", path.relative_to(self.root).as_posix())
+        self.folders[folder] = {path.relative_to(self.root / folder).as_posix(): "file-" + re.sub(r"[^a-z0-9]+", "-", path.relative_to(self.root).as_posix().lower())
                                 for path in files}
         lines = [f"# {folder}", ""]
         for path in files:
