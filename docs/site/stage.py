@@ -202,7 +202,7 @@ class stage:
             text = (self.root / page).read_text(encoding="utf-8")
             text = without_gaps(self.rewritten(page, page, text))
             if page == "examples/README.md":
-                text += "\n```{toctree}\n:caption: Sources\n\n" + "\n".join(folder + "/sources <" + "/" + folder + "/sources>" for folder in folders) + "\n```\n"
+                text += "\n```{toctree}\n:caption: Sources\n\n" + "\n".join(f"{folder.removeprefix('examples/')} </{folder}/sources>" for folder in folders) + "\n```\n"
             if page == "docs/decisions/README.md":
                 text += "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
             self.write(page, text)

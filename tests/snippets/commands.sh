@@ -11,9 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../consumer/installed.sh"
 prefix=$(cd "$libdir" && while [ ! -d bin ] && [ "$PWD" != / ]; do cd ..; done && pwd)
 PATH=$prefix/bin:$PATH
-C_INCLUDE_PATH=$prefix/include
-LIBRARY_PATH=$libdir
-export PATH C_INCLUDE_PATH LIBRARY_PATH
+export PATH
 
 needs() {
   for command in "$@"; do
@@ -52,10 +50,10 @@ case $part in
     gcc -Wall -Wextra -Werror twice.c -o twice $(pkg-config --cflags --libs ham)
     [ "$(./twice)" = 42 ]
     if [ -e "$libdir/libveo.so" ]; then
-      gcc -Wall -Werror -I"$text" -fsyntax-only "$here/veo_host_calls.c"
+      gcc -Wall -Werror -I"$text" -I"$prefix/include" -fsyntax-only "$here/veo_host_calls.c"
       cp "$here/veo_program.c" program.c
       cp "$here/veo_kernels.c" kernels.c
-      C_INCLUDE_PATH=$text:$C_INCLUDE_PATH sh -eu "$text/veo/build.sh"
+      C_INCLUDE_PATH=$text:$prefix/include LIBRARY_PATH=$libdir sh -eu "$text/veo/build.sh"
       [ "$(./program)" = "state 0, sum 6, first 10" ]
     fi
     ;;
