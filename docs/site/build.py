@@ -57,7 +57,7 @@ def main(arguments):
         return 2
     missing = missing_tools()
     if missing:
-        print(f"docs: SKIPPED: the site cannot be built without {', '.join(missing)}")
+        print(f"docs: the site is not built: it needs {', '.join(missing)}")
         return 1
     folder = pathlib.Path(folders[0]).resolve()
     new = folder / "source.new"

@@ -22,6 +22,7 @@ KERNELS = os.environ.get("HAM_TEST_PAGE_KERNELS", "")
 
 def run(name, **given):
     """Executes a block with these names, as the page's reader has them; gives all names afterwards."""
+    given["__name__"] = "__main__"  # functions of the block cross by value, as those of a program do
     exec(compile(BLOCKS[name], name, "exec"), given)
     return given
 
