@@ -312,6 +312,7 @@ TEST_P(group, what_has_not_begun_is_not_run) {
 
 TEST_P(group, nodes_behind_others_are_stopped_and_say_whether_they_have_run) {
   const node_t last = all.nodes().back();
+  offload::sync_all(all, fn<&nothing>);  // so that nodes are connected: the last one will greet nobody for a while
   auto before = offload::async(last, fn<&wait_for_gate>);
   auto running = offload::async_all(offload::stoppable(all), fn<&begin_and_wait_for_stop>);
   await(begun, all.size() - 1);
