@@ -47,6 +47,7 @@
 #include "ham/offload/node.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/graph_parts.hpp"
+#include "runtime/group_calls.hpp"
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
 
@@ -169,8 +170,8 @@ class engine final : public called_node,
   // ---- stopping calls of this node (engine_stops.cpp)
   /// False: it has settled, or cannot be stopped. Runs what has settled.
   bool stop(call_slot& slot, offload::when_stopped how) noexcept;
-  /// The same by its id, and runs nothing.
-  void stop_call(std::uint32_t call, offload::when_stopped how) noexcept;
+  /// The same by its id, and runs nothing. Without `how`: it was made by a call that is stopped.
+  void stop_call(std::uint32_t call, std::optional<offload::when_stopped> how) noexcept;
   /// Kills the process of the node that executes it. Throws ham::call_error if it is not known, std::system_error.
   void kill(const call_slot& slot) const;
   /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.
@@ -217,7 +218,8 @@ class engine final : public called_node,
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
   void report_missed(const call_slot& slot) noexcept;
-  bool stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept;
+  bool stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how) noexcept;
+  bool stop_group(const call_slot& future, offload::when_stopped how) noexcept;
   void send_stop(peer& to, std::uint32_t call) noexcept;
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
@@ -244,7 +246,7 @@ class engine final : public called_node,
     if (numbers.any()) return process_of_supervised(to);
     return numbers.version() == 0 ? to.node : without_exact_bit(to.node);  // until just now there were some
   }
-  void stop_call(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
+  void stop_call(std::uint32_t call) noexcept override { stop_call(call, std::nullopt); }
   void ask_for_functions(node_t node, std::int64_t deadline_ns) override;  // libraries.cpp
   [[nodiscard]] const msg::handler_entry* asking_function() const noexcept override;
   bool progress() override { return progress(nullptr); }
@@ -282,7 +284,7 @@ class engine final : public called_node,
 
   // ---- stopped_node (engine_stops.cpp)
   void receive_stops(bool all) noexcept override;
-  void stop_nested(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
+  void stop_nested(std::uint32_t call) noexcept override { stop_call(call, std::nullopt); }
   void stop_nested_locked(std::uint32_t call) noexcept override;
   void drop_settled(std::vector<std::uint32_t>& these) noexcept override;
   void count_stoppable(int more) noexcept override { calls_out.count_stoppable(more); }
@@ -356,6 +358,7 @@ class engine final : public called_node,
 
  public:
   graph_parts graphs{*this, calls.due()};  ///< its parts of recorded graphs
+  started_groups groups;                   ///< calls of groups that it has made
 };
 
 /// From a thread of the library's own: the thread that polls settles it, and what waits for it goes on there.

@@ -113,6 +113,7 @@ void engine::detach_after_fork() noexcept {
   calls_in.detach_after_fork();
   reports.detach_after_fork();
   graphs.detach_after_fork();
+  groups.detach_after_fork();
   numbers.detach_after_fork();
   events.detach_after_fork();
   stop_.store(true);
