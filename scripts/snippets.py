@@ -38,7 +38,7 @@ REASONS = {
     "other machines or hardware": 9,
     "another tool": 8,
     "an MPI launcher": 3,
-    "a process of the reader": 1,
+    "a process of the reader": 2,
 }
 
 MARK = re.compile(r"snippet: (?:not run: (?P<reason>.+)|(?P<name>[\w/.-]+))$")
