@@ -29,7 +29,7 @@ BUILD := build/$(PRESET)
 GENERATOR = $(if $(shell command -v ninja),,-G "Unix Makefiles")
 
 .DEFAULT_GOAL := build
-.PHONY: help deps configure build demo test bench evaluate fuzz simulate soak install package check prove tidy format clean test-deps evaluate-parts evaluate-deps cross
+.PHONY: help deps configure build demo test bench evaluate fuzz simulate soak install package check prove tidy format clean docs test-deps evaluate-parts evaluate-deps cross
 
 help:
 	@echo "make [build]        compile with PRESET=$(PRESET)"
@@ -45,6 +45,7 @@ help:
 	@echo "make package        Debian packages in build/packages (docs/packages.md)"
 	@echo "make check          tests, layer check, which units have tests, words, format check"
 	@echo "make prove          explore the models of the lock-free parts and of the protocols, and their mutants (PROVE=\"ring lock\" for some)"
+	@echo "make docs           the documentation as a site: build/docs/html/index.html"
 	@echo "make tidy           clang-tidy over the sources"
 	@echo "make format         format all sources in place"
 	@echo "make clean          remove build/"
@@ -72,6 +73,7 @@ ifeq ($(PRESET),release)
 	@scripts/install-deps.sh package
 	@scripts/install-deps.sh plots
 	@scripts/install-deps.sh python
+	@scripts/install-deps.sh trace
 endif
 
 test: test-deps build
@@ -145,6 +147,8 @@ package: deps
 check: test
 	@scripts/install-deps.sh check
 	@scripts/check-recipes.py
+	@scripts/check-pages.py
+	@scripts/snippets.py
 	@scripts/check-layers.py
 	@scripts/check-tests.py
 	@scripts/check-words.py
@@ -155,6 +159,12 @@ prove: test-deps configure
 	@scripts/install-deps.sh prove
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target ham_sim
 	@scripts/prove.py --jobs $(JOBS) --simulation $(BUILD)/tests/sim/ham_sim $(PROVE)
+
+# Needs no network once its tools are there; without one of them it says which. Readers need none either.
+docs:
+	@scripts/install-deps.sh docs
+	@if [ -x build/docs-python/bin/python3 ]; then python=build/docs-python/bin/python3; else python=python3; fi; \
+	  $$python docs/site/build.py build/docs
 
 tidy: build
 	@scripts/install-deps.sh tidy

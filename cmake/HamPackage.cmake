@@ -65,7 +65,7 @@ if(ham_ipsec_mb)
   set(ipsec_mb RECOMMENDS libipsec-mb1)  # loaded where it is there
 endif()
 ham_deb(tcp libham-tcp libs "active messages between processes: the tcp transport" DEPENDS "${library} ${same}" ${ipsec_mb})
-ham_deb(tools ham-tools utils "active messages between processes: ham-info, ham-run, ham-trace"
+ham_deb(tools ham-tools utils "active messages between processes: ham-info, ham-run, ham-top, ham-trace"
         DEPENDS "${library} ${same}" RECOMMENDS "libham-tcp ${same}" SUGGESTS openssh-client)
 set(veo_package "")
 if(TARGET veo)

@@ -212,6 +212,28 @@ def recordings():
     seed("recording", "of_the_future", u8(1) + u64((1 << 64) - 1, (1 << 63) - 1) + u32(0xFFFFFFFF) + u8(0, 1, 0) + event(2, 1))
 
 
+def counters():
+    word = lambda part, value, at: u8(part) + u64(value) + u16(at)
+    area = lambda node, *words: u8(node, len(words)) + b"".join(words)
+    pid, met = word(0, 4711, 0), word(2, 2, 0)
+    seed("counters", "nothing", u8(0) + area(0))
+    seed("counters", "host", u8(0) + area(0, pid, met, word(2, 7, 128)))
+    seed("counters", "job", u8(1) + area(0, pid, met, word(2, 1 << 32 | 2, 256)) + area(1, pid, met))
+    seed("counters", "texts", u8(0) + area(0, pid, met, word(0, 0x221B5C0A7FFF2241, 48), word(2, 0x221B5C0A7FFF2241, 32)))
+    seed("counters", "large", u8(0) + area(0, word(1, (1 << 64) - 1, 64), word(1, (1 << 64) - 1, 72), word(0, 0xFFFFFFFF, 80)))
+
+
+def trace_parts():
+    event = lambda kind, begin, peer, call: u8(kind, 1) + u16(begin) + u8(1, 20, peer, 8, 0, call)
+    file = lambda *events: (u64(0, 0, 1000, 1000) + u8(1) + u8(0, len(events)) + b"".join(events) + u8(1, 0) + u8(0) + u16(0))
+    sent, settled, executed, span, name = 1, 4, 5, 11, 13
+    callee = file(event(executed, 140, 0, 1), event(executed, 340, 0, 2))
+    seed("trace_part", "nothing", file() + file())
+    seed("trace_part", "calls", file(event(sent, 100, 1, 1), event(settled, 200, 1, 1), event(sent, 300, 1, 2)) + callee)
+    seed("trace_part", "backwards", file(event(sent, 900, 1, 1), event(settled, 100, 1, 1)) + callee)
+    seed("trace_part", "texts", file(event(name, 0, 0, 1), event(span, 10, 0, 1)) + file())
+
+
 def texts():
     for name, text in {
         "shm": "shm:2@2+3,shm",
@@ -239,5 +261,5 @@ def texts():
     seed("matrix_market", "large", banner + "real general\n2147483646 1 2147483646\n")
 
 
-for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, kernels, recordings, texts):
+for make in (rings, fragments, tcp, manifests, exceptions, codecs, engine, answers, notices, kernels, recordings, counters, trace_parts, texts):
     make()

@@ -57,7 +57,7 @@ EXCEPTIONS = {
 }
 
 # Folders whose tests are held against units; what is below them, too.
-MIRRORED = ("base", "msg", "core", "job", "compose", "runtime", "c_api", "transport", "debug_info")
+MIRRORED = ("base", "msg", "core", "job", "compose", "runtime", "c_api", "transport", "debug_info", "trace")
 
 # Folders that implement include/ham/offload/.
 BEHIND_THE_API = ("core", "job", "compose", "runtime")

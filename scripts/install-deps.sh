@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|package|python|peers|evaluate|prove|cross ISA]. Quick and
+# Installs what is missing on Debian and its relatives: install-deps.sh [build|check|tidy|fuzz|isa|mpi|plots|tls|package|python|peers|evaluate|prove|docs|cross ISA]. Quick and
 # silent when all is there. Only the tools that nothing can be built without make it fail. "has-fuzzer" installs nothing and says
 # whether clang++ can link a fuzzer.
 set -eu
@@ -31,6 +31,18 @@ if [ "$purpose" = tls ]; then
   exec scripts/python-packages.sh build/tls-python "tests with another TLS" "tlslite-ng~=0.8.2"
 fi
 
+# Perfetto's own reader of traces, for tests of those that jobs write (tests/trace).
+if [ "$purpose" = trace ]; then
+  scripts/install-deps.sh trace-packages
+  exec scripts/python-packages.sh build/trace-python "tests of traces" perfetto
+fi
+
+# What makes the site: Doxygen from Debian, the generator from PyPI.
+if [ "$purpose" = docs ]; then
+  scripts/install-deps.sh docs-packages
+  exec scripts/python-packages.sh build/docs-python "the site" "sphinx~=8.2" "myst-parser~=5.0" furo
+fi
+
 # What the package for Python is built with, and tested with.
 if [ "$purpose" = python ]; then
   scripts/install-deps.sh python-packages
@@ -57,7 +69,11 @@ case $purpose in
     ;;
   package) optional_commands="$optional_commands dpkg-shlibdeps:dpkg-dev file:file abidiff:abigail-tools" ;;
   python-packages) optional_libraries="$optional_libraries python3-venv python3-dev" ;;
-  tls-packages) optional_libraries="$optional_libraries python3-venv" ;;
+  docs-packages)
+    optional_commands="$optional_commands doxygen:doxygen"
+    optional_libraries="$optional_libraries python3-venv"
+    ;;
+  tls-packages | trace-packages) optional_libraries="$optional_libraries python3-venv" ;;
   plots) optional_libraries="$optional_libraries python3-matplotlib" ;;
   evaluate)  # what is measured beside HAM, what plots it, and what shows the page to its test
     optional_libraries="$optional_libraries openmpi-bin libopenmpi-dev mpich libmpich-dev libopenblas-dev python3-matplotlib clang libomp-dev"

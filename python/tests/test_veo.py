@@ -1,6 +1,10 @@
 """python -m unittest: kernels built here, called with NumPy arrays."""
+import contextlib
 import gc
+import io
 import os
+import pathlib
+import sys
 import tempfile
 import unittest
 
@@ -8,6 +12,7 @@ import numpy as np
 
 import veo
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = """
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,6 +43,26 @@ class Veo(unittest.TestCase):
 
     def tearDown(self):
         self.proc.proc_destroy()
+
+    def test_page(self):
+        """The block of docs/veo.md."""
+        sys.path.insert(0, str(ROOT / "scripts"))
+        import snippets
+
+        block = next(one.block for one in snippets.snippets_of(ROOT) if one.name == "veo/arrays.py")
+        before = os.getcwd()
+        os.chdir(self.folder.name)
+        try:
+            if not os.path.exists("libkernels.so"):
+                os.symlink(os.path.abspath(self.name), "libkernels.so")
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                names = {}
+                exec(block.text, names)
+            names["proc"].proc_destroy()
+        finally:
+            os.chdir(before)
+        self.assertEqual(float(printed.getvalue()), 2 * sum(range(100)))
 
     def test_stack_arguments_and_results(self):
         x = np.arange(100, dtype=np.float64)

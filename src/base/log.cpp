@@ -1,6 +1,8 @@
 // Levels, and how a line is made.
 #include "base/log.hpp"
 
+#include <limits.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,10 +55,26 @@ bool is_part(std::string_view word) noexcept {
 void write_line(std::string_view line) noexcept {
   while (!line.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    line.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0 && errno == EAGAIN) {  // somebody has made it non-blocking
+      pollfd room{STDERR_FILENO, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (written < 0 ? errno != EINTR : written == 0) {
+      return;
+    }
+    if (written > 0) line.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+/// Pipes take up to PIPE_BUF bytes in one piece: what is longer becomes several lines, each with the head.
+void write_lines(std::string_view head, std::string_view message) {
+  do {
+    const std::string_view part = message.substr(0, PIPE_BUF - head.size() - 1);
+    std::string line(head);
+    line += part;
+    line += '\n';
+    write_line(line);
+    message.remove_prefix(part.size());
+  } while (!message.empty());
 }
 
 /// "12:34:56.789012 node 1 pid 4711 thread 4713 warning tcp: "
@@ -143,14 +161,10 @@ void log(const char* part, log_level level, const char* format, ...) noexcept {
   va_copy(again, arguments);
   try {
     const int size = std::vsnprintf(nullptr, 0, format, arguments);
-    std::string line = "ham: ";
-    if (lines_are_detailed()) line = "ham " + details(part, level);
-    const std::size_t begin = line.size();
-    line.resize(begin + static_cast<std::size_t>(std::max(size, 0)) + 1);
-    std::vsnprintf(line.data() + begin, line.size() - begin, format, again);
-    std::replace(line.begin(), line.end() - 1, '\n', ' ');
-    line.back() = '\n';
-    write_line(line);
+    std::string message(static_cast<std::size_t>(std::max(size, 0)), ' ');
+    std::vsnprintf(message.data(), message.size() + 1, format, again);
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    write_lines(lines_are_detailed() ? "ham " + details(part, level) : "ham: ", message);
   } catch (const std::exception&) {  // no memory
   }
   va_end(again);

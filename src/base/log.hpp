@@ -35,7 +35,8 @@ void use_log_node(int (*of_this_thread)() noexcept) noexcept;
 /// Whether a line of that level would be written. Any thread; one load where no part tells so much.
 [[nodiscard]] bool logs(std::string_view part, log_level level) noexcept;
 
-/// One line, without its end. Any thread; not in signal handlers. Drops what has no memory.
+/// One line, without its end; one of more than 4 KiB becomes several. Any thread; not in signal handlers. Drops what
+/// has no memory.
 [[gnu::format(printf, 3, 4)]] void log(const char* part, log_level level, const char* format, ...) noexcept;
 
 }  // namespace ham::base

@@ -54,6 +54,7 @@ struct child_plan {
   char** environment;
   int inherited_fd;
   const cpu_set_t* cpus;
+  output_fds output;
   pid_t parent;
   volatile int error;
   volatile bool pinning;
@@ -77,6 +78,8 @@ struct child_plan {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent) ::_exit(127);
   if (plan.inherited_fd >= 0) ::fcntl(plan.inherited_fd, F_SETFD, 0);
+  if (plan.output.out >= 0) ::dup2(plan.output.out, STDOUT_FILENO);
+  if (plan.output.err >= 0) ::dup2(plan.output.err, STDERR_FILENO);
   if (plan.cpus != nullptr && ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus) != 0) {
     plan.error = errno;
     plan.pinning = true;
@@ -138,6 +141,7 @@ process start_process(const process_request& what) {
                   variables.data(),
                   what.inherited_fd,
                   what.cpus.empty() ? nullptr : &cpus,
+                  what.output,
                   ::getpid(),
                   0,
                   false};

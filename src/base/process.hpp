@@ -12,6 +12,13 @@
 
 namespace ham::inline v0::base {
 
+/// What a child has in place of this process's standard output and error; negative: those. None of these is a standard
+/// descriptor itself.
+struct output_fds {
+  int out = -1;
+  int err = -1;
+};
+
 struct process_request {
   std::vector<std::string> command;            ///< path and arguments; a bare name is looked up in PATH
   std::vector<std::string> extra_environment;  ///< NAME=value, in addition to this process's own
@@ -19,6 +26,7 @@ struct process_request {
   std::vector<int> cpus;                       ///< cores the child may run on; empty: as the parent
   std::string shown_name = {};                 ///< argv[0]; empty: the command's first word
   end_record* end = nullptr;                   ///< told before the child is reaped; lives as long as `process`
+  output_fds output = {};                      ///< stay this process's
 };
 
 struct process {

@@ -52,13 +52,15 @@ extern constinit thread_local thread_recorder this_recorder;
 /// While it lives, the calling thread executes a call of `peer`.
 class recorded_execution {
  public:
-  recorded_execution(std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
+  /// `begun`: read_ticks() of its begin.
+  recorded_execution(std::int32_t peer, std::uint32_t function, std::uint32_t call,
+                     std::uint64_t begun = read_ticks()) noexcept {
     thread_recorder& mine = this_recorder;
     if (!mine.ready()) [[unlikely]]
       return;
     ring_ = mine.ring_;
     store_event(ring_->open[thread_recorder::place_of(mine.depth_++)],
-                recorded_event::make(recorded_kind::executing, read_ticks(), peer, function, call));
+                recorded_event::make(recorded_kind::executing, begun, peer, function, call));
   }
   recorded_execution(const recorded_execution&) = delete;
   recorded_execution& operator=(const recorded_execution&) = delete;

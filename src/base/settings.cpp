@@ -22,7 +22,7 @@ using enum setting_kind;
 
 // clang-format off
 // In the order of `setting`, which the test holds it to; docs/configuration.md lists the same.
-constexpr std::array<setting_info, 25> table{{
+constexpr std::array<setting_info, 28> table{{
     {setting::nodes, "HAM_NODES", "nodes", "host", text, 0, 0, nullptr, "a list",
      "mpi under an MPI launcher, else shm:1", "the targets", false},
     {setting::cpu_affinity, "HAM_CPU_AFFINITY", "cpu_affinity", "host", text, 0, 0, nullptr, "auto, none or cores",
@@ -64,6 +64,12 @@ constexpr std::array<setting_info, 25> table{{
      "warning", "what the library tells on stderr: off, error, warning, info or debug, of all or of some parts (info,tcp=debug)", false},
     {setting::recorder, "HAM_RECORDER", "recorder", "every node", choice, 0, 0, "on|off", nullptr,
      "on", "whether nodes record what they call and execute, for errors and ham-trace", false},
+    {setting::trace, "HAM_TRACE", "trace", "host", text, 0, 0, nullptr, "a file",
+     "none", "where the host writes a trace of the calls of all nodes, for ui.perfetto.dev and ham-trace", true},
+    {setting::metrics, "HAM_METRICS", "metrics", "host", number, 1, 65535, nullptr, nullptr,
+     "none", "the port of 127.0.0.1 on which the host serves the counters of its nodes to Prometheus", true},
+    {setting::output, "HAM_OUTPUT", "output", "host", text, 0, 0, nullptr, "a folder",
+     "none", "where NODE.out and NODE.err get what targets print that were started here, in place of the terminal", true},
     {setting::veo_library, "HAM_VEO_LIBRARY", "veo_library", "host", text, 0, 0, nullptr, "a library",
      "libveo.so.1", "the VEO library of veo and vedma targets", true},
     {setting::veo_application, "HAM_VEO_APPLICATION", "veo_application", "host", text, 0, 0, nullptr, "a library",

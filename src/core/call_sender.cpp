@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/recorder.hpp"
+#include "base/tracer.hpp"
 #include "core/call_stops.hpp"
 #include "core/deadline_errors.hpp"
 #include "core/outbox_message.hpp"
@@ -30,6 +31,9 @@ msg::handler_entry& batch_entry() { return call_of<fn_t<void (*)(), &batch_marke
 
 /// A call that is to suffer a fault has no key yet; this says which one until it has.
 constexpr std::uint32_t first_key_of_fault = 0xffff0000;
+/// The same of a call to a node that is to be asked for its functions before.
+constexpr std::uint32_t key_to_ask_for = 0xffffffff;
+struct must_ask {};
 std::uint32_t key_of_fault(fault_decision what) noexcept {
   return first_key_of_fault | static_cast<std::uint32_t>(what.request) << 8U | what.reply;
 }
@@ -103,6 +107,19 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
     out.to = &who;
     if (const fault_decision what = of_.faults->decide(function, decode != nullptr)) throw fault_hit{what};
   }
+  const bool asks = who.node != of_.self && &function != node_.asking_function();
+  if (asks && who.must_be_asked_for(function, known_keys_)) throw must_ask{};
+  return who.key_for(function, known_keys_, of_.self);
+}
+
+std::uint32_t call_sender::key_on(peer& who, msg::handler_entry& function) {
+  who.sending.lock();
+  const bool asks = who.node != of_.self && who.must_be_asked_for(function, known_keys_);
+  if (asks) who.note_asked();
+  who.sending.unlock();
+  if (asks) node_.ask_for_functions(who.node, 0);
+  who.sending.lock();
+  const std::unique_lock guard(who.sending, std::adopt_lock);
   return who.key_for(function, known_keys_, of_.self);
 }
 
@@ -121,6 +138,9 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
   } catch (const fault_hit& hit) {
     out.key = key_of_fault(hit.what);
     return nullptr;
+  } catch (const must_ask&) {
+    out.key = key_to_ask_for;
+    return nullptr;
   } catch (...) {
     who.sending.unlock();
     throw;
@@ -129,6 +149,8 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
 
 bool call_sender::begin(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                         when_full policy, call_room& out) {
+  if (base::tracing()) [[unlikely]]
+    base::this_tracer.expect_call();
   const std::uint64_t may_stop =
       static_cast<std::uint64_t>(to.deadline_ns) | stoppable_running_.load(std::memory_order_relaxed);
   if (may_stop != 0) [[unlikely]]
@@ -189,7 +211,16 @@ template <bool CanStop>
     if (room != nullptr) [[likely]]
       break;
     if (out.key >= first_key_of_fault) [[unlikely]] {
+      const node_t process = who->node;
+      if (out.key == key_to_ask_for) who->note_asked();
       who->sending.unlock();
+      if (out.key == key_to_ask_for) {
+        out.key = 0;
+        node_.ask_for_functions(process, to.deadline_ns);
+        if (to.deadline_ns == 0 || base::now_ns() < to.deadline_ns) continue;
+        out.slot = missed(to.node, function, decode);
+        return false;
+      }
       return begin_faulted({to, function, size, decode, policy}, out);
     }
     const bool is_big = total > who->max_payload;
@@ -237,6 +268,8 @@ template <bool CanStop>
     base::this_recorder.record(base::recorded_kind::pinged, who->node, function.key(), no_reply);
   }
   who->bytes_sent.count(total);
+  if (base::tracing()) [[unlikely]]
+    base::this_tracer.begin_call(function.key(), total);
   if (prefix != 0) write_prefix<CanStop>(to, {room, prefix}, out);
   return true;
 }
@@ -324,6 +357,8 @@ void call_sender::follow(frame_header head, std::int64_t deadline_ns) {
 }
 
 bool call_sender::finish(call_room& out) {
+  if (base::tracing()) [[unlikely]]
+    return finish_traced(out);
   if (out.slot == nullptr) return finish(out, frame_header::flagged_call(out.key, no_reply, out.flags));
   const std::uint32_t id = out.slot->id.load(std::memory_order_relaxed);
   const node_t node = out.to->node;
@@ -332,6 +367,31 @@ bool call_sender::finish(call_room& out) {
   // Behind the sending, where it costs nobody time; the slot may be another call's by now.
   base::this_recorder.record(base::recorded_kind::sent, node, function, id);
   return true;
+}
+
+/// The call has been made when its receiver may see it, so that it does not begin there before.
+bool call_sender::finish_traced(call_room& out) {
+  base::thread_tracer& tracer = base::this_tracer;
+  const bool answered = out.slot != nullptr;
+  const std::uint32_t id = answered ? out.slot->id.load(std::memory_order_relaxed) : no_reply;
+  const node_t node = out.to->node;
+  const std::uint32_t function = answered ? out.slot->function->key() : tracer.call_function();
+  const std::uint64_t sent = tracer.end_call();
+  if (!finish(out, frame_header::flagged_call(out.key, id, out.flags))) return false;
+  if (answered) base::this_recorder.record(base::recorded_kind::sent, node, function, id);
+  tracer.add_call(answered ? base::trace_kind::sent : base::trace_kind::pinged, of_.self, node, function, id, sent);
+  return true;
+}
+
+/// The same of a batch, before it is sent: its slots may be other calls' afterwards.
+void call_sender::trace_batch(const peer& to, std::span<call_slot* const> slots, std::uint32_t count) const {
+  base::thread_tracer& tracer = base::this_tracer;
+  const std::uint64_t sent = tracer.end_call();
+  tracer.add_call(base::trace_kind::sent_batch, of_.self, to.node, msg::invalid_key, count, sent);
+  const auto peer = base::trace_event::pair(static_cast<std::uint32_t>(to.node), 0);  // the batch has the bytes
+  for (const call_slot* const slot : slots)
+    tracer.add(of_.self, base::trace_event::make(base::trace_kind::sent, sent, sent, peer,
+                                                 base::trace_event::pair(slot->function->key(), slot->id)));
 }
 
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
@@ -386,7 +446,16 @@ batch_slot call_sender::claim_batched(const call_place& to, msg::handler_entry& 
   if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
   peer& who = *ready;
   std::unique_lock sending(who.sending, std::adopt_lock);
-  const std::uint32_t key = key_of(who, function, decode, decided);
+  std::uint32_t key = 0;
+  try {
+    key = key_of(who, function, decode, decided);
+  } catch (const must_ask&) {
+    const node_t process = who.node;
+    who.note_asked();
+    sending.unlock();
+    node_.ask_for_functions(process, to.deadline_ns);
+    return claim_batched(to, function, decode, owner, decided);
+  }
   sending.unlock();
   call_slot& slot = of_.calls.claim();
   slot.decode = decode;
@@ -445,6 +514,8 @@ void call_sender::send_batch(const call_place& to, std::span<const std::byte> re
   if (to.deadline_ns != 0) {
     for (const call_slot* slot : slots) ids.push_back(slot->id);
   }
+  if (base::tracing()) [[unlikely]]
+    trace_batch(who, slots, count);
   if (finish(out, frame_header::batch(count, (out.flags & in_context) != 0))) {
     for (const std::uint32_t id : ids) of_.calls.add_deadline(id, to.deadline_ns);
     base::this_recorder.record(base::recorded_kind::sent_batch, node, msg::invalid_key, count);

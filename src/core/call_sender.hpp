@@ -47,6 +47,10 @@ class sending_node {
   virtual bool break_peer(peer& who, const base::fault_rule& by) = 0;
   /// A call that has just left is to stop.
   virtual void stop_call(std::uint32_t /*call*/) noexcept {}
+  /// Asks a node for the functions that it has now, until the deadline (0: no limit). Throws ham::node_failure.
+  virtual void ask_for_functions(node_t /*node*/, std::int64_t /*deadline_ns*/) {}
+  /// The function with which it is asked.
+  [[nodiscard]] virtual const msg::handler_entry* asking_function() const noexcept { return nullptr; }
 };
 
 /// All members may be called from any thread, which holds no lock.
@@ -71,6 +75,9 @@ class call_sender {
         known_keys_(static_cast<std::uint32_t>(of.functions.size())),
         plain_keys_(of.faults != nullptr && of.faults->for_calls() ? 0 : known_keys_) {}
 
+  /// The key under which a node that is ready knows a function; the node is asked first if need be. Throws
+  /// ham::call_error if it lacks it, ham::node_failure.
+  [[nodiscard]] std::uint32_t key_on(peer& who, msg::handler_entry& function);
   /// See begin_call.
   [[nodiscard]] bool begin(const call_place& to, msg::handler_entry& function, std::size_t size, result_decoder decode,
                            when_full policy, call_room& out);
@@ -133,6 +140,8 @@ class call_sender {
   [[gnu::noinline]] void report(offload::event_kind what, node_t to, const msg::handler_entry* function) noexcept;
   void admit_ping(peer& who, const call_place& to, msg::handler_entry& function);
   inline bool finish(call_room& out, frame_header head);
+  [[gnu::noinline]] bool finish_traced(call_room& out);
+  [[gnu::noinline]] void trace_batch(const peer& to, std::span<call_slot* const> slots, std::uint32_t count) const;
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
   call_slot* missed(node_t to, msg::handler_entry& function, result_decoder decode);
   void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;

@@ -110,6 +110,16 @@ class call_table {
   [[nodiscard]] call_slot* oldest_to(node_t node) noexcept;
   /// Fails what was marked as unanswered.
   void fail_unanswered(const std::exception_ptr& why) noexcept;
+  /// Whether a call is pending for which `is_meant(slot)` is true. The receiving lock is held.
+  template <class IsMeant>
+  [[nodiscard]] bool has_pending(IsMeant is_meant) {
+    bool found = false;
+    slots_.for_each([&](call_slot& slot) {
+      const bool waits = slot.reply_due.load(std::memory_order_acquire) && slot.state.load() == slot_state::pending;
+      found = found || (waits && is_meant(slot));
+    });
+    return found;
+  }
   /// Fails what is pending, whatever it waits for: at the end of the node. `why(slot)` is the error, or nullptr: not
   /// this one.
   template <class Why>

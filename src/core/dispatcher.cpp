@@ -36,7 +36,7 @@ std::vector<std::byte> nested_too_deep(node_t node) {
 void dispatcher::take(peer& from, frame_header head, std::span<const std::byte> payload) {
   if (!from.hello_seen) throw protocol_error("a call before the greeting");
   check_message(of_.functions, head, payload);
-  count_executed(head.calls());
+  count_executed(from, head.calls());
   if (head.in_context()) {
     take_for_context(from, head, payload);
   } else if (must_wait(from) || has_waiting(from) || this_thread.depth >= max_depth) [[unlikely]] {
@@ -118,7 +118,7 @@ void dispatcher::run_stored(stored_message& message) {
 void dispatcher::execute_batch(peer& from, frame_header head, std::span<const std::byte> payload) {
   open_batch batch{payload, head.calls(), new batch_reply(of_.replies, from, head.calls()), from.batch};
   ++from.waiting;
-  ++deferred_;
+  count_deferred(1);
   {
     const execution scope(*this, from);
     from.batch = &batch;
@@ -131,7 +131,7 @@ void dispatcher::execute_batch(peer& from, frame_header head, std::span<const st
 void dispatcher::run_next(peer& from, open_batch& batch) {
   const batch_record next(batch.rest);
   batch.rest = batch.rest.subspan(next.size());
-  if (--batch.left == 0) --deferred_;
+  if (--batch.left == 0) count_deferred(-1);
   run_call(from, next.call, next.arguments, *of_.functions.find(next.key), batch.collected);
 }
 
@@ -158,7 +158,7 @@ void dispatcher::defer(peer& from, frame_header head, std::span<const std::byte>
   if (!set_aside(from, head, payload)) return;
   from.deferred.push_back(std::move(message));
   ++from.waiting;
-  ++deferred_;
+  count_deferred(1);
   of_.lock.wake_parked();  // whoever may execute it
 }
 
@@ -167,7 +167,7 @@ stored_message dispatcher::take_deferred(peer& from, std::list<stored_message>::
   from.deferred.erase(which);
   of_.room.give(message.bytes.size());
   --from.waiting;
-  --deferred_;
+  count_deferred(-1);
   return message;
 }
 
@@ -209,6 +209,7 @@ bool dispatcher::has_runnable() const {
 void dispatcher::begin_elsewhere(incoming_call& call) {
   if (!of_.room.take(call.payload.size())) throw call_error(no_room(), call_error_reason::too_many_calls);
   pooled_in_flight_.fetch_add(1, std::memory_order_acq_rel);
+  if (of_.counters != nullptr) of_.counters->count_in_pool(1);
   call.from->users.fetch_add(1, std::memory_order_relaxed);
   if (!wants_reply(call)) of_.room.slow_if_filling(*call.from);
   if (call.batch != nullptr) call.batch->share();
@@ -217,6 +218,7 @@ void dispatcher::begin_elsewhere(incoming_call& call) {
 void dispatcher::end_elsewhere(incoming_call& call) noexcept {
   call.from->users.fetch_sub(1, std::memory_order_acq_rel);
   of_.room.give(call.payload.size());
+  if (of_.counters != nullptr) of_.counters->count_in_pool(-1);
   pooled_in_flight_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
@@ -299,7 +301,7 @@ void dispatcher::refuse_newest() {
     open_batch& batch = *one->batch;
     const batch_record next(batch.rest);
     batch.rest = batch.rest.subspan(next.size());
-    if (--batch.left == 0) --deferred_;
+    if (--batch.left == 0) count_deferred(-1);
     batch.collected->fail(next.call, error);
   }
 }

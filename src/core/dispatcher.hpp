@@ -11,7 +11,9 @@
 #include <string>
 #include <utility>
 
+#include "base/own_counters.hpp"
 #include "base/recorder.hpp"
+#include "base/tracer.hpp"
 #include "core/batch_reply.hpp"
 #include "core/call_stops.hpp"
 #include "core/continuation_runner.hpp"
@@ -58,6 +60,7 @@ class dispatcher {
     ping_flow& room;
     reply_sender& replies;
     continuation_runner& continuations;
+    base::own_counters* counters = nullptr;  ///< nullptr: nobody reads them
   };
   dispatcher(called_node& node, const parts& of) noexcept : node_(node), of_(of) {}
 
@@ -69,7 +72,7 @@ class dispatcher {
   }
   /// The call runs on this thread. Throws ham::protocol_error, before it begins.
   void run_at_once(peer& from, frame_header head, std::span<const std::byte> payload) {
-    count_executed(1);
+    count_executed(from, 1);
     const msg::handler_entry& entry = callable_entry(of_.functions, head.key());
     const execution scope(*this, from);
     run_call(from, head.id(), payload, entry);
@@ -116,6 +119,10 @@ class dispatcher {
   }
 
  private:
+  void count_deferred(int more) noexcept {
+    deferred_ += static_cast<std::size_t>(more);
+    if (of_.counters != nullptr) of_.counters->count_set_aside(more);
+  }
   /// While it lives, the calling thread executes user code on behalf of a peer, without the receiving lock. No
   /// continuation runs at its begin: the code would begin late, and what it shall come before might overtake it.
   class execution {
@@ -155,13 +162,17 @@ class dispatcher {
   [[nodiscard]] static bool has_waiting(const peer& from) noexcept {
     return !from.deferred.empty() || (from.batch != nullptr && from.batch->left != 0);
   }
-  void count_executed(std::uint32_t calls) noexcept {
+  void count_executed(const peer& from, std::uint32_t calls) noexcept {
+    base::count_more(from.row->traffic.calls_received, calls);
     executed_.store(executed_.load(std::memory_order_relaxed) + calls, std::memory_order_relaxed);
   }
   /// Without the receiving lock.
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
                 batch_reply* collected = nullptr) const {
-    const base::recorded_execution recorded(from.node, entry.key(), id);
+    const std::uint64_t begun = base::read_ticks();
+    const base::recorded_execution recorded(from.node, entry.key(), id, begun);
+    const base::counted_execution counted(of_.counters, begun);
+    const base::traced_execution traced(of_.self, from.node, entry.key(), id);
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
     try {
       entry.handler(&call);

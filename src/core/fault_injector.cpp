@@ -1,10 +1,10 @@
 #include "core/fault_injector.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <utility>
 
+#include "base/log.hpp"
 #include "core/node_loss.hpp"
 
 namespace ham::inline v0::detail {
@@ -17,9 +17,9 @@ using base::fault_rule;
 void say_that_nothing_is_named(const fault_rule& rule) {
   static std::atomic<bool> said{false};
   if (said.exchange(true)) return;
-  std::fprintf(
-      stderr, "ham: HAM_FAULT: no function of this program is named \"%s\" (rule %s); --ham-list-handlers lists them\n",
-      rule.subject.c_str(), rule.text.c_str());
+  base::log("runtime", base::log_level::warning,
+            "HAM_FAULT: no function of this program is named \"%s\" (rule %s); --ham-list-handlers lists them",
+            rule.subject.c_str(), rule.text.c_str());
 }
 
 }  // namespace

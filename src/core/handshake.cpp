@@ -1,25 +1,27 @@
 #include "core/handshake.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "base/log.hpp"
 #include "core/greeting.hpp"
-#include "ham/msg/manifest.hpp"
 #include "ham/msg/translation.hpp"
 
 namespace ham::inline v0::detail {
-namespace {
 
-const msg::manifest& local_manifest() {
-  static const msg::manifest manifest = msg::manifest::local();
-  return manifest;
+/// One for each table that runtimes of this process have begun with. What is loaded later does not change it.
+const msg::manifest& handshake::own_manifest() const {
+  static std::mutex mutex;
+  static auto& all = *new std::map<const msg::handler_table*, msg::manifest>;  // tables live as long as the process
+  const std::lock_guard guard(mutex);
+  const auto known = all.find(&functions_);
+  return known != all.end() ? known->second : all.emplace(&functions_, msg::manifest::of(functions_)).first->second;
 }
 
-}  // namespace
-
 void handshake::greet(peer& to) {
-  const greeting mine{local_manifest().id(), own_.about.description(), address_, message_limit_};
+  const greeting mine{own_manifest().id(), own_.about.description(), address_, message_limit_};
   replies_.reply_with(to, frame_header::of(wire_kind::hello), mine.encode());
 }
 
@@ -31,16 +33,16 @@ void handshake::receive_greeting(peer& from, std::span<const std::byte> payload)
   from.hello_seen = true;
   from.max_message = theirs.max_message;
   from.about.introduce(std::move(theirs.node), std::move(theirs.address));
-  if (theirs.manifest == local_manifest().id()) {
+  if (theirs.manifest == own_manifest().id()) {
     become_ready(from);
   } else {
-    replies_.reply_with(from, frame_header::of(wire_kind::manifest), local_manifest().serialise());
+    replies_.reply_with(from, frame_header::of(wire_kind::manifest), own_manifest().serialise());
   }
 }
 
 void handshake::receive_manifest(peer& from, std::span<const std::byte> payload) {
   if (!from.hello_seen || from.state.load() != peer_state::greeting) throw protocol_error("a manifest out of turn");
-  from.translation = std::make_unique<msg::translation>(local_manifest(), msg::manifest::parse(payload));
+  from.translation = std::make_unique<msg::translation>(own_manifest(), msg::manifest::parse(payload));
   become_ready(from);
 }
 

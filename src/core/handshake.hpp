@@ -9,6 +9,8 @@
 #include "core/peer.hpp"
 #include "core/reply_sender.hpp"
 #include "core/waiter.hpp"
+#include "ham/msg/handler_table.hpp"
+#include "ham/msg/manifest.hpp"
 
 namespace ham::inline v0::detail {
 
@@ -16,9 +18,9 @@ namespace ham::inline v0::detail {
 /// and keeps a translation (docs/wire-format.md).
 class handshake {
  public:
-  /// `own`: the record of this node, which describes it.
-  handshake(const peer& own, reply_sender& replies, waiter& wakes) noexcept
-      : own_(own), replies_(replies), waiter_(wakes) {}
+  /// `own`: the record of this node, which describes it. `functions`: what it tells of.
+  handshake(const peer& own, const msg::handler_table& functions, reply_sender& replies, waiter& wakes) noexcept
+      : own_(own), functions_(functions), replies_(replies), waiter_(wakes) {}
 
   // ---- before the first connection
   /// Where other nodes can connect to this one; empty: nowhere.
@@ -36,8 +38,10 @@ class handshake {
 
  private:
   void become_ready(peer& who);
+  [[nodiscard]] const msg::manifest& own_manifest() const;
 
   const peer& own_;
+  const msg::handler_table& functions_;
   reply_sender& replies_;
   waiter& waiter_;
   std::string address_;

@@ -48,12 +48,12 @@ void waiter::end_loop_turn() {
     loop.signal();
   } else {
     events_.drain();  // what it stood for is seen by arm(), or runs below
-    sleeping_.store(true, std::memory_order_seq_cst);
+    set_sleeping(true);
     if (node_.arm()) {
-      sleeps_.fetch_add(1, std::memory_order_relaxed);
+      count_sleep();
       loop.set_time(node_.next_wakeup_ns());
     } else {
-      sleeping_.store(false, std::memory_order_seq_cst);
+      set_sleeping(false);
       loop.signal();
     }
   }
@@ -63,7 +63,7 @@ void waiter::end_loop_turn() {
 /// The receiving lock is held.
 void waiter::end_loop_sleep() noexcept {
   node_.disarm();
-  sleeping_.store(false, std::memory_order_seq_cst);
+  set_sleeping(false);
   if (standby_ != nullptr) standby_->wake_if_resting();
   loop_event& loop = *loop_.load(std::memory_order_relaxed);
   if (!loop.is_mine()) loop_rests_until_ns_.store(base::now_ns() + rest_beside_others_ns, std::memory_order_relaxed);

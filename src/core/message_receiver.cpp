@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/huge_pages.hpp"
+#include "base/tracer.hpp"
 #include "core/batch_records.hpp"
 #include "core/remote_exception.hpp"
 #include "ham/error.hpp"
@@ -180,6 +181,13 @@ std::exception_ptr message_receiver::exception_in(peer& from, const msg::handler
   }
 }
 
+/// `slot` has been taken: it is this thread's to settle.
+void message_receiver::trace_settled(const peer& from, const call_slot& slot, std::uint32_t call) const noexcept {
+  if (base::tracing()) [[unlikely]]
+    base::this_tracer.add_settled(of_.self, from.node,
+                                  slot.function == nullptr ? msg::invalid_key : slot.function->key(), call);
+}
+
 void message_receiver::settle_error(peer& from, std::uint32_t call, std::span<const std::byte> payload) {
   if (const msg::handler_entry* const function = of_.pending.abandoned(call, from.node))
     of_.pending.report_unobserved(from.node, *function, exception_in(from, *function, payload));
@@ -188,6 +196,7 @@ void message_receiver::settle_error(peer& from, std::uint32_t call, std::span<co
     if (of_.faults != nullptr && of_.faults->for_calls()) suffer_fault(from, call, true, payload);
     return;
   }
+  trace_settled(from, *slot, call);
   std::exception_ptr thrown;
   try {
     thrown = exception_in(from, *slot->function, payload);
@@ -208,6 +217,7 @@ void message_receiver::settle_reply(peer& from, std::uint32_t call, bool failed,
     if (of_.faults != nullptr && of_.faults->for_calls()) suffer_fault(from, call, false, payload);
     return;
   }
+  trace_settled(from, *slot, call);
   try {
     msg::reader reply(payload);
     slot->decode(*slot, reply);

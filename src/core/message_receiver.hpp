@@ -54,6 +54,7 @@ class message_receiver {
     call_table& pending;
     handshake& greetings;
     fault_injector* faults = nullptr;
+    node_t self = 0;
   };
   message_receiver(receiving_node& node, const parts& of) : node_(node), of_(of) { spare_buffers_.reserve(max_spare); }
 
@@ -76,6 +77,7 @@ class message_receiver {
                                                 std::span<const std::byte> payload) const;
   void settle_error(peer& from, std::uint32_t call, std::span<const std::byte> payload);
   void settle_reply(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
+  void trace_settled(const peer& from, const call_slot& slot, std::uint32_t call) const noexcept;
   void suffer_fault(peer& from, std::uint32_t call, bool failed, std::span<const std::byte> payload);
   void notice_long(const transport::endpoint& from, std::size_t size);
   [[nodiscard]] std::vector<std::byte> copy_of(std::span<const std::byte> payload);

@@ -12,6 +12,7 @@ std::uint32_t outbox::add(frame_header head, outbox_message& message) noexcept {
   one.stream = next_stream_++;
   count_relayed(relayed_bytes_of(one));
   messages_.splice(messages_.end(), message.list);
+  show();
   return messages_.back().stream;
 }
 
@@ -22,6 +23,7 @@ bool outbox::flush(transport::endpoint& to) noexcept {
     if (!transport::send_some(to, messages_.front(), to_byte(wire_kind::fragment))) return false;
     count_relayed(-relayed);
     messages_.pop_front();
+    show();
   }
   emptied();
   return true;
@@ -43,6 +45,7 @@ std::optional<frame_header> outbox::withdraw(message_list::iterator which) noexc
   if (which == messages_.end() || which->sent != 0) return std::nullopt;
   const frame_header head = frame_header::decode(which->head);
   messages_.erase(which);
+  show();
   if (messages_.empty()) emptied();
   return head;
 }
@@ -50,6 +53,7 @@ std::optional<frame_header> outbox::withdraw(message_list::iterator which) noexc
 message_list outbox::take() noexcept {
   message_list all;
   all.swap(messages_);
+  show();
   relayed_.store(0, std::memory_order_relaxed);
   if (!all.empty()) emptied();
   return all;

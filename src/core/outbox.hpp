@@ -15,8 +15,9 @@ namespace ham::inline v0::detail {
 /// node queues, so that the order is kept. Under the node's sending lock, unless said otherwise.
 class outbox {
  public:
-  /// `filled`: how many outboxes are not empty, of all that share it.
-  explicit outbox(std::atomic<std::uint32_t>& filled) noexcept : filled_(filled) {}
+  /// `filled`: how many outboxes are not empty, of all that share it. `shown`: is told how many messages wait.
+  explicit outbox(std::atomic<std::uint32_t>& filled, std::atomic<std::uint32_t>* shown = nullptr) noexcept
+      : filled_(filled), shown_(shown) {}
 
   [[nodiscard]] bool empty() const noexcept { return messages_.empty(); }
   /// Behind what is there. Gives the stream under which its fragments will travel.
@@ -41,11 +42,15 @@ class outbox {
     relayed_.store(relayed_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   void emptied() noexcept { filled_.fetch_sub(1, std::memory_order_relaxed); }
+  void show() const noexcept {
+    if (shown_ != nullptr) shown_->store(static_cast<std::uint32_t>(messages_.size()), std::memory_order_relaxed);
+  }
 
   message_list messages_;
   std::atomic<std::uint64_t> relayed_{0};
   std::uint32_t next_stream_ = 0;
   std::atomic<std::uint32_t>& filled_;
+  std::atomic<std::uint32_t>* const shown_;
 };
 
 }  // namespace ham::detail

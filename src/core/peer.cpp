@@ -1,6 +1,7 @@
 // What a node does with one other node only: translation of keys, replies, what waits for room on the way to it.
 #include "core/peer.hpp"
 
+#include "base/clock.hpp"
 #include "core/outbox_message.hpp"
 #include "ham/msg/handler_table.hpp"
 
@@ -21,23 +22,49 @@ call_error_reason reason_of(std::uint32_t unusable_key) noexcept {
 std::uint32_t peer::translate_key(msg::handler_entry& function, std::uint32_t known, node_t self) const {
   const std::uint32_t key = function.resolve();
   const msg::handler_table& functions = msg::handler_table::local();
-  if (key >= known) {
-    throw call_error(functions.pretty_name(key) +
-                         " is unknown to the other nodes (its library was loaded after the runtime started); load it "
-                         "before the start, in all nodes",
-                     call_error_reason::unknown_function);
-  }
   if (function.duplicate()) [[unlikely]] {
     throw call_error("several functions of this program have the name " + functions.pretty_name(key) +
                          " (internal linkage in more than one file); rename them or use named<\"...\">",
                      call_error_reason::ambiguous_name);
   }
-  if (translation == nullptr) return key;
+  if (node == self) return key;
+  const bool knew = key < known;
+  if (knew && translation == nullptr) return key;
+  if (later != nullptr && (!knew || (*translation)[key] == msg::translation::missing)) {
+    const std::uint32_t since = (*later)[key];
+    if (msg::translation::usable(since)) return since;
+    if (!knew) {
+      throw call_error(later->explain(key, "node " + std::to_string(self), "node " + std::to_string(node)) +
+                           "; offload::load_library loads libraries there",
+                       reason_of(since));
+    }
+  }
+  if (!knew) {
+    throw call_error(functions.pretty_name(key) + " is unknown to node " + std::to_string(node) +
+                         " (its library was loaded here after the runtime started); load it there as well "
+                         "(offload::load_library), or before the start, in all nodes",
+                     call_error_reason::unknown_function);
+  }
   const std::uint32_t theirs = (*translation)[key];
   if (theirs >= msg::translation::differs) [[unlikely]]
     throw call_error(translation->explain(key, "node " + std::to_string(self), "node " + std::to_string(node)),
                      reason_of(theirs));
   return theirs;
+}
+
+bool peer::must_be_asked_for(msg::handler_entry& function, std::uint32_t known) const {
+  constexpr std::int64_t often_ns = 1'000'000'000;
+  const std::uint32_t key = function.resolve();
+  const bool may_have_it_now =
+      key >= known || (translation != nullptr && (*translation)[key] == msg::translation::missing);
+  if (!may_have_it_now || function.duplicate()) return false;
+  if (later != nullptr && msg::translation::usable((*later)[key])) return false;
+  return asked_with != msg::handler_table::local().size() || base::now_ns() - asked_at_ns > often_ns;
+}
+
+void peer::note_asked() noexcept {
+  asked_with = msg::handler_table::local().size();
+  asked_at_ns = base::now_ns();
 }
 
 void peer::check_size(std::size_t size, const std::string& what) const {
@@ -115,7 +142,26 @@ bool peer::withdraw_call(std::uint32_t id) noexcept {
   return withdrawn;
 }
 
+void peer::show_met() noexcept {
+  try {
+    const peer_identity::info known = about.description();
+    row->pid.store(known.pid, std::memory_order_relaxed);
+    row->machine = {};
+    row->transport = {};
+    known.name.copy(row->machine.data(), row->machine.size() - 1);
+    known.transport.copy(row->transport.data(), row->transport.size() - 1);
+  } catch (const std::bad_alloc&) {  // it stays without a name
+  }
+  row->now.store(static_cast<std::uint32_t>(base::counter_row::state::met), std::memory_order_release);
+}
+
+void peer::show_restart(node_t number, std::uint64_t restarts) noexcept {
+  row->number.store(number, std::memory_order_relaxed);
+  row->restarts.store(static_cast<std::uint32_t>(restarts), std::memory_order_relaxed);
+}
+
 message_list peer::disconnect() noexcept {
+  row->now.store(static_cast<std::uint32_t>(base::counter_row::state::lost), std::memory_order_release);
   transport::endpoint* const gone = to;
   sending.lock();  // nobody is in the middle of a message to it any more
   message_list left = unsent.take();

@@ -13,6 +13,7 @@
 #include "base/biased_lock.hpp"
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
+#include "base/own_counters.hpp"
 #include "core/frame_header.hpp"
 #include "core/no_endpoint.hpp"
 #include "core/outbox.hpp"
@@ -75,18 +76,16 @@ class endpoint_pointer {
   std::atomic<transport::endpoint*> to_{nullptr};
 };
 
-/// Bytes of messages in one direction: counted under a lock, read by anybody. No read-modify-write, for the sake of the
-/// path of small calls.
+/// Bytes of messages in one direction: counted under a lock, read by anybody.
 class traffic_counter {
  public:
   static constexpr std::size_t head_bytes = 16;
-  void count(std::size_t payload) noexcept {
-    bytes_.store(bytes_.load(std::memory_order_relaxed) + payload + head_bytes, std::memory_order_relaxed);
-  }
+  explicit traffic_counter(base::counter_word& bytes) noexcept : bytes_(bytes) {}
+  void count(std::size_t payload) noexcept { base::count_more(bytes_, payload + head_bytes); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<std::uint64_t> bytes_{0};
+  base::counter_word& bytes_;
 };
 
 /// Where the record of a node is found. The place stays when the record is exchanged for another node's, and so do the
@@ -99,9 +98,14 @@ struct alignas(base::cache_line_bytes) peer_place {
 };
 
 struct peer {
-  /// `filled_outboxes`: of all peers.
-  peer(node_t number, peer_place& where, std::atomic<std::uint32_t>& filled_outboxes)
-      : node(number), place(where), sending(where.sending), unsent(filled_outboxes) {}
+  /// `filled_outboxes`: of all peers. `counters`: its row.
+  peer(node_t number, peer_place& where, std::atomic<std::uint32_t>& filled_outboxes,
+       base::counter_row_of_peer counters = {})
+      : row(std::move(counters)),
+        node(number),
+        place(where),
+        sending(where.sending),
+        unsent(filled_outboxes, &row->traffic.waiting) {}
   /// Whether nobody uses it any more; its place has another record. The receiving lock is held.
   [[nodiscard]] bool unused() const noexcept {
     return executor == nullptr && waiting == 0 && users.load(std::memory_order_acquire) == 0 &&
@@ -124,6 +128,11 @@ struct peer {
       return key;
     return otherwise();
   }
+  /// Whether the node has to be asked for functions that it has got since they met before it can be said that it lacks
+  /// this one: at most once per second, and when this node has got some. As key_for; throws nothing.
+  [[nodiscard]] bool must_be_asked_for(msg::handler_entry& function, std::uint32_t known) const;
+  /// It is asked now.
+  void note_asked() noexcept;
   /// Throws ham::call_error if the node takes no message of `size` bytes; `what` names it for people. Any thread.
   void check_size(std::size_t size, const std::string& what) const;
   /// Room for a call of `size` bytes: in the ring, or `big` if it is longer than a frame. nullptr: not now, or `big` is
@@ -162,15 +171,18 @@ struct peer {
   /// The node is lost, because of `loss`: closes its endpoint, and gives what has not left, or not all of it. Takes the
   /// lock. The receiving lock is held.
   [[nodiscard]] message_list disconnect() noexcept;
-  void count_calls(std::uint64_t more) noexcept {
-    calls_sent.store(calls_sent.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-  }
+  void count_calls(std::uint64_t more) noexcept { base::count_more(calls_sent, more); }
+  /// Its row says what is known of it. The receiving lock is held, or nobody else knows it yet.
+  void show_met() noexcept;
+  /// Its row says that it has got a number that had so many processes before it. The same.
+  void show_restart(node_t number, std::uint64_t restarts) noexcept;
   /// Of a message that was taken back, if it was.
   bool discount(const std::optional<frame_header>& withdrawn) noexcept {
     if (withdrawn) count_calls(-static_cast<std::uint64_t>(withdrawn->calls()));
     return withdrawn.has_value();
   }
 
+  const base::counter_row_of_peer row;  ///< what tools read
   const node_t node;
   peer_place& place;
   base::biased_lock& sending;  ///< of the place; guards what is sent
@@ -183,11 +195,15 @@ struct peer {
   std::size_t max_payload = 0;                    ///< of what goes into the ring of `to`; the rest is long
   std::uint64_t max_message = UINT64_MAX;         ///< what the node takes, as it says; set before `ready`
   std::unique_ptr<msg::translation> translation;  ///< set before `ready`; nullptr: the same table on both sides
+  /// Of functions of which one of the two did not know when they met: libraries were loaded since. Under `sending`.
+  std::unique_ptr<msg::translation> later;
+  std::size_t asked_with = 0;    ///< keys of this node when the node was asked for them; 0: never, or ask again
+  std::int64_t asked_at_ns = 0;  ///< when that was
 
   // Sending, under `sending`.
-  outbox unsent;                             ///< behind them everything queues
-  std::atomic<std::uint64_t> calls_sent{0};  ///< written under sending, read by all
-  traffic_counter bytes_sent;
+  outbox unsent;                                            ///< behind them everything queues
+  base::counter_word& calls_sent{row->traffic.calls_sent};  ///< written under sending, read by all
+  traffic_counter bytes_sent{row->traffic.bytes_sent};
 
   std::shared_ptr<transport::remote_memory> memory;  ///< of `to`; set before `greeting`
   std::atomic<std::int64_t> lost_at_ns{0};           ///< on the steady clock
@@ -201,7 +217,7 @@ struct peer {
   ping_credit pings;
 
   // Receiving, under the engine's receiving lock.
-  traffic_counter bytes_received;
+  traffic_counter bytes_received{row->traffic.bytes_received};
   transport::assembler fragments;
   const void* executor = nullptr;  ///< thread that executes a call of this peer right now
   std::list<stored_message> deferred;

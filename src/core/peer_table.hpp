@@ -1,6 +1,7 @@
 // The peers of a node, by number: a table that may change while other threads read it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,8 @@ struct peer_traffic {
 /// - hold the receiving lock, under which records are freed,
 /// - hold it (peer_hold),
 /// - execute a call of it, or have one waiting, which the record counts.
+/// Of nodes that were lost the latest keep their records, for what is said of them. A job that goes on replacing nodes
+/// keeps no more: who calls an older one finds, as of a node that it has never met, that it is not there.
 class peer_table {
  public:
   static constexpr std::size_t most = 4096;                         ///< nodes at a time
@@ -47,9 +50,14 @@ class peer_table {
   /// processes see the end of that node before its words in shared memory are another's.
   enum class place : std::uint8_t { free, resting, taken };
   static constexpr std::int64_t rest_ns = 1'000'000'000;
+  static constexpr std::size_t max_lost = 64;  ///< records of nodes that were lost, as far as they rest no more
+  static constexpr std::size_t claims_between_sweeps = 32;  ///< and that many more
 
-  explicit peer_table(std::size_t count)
-      : places_(static_cast<peer_place*>(::operator new(most * sizeof(peer_place), alignment))), count_(count) {}
+  /// `counters`: where peers have their rows; nullptr: nobody reads them.
+  explicit peer_table(std::size_t count, base::own_counters* counters = nullptr)
+      : counters_(counters),
+        places_(static_cast<peer_place*>(::operator new(most * sizeof(peer_place), alignment))),
+        count_(count) {}
   ~peer_table() {
     for (peer* one : *this) delete one;
     std::destroy_n(places_, used_.load());
@@ -159,7 +167,8 @@ class peer_table {
     if (before->node == node) return before;
     if (is_expected(before->state.load())) return nullptr;
     retired_.reserve(retired_.size() + 1);
-    auto* const made = new peer(node, where, filled_outboxes_);
+    auto* const made = new peer(node, where, filled_outboxes_,
+                                counters_ == nullptr ? base::counter_row_of_peer() : counters_->claim_row(node));
     if (before == &absent_) {  // without its lock, whose bias is the first sender's
       where.who.store(made, std::memory_order_seq_cst);
     } else {
@@ -168,6 +177,7 @@ class peer_table {
       where.sending.unlock();
       retired_.emplace_back(before);
     }
+    if (++claims_ % claims_between_sweeps == 0) forget_lost();
     free_unused();
     return made;
   }
@@ -196,6 +206,7 @@ class peer_table {
 
  private:
   static constexpr std::align_val_t alignment{alignof(peer_place)};
+  base::own_counters* const counters_;
 
   [[nodiscard]] static std::size_t index_of(node_t node) noexcept { return static_cast<std::uint32_t>(node) % most; }
   [[nodiscard]] const peer_place* past_used() const noexcept { return places_ + used_.load(std::memory_order_acquire); }
@@ -210,6 +221,25 @@ class peer_table {
       auto* const made = ::new (static_cast<void*>(places_ + at)) peer_place;
       made->who.store(&absent_, std::memory_order_relaxed);
       used_.store(at + 1, std::memory_order_release);
+    }
+  }
+  /// The oldest ones lose their places. mutex_ is held.
+  void forget_lost() {
+    std::vector<peer*> lost;
+    for (peer* one : *this)
+      if (one->state.load(std::memory_order_relaxed) == peer_state::lost) lost.push_back(one);
+    if (lost.size() <= max_lost) return;
+    const auto lost_at = [](const peer* one) { return one->lost_at_ns.load(std::memory_order_relaxed); };
+    std::sort(lost.begin(), lost.end(), [&](const peer* a, const peer* b) { return lost_at(a) < lost_at(b); });
+    lost.resize(lost.size() - max_lost);
+    const std::int64_t rested = base::now_ns() - rest_ns;
+    retired_.reserve(retired_.size() + lost.size());
+    for (peer* const one : lost) {
+      if (lost_at(one) > rested) return;
+      one->sending.lock();
+      one->place.who.store(&absent_, std::memory_order_seq_cst);
+      one->sending.unlock();
+      retired_.emplace_back(one);
     }
   }
   void free_unused() noexcept {
@@ -228,6 +258,7 @@ class peer_table {
   std::atomic<std::size_t> used_{0};  ///< places that are made
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<peer>> retired_;
+  std::size_t claims_ = 0;  ///< that have made a record
   peer_traffic freed_;
 };
 

@@ -4,6 +4,7 @@
 #include "base/backoff.hpp"
 #include "base/cpu.hpp"
 #include "base/renew.hpp"
+#include "base/tracer.hpp"
 #include "core/standby_receiver.hpp"
 #include "core/thread_state.hpp"
 
@@ -52,6 +53,7 @@ bool waiter::keep_spinning(idle_time& idle, std::int64_t now, const call_slot* a
                                  : waking       ? waking_spin_ns
                                                 : spin_ns_.load(std::memory_order_relaxed);
   if (now - idle.since_ns > budget_ns) return false;
+  if (counters_ != nullptr) counters_->note_polled(now);
   if (oversubscribed)
     base::yield();
   else if (now - idle.since_ns > min_spin_ns)
@@ -101,13 +103,14 @@ bool waiter::standby_polls() noexcept { return standby_ != nullptr && standby_->
 /// The receiving lock is held.
 void waiter::sleep(std::int64_t until_ns) {
   const base::home_core::asleep at_home(home_, node_.home_core());
-  sleeping_.store(true, std::memory_order_seq_cst);
+  set_sleeping(true);
   if (node_.arm()) {
-    sleeps_.fetch_add(1, std::memory_order_relaxed);
+    const base::traced_time asleep(base::trace_kind::slept);
+    count_sleep();
     events_.sleep(std::min(until_ns, node_.next_wakeup_ns()));
     node_.disarm();
   }
-  sleeping_.store(false, std::memory_order_seq_cst);
+  set_sleeping(false);
   if (standby_ != nullptr) standby_->wake_if_resting();
 }
 
@@ -119,6 +122,7 @@ void waiter::park(const std::function<bool()>& done, std::int64_t until_ns, bool
   if (takes_over && sleeping_.load(std::memory_order_acquire) && !parking_.occupied()) wake();
   const bool beside_standby = standby_ != nullptr && standby_->is_polling();
   const bool executes = may_execute();
+  const base::traced_time asleep(base::trace_kind::slept);
   parking_.wait([&] { return done() || (executes && node_.has_deferred()); },
                 std::min(until_ns, base::now_ns() + (beside_standby ? max_park_beside_standby_ns : max_park_ns)));
 }

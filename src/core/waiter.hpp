@@ -11,6 +11,7 @@
 #include "base/biased_lock.hpp"
 #include "base/clock.hpp"
 #include "base/home_core.hpp"
+#include "base/own_counters.hpp"
 #include "core/event_wait.hpp"
 #include "core/loop_event.hpp"
 #include "core/parking.hpp"
@@ -24,7 +25,8 @@ class standby_receiver;
 /// All members may be called from any thread.
 class waiter {
  public:
-  explicit waiter(waiting_node& node) : node_(node) {}
+  /// `counters`: are told how the node waits; nullptr: nobody reads them.
+  explicit waiter(waiting_node& node, base::own_counters* counters = nullptr) : node_(node), counters_(counters) {}
 
   // ---- the receiving lock
   [[nodiscard]] bool try_lock() noexcept { return receiving_.try_lock(); }
@@ -136,8 +138,18 @@ class waiter {
   void notify_finished() noexcept;
   void notify_all() noexcept;
   void end_loop_sleep() noexcept;
+  /// The receiving lock is held.
+  void set_sleeping(bool sleeping) noexcept {
+    sleeping_.store(sleeping, std::memory_order_seq_cst);
+    if (counters_ != nullptr) counters_->note_asleep(sleeping);
+  }
+  void count_sleep() noexcept {
+    sleeps_.fetch_add(1, std::memory_order_relaxed);
+    if (counters_ != nullptr) counters_->count_sleep();
+  }
 
   waiting_node& node_;
+  base::own_counters* const counters_;
   standby_receiver* standby_ = nullptr;
   base::biased_lock receiving_;
   std::atomic<int> lock_waiters_{0};  ///< threads that must have the lock before anyone sleeps with it

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -48,6 +49,11 @@ std::unique_lock<std::mutex> lock_until(std::mutex& mutex, std::int64_t deadline
 }  // namespace
 
 void membership::take(transport::process_group& group) {
+  admit(group);
+  trace(group.first(), group.size() - 1);
+}
+
+void membership::admit(transport::process_group& group) {
   const node_t first = group.first();
   const node_t end = first + static_cast<node_t>(group.size()) - 1;
   static_cast<void>(host_.peers.grow_to(static_cast<std::size_t>(end)));
@@ -67,6 +73,15 @@ void membership::take(transport::process_group& group) {
       throw no_start(number, failure);
     }
   }
+  for (node_t number = first; number < end; ++number) warn_of_own_output(number);
+}
+
+/// These have joined. Nobody holds a lock: calls are made, and executed meanwhile.
+void membership::trace(node_t first, std::size_t count) noexcept {
+  if (trace_ == nullptr) return;
+  std::vector<node_t> nodes(count);
+  std::iota(nodes.begin(), nodes.end(), first);
+  trace_->add(nodes);
 }
 
 /// A target that does not join is its transport's to end, which knows more about it; here, one that does not go on.
@@ -131,27 +146,39 @@ void membership::expect(const fresh_targets& planned) {
     directory_.begin_additions(planned.front().node);  // their addresses are known when they are there
 }
 
-node_t membership::start(const std::vector<target_group>& groups, std::int64_t deadline_ns) {
-  const std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
+node_t membership::start(const std::vector<target_group>& groups, std::int64_t deadline_ns, node_t stands_for) {
+  std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
   const std::size_t count = plan_targets(groups, 0, 1).size();
   const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count, deadline_ns);
   const fresh_targets planned = plan_targets(groups, first, 1);
+  if (stands_for >= 0) started_.outputs().set_number(first, stands_for);
   invited_.prepare(planned);
   expect(planned);
   start_planned(planned, deadline_ns);
+  guard.unlock();
+  trace(first, count);
   return first;
 }
 
 void membership::start(const fresh_targets& expected) {
-  std::lock_guard guard(one_at_a_time_);
-  invited_.prepare(expected);
-  start_planned(expected, base::never_ns);
+  {
+    std::lock_guard guard(one_at_a_time_);
+    invited_.prepare(expected);
+    start_planned(expected, base::never_ns);
+  }
+  if (!expected.empty())
+    trace(expected.front().node, static_cast<std::size_t>(expected.back().node - expected.front().node) + 1);
 }
 
 void membership::start_planned(const fresh_targets& planned, std::int64_t deadline_ns) {
   if (planned.empty()) return;
   start_all(planned, static_cast<std::uint32_t>(planned.back().node) + 1, deadline_ns);
   remember_groups(planned);
+  for (const auto& [number, group, starter] : planned) {
+    const transport::starting_factory* const by = group->by->as_starting();
+    const bool redirected = by != nullptr && by->host_factory().redirects_output();
+    if (starter == 0 && !redirected) warn_of_own_output(number);
+  }
   bool any_invited = false;
   for (const auto& [number, group, starter] : planned) {
     if (!is_invited(*group)) continue;
@@ -180,6 +207,7 @@ void membership::start_all(const fresh_targets& fresh, std::uint32_t nodes, std:
       host_.part_with(number, "another target of its group could not be started");
       end_process(number, std::chrono::milliseconds(500));
       directory_.forget(number);
+      started_.outputs().forget(number);
     }
     directory_.announce_to_all();
     throw;
@@ -233,13 +261,15 @@ node_t membership::add_groups(std::vector<target_group> groups, const std::vecto
 
 node_t membership::spawn_ranks(const target_group& group, const std::vector<std::string>& command,
                                std::int64_t deadline_ns) {
-  const std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
+  std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
   const node_t first = free_numbers(group.count, deadline_ns);
   std::vector<std::string> words = command;
   if (words.front() == base::own_program_link)
     words.front() = std::filesystem::read_symlink(words.front());  // not the launcher's own
-  take(*group.by->as_launched()->spawn(std::move(words), group.count, first));
+  admit(*group.by->as_launched()->spawn(std::move(words), group.count, first));
   directory_.announce_to_all();
+  guard.unlock();
+  trace(first, group.count);
   return first;
 }
 
@@ -259,6 +289,7 @@ void membership::remove(node_t node, std::chrono::milliseconds timeout) {
   std::lock_guard guard(groups_mutex_);
   groups_.erase(number);
   groups_.erase(process);
+  started_.outputs().forget(number);
 }
 
 void membership::end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout) {
@@ -283,8 +314,9 @@ void membership::remember_groups(const fresh_targets& planned) {
   std::lock_guard guard(groups_mutex_);
   std::erase_if(groups_, [&](const auto& one) {
     const peer_hold who = host_.peers.hold(one.first);
-    const bool gone = !who || who->state.load() == peer_state::lost;
-    return gone && !supervisor_.supervises(one.first);
+    const bool gone = (!who || who->state.load() == peer_state::lost) && !supervisor_.supervises(one.first);
+    if (gone) started_.outputs().forget(one.first);
+    return gone;
   });
   const target_group* last = nullptr;
   std::size_t member = 0;
@@ -328,7 +360,7 @@ node_t membership::start_again(node_t number) {
     end_process(before, std::chrono::milliseconds(500));  // where only the connection broke, it lives on
   }
   forget(before);
-  return start(groups);
+  return start(groups, base::never_ns, number);
 }
 
 void membership::end(node_t process) noexcept {

@@ -9,6 +9,7 @@
 
 #include "ham/offload/runtime.hpp"
 #include "job/invited_targets.hpp"
+#include "job/job_trace.hpp"
 #include "job/node_directory.hpp"
 #include "job/started_targets.hpp"
 #include "job/supervisor.hpp"
@@ -27,6 +28,9 @@ class membership final : private process_starter {
         invited_(host, directory, options.key),
         supervisor_(host, *this) {}
 
+  /// Nodes that join from now on are part of it, which outlives this; nullptr: there is none.
+  void trace_by(job_trace* trace) noexcept { trace_ = trace; }
+
   /// The processes of `group` become targets; waits until they can be called. Throws ham::config_error.
   void take(transport::process_group& group);
   /// From now on it is known that these targets come, by whomever they are started. Throws ham::config_error.
@@ -34,7 +38,9 @@ class membership final : private process_starter {
   /// Starts or reaches the targets of `groups`, waits until they can be called, and tells all nodes of each other.
   /// Gives the number of the first one. Throws ham::config_error, or ham::deadline_exceeded at `deadline_ns`; what had
   /// begun is ended then.
-  node_t start(const std::vector<target_group>& groups, std::int64_t deadline_ns = base::never_ns);
+  /// `stands_for`: the supervised number that the one target will have; negative: its own.
+  node_t start(const std::vector<target_group>& groups, std::int64_t deadline_ns = base::never_ns,
+               node_t stands_for = -1);
   /// The same with targets that expect() was told of.
   void start(const fresh_targets& expected);
 
@@ -44,6 +50,7 @@ class membership final : private process_starter {
   node_t spawn(const std::string& group, const std::string& program, std::int64_t deadline_ns = base::never_ns);
   void remove(node_t node, std::chrono::milliseconds timeout);
   void supervise(node_t node, offload::supervision how);
+  void on_output(node_t node, offload::output_handler handler);
 
   // ---- supervised nodes
   /// A node is lost. The receiving lock is held.
@@ -70,6 +77,9 @@ class membership final : private process_starter {
   node_t spawn_ranks(const target_group& group, const std::vector<std::string>& command, std::int64_t deadline_ns);
   [[nodiscard]] node_t free_numbers(std::size_t count, std::int64_t deadline_ns);
   void start_all(const fresh_targets& fresh, std::uint32_t nodes, std::int64_t deadline_ns);
+  void admit(transport::process_group& group);
+  void trace(node_t first, std::size_t count) noexcept;
+  static void warn_of_own_output(node_t number);
   void await(node_t node, const target_group& group, std::int64_t deadline_ns);
 
   engine& host_;
@@ -77,6 +87,7 @@ class membership final : private process_starter {
   std::mutex one_at_a_time_;
   started_targets started_;
   invited_targets invited_;
+  job_trace* trace_ = nullptr;
   std::mutex groups_mutex_;
   std::map<node_t, target_group> groups_;  ///< of one target each: how those are started again
   supervisor supervisor_;

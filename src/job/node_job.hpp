@@ -40,6 +40,9 @@ class node_job final : public job {
   void supervise(node_t node, offload::supervision how) override {
     members("supervises").supervise(node, std::move(how));
   }
+  void on_output(node_t node, offload::output_handler handler) override {
+    members("captures the output of").on_output(node, std::move(handler));
+  }
   void send_heartbeat() override { directory_.send_heartbeat(); }
   void on_heartbeat(node_t from) noexcept override {
     if (members_ != nullptr) members_->on_heartbeat(from);

@@ -169,7 +169,7 @@ class job_processes {
   }
 
   static bool give_up_for_a_while(const char* what) {
-    std::fprintf(stderr, "ham: %s (%s); trying again in a second\n", what, std::strerror(errno));
+    base::log("job", base::log_level::warning, "%s (%s); trying again in a second", what, std::strerror(errno));
     base::sleep_ns(1'000'000'000);
     return false;
   }

@@ -67,11 +67,13 @@ void start_processes(runtime_parts& parts, const runtime_options& options, targe
   parts.host = std::make_unique<engine>(0, 1, std::make_unique<base::heap>(base::heap::make_file()));
   parts.host->limit_messages(options.max_message != 0 ? options.max_message : message_limit());
   parts.directory = std::make_unique<node_directory>(*parts.host, settings_of_job());
+  parts.trace = job_trace::start(*parts.host);
   parts.members = std::make_unique<membership>(*parts.host, *parts.directory, options, std::move(defaults));
   parts.main = std::make_unique<main_role>(*parts.host);
   parts.job = std::make_unique<node_job>(*parts.directory, parts.members.get(), parts.main.get());
   parts.host->owner = parts.job.get();
   parts.host->memory.set_one_sided(options.one_sided);
+  parts.members->trace_by(parts.trace.get());
   if (ranks != nullptr) set_routes(*parts.host, planned, 1, static_cast<node_t>(ranks->size()));
   parts.members->expect(planned);  // those that ranks start may come before all ranks are there
   if (ranks != nullptr) parts.members->take(*ranks);
@@ -94,6 +96,7 @@ void start_threads(runtime_parts& parts, const transport::in_process_factory& by
     return one;
   };
   parts.host = seat(0);
+  parts.trace = job_trace::start(*parts.host);  // of all these nodes
   for (std::size_t node = 1; node < nodes; ++node) parts.local_targets.push_back(seat(static_cast<node_t>(node)));
   for (auto& target : parts.local_targets) {
     parts.target_threads.push_back(base::start_thread([&target = *target] {
@@ -144,6 +147,7 @@ std::unique_ptr<runtime_parts> start_job(const runtime_options& options, std::ve
     });
     return parts_of_main_here();
   }
+  parts->metrics = metrics_server::of_process();
   if (!placement.cores.empty()) pin_this_process(placement.cores.front());
   if (!groups.empty() && groups.front().by->as_in_process() != nullptr) {
     std::size_t nodes = 1;
@@ -200,6 +204,8 @@ runtime_parts::~runtime_parts() {
   }
   if (owner != ::getpid()) {  // a fork of the host: the job is the parent's
     static_cast<void>(host.release());
+    static_cast<void>(trace.release());
+    if (metrics != nullptr) static_cast<void>(new std::shared_ptr(std::move(metrics)));  // its thread is the parent's
     static_cast<void>(job.release());
     static_cast<void>(members.release());
     static_cast<void>(directory.release());
@@ -209,6 +215,7 @@ runtime_parts::~runtime_parts() {
   }
   if (members != nullptr) members->end_supervision();
   destroy_objects_of(*host);
+  if (trace != nullptr) trace->finish();
   withdraw(host.get());
   host->leave();
   if (members != nullptr) members->stop_supervision();

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "ham/offload/runtime.hpp"
+#include "job/job_trace.hpp"
 #include "job/membership.hpp"
 #include "job/node_directory.hpp"
 #include "job/node_job.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/metrics_server.hpp"
 #include "transport/launched_factory.hpp"
 
 namespace ham::inline v0::detail {
@@ -37,8 +39,10 @@ struct runtime_parts {
   std::unique_ptr<main_role> main;
   std::unique_ptr<node_job> job;
   std::unique_ptr<engine> host;
+  std::unique_ptr<job_trace> trace;                    // nullptr: none is made
   std::vector<std::unique_ptr<engine>> local_targets;  // threads of this process
   std::vector<std::thread> target_threads;
+  std::shared_ptr<metrics_server> metrics;  // nullptr: they are served to nobody
 };
 
 /// Starts the targets that `options` ask for. `command` is this program with its arguments. In a rank of MPI that is a

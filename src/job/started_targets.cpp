@@ -75,8 +75,12 @@ void started_targets::start(const fresh_targets& fresh, std::uint32_t nodes) {
   });
   each_group(fresh, [&](const starting_factory& by, auto begin, auto end) {
     std::vector<transport::start_plan> plans;
+    std::vector<output_pipes> pipes;
     for (auto at = begin; at != end; ++at) {
       plans.push_back(plan_for(*at->group, static_cast<std::size_t>(at - begin), at->node));
+      if (!by.redirects_output()) continue;
+      pipes.push_back(outputs_.begin(at->node));
+      plans.back().output = pipes.back().fds();
     }
     side_of(by).start(*begin->group, std::move(plans), {nodes, static_cast<std::uint32_t>(host_.peers.living_nodes())});
   });

@@ -10,6 +10,7 @@
 
 #include "job/node_list.hpp"
 #include "job/placement.hpp"
+#include "job/target_outputs.hpp"
 #include "job/target_plan.hpp"
 #include "runtime/engine.hpp"
 #include "transport/starting.hpp"
@@ -29,6 +30,8 @@ class started_targets {
   started_targets(engine& host, target_defaults defaults);
 
   [[nodiscard]] const std::vector<std::string>& command() const noexcept { return defaults_.command; }
+  /// Of those that have been started, or are about to be, and whose output can be led elsewhere. Any thread.
+  [[nodiscard]] target_outputs& outputs() noexcept { return outputs_; }
   /// Starts those of `fresh` that a host starts, in a job of `nodes` nodes. Throws ham::config_error.
   void start(const fresh_targets& fresh, std::uint32_t nodes);
   /// Sees to it that a target which was told to end does so within `timeout`. Does not wait.
@@ -45,6 +48,7 @@ class started_targets {
 
   engine& host_;
   const target_defaults defaults_;
+  target_outputs outputs_;
   std::map<const transport::starting_factory*, std::unique_ptr<transport::host_side>> sides_;
   core_claims claims_;
   std::map<node_t, int> homes_;  ///< cores of nodes that have got one of their own

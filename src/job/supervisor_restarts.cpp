@@ -223,6 +223,7 @@ std::string supervisor::publish(node_t number, node_t process) {
     if (!why.empty() || found == nodes_.end()) return;
     found->second.restarting = false;  // the next loss of it is told to this
     host_.numbers.set(number, process, phase::up);
+    host_.peers[process].show_restart(number, found->second.epoch);
     host_.waits.wake_finished();
     const auto& reasons = found->second.reasons;
     host_.reports.add(offload::event_kind::respawned, number, reasons.empty() ? std::string_view() : reasons.back());

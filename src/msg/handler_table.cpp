@@ -13,6 +13,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "ham/error.hpp"
+#include "ham/msg/library_entry.hpp"
 #include "ham/msg/names.hpp"
 
 namespace ham::inline v0::msg {
@@ -62,6 +64,15 @@ bool same_handler(const handler_entry& one, const handler_entry& other) {
   return library_of(&one) != library_of(&other);
 }
 
+/// Keeps the keys of functions whose library was unloaded. A call that comes for one is answered with this.
+void refuse_unloaded(void*) {
+  throw call_error("the library of the function was unloaded on the node that was to run it",
+                   call_error_reason::unknown_function);
+}
+struct unloaded_tag {};
+std::string no_layout() { return {}; }
+constinit handler_entry unloaded{typeid(unloaded_tag), handler_kind::call, &refuse_unloaded, &no_layout, 0};
+
 }  // namespace
 
 constinit std::atomic<const handler_table*> handler_table::current_{nullptr};
@@ -83,7 +94,10 @@ std::uint32_t handler_entry::resolve_slowly() {
 
 handler_table::handler_table(std::vector<row> rows) : rows_(std::move(rows)) {
   slot_storage_.reserve(rows_.size());
-  for (const row& each : rows_) slot_storage_.push_back(each.duplicate ? nullptr : each.entries.front());
+  for (const row& each : rows_) {
+    const handler_entry* const usable = each.stand_in != nullptr ? each.stand_in.get() : each.entries.front();
+    slot_storage_.push_back(each.duplicate ? nullptr : usable);
+  }
   slots_ = slot_storage_.data();
   slot_count_ = slot_storage_.size();
 }
@@ -100,7 +114,7 @@ bool handler_table::refresh() {
   return publish_unlocked() != before;
 }
 
-const handler_table* handler_table::publish_unlocked() {
+const handler_table* handler_table::publish_unlocked(const library* of) {
   const handler_table* old = current_.load(std::memory_order_acquire);
 
   std::vector<std::pair<std::string, handler_entry*>> fresh;
@@ -116,29 +130,58 @@ const handler_table* handler_table::publish_unlocked() {
   for (auto& [name, entry] : fresh) {
     const auto [place, is_new] = index_of.emplace(name, rows.size());
     if (is_new) {
-      rows.push_back({name, entry->layout(), {entry}, false});
+      row made{name, entry->layout(), {entry}, false};
+      if (of != nullptr && entry->kind == handler_kind::call)
+        made.stand_in = std::make_shared<library_entry>(*entry, of->through, of->owner);
+      const auto former = of == nullptr ? rows.end() : std::find_if(rows.begin(), rows.end(), [&made](const row& one) {
+        return one.former_name == made.name && one.former_layout == made.layout;
+      });
+      if (former != rows.end()) {  // it is back: what peers know of its key is true again
+        place->second = static_cast<std::size_t>(former - rows.begin());
+        *former = std::move(made);
+      } else {
+        rows.push_back(std::move(made));
+      }
       continue;
     }
     row& known = rows[place->second];
     known.duplicate = known.duplicate || !same_handler(*known.entries.front(), *entry);
     known.entries.push_back(entry);
   }
+  return publish_rows_unlocked(std::move(rows));
+}
 
+const handler_table* handler_table::publish_rows_unlocked(std::vector<row> rows) {
   auto& tables = all_tables().tables;
   tables.emplace_back(new handler_table(std::move(rows)));
   const handler_table* table = tables.back().get();
   for (std::size_t i = 0; i < table->rows_.size(); ++i) {
     for (handler_entry* entry : table->rows_[i].entries) {
       entry->duplicate_.store(table->rows_[i].duplicate, std::memory_order_relaxed);
+      if (entry == &unloaded) continue;  // of all that have gone
       entry->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
     }
+    if (handler_entry* const stand_in = table->rows_[i].stand_in.get())
+      stand_in->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
   }
   current_.store(table, std::memory_order_release);
   return table;
 }
 
+const handler_entry* handler_table::find_later(std::uint32_t key) const noexcept {
+  const handler_table* const newest = current_.load(std::memory_order_acquire);
+  return key < newest->slot_count_ ? newest->slots_[key] : nullptr;
+}
+
+const handler_table::row* handler_table::row_of(std::uint32_t key) const noexcept {
+  if (key < slot_count_) return &rows_[key];
+  const handler_table* const newest = current_.load(std::memory_order_acquire);
+  return key < newest->slot_count_ ? &newest->rows_[key] : nullptr;
+}
+
 const std::string& handler_table::name(std::uint32_t key) const noexcept {
-  return key < slot_count_ ? rows_[key].name : empty_text();
+  const row* const found = row_of(key);
+  return found != nullptr ? found->name : empty_text();
 }
 
 /// Remembered: when a node is lost, each of its pending calls asks for the name of its function.
@@ -152,13 +195,75 @@ std::string handler_table::pretty_name(std::uint32_t key) const {
 }
 
 const std::string& handler_table::layout(std::uint32_t key) const noexcept {
-  return key < slot_count_ ? rows_[key].layout : empty_text();
+  const row* const found = row_of(key);
+  return found != nullptr ? found->layout : empty_text();
 }
 
 handler_kind handler_table::kind(std::uint32_t key) const noexcept {
-  return key < slot_count_ ? rows_[key].entries.front()->kind : handler_kind::message;
+  const row* const found = row_of(key);
+  return found != nullptr ? found->entries.front()->kind : handler_kind::message;
 }
 
-bool handler_table::duplicate(std::uint32_t key) const noexcept { return key < slot_count_ && rows_[key].duplicate; }
+bool handler_table::duplicate(std::uint32_t key) const noexcept {
+  const row* const found = row_of(key);
+  return found != nullptr && found->duplicate;
+}
+
+// ---- libraries that are loaded later
+
+const handler_entry* handler_table::newest_entry() {
+  const std::lock_guard lock(list_mutex);
+  return list_head;
+}
+
+std::vector<handler_entry*> handler_table::linked_since(const handler_entry* before) {
+  const std::lock_guard lock(list_mutex);
+  std::vector<handler_entry*> fresh;
+  for (handler_entry* entry = list_head; entry != nullptr && entry != before; entry = entry->next_)
+    fresh.push_back(entry);
+  return fresh;
+}
+
+void handler_table::add_library(handler_entry::handler_function through, void* owner) {
+  static_cast<void>(local());
+  const std::lock_guard lock(list_mutex);
+  const library of{through, owner};
+  publish_unlocked(&of);
+}
+
+void handler_table::remove_library(std::span<handler_entry* const> entries) {
+  const std::lock_guard lock(list_mutex);
+  const auto is_of_library = [entries](const handler_entry* one) {
+    return std::find(entries.begin(), entries.end(), one) != entries.end();
+  };
+  for (handler_entry** link = &list_head; *link != nullptr;) {
+    if (is_of_library(*link))
+      *link = (*link)->next_;
+    else
+      link = &(*link)->next_;
+  }
+  std::vector<row> rows = current_.load(std::memory_order_acquire)->rows_;
+  for (std::size_t key = 0; key < rows.size(); ++key) {
+    row& each = rows[key];
+    if (std::erase_if(each.entries, is_of_library) == 0) continue;
+    each.stand_in = nullptr;
+    each.duplicate = each.duplicate && each.entries.size() > 1;
+    if (!each.entries.empty()) continue;  // another library has a copy
+    row gone{"handler " + std::to_string(key) + " of an unloaded library", {}, {&unloaded}, false};
+    gone.former_name = std::move(each.name);
+    gone.former_layout = std::move(each.layout);
+    each = std::move(gone);
+  }
+  for (handler_entry* const one : entries) {
+    one->linked_ = false;
+    one->duplicate_.store(false, std::memory_order_relaxed);
+    one->key_.store(invalid_key, std::memory_order_relaxed);
+  }
+  publish_rows_unlocked(std::move(rows));
+}
+
+void handler_table::link_again(std::span<handler_entry* const> entries) {
+  for (handler_entry* const one : entries) one->enlist();
+}
 
 }  // namespace ham::msg

@@ -112,8 +112,9 @@ std::string manifest::entry::pretty() const { return pretty_name(name); }
 manifest::manifest(const data_layout& layout, std::vector<entry> entries)
     : layout_(layout), entries_(std::move(entries)), digest_(digest_of(layout_, entries_)) {}
 
-manifest manifest::local() {
-  const handler_table& table = handler_table::local();
+manifest manifest::local() { return of(handler_table::local()); }
+
+manifest manifest::of(const handler_table& table) {
   std::vector<entry> entries;
   entries.reserve(table.size());
   for (std::uint32_t key = 0; key < table.size(); ++key) {

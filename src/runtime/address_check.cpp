@@ -4,8 +4,8 @@
 #include <pthread.h>
 
 #include <cstdint>
-#include <cstdio>
 
+#include "base/log.hpp"
 #include "ham/msg/names.hpp"
 #include "runtime/engine.hpp"
 
@@ -47,13 +47,12 @@ void report_stack_address(const engine& at, const call_place& to, std::span<cons
     if (!stack.has(word)) continue;
     if (said.exchange(true)) return;
     try {
-      std::fprintf(
-          stderr,
-          "ham: node %d: an object of type %s in a call to node %d holds, %zu bytes from its beginning, the address "
-          "of something on this thread's stack, which means nothing there; pass the value, a container or a "
-          "ham::offload::buffer_ptr (found in a debug build, said once; -DHAM_CHECK_ADDRESSES=0 turns the check "
-          "off)\n",
-          at.self(), msg::pretty_name(msg::canonical_name(type.name())).c_str(), to.node, offset);
+      base::log("runtime", base::log_level::warning,
+                "node %d: an object of type %s in a call to node %d holds, %zu bytes from its beginning, the address "
+                "of something on this thread's stack, which means nothing there; pass the value, a container or a "
+                "ham::offload::buffer_ptr (found in a debug build, said once; -DHAM_CHECK_ADDRESSES=0 turns the check "
+                "off)",
+                at.self(), msg::pretty_name(msg::canonical_name(type.name())).c_str(), to.node, offset);
     } catch (const std::bad_alloc&) {
       // Whoever has no memory left does not look for this.
     }

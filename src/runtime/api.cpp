@@ -80,6 +80,7 @@ void detail::remove_node(node_t node, long double timeout_ms) {
   job_to_change().remove(node, std::chrono::milliseconds(static_cast<std::int64_t>(bounded)));
 }
 
+peer_statistics stats_with(node_number node) { return ham::detail::statistics_with(ham::detail::current(), node); }
 statistics stats() { return ham::detail::statistics_of(ham::detail::current()); }
 
 namespace {

@@ -29,6 +29,7 @@ bool contexts::push(std::uint32_t context, stored_message message) {
   std::lock_guard queue_guard(to.mutex);
   if (to.closing) return false;
   to.queue.push_back(std::move(message));
+  engine_.counters.count_in_contexts(1);
   to.news.store(true, std::memory_order_release);
   to.wake.notify_one();
   return true;
@@ -44,6 +45,7 @@ std::optional<stored_message> contexts::withdraw(const peer& from, std::uint32_t
     if (found == one->queue.end()) continue;
     std::optional<stored_message> withdrawn(std::move(*found));
     one->queue.erase(found);
+    engine_.counters.count_in_contexts(-1);
     return withdrawn;
   }
   return std::nullopt;
@@ -64,6 +66,7 @@ void contexts::work(worker& self) {
     if (self.queue.empty()) break;
     stored_message message = std::move(self.queue.front());
     self.queue.pop_front();
+    engine_.counters.count_in_contexts(-1);
     lock.unlock();
     engine_.flow.give(message.bytes.size());
     engine_.calls_in.run_stored(message);
@@ -134,6 +137,7 @@ std::vector<stored_message> contexts::close_all() {
     one->closing = true;
     for (const stored_message& message : one->queue) engine_.flow.drop(message.bytes.size());
     one->news.store(true, std::memory_order_release);
+    engine_.counters.count_in_contexts(-static_cast<std::int32_t>(one->queue.size()));
     std::move(one->queue.begin(), one->queue.end(), std::back_inserter(left));
     one->queue.clear();
     one->wake.notify_one();

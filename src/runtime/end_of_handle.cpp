@@ -2,7 +2,6 @@
 #include "runtime/end_of_handle.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "ham/offload/call.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/options.hpp"
@@ -82,12 +82,11 @@ bool sign_of_life::wait_on() {
 void sign_of_life::give_up(std::int64_t waited_ns) {
   if (who_->given_up_at.exchange(consumed_) != peer::never) return;
   const char state = state_of(at_.all_connections.local_process(*who_));
-  std::fprintf(
-      stderr,
-      "ham: node %d: %s of node %d is left to that node, which has not answered for %.1f s (%s); it ends there if "
-      "the node goes on\n",
-      at_.self(), what_, who_->node, static_cast<double>(waited_ns) * 1e-9,
-      state == 'T' || state == 't' ? "its process is stopped" : "it hangs, computes, or cannot be reached");
+  base::log("runtime", base::log_level::warning,
+            "node %d: %s of node %d is left to that node, which has not answered for %.1f s (%s); it ends there if "
+            "the node goes on",
+            at_.self(), what_, who_->node, static_cast<double>(waited_ns) * 1e-9,
+            state == 'T' || state == 't' ? "its process is stopped" : "it hangs, computes, or cannot be reached");
 }
 
 }  // namespace ham::detail

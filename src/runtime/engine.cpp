@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "base/thread.hpp"
+#include "base/tracer.hpp"
 #include "core/pool_wait.hpp"
 #include "core/unobserved.hpp"
 #include "msg/pool_thread.hpp"
@@ -77,8 +78,9 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
     : self_(self),
       table_(&all_handlers()),
       serial(next_serial.fetch_add(1)),
+      counters(self),
       memory(this, std::move(heap)),
-      peers(nodes),
+      peers(nodes, &counters),
       own(own_record(peers, self)),
       ways(self),
       events(peers, waits),
@@ -86,25 +88,26 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       flow(peers, self_endpoint_, replies),
       faults(self, base::parse_faults(base::text_of(base::setting::fault), "HAM_FAULT"), *table_),
       thread_contexts(*this),
-      waits(*this),
+      waits(*this, &counters),
       standby(this, *this, waits),
       calls(this, waits, &report_abandoned),
       continuations(this, calls.due()),
       numbers(&calls.due()),
       reports(calls.due()),
-      calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations}),
-      greetings(own, replies, waits),
+      calls_in(*this, {this, self, *table_, peers, waits, flow, replies, continuations, &counters}),
+      greetings(own, *table_, replies, waits),
       all_connections(*this,
                       {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),
       calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults, this, &reports}),
       self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
-      receiver_(*this, {*table_, calls_in, calls, greetings, &faults}),
+      receiver_(*this, {*table_, calls_in, calls, greetings, &faults, self}),
       forwarder_(*this, self, ways, peers, replies),
       no_memory_(std::make_exception_ptr(std::bad_alloc())) {
   own.to = &self_endpoint_;
   own.max_payload = self_endpoint_.max_payload();
   own.hello_seen = true;
   own.about.introduce(local_node_info(self_), {});
+  own.show_met();
   base::use_log_node([]() noexcept {
     const engine* const at = current_or_null();
     return static_cast<int>(at == nullptr ? made_last.load(std::memory_order_relaxed) : at->self());
@@ -132,6 +135,7 @@ engine::~engine() {
   transports_.shutdown();
   memory.transfers().stop();
   settle_the_rest();
+  graphs.clear();
   if (const std::uint64_t untold = take_unreported(); untold != 0)
     base::log("runtime", base::log_level::warning, "node %d: %llu more errors that nobody has read are not shown",
               self_, static_cast<unsigned long long>(untold));
@@ -288,6 +292,25 @@ bool engine::await_greeting(peer& who, std::int64_t until_ns) {
 }
 
 bool engine::wait(call_slot& slot, std::int64_t until_ns) {
+  if (base::tracing()) [[unlikely]]
+    return wait_traced(slot, until_ns);
+  return wait_untraced(slot, until_ns);
+}
+
+bool engine::wait_traced(call_slot& slot, std::int64_t until_ns) {
+  if (slot.settled()) return true;
+  const std::uint32_t call = slot.id.load(std::memory_order_relaxed);
+  const auto peer = static_cast<std::uint32_t>(slot.node.load(std::memory_order_relaxed));
+  const std::uint32_t function = slot.function == nullptr ? msg::invalid_key : slot.function->key();
+  const std::uint64_t begun = base::this_tracer.begin_wait(call);
+  const bool settled = wait_untraced(slot, until_ns);
+  base::this_tracer.add(
+      self_, base::trace_event::make(base::trace_kind::waited, begun, base::this_tracer.end_wait(call),
+                                     base::trace_event::pair(peer, 0), base::trace_event::pair(function, call)));
+  return settled;
+}
+
+bool engine::wait_untraced(call_slot& slot, std::int64_t until_ns) {
   if (memory.transfers().busy()) [[unlikely]]
     memory.transfers().help(slot, until_ns);
   memory.move_started_on();

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_counters.hpp"
 #include "core/call_sender.hpp"
 #include "core/call_table.hpp"
 #include "core/connections.hpp"
@@ -45,6 +46,8 @@
 #include "ham/offload/detail/engine_api.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/contexts.hpp"
+#include "runtime/graph_parts.hpp"
+#include "runtime/group_calls.hpp"
 #include "runtime/job.hpp"
 #include "runtime/node_memory.hpp"
 
@@ -167,8 +170,8 @@ class engine final : public called_node,
   // ---- stopping calls of this node (engine_stops.cpp)
   /// False: it has settled, or cannot be stopped. Runs what has settled.
   bool stop(call_slot& slot, offload::when_stopped how) noexcept;
-  /// The same by its id, and runs nothing.
-  void stop_call(std::uint32_t call, offload::when_stopped how) noexcept;
+  /// The same by its id, and runs nothing. Without `how`: it was made by a call that is stopped.
+  void stop_call(std::uint32_t call, std::optional<offload::when_stopped> how) noexcept;
   /// Kills the process of the node that executes it. Throws ham::call_error if it is not known, std::system_error.
   void kill(const call_slot& slot) const;
   /// Kills the process of a node that hangs, or breaks the connection to it where that is not of this machine.
@@ -184,6 +187,8 @@ class engine final : public called_node,
     return waits.wait_until(
         done, [this, awaited] { return progress(awaited); }, until_ns, awaited);
   }
+  [[gnu::noinline]] bool wait_traced(call_slot& slot, std::int64_t until_ns);
+  bool wait_untraced(call_slot& slot, std::int64_t until_ns);
   bool await_settled(call_slot& slot, std::int64_t until_ns);
   bool wait_in_pool(call_slot& slot, std::int64_t until_ns);
   void await_loss(peer& who, std::int64_t until_ns);
@@ -213,7 +218,8 @@ class engine final : public called_node,
   void expire_deadlines(std::int64_t now);
   void expire(call_slot& slot) noexcept;
   void report_missed(const call_slot& slot) noexcept;
-  bool stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept;
+  bool stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how) noexcept;
+  bool stop_group(const call_slot& future, offload::when_stopped how) noexcept;
   void send_stop(peer& to, std::uint32_t call) noexcept;
 
   // ---- waiting_node and served_node (engine_sleep.cpp)
@@ -240,7 +246,9 @@ class engine final : public called_node,
     if (numbers.any()) return process_of_supervised(to);
     return numbers.version() == 0 ? to.node : without_exact_bit(to.node);  // until just now there were some
   }
-  void stop_call(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
+  void stop_call(std::uint32_t call) noexcept override { stop_call(call, std::nullopt); }
+  void ask_for_functions(node_t node, std::int64_t deadline_ns) override;  // libraries.cpp
+  [[nodiscard]] const msg::handler_entry* asking_function() const noexcept override;
   bool progress() override { return progress(nullptr); }
   [[noreturn]] void throw_lost(peer& who, const msg::handler_entry* function, call_outcome outcome) {
     std::rethrow_exception(loss_of(who, function, 0, outcome));
@@ -276,7 +284,7 @@ class engine final : public called_node,
 
   // ---- stopped_node (engine_stops.cpp)
   void receive_stops(bool all) noexcept override;
-  void stop_nested(std::uint32_t call) noexcept override { stop_call(call, offload::when_stopped::at_once); }
+  void stop_nested(std::uint32_t call) noexcept override { stop_call(call, std::nullopt); }
   void stop_nested_locked(std::uint32_t call) noexcept override;
   void drop_settled(std::vector<std::uint32_t>& these) noexcept override;
   void count_stoppable(int more) noexcept override { calls_out.count_stoppable(more); }
@@ -303,6 +311,7 @@ class engine final : public called_node,
   job* owner = nullptr;
   /// Threads that settle something of it right now (held_engine); it does not go before they have.
   std::atomic<int> holders{0};
+  base::own_counters counters;  ///< that tools read
   node_memory memory;  ///< outlives the transports, which others reach it by; its transfers end in the destructor
 
  private:
@@ -346,6 +355,10 @@ class engine final : public called_node,
   std::mutex mutex_;  ///< guards the next
   std::thread progress_thread_;
   std::atomic<bool> serving_{false};
+
+ public:
+  graph_parts graphs{*this, calls.due()};  ///< its parts of recorded graphs
+  started_groups groups;                   ///< calls of groups that it has made
 };
 
 /// From a thread of the library's own: the thread that polls settles it, and what waits for it goes on there.

@@ -16,6 +16,7 @@ void engine::expire_deadlines(std::int64_t now) {
 }
 
 void engine::expire(call_slot& slot) noexcept {
+  if (slot.function == nullptr && graphs.expire(slot)) return;
   if (slot.function == nullptr) {  // of a transfer, which ends it itself while some of it is being moved
     const auto [what, begun] = memory.transfers().take_expired(slot);
     if (what != nullptr) calls.fail(slot, what->late(begun));

@@ -1,5 +1,7 @@
 #include "runtime/engine_info.hpp"
 
+#include <string>
+
 #include "runtime/engine.hpp"
 
 namespace ham::inline v0::detail {
@@ -15,6 +17,21 @@ offload::statistics statistics_of(const engine& at) {
   result.bytes_got = at.memory.bytes_got();
   result.sleeps = at.waits.sleeps();
   return result;
+}
+
+offload::peer_statistics statistics_with(engine& at, node_t node) {
+  const node_t process = without_exact_bit(at.numbers.of(node).process);
+  if (node < 0 || static_cast<std::size_t>(process) >= at.peers.size()) {
+    throw call_error("node " + std::to_string(node) + " is not in this job (it has nodes 0 to " +
+                         std::to_string(at.peers.size() - 1) + "); ask for one of them",
+                     call_error_reason::no_such_node);
+  }
+  const peer_hold who = at.peers.hold(process);
+  if (!who) return {};
+  const base::counter_traffic& with = who->row->traffic;
+  return {with.calls_sent.load(std::memory_order_relaxed), with.calls_received.load(std::memory_order_relaxed),
+          with.bytes_sent.load(std::memory_order_relaxed), with.bytes_received.load(std::memory_order_relaxed),
+          with.waiting.load(std::memory_order_relaxed)};
 }
 
 offload::node_descriptor describe(engine& at, const offload::destination& node) {

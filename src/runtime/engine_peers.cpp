@@ -136,6 +136,7 @@ void engine::after_loss(node_t node, const std::string& why, peer_end how) noexc
   if (node == ends_with_.load(std::memory_order_acquire)) end();
   if (owner != nullptr && !leaving_.load()) owner->on_lost(node, why);
   forwarder_.lose(node, why);
+  graphs.lose(node, why);
   try {
     if (relay_ != nullptr || ways.any_behind(node)) relay().lose_behind(node, why);
   } catch (const std::exception&) {  // no memory, or there can be no more transports: they were never met

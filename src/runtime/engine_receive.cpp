@@ -10,6 +10,7 @@
 namespace ham::inline v0::detail {
 
 void engine::welcome(peer& who) {
+  who.show_met();
   if (owner != nullptr) owner->on_welcome(who.node);
   forwarder_.join(who);
   if (reports.wanted()) reports.add(offload::event_kind::joined, who.node);

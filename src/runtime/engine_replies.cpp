@@ -1,4 +1,5 @@
 // Replies to calls, as the handlers of calls ask for them.
+#include "base/tracer.hpp"
 #include "core/batch_reply.hpp"
 #include "core/remote_exception.hpp"
 #include "core/unobserved.hpp"
@@ -6,7 +7,26 @@
 
 namespace ham::inline v0::detail {
 
+namespace {
+
+void trace_begin_of_reply() noexcept {
+  if (base::tracing()) [[unlikely]]
+    base::this_tracer.begin_reply();
+}
+/// Before its receiver may see it.
+void trace_end_of_reply() noexcept {
+  if (base::tracing()) [[unlikely]]
+    base::this_tracer.end_reply();
+}
+
+}  // namespace
+
 void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
+  if (call.sink != nullptr) [[unlikely]] {
+    out.data = call.sink->begin(size);
+    return;
+  }
+  trace_begin_of_reply();
   peer& to = *call.from;
   const std::size_t whole = size + (call.batch != nullptr ? batch_reply::head_bytes : 0);
   if (whole > to.max_message) [[unlikely]]
@@ -20,18 +40,29 @@ void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
 }
 
 void reply_nothing(incoming_call& call) {
+  if (call.sink != nullptr) [[unlikely]] {
+    static_cast<void>(call.sink->begin(0));
+    call.sink->finish();
+    return;
+  }
+  trace_begin_of_reply();
   reply_room out;
   if (call.batch != nullptr) {
     call.batch->begin(call.call, 0, out);
+    trace_end_of_reply();
     call.batch->finish();
   } else {
     call.from->begin_reply(0, out);
+    trace_end_of_reply();
     call.at->replies.finish(frame_header::reply(call.call), out);
   }
 }
 
 void finish_reply(incoming_call& call, reply_room& reply) noexcept {
-  if (call.batch != nullptr)
+  trace_end_of_reply();
+  if (call.sink != nullptr) [[unlikely]]
+    call.sink->finish();
+  else if (call.batch != nullptr)
     call.batch->finish();
   else
     call.at->replies.finish(frame_header::reply(call.call), reply);
@@ -61,10 +92,12 @@ void reply_exception(incoming_call& call) noexcept {
     report_ping(call);
     return;
   }
+  trace_begin_of_reply();
   std::vector<std::byte> bytes = encode_current_exception();
   if (bytes.size() + batch_reply::head_bytes > call.from->max_message) [[unlikely]]
     bytes = encode_call_error("the function has thrown an exception that is too long to be sent",
                               call_error_reason::too_long);
+  trace_end_of_reply();
   if (call.batch != nullptr)
     call.batch->fail(call.call, bytes);
   else

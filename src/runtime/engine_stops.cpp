@@ -34,7 +34,7 @@ bool engine::stop(call_slot& slot, offload::when_stopped how) noexcept {
   return asked;
 }
 
-void engine::stop_call(std::uint32_t call, offload::when_stopped how) noexcept {
+void engine::stop_call(std::uint32_t call, std::optional<offload::when_stopped> how) noexcept {
   waits.lock();
   if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, how);
   waits.unlock();
@@ -42,11 +42,26 @@ void engine::stop_call(std::uint32_t call, offload::when_stopped how) noexcept {
 }
 
 void engine::stop_nested_locked(std::uint32_t call) noexcept {
-  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, offload::when_stopped::at_once);
+  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, std::nullopt);
 }
 
-bool engine::stop_locked(call_slot& slot, std::uint32_t call, offload::when_stopped how) noexcept {
-  if (slot.settled() || !slot.reply_due.load(std::memory_order_acquire)) return false;
+/// The calls to the first nodes of its parts.
+bool engine::stop_group(const call_slot& future, offload::when_stopped how) noexcept {
+  const group_parts_sent parts = groups.parts_of(future);
+  bool asked = false;
+  for (std::size_t i = 0; i < parts.count; ++i) {
+    if (call_slot* const part = calls.find(parts.calls[i])) asked = stop_locked(*part, parts.calls[i], how) || asked;
+  }
+  return asked;
+}
+
+/// Without `how`: a call of one that is stopped. It settles at once, unless it passes the message of a group on: then
+/// its answer, which comes when the nodes behind have been stopped, says which of them have run.
+bool engine::stop_locked(call_slot& slot, std::uint32_t call, std::optional<offload::when_stopped> how) noexcept {
+  if (slot.settled()) return false;
+  if (!slot.reply_due.load(std::memory_order_acquire))
+    return slot.function == nullptr &&
+           (graphs.stop(slot) || stop_group(slot, how.value_or(offload::when_stopped::at_once)));
   if (slot.id.load(std::memory_order_relaxed) != call)
     return false;  // behind the flag: it may be another call's by now
   if (slot.orphan || slot.function == nullptr || slot.function->always_runs()) return false;
@@ -59,6 +74,7 @@ bool engine::stop_locked(call_slot& slot, std::uint32_t call, offload::when_stop
     return true;
   }
   send_stop(to, call);
+  if (!how) how = is_passed_on(slot) ? offload::when_stopped::after_answer : offload::when_stopped::at_once;
   if (how == offload::when_stopped::at_once)
     calls.fail(slot, stopped_call(*table_, node, slot.function, call_outcome::may_have_run));
   return true;

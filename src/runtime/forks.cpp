@@ -17,6 +17,7 @@
 #include "core/unobserved.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/objects.hpp"
+#include "runtime/tracing.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
@@ -43,6 +44,7 @@ void after_fork_in_child() {
   all().process = ::getpid();
   forget_objects_after_fork();
   base::detach_recorder_after_fork();
+  forget_tracing_after_fork();
   for (engine* one : all().alive) one->detach_after_fork();
   all().alive.clear();
   all().mutex.unlock();
@@ -100,6 +102,7 @@ std::string why_forked_away() {
 // Without memory there is nothing sensible left to do for the child.
 void engine::detach_after_fork() noexcept {
   detached_ = true;
+  counters.detach_after_fork();
   holders.store(0);
   transports_.detach_after_fork();
   owner = nullptr;
@@ -109,6 +112,8 @@ void engine::detach_after_fork() noexcept {
   peers.detach_after_fork();
   calls_in.detach_after_fork();
   reports.detach_after_fork();
+  graphs.detach_after_fork();
+  groups.detach_after_fork();
   numbers.detach_after_fork();
   events.detach_after_fork();
   stop_.store(true);

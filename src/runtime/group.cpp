@@ -15,13 +15,15 @@
 #include "ham/offload/detail/pool_calls.hpp"
 #include "ham/offload/detail/reverse_calls.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/group_calls.hpp"
 
 namespace ham::inline v0 {
 
 namespace detail {
 namespace {
 
-/// Makes the result of the call of a part: the records, as they are.
+/// Makes the result of the call of a part: the records, as they are. One for each kind, so that is_passed_on can tell.
+template <bool PassedOn>
 void keep_records(call_slot& slot, msg::reader& reply) {
   const std::span<const std::byte> bytes = reply.view(reply.remaining());
   slot_value<std::vector<std::byte>>::construct(slot, bytes.begin(), bytes.end());
@@ -35,6 +37,8 @@ void keep_records(call_slot& slot, msg::reader& reply) {
   }
 }
 
+constinit std::atomic<int> under_way{0};
+
 /// Nodes that a message is for, and where they are in the group.
 struct node_range {
   std::span<const node_t> nodes;
@@ -43,13 +47,19 @@ struct node_range {
 
 }  // namespace
 
+int group_calls_under_way() noexcept { return under_way.load(std::memory_order_acquire); }
+
+bool is_passed_on(const call_slot& call) noexcept { return call.decode == &keep_records<true>; }
+
 /// Takes the answers of at most group_fan_out parts, and of the own node; goes when all have come.
 class group_gather {
  public:
-  explicit group_gather(node_t self) noexcept : self_(self) {}
+  group_gather(node_t self, result_decoder decode) noexcept : self_(self), decode_(decode) {
+    under_way.fetch_add(1, std::memory_order_relaxed);
+  }
   group_gather(const group_gather&) = delete;
   group_gather& operator=(const group_gather&) = delete;
-  virtual ~group_gather() = default;
+  virtual ~group_gather() { under_way.fetch_sub(1, std::memory_order_release); }
 
   /// The own node answers for itself, with the first of all answers.
   void add_own(std::uint32_t position) noexcept { next().answer = {position, 1, {}}; }
@@ -83,6 +93,8 @@ class group_gather {
 
  protected:
   [[nodiscard]] node_t self() const noexcept { return self_; }
+  /// The calls to the parts, by their numbers.
+  [[nodiscard]] const group_parts_sent& sent() const noexcept { return sent_; }
 
  private:
   struct part : continuation {
@@ -129,6 +141,7 @@ class group_gather {
         append(one.answer.records, record_or_nothing(std::current_exception(), 1));
         continue;
       }
+      sent_.calls[sent_.count++] = one.call->id.load(std::memory_order_relaxed);
       left_.fetch_add(1, std::memory_order_relaxed);
       one.run = [](continuation* self) { static_cast<part*>(self)->of->part_settled(*static_cast<part*>(self)); };
       if (terms.token != nullptr) follow(*one.call, terms);
@@ -138,12 +151,12 @@ class group_gather {
   }
 
   /// The slot of the call. Throws as begin_call.
-  [[nodiscard]] static call_slot* send_call(engine& at, const node_range& to, std::uint32_t total,
-                                            const group_message_bytes& message, const group_terms& terms) {
+  [[nodiscard]] call_slot* send_call(engine& at, const node_range& to, std::uint32_t total,
+                                     const group_message_bytes& message, const group_terms& terms) const {
     const call_place where{to.nodes.front(), 0, terms.deadline_ns};
     const std::size_t head_bytes = group_head::bytes(to.nodes.size());
     call_room room;
-    if (begin_call(at, where, message.function, head_bytes + message.arguments.size(), &keep_records, when_full::wait,
+    if (begin_call(at, where, message.function, head_bytes + message.arguments.size(), decode_, when_full::wait,
                    room)) {
       msg::writer head(room.data, head_bytes);
       head.number(total);
@@ -177,6 +190,8 @@ class group_gather {
   }
 
   const node_t self_;
+  const result_decoder decode_;
+  group_parts_sent sent_;
   std::atomic<std::uint32_t> left_{1};
   std::size_t used_ = 0;
   std::array<part, group_fan_out + 1> parts_;
@@ -188,7 +203,7 @@ namespace {
 class passed_on final : public group_gather {
  public:
   passed_on(const incoming_call& call, std::uint32_t nodes, std::unique_ptr<group_merge> merge)
-      : group_gather(call.at->self()), from_(*call.from), nodes_(nodes), merge_(std::move(merge)) {
+      : group_gather(call.at->self(), &keep_records<true>), from_(*call.from), nodes_(nodes), merge_(std::move(merge)) {
     static_cast<incoming_call&>(call_) = call;
     call_.payload = {};
     if (call.stoppable) call_.stop = static_cast<const stoppable_call&>(call).stop;
@@ -222,11 +237,30 @@ class passed_on final : public group_gather {
 class at_caller final : public group_gather {
  public:
   at_caller(engine& at, call_slot& slot, std::unique_ptr<group_receiver> receiver) noexcept
-      : group_gather(at.self()), slot_(slot), receiver_(std::move(receiver)) {}
+      : group_gather(at.self(), &keep_records<false>), slot_(slot), receiver_(std::move(receiver)) {}
+
+  /// All is sent: from here on the future can stop it.
+  void list_parts() noexcept {
+    try {
+      slot_.owner->groups.add(slot_, sent());
+    } catch (const std::bad_alloc&) {
+      return;  // it cannot
+    }
+  }
 
  private:
-  void finish(std::vector<group_answer>& parts) override { receiver_->settle(slot_, parts); }
-  void give_up() noexcept override { fail_local(slot_, std::current_exception()); }
+  void finish(std::vector<group_answer>& parts) override {
+    unlist();
+    receiver_->settle(slot_, parts);
+  }
+  void give_up() noexcept override {
+    unlist();
+    fail_local(slot_, std::current_exception());
+  }
+
+  void unlist() noexcept {
+    if (engine* const at = slot_.owner) at->groups.remove(slot_);
+  }
 
   call_slot& slot_;
   const std::unique_ptr<group_receiver> receiver_;
@@ -252,7 +286,7 @@ call_slot* start_group(const group_terms& terms, const std::vector<node_t>& node
                        std::unique_ptr<group_receiver> receiver) {
   engine& at = engine_of_runtime(terms.runtime);
   call_slot& slot = *make_local_slot(at);
-  group_gather* gather = nullptr;
+  at_caller* gather = nullptr;
   try {
     gather = new at_caller(at, slot, std::move(receiver));
   } catch (...) {
@@ -266,6 +300,7 @@ call_slot* start_group(const group_terms& terms, const std::vector<node_t>& node
     return &slot;
   }
   gather->send(at, {nodes, 0}, static_cast<std::uint32_t>(nodes.size()), message, terms);
+  gather->list_parts();
   gather->arrived();
   return &slot;
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "ham/offload/node.hpp"
+#include "ham/offload/on_output.hpp"
 #include "ham/offload/supervise.hpp"
 
 namespace ham::inline v0::detail {
@@ -45,6 +46,8 @@ class job {
   virtual void remove(node_t node, std::chrono::milliseconds timeout) = 0;
   /// See offload::supervise. Throws ham::config_error.
   virtual void supervise(node_t node, offload::supervision how) = 0;
+  /// See offload::on_output. Throws what that throws.
+  virtual void on_output(node_t node, offload::output_handler handler) = 0;
   /// A node is lost. The receiving lock is held.
   virtual void on_lost(node_t /*node*/, const std::string& /*why*/) noexcept {}
   /// A sign of life of this node to the host. Any thread; does not wait.

@@ -59,9 +59,11 @@ class background_transfer final : public ham::detail::transfer {
     }
   }
   void finish(transport::access_result how) noexcept override {
+    what_.trace_end(at_);
     settle_access(at_, slot_, [&] { check(how); });
   }
   void expire(bool begun) noexcept override {
+    what_.trace_end(at_);
     settle_access(at_, slot_, [&] { throw what_.late(begun); });
   }
   [[nodiscard]] std::exception_ptr late(bool begun) const noexcept override {
@@ -75,6 +77,7 @@ class background_transfer final : public ham::detail::transfer {
   /// All of it on the calling thread, at once.
   void do_here() noexcept {
     const transport::access_result how = move(0, what_.bytes);
+    what_.trace_end(at_);
     fulfil<void>(slot_, [&] { check(how); });
   }
 
@@ -105,6 +108,7 @@ future<void> start_access(engine& at, ham::detail::peer_hold who, transport::rem
     const transport::access_result allowed = what.rows.row_bytes == 0 ? access_result::done : what.allowed(memory);
     what.check(at, *who, allowed != access_result::done ? allowed : what.move(memory, 0, what.bytes));
   });
+  what.trace_end(at);
   return future_access::make<void>(&slot);
 }
 
@@ -119,6 +123,7 @@ future<void> access_now(engine& at, ham::detail::peer& who, transport::remote_me
     done += size;
     if (result != access_result::done) break;
   } while (done < what.bytes && base::now_ns() < what.how.deadline_ns);
+  what.trace_end(at);
   return ready_or_failed(at, what.verb(), what.node, [&] {
     what.check(at, who, result);
     if (done < what.bytes) throw what.late(true);
@@ -154,6 +159,13 @@ transport::access_result one_sided::move_run(transport::remote_memory& memory, s
                                              std::size_t count) const {
   return which == direction::put ? memory.put(there.address + to, there.tag, local + from, count)
                                  : memory.get(there.address + to, there.tag, local + from, count);
+}
+
+void one_sided::add_to_trace(const engine& at) const noexcept {
+  base::this_tracer.add(
+      at.self(),
+      base::trace_event::make(which == direction::put ? base::trace_kind::put : base::trace_kind::got, traced_from,
+                              base::read_ticks(), base::trace_event::pair(static_cast<std::uint32_t>(node), 0), bytes));
 }
 
 std::unique_ptr<transport::started_access> one_sided::start_run(transport::remote_memory& memory, std::size_t from,

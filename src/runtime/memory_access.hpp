@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "base/tracer.hpp"
 #include "core/unobserved.hpp"
 #include "ham/offload/memory.hpp"
 #include "runtime/engine.hpp"
@@ -61,6 +62,7 @@ struct one_sided {
   std::size_t bytes;  ///< that move
   transfer_terms how;
   row_layout rows{};
+  std::uint64_t traced_from = base::tracing() ? base::read_ticks() : 0;
 
   [[nodiscard]] operation verb() const noexcept { return which == direction::put ? operation::put : operation::get; }
   /// Whether accesses to this memory are worth it; where each costs a round trip, those to short rows are not.
@@ -77,8 +79,14 @@ struct one_sided {
   void check(engine& at, ham::detail::peer& who, transport::access_result result) const;
   /// The error of one whose deadline has passed. `begun`: some of the bytes may have moved, or may yet.
   [[nodiscard]] deadline_exceeded late(bool begun) const;
+  /// It is over. Any thread.
+  void trace_end(const engine& at) const noexcept {
+    if (traced_from != 0 && base::tracing()) [[unlikely]]
+      add_to_trace(at);
+  }
 
  private:
+  void add_to_trace(const engine& at) const noexcept;
   [[nodiscard]] transport::access_result move_run(transport::remote_memory& memory, std::size_t from, std::size_t to,
                                                   std::size_t count) const;
 };

@@ -47,6 +47,9 @@ std::string text_in(const runtime_options& options, setting which) {
     case setting::unobserved_errors: return options.unobserved_errors;
     case setting::log: return options.log;
     case setting::recorder: return options.recorder;
+    case setting::trace: return options.trace;
+    case setting::metrics: return options.metrics == 0 ? "" : std::to_string(options.metrics);
+    case setting::output: return options.output;
     case setting::veo_library: return options.veo_library;
     case setting::veo_application: return options.veo_application;
     case setting::fault: return options.fault;
@@ -79,6 +82,9 @@ void take_setting(runtime_options& options, setting which, std::string_view text
     case setting::unobserved_errors: options.unobserved_errors = text; break;
     case setting::log: options.log = text; break;
     case setting::recorder: options.recorder = text; break;
+    case setting::trace: options.trace = text; break;
+    case setting::metrics: options.metrics = static_cast<std::size_t>(number); break;
+    case setting::output: options.output = text; break;
     case setting::veo_library: options.veo_library = text; break;
     case setting::veo_application: options.veo_application = text; break;
     case setting::fault: options.fault = text; break;

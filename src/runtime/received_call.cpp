@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/own_counters.hpp"
 #include "base/recorder.hpp"
+#include "base/tracer.hpp"
 #include "core/call_stops.hpp"
 #include "core/peer.hpp"
 #include "core/thread_state.hpp"
 #include "ham/msg/handler_table.hpp"
+#include "runtime/engine.hpp"
 #include "runtime/executing.hpp"
 
 namespace ham::inline v0::detail {
@@ -39,6 +42,9 @@ struct received_call_base::kept {
     call.payload = bytes;
     share_call(call);
     base::this_recorder.mark_queued(call.call);
+    base::counted_execution::leave_to_other();
+    if (base::tracing()) [[unlikely]]
+      base::this_tracer.mark_queued();
   }
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;
@@ -68,7 +74,10 @@ void received_call_base::run(call_body body) {
       call_stop* const stop = kept_->call.stop.get();
       const stop_scope stopped_by(stop);
       if (stop != nullptr && stop->requested()) throw_stopped(*call_);
-      const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call);
+      const std::uint64_t begun = base::read_ticks();
+      const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call, begun);
+      const base::counted_execution counted(&call_->at->counters, begun);
+      const base::traced_execution traced(call_->at->self(), call_->from->node, call_->function->key(), call_->call);
       body(*call_);
     }
   } catch (...) {
@@ -78,6 +87,10 @@ void received_call_base::run(call_body body) {
 }
 
 void call_failed(incoming_call& call) noexcept {
+  if (call.sink != nullptr) [[unlikely]] {
+    call.sink->fail();
+    return;
+  }
   if (!call.decoded) {
     try {
       throw;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,10 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool may_hold_recorders(const fs::path& link) {
+bool has_name_of(const fs::path& link, std::span<const std::string_view> names) {
+  constexpr std::string_view prefix = "/memfd:";
   std::error_code gone;
   const std::string target = fs::read_symlink(link, gone).string();
-  return !gone && (target.starts_with("/memfd:ham-job") || target.starts_with("/memfd:ham-recorder"));
+  return !gone && target.starts_with(prefix) && std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return std::string_view(target).substr(prefix.size()).starts_with(name);
+  });
 }
 
 /// Without a name, so that it is what it says.
@@ -31,7 +35,8 @@ bool is_memory_file(int fd, struct stat& about) {
 
 }  // namespace
 
-recorder_files find_recorder_files(const std::function<void(file_id, int, std::uint64_t)>& found) {
+recorder_files find_memory_files(std::span<const std::string_view> names,
+                                 const std::function<void(file_id, int, std::uint64_t)>& found) {
   recorder_files result;
   std::set<file_id> known;
   std::error_code problem;
@@ -42,7 +47,7 @@ recorder_files find_recorder_files(const std::function<void(file_id, int, std::u
     fs::directory_iterator file(process->path() / "fd", refusal);
     result.refused = result.refused || refusal == std::errc::permission_denied;
     for (; !refusal && file != end; file.increment(refusal)) {
-      if (!may_hold_recorders(file->path())) continue;
+      if (!has_name_of(file->path(), names)) continue;
       const base::unique_fd fd(::open(file->path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
       struct stat about {};
       if (!fd || !is_memory_file(fd.get(), about)) continue;
@@ -52,6 +57,11 @@ recorder_files find_recorder_files(const std::function<void(file_id, int, std::u
     }
   }
   return result;
+}
+
+recorder_files find_recorder_files(const std::function<void(file_id, int, std::uint64_t)>& found) {
+  constexpr std::array<std::string_view, 2> names{"ham-job", "ham-recorder"};
+  return find_memory_files(names, found);
 }
 
 std::set<pid_t> related_to(const std::set<pid_t>& of, const recorder_files& files) {

@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
 namespace ham::inline v0::detail {
@@ -19,7 +21,11 @@ struct recorder_files {
   bool refused = false;  ///< there are processes whose files are not shown
 };
 
-/// Looks at all processes, and calls `found` once for each file, with a descriptor that is closed afterwards.
+/// Looks at all processes for memory files whose names begin so. A process with several has each of them once.
+[[nodiscard]] recorder_files find_memory_files(std::span<const std::string_view> names,
+                                               const std::function<void(file_id, int, std::uint64_t bytes)>& found);
+/// Those with flight recorders. Looks at all processes, and calls `found` once for each file, with a descriptor that is
+/// closed afterwards.
 [[nodiscard]] recorder_files find_recorder_files(const std::function<void(file_id, int, std::uint64_t bytes)>& found);
 
 /// `of`, and the processes that have a file in common with it, or with one that has, and so on.

@@ -29,7 +29,7 @@ void give_back(call_room& room) noexcept {
 void give_back(reply_room& room) noexcept {
   if (room.batch != nullptr)
     room.batch->cancel();
-  else
+  else if (room.to != nullptr)  // else it is a result_sink's
     drop_message(*room.to, std::exchange(room.queued, nullptr));
 }
 

@@ -89,6 +89,7 @@ void started_rows::start_next() {
 }
 
 void started_rows::settle() noexcept {
+  what_.trace_end(at_);
   settle_access(at_, slot_, [this] {
     if (problem_ != nullptr) std::rethrow_exception(problem_);
     if (result_ == access_result::lost) at_.throw_loss(*who_);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/heap.hpp"
+#include "base/process.hpp"
 #include "transport/factory.hpp"
 #include "transport/transport.hpp"
 
@@ -22,6 +23,7 @@ struct start_plan {
   std::vector<std::string> command;      ///< program and arguments
   std::vector<int> cores;                ///< empty: anywhere
   std::vector<std::string> environment;  ///< NAME=value, in addition to the host's own
+  base::output_fds output = {};          ///< if it redirects output; open until start() has returned
 };
 
 /// The job that targets are started for.
@@ -99,6 +101,8 @@ class starting_factory : public factory {
   /// target_group::program.
   [[nodiscard]] virtual bool starts_own_program() const noexcept { return false; }
   [[nodiscard]] virtual company reaches() const noexcept { return company::networks; }
+  /// Whether start_plan::output holds: such a target is a process of this machine.
+  [[nodiscard]] virtual bool redirects_output() const noexcept { return false; }
   /// Whether host and targets can be told where to wake up (host_side::set_home_core).
   [[nodiscard]] virtual bool places_nodes() const noexcept { return false; }
 

@@ -111,7 +111,7 @@ TEST_F(log, lines_are_whole) {
     std::vector<std::thread> all;
     for (int i = 0; i < threads; ++i) {
       all.emplace_back([i] {
-        const std::string word(static_cast<std::size_t>(100 + i * 700), static_cast<char>('a' + i));
+        const std::string word(static_cast<std::size_t>(100 + i * 600), static_cast<char>('a' + i));
         for (int k = 0; k < lines; ++k) base::log("tcp", log_level::error, "%s\n%s", word.c_str(), word.c_str());
       });
     }
@@ -122,11 +122,24 @@ TEST_F(log, lines_are_whole) {
   for (std::string line; std::getline(in, line);) {
     ASSERT_TRUE(line.starts_with("ham: ")) << line;
     const char letter = line[5];
-    const std::string word(static_cast<std::size_t>(100 + (letter - 'a') * 700), letter);
+    const std::string word(static_cast<std::size_t>(100 + (letter - 'a') * 600), letter);
     ASSERT_EQ(line, "ham: " + word + " " + word);
     ++counts.at(static_cast<std::size_t>(letter - 'a'));
   }
   EXPECT_EQ(counts, std::vector<int>(threads, lines));
+}
+
+TEST_F(log, long_ones_are_several_lines_that_pipes_take_in_one_piece) {
+  const std::string text(10'000, 'x');
+  std::istringstream in(written([&] { base::log("tcp", log_level::error, "%s", text.c_str()); }));
+  std::string together;
+  for (std::string line; std::getline(in, line);) {
+    ASSERT_TRUE(line.starts_with("ham: ")) << line;
+    EXPECT_LT(line.size(), 4096U);
+    together += line.substr(5);
+  }
+  EXPECT_EQ(together, text);
+  EXPECT_EQ(written([] { base::log("tcp", log_level::error, "%s", ""); }), "ham: \n");
 }
 
 }  // namespace

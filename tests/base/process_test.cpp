@@ -89,6 +89,17 @@ TEST(process, gets_environment_cores_and_one_descriptor) {
   ::unsetenv("HAM_TEST_REPLACED");
 }
 
+TEST(process, may_have_other_outputs_than_this_one) {
+  const unique_fd out = make_memory_file("test", 0);
+  const unique_fd err = make_memory_file("test", 0);
+  process_request request = shell("echo to out; echo to err >&2; test ! -e /proc/self/fd/" + std::to_string(out.get()));
+  request.output = {out.get(), err.get()};
+  EXPECT_EQ(wait_for_end(start_process(request), 20s), "exited with status 0");
+  char text[32];
+  EXPECT_EQ(std::string(text, static_cast<std::size_t>(::pread(out.get(), text, sizeof text, 0))), "to out\n");
+  EXPECT_EQ(std::string(text, static_cast<std::size_t>(::pread(err.get(), text, sizeof text, 0))), "to err\n");
+}
+
 TEST(process, environment_with_what_replaces_and_what_is_new) {
   ::setenv("HAM_TEST_REPLACED", "old", 1);
   ::setenv("HAM_TEST_REPLACED_NOT", "kept", 1);

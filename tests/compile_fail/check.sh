@@ -2,6 +2,7 @@
 # Checks one compile-failure case: check.sh SOURCE COMPILER [FLAGS...]. The first line of SOURCE is "// expect: TEXT":
 # compiling must fail and print TEXT (taken literally); "// expect: compiles" asks for the opposite. A second line
 # "// lines: NUMBER" asks besides that the first error is TEXT, and that at most so many lines follow it.
+# A line that ends with "// named" has to be named, with its file, somewhere in what the compiler says.
 # "// expect: warnings TEXT" asks that it compiles, with HAM in a folder of system headers, as when it is installed, and that
 # the compiler warns with TEXT of those lines that end with "// warns", and of no others.
 set -eu
@@ -45,6 +46,15 @@ if [ "$status" -eq 0 ]; then
   echo "$source: compiles, but should not" >&2
   exit 1
 fi
+for line in $(grep -n '// named$' "$source" | cut -d: -f1); do
+  case $output in
+    *"$(basename "$source"):$line:"*) ;;
+    *)
+      printf '%s\n%s\n' "$output" "$source: fails to compile, but without naming line $line" >&2
+      exit 1
+      ;;
+  esac
+done
 lines=$(sed -n '2s|^// lines: ||p' "$source")
 if [ -n "$lines" ]; then
   # As a user sees it, with quoted source.

@@ -6,5 +6,5 @@
 
 int main() {
   const std::string text = "ham";
-  auto work = ham::offload::schedule(1) | ham::offload::then([text] { return text.size(); });
+  auto work = ham::offload::schedule(1) | ham::offload::then([text] { return text.size(); });  // named
 }

@@ -122,7 +122,7 @@ class connections : public testing::Test {
   detail::peer_events events_{peers_, idle_.waits};
   detail::dispatcher dispatcher_{
       node_, {nullptr, self, msg::handler_table::local(), peers_, idle_.waits, room_, replies_, continuations_}};
-  detail::handshake greetings_{own_, replies_, idle_.waits};
+  detail::handshake greetings_{own_, msg::handler_table::local(), replies_, idle_.waits};
   detail::message_receiver receiver_{node_, {msg::handler_table::local(), dispatcher_, calls_, greetings_}};
   detail::connections connections_{node_,
                                    {own_, msg::handler_table::local(), peers_, transports_, idle_.waits, calls_,
@@ -377,7 +377,7 @@ TEST(connections_of_a_target, the_loss_of_the_host_ends_it_unless_it_only_sent_n
   detail::peer_events events(peers, idle.waits);
   detail::dispatcher dispatcher(
       node, {nullptr, 2, msg::handler_table::local(), peers, idle.waits, room, replies, continuations});
-  detail::handshake greetings(own, replies, idle.waits);
+  detail::handshake greetings(own, msg::handler_table::local(), replies, idle.waits);
   detail::message_receiver receiver(node, {msg::handler_table::local(), dispatcher, calls, greetings});
   detail::connections all(node, {own, msg::handler_table::local(), peers, transports, idle.waits, calls, greetings,
                                  receiver, replies, events});

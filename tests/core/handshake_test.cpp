@@ -60,7 +60,7 @@ class handshake : public testing::Test {
   peer& own_ = *peers_.claim(self);
   peer& who_ = *peers_.claim(other);
   test::recorded_replies replies_;
-  detail::handshake agreement_{own_, replies_, idle_.waits};
+  detail::handshake agreement_{own_, msg::handler_table::local(), replies_, idle_.waits};
 };
 
 TEST_F(handshake, begins_with_a_greeting_that_says_who_this_node_is) {

@@ -156,7 +156,7 @@ class message_receiver : public testing::Test {
   receiving_node node_;
   detail::dispatcher dispatcher_{
       node_, {nullptr, self, msg::handler_table::local(), peers_, idle_.waits, room_, replies_, continuations_}};
-  detail::handshake greetings_{*peers_.claim(self), replies_, idle_.waits};
+  detail::handshake greetings_{*peers_.claim(self), msg::handler_table::local(), replies_, idle_.waits};
   detail::message_receiver receiver_{node_, {msg::handler_table::local(), dispatcher_, calls_, greetings_}};
 };
 

@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/counter_reading.hpp"
+#include "base/own_counters.hpp"
+
 namespace peer_table_test {
 
 using namespace ham;
@@ -57,6 +60,27 @@ TEST(peer_table, a_record_is_freed_at_once_when_nobody_uses_it) {
   replace(table, 1);
   EXPECT_EQ(table.retired(), 0U);
   EXPECT_EQ(table.traffic().calls_sent, 5U) << "its traffic still counts";
+}
+
+TEST(peer_table, records_have_rows_of_the_counters_until_they_are_freed) {
+  base::own_counters counters(0);
+  peer_table table(1, &counters);
+  const auto read = [&] { return base::parse_counters(base::read_counter_area(counters.file())).value(); };
+  table.claim(1)->count_calls(5);
+  ASSERT_EQ(read().peers.size(), 1U);
+  EXPECT_EQ(read().peers[0].node, 1);
+  EXPECT_EQ(read().peers[0].with.calls_sent, 5U);
+  {
+    const peer_hold held = table.hold(1);
+    replace(table, 1);
+    EXPECT_EQ(read().peers.size(), 2U) << "both are there";
+  }
+  table.claim(2);
+  ASSERT_EQ(read().peers.size(), 2U) << "the record of node 1 is freed now";
+  EXPECT_EQ(read().all.calls_sent, 5U);
+  table.claim(3);
+  ASSERT_EQ(read().peers.size(), 3U);
+  EXPECT_EQ(read().peers[0].node, 3) << "in the row of the one that was freed";
 }
 
 TEST(peer_table, a_record_stays_while_it_is_held) {
@@ -145,6 +169,60 @@ TEST(peer_table, is_read_while_places_change_hands) {
   for (std::thread& one : lookers) one.join();
   table.claim(2);
   EXPECT_EQ(table.retired(), 0U);
+}
+
+/// Nodes from `first` on that come, and are lost at `lost_at_ns`, one after the other.
+void come_and_go(peer_table& table, node_t first, std::size_t count, std::int64_t lost_at_ns) {
+  for (node_t node = first; node < first + static_cast<node_t>(count); ++node) {
+    peer* const one = table.claim(node);
+    ASSERT_NE(one, nullptr);
+    one->lost_at_ns.store(lost_at_ns + node);
+    one->state.store(peer_state::lost);
+  }
+}
+std::size_t records(const peer_table& table) {
+  std::size_t count = 0;
+  for (const peer* one : table) count += one->node >= 0 ? 1 : 0;
+  return count;
+}
+constexpr std::size_t kept = peer_table::max_lost + peer_table::claims_between_sweeps;
+
+TEST(peer_table, forgets_nodes_that_were_lost_long_ago) {
+  peer_table table(1);
+  table.claim(0)->state.store(peer_state::ready);
+  const std::int64_t long_ago = base::now_ns() - 3 * peer_table::rest_ns;
+  come_and_go(table, 1, 1000, long_ago);
+  EXPECT_LE(records(table), kept + 1);
+  EXPECT_GE(records(table), peer_table::max_lost);
+  EXPECT_EQ(table.retired(), 0U);
+  EXPECT_TRUE(table.has(0)) << "it lives";
+  EXPECT_TRUE(table.has(1000)) << "what has happened to it is told";
+  EXPECT_FALSE(table.has(1));
+  EXPECT_EQ(table.lock(1), nullptr);
+  EXPECT_FALSE(table.hold(1));
+  EXPECT_EQ(table.place_of(1), peer_table::place::free);
+  EXPECT_EQ(table.claim(1 + most)->node, 1 + most);
+}
+
+TEST(peer_table, keeps_nodes_that_rest) {
+  peer_table table(1);
+  come_and_go(table, 1, 2 * kept, base::now_ns() + peer_table::rest_ns);
+  EXPECT_EQ(records(table), 2 * kept);
+}
+
+TEST(peer_table, forgets_what_somebody_holds_later) {
+  peer_table table(1);
+  table.claim(1)->count_calls(5);
+  peer_hold held = table.hold(1);
+  table[1].state.store(peer_state::lost);  // first of all
+  come_and_go(table, 2, 2 * kept, base::now_ns() - 3 * peer_table::rest_ns);
+  EXPECT_FALSE(table.has(1));
+  EXPECT_EQ(table.retired(), 1U);
+  EXPECT_EQ(held->node, 1);
+  held = peer_hold();
+  table.claim(most - 1);
+  EXPECT_EQ(table.retired(), 0U);
+  EXPECT_EQ(table.traffic().calls_sent, 5U) << "its traffic still counts";
 }
 
 }  // namespace peer_table_test

@@ -65,7 +65,32 @@ TEST_F(peer, keys_are_its_own_where_both_have_the_same_table) {
   const std::uint32_t key = test::callable_key();
   EXPECT_EQ(who_.key_for(function, all_known, 0), key);
   const std::string why = problem([&] { static_cast<void>(who_.key_for(function, key, 0)); });
-  EXPECT_NE(why.find("is unknown to the other nodes"), std::string::npos) << why;
+  EXPECT_NE(why.find("is unknown to node 1"), std::string::npos) << why;
+  EXPECT_EQ(who_.key_for(function, key, who_.node), key) << "the own node has the same table";
+}
+
+TEST_F(peer, functions_that_were_loaded_later_are_asked_for_and_translated) {
+  msg::handler_entry& function = msg::handler_registrar<test::callable>::entry();
+  const std::uint32_t key = test::callable_key();
+  EXPECT_FALSE(who_.must_be_asked_for(function, all_known));
+  EXPECT_TRUE(who_.must_be_asked_for(function, key));
+  who_.translation = std::make_unique<msg::translation>();
+  EXPECT_TRUE(who_.must_be_asked_for(function, all_known));
+  who_.note_asked();
+  EXPECT_FALSE(who_.must_be_asked_for(function, all_known)) << "not again at once";
+  EXPECT_NE(problem([&] { static_cast<void>(who_.key_for(function, all_known, 0)); }), "");
+
+  const msg::manifest mine = msg::manifest::local();
+  std::vector<msg::manifest::entry> theirs{{"something else", "", msg::handler_kind::call, false}, mine.entries()[key]};
+  who_.later = std::make_unique<msg::translation>(mine, msg::manifest(mine.layout(), theirs));
+  who_.asked_with = 0;
+  EXPECT_FALSE(who_.must_be_asked_for(function, all_known));
+  EXPECT_EQ(who_.key_for(function, all_known, 0), 1U);
+  EXPECT_EQ(who_.key_for(function, key, 0), 1U);
+
+  theirs[1].layout = "i4->i8";
+  who_.later = std::make_unique<msg::translation>(mine, msg::manifest(mine.layout(), theirs));
+  EXPECT_NE(problem([&] { static_cast<void>(who_.key_for(function, key, 0)); }), "") << "laid out differently there";
 }
 
 TEST_F(peer, keys_are_translated_where_tables_differ) {
@@ -215,6 +240,36 @@ TEST_F(peer, a_call_that_waits_is_taken_back_and_not_counted) {
   EXPECT_TRUE(who_.withdraw_call(5));
   EXPECT_EQ(who_.calls_sent, 1U);
   expect_free();
+}
+
+TEST_F(peer, its_row_tells_what_becomes_of_it) {
+  using row_state = base::counter_row::state;
+  const auto now = [&] { return static_cast<row_state>(who_.row->now.load()); };
+  EXPECT_EQ(who_.row->traffic.waiting, 0U);
+  EXPECT_FALSE(reply(1, 8));
+  EXPECT_FALSE(reply(2, 8));
+  EXPECT_EQ(who_.row->traffic.waiting, 2U);
+  to_.allowed = 1;
+  who_.flush_if_free();
+  EXPECT_EQ(who_.row->traffic.waiting, 1U);
+  offload::node_descriptor::info known;
+  known.name = std::string(200, 'n');
+  known.transport = "shm";
+  known.pid = 4711;
+  who_.about.introduce(known, {});
+  EXPECT_NE(now(), row_state::met);
+  who_.show_met();
+  EXPECT_EQ(now(), row_state::met);
+  EXPECT_EQ(who_.row->pid, 4711);
+  EXPECT_STREQ(who_.row->transport.data(), "shm");
+  EXPECT_EQ(std::string(who_.row->machine.data()), std::string(63, 'n'));
+  who_.show_restart(9, 3);
+  EXPECT_EQ(who_.row->number, 9);
+  EXPECT_EQ(who_.row->restarts, 3U);
+  to_.user = &who_;
+  static_cast<void>(who_.disconnect());
+  EXPECT_EQ(now(), row_state::lost);
+  EXPECT_EQ(who_.row->traffic.waiting, 0U);
 }
 
 TEST_F(peer, its_end_gives_what_has_not_left) {

@@ -10,7 +10,7 @@ namespace {
 
 using namespace ham::test;
 
-std::string loss_of(engine& node, node_t peer) {
+std::string reason_of_loss(engine& node, node_t peer) {
   try {
     node.await_ready(peer);
   } catch (const node_failure& lost) {
@@ -51,7 +51,7 @@ TEST_F(own_targets_of_a_node, of_groups_that_only_a_host_names_are_lost) {
   }
   own_.start(request);
   for (node_t node = 3; node < 8; ++node)
-    EXPECT_NE(loss_of(*node_, node).find("none that a waiting program starts"), std::string::npos) << node;
+    EXPECT_NE(reason_of_loss(*node_, node).find("none that a waiting program starts"), std::string::npos) << node;
   own_.end();
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -55,6 +56,36 @@ TEST(bind, crosses_with_a_lambda_that_captures_bytes) {
   const auto add =
       ham::bind([base](const std::string& text) { return base + static_cast<int>(text.size()); }, std::string("ab"));
   EXPECT_EQ(there_and_back(add)(), 42);
+}
+
+TEST(bind, crosses_with_lambdas_with_captures_among_its_values) {
+  const long base = 40;
+  const auto add = [base](int value) { return base + value; };
+  // What GCC 12 takes a lambda for must not depend on whether a tuple has asked if it can be assigned.
+  using in_tuple = std::tuple<std::remove_const_t<decltype(add)>>;
+  static_assert(!std::is_copy_assignable_v<in_tuple>);
+  const auto apply = ham::bind(
+      [](const auto& first, const std::string& text, int value) { return text + std::to_string(first(value)); }, add,
+      std::string("is "));
+  static_assert(msg::crosses<std::remove_const_t<decltype(apply)>>);
+  EXPECT_EQ(there_and_back(apply)(2), "is 42");
+  static_assert(msg::crosses<in_tuple>);
+  EXPECT_EQ(std::get<0>(there_and_back(in_tuple(add)))(1), 41);
+}
+
+TEST(bind, takes_a_lambda_with_captures_that_was_in_a_tuple) {
+  const int base = 40;
+  const auto add = [base](const std::vector<int>& more) { return base + more.front(); };
+  static_assert(!std::is_copy_assignable_v<std::tuple<std::remove_const_t<decltype(add)>>>);
+  const auto bound_add = ham::bind(add, std::vector<int>{2, 3});
+  EXPECT_EQ(there_and_back(bound_add)(), 42);
+}
+
+TEST(bind, takes_an_empty_lambda_without_default_constructor) {
+  const auto twice = [&](const std::string& text) { return text + text; };
+  static_assert(std::is_empty_v<decltype(twice)> && !std::is_default_constructible_v<decltype(twice)>);
+  static_assert(!std::is_copy_assignable_v<std::tuple<std::remove_const_t<decltype(twice)>>>);
+  EXPECT_EQ(there_and_back(ham::bind(twice, std::string("ab")))(), "abab");
 }
 
 TEST(bind, sends_nothing_of_what_is_empty) {

@@ -12,6 +12,7 @@
 #include "ham/error.hpp"
 #include "ham/msg/active_msg.hpp"
 #include "ham/msg/f2f.hpp"
+#include "ham/msg/library_entry.hpp"
 
 namespace {
 
@@ -133,6 +134,63 @@ TEST(HandlerTable, LateHandlersGetKeysBehindTheOthers) {
   EXPECT_EQ(handler_table::local().find(late.key()), &late);
   EXPECT_EQ(entry_of<1>().key(), old_key);
   EXPECT_EQ(before.find(old_key), &entry_of<1>()) << "old tables stay valid";
+  EXPECT_EQ(before.find(late.key()), &late) << "and know later keys by the newest one";
+  EXPECT_EQ(before.name(late.key()), handler_table::local().name(late.key()));
+  EXPECT_EQ(before.find(late.key() + 1000), nullptr);
+}
+
+// ---- libraries
+
+void through(void*) {}
+
+TEST(HandlerTable, HandlersOfLibrariesAreReachedThroughStandIns) {
+  static constinit handler_entry known{typeid(numbered<110>), handler_kind::call, nullptr, [] { return std::string(); },
+                                       0};
+  static constinit handler_entry added{typeid(numbered<111>), handler_kind::call, nullptr, [] { return std::string(); },
+                                       0};
+  known.enlist();
+  handler_table::refresh();
+  const handler_table& before = handler_table::local();
+  int owner = 0;
+  const std::vector<handler_entry*> entries = handler_table::linked_by([] { added.enlist(); });
+  EXPECT_EQ(entries, std::vector<handler_entry*>{&added});
+  handler_table::add_library(&through, &owner);
+  const std::uint32_t key = added.key();
+  EXPECT_GE(key, before.size());
+  const auto* const stand_in = static_cast<const library_entry*>(before.find(key));
+  EXPECT_EQ(stand_in->handler, &through);
+  EXPECT_EQ(stand_in->owner, &owner);
+  EXPECT_EQ(&stand_in->function, &added);
+  EXPECT_EQ(stand_in->key(), key);
+  EXPECT_EQ(before.find(known.key()), &known);
+
+  handler_table::remove_library(entries);
+  EXPECT_EQ(added.key(), invalid_key);
+  const handler_entry* const gone = before.find(key);
+  ASSERT_NE(gone, nullptr) << "calls that are on their way get an answer";
+  EXPECT_THROW(gone->handler(nullptr), ham::call_error);
+  EXPECT_NE(before.name(key).find("unloaded"), std::string::npos);
+  EXPECT_EQ(before.find(known.key()), &known);
+
+  handler_table::link_again(entries);
+  handler_table::add_library(&through, &owner);
+  EXPECT_EQ(added.key(), key) << "the same name and layout: peers may have kept the key";
+  EXPECT_EQ(before.find(key)->handler, &through);
+}
+
+TEST(HandlerTable, KeysOfUnloadedLibrariesAreNotUsedForAnythingElse) {
+  static std::string layout = "i4->i4";
+  static constinit handler_entry changing{typeid(numbered<112>), handler_kind::call, nullptr, [] { return layout; }, 0};
+  handler_table::refresh();
+  const std::vector<handler_entry*> entries = handler_table::linked_by([] { changing.enlist(); });
+  handler_table::add_library(&through, nullptr);
+  const std::uint32_t key = changing.key();
+  handler_table::remove_library(entries);
+  layout = "i8->i8";
+  handler_table::link_again(entries);
+  handler_table::add_library(&through, nullptr);
+  EXPECT_NE(changing.key(), key);
+  EXPECT_THROW(handler_table::local().find(key)->handler(nullptr), ham::call_error);
 }
 
 TEST(HandlerTable, ResolveRegistersAnEntryThatNobodyLinked) {

@@ -6,6 +6,8 @@
 
 #include <malloc.h>
 
+#include <ham/offload/graph.hpp>
+
 #include <atomic>
 #include <new>
 
@@ -62,6 +64,7 @@ bool others_sleep() {
   return true;
 }
 int add(int a, int b) { return a + b; }
+double half(double value) { return value / 2; }
 struct parcel {
   double values[5];
 };
@@ -166,6 +169,26 @@ TEST_F(allocation, put_and_get) {
     offload::put_sync(here, at, 64);
     offload::get_sync(at, here, 64);
   });
+}
+
+TEST_F(allocation, replays_of_a_graph) {
+  runtime rt(nodes("shm:2"));
+  offload::graph g;
+  auto in = g.input<double>();
+  auto at = g.call(
+      1, [](double value, int more) { return value + more; }, in, 1);
+  for (int i = 0; i < 3; ++i) at = g.call(i % 2 + 1, fn<&half>, at);
+  auto last = g.repeat(
+      at, [&](offload::graph_value<double> value) { return g.call(2, fn<&half>, g.call(1, fn<&half>, value)); },
+      [](double value) { return value < 1; });
+  auto step = g.compile(last);
+  const auto replay = [&step] { EXPECT_LT(step(50.0).get(), 1); };
+  const unsigned long other_before = [&] {
+    expect_no_allocation(2000, replay);
+    return offload::sync(2, fn<&count>);
+  }();
+  for (int i = 0; i < 2000; ++i) replay();
+  EXPECT_EQ(offload::sync(2, fn<&count>) - other_before, 0U) << "on the other target";
 }
 
 }  // namespace

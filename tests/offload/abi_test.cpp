@@ -39,7 +39,8 @@ TEST(abi, of_received_calls) {
   EXPECT_EQ(offsetof(incoming_call, payload), 16U);
   EXPECT_EQ(offsetof(incoming_call, call), 32U);
   EXPECT_EQ(offsetof(incoming_call, decoded), 56U);
-  EXPECT_EQ(sizeof(incoming_call), 64U);
+  EXPECT_EQ(offsetof(incoming_call, sink), 64U);
+  EXPECT_EQ(sizeof(incoming_call), 72U);
 }
 
 }  // namespace

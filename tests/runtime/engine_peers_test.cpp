@@ -139,6 +139,7 @@ class slow_job final : public detail::job {
   node_t spawn(const std::string&, const std::string&, std::int64_t) override { return -1; }
   void remove(node_t, std::chrono::milliseconds) override {}
   void supervise(node_t, offload::supervision) override {}
+  void on_output(node_t, offload::output_handler) override {}
 };
 
 TEST_F(engine_peers, a_deadline_bounds_the_first_connection) {

@@ -54,6 +54,9 @@ constexpr sample samples[] = {{setting::tcp_security, "off", "force-off"},
                               {setting::veo_application, "/a.so", "/b.so"},
                               {setting::log, "info", "debug,tcp=off"},
                               {setting::recorder, "off", "on"},
+                              {setting::trace, "run.pftrace", "other.pftrace"},
+                              {setting::metrics, "9464", "9465"},
+                              {setting::output, "lines", "/tmp/lines"},
                               {setting::fault, "f:request:0", "*:reply=5ms:0.5:7"}};
 
 void expect_now(setting which, const char* value) {

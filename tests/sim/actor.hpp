@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ham/offload/group.hpp"
 #include "sim/callees.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/workload.hpp"
@@ -49,6 +51,8 @@ class actor {
     }
     for (pending& one : pending_) settle(one);
     pending_.clear();
+    for (group_call& one : group_calls_) settle(one);
+    group_calls_.clear();
     buffers_.clear();
     objects_.clear();
     contexts_.clear();
@@ -83,6 +87,23 @@ class actor {
     bool has_deadline = false;
     bool has_token = false;
     bool asked = false;  ///< or may be, by another thread
+  };
+  /// A call of a group: one of the oracle's for each node, with numbers from `first` on.
+  struct group_call {
+    std::optional<offload::future<offload::group_result<std::int64_t>>> results;
+    std::optional<offload::future<chain_link>> reduced;  ///< this, or the results
+    std::vector<node_t> nodes;
+    call_number first = 0;
+    std::int64_t value = 0;
+    bool polls = false;  ///< for a stop
+    bool has_deadline = false;
+    bool asked = false;    ///< to stop
+    bool at_once = false;  ///< and then nothing is waited for
+  };
+  /// A group that is called more than once. Where no node is lost its calls begin in order, on each node.
+  struct known_group {
+    offload::group all;
+    std::vector<std::uint32_t> streams;  ///< one for each node
   };
   struct remote_queue {
     offload::context queue;
@@ -213,6 +234,14 @@ class actor {
   void settle_anywhere(pending& one);
   void map(offload::pool& workers, random_source& random);
   void event_loop(random_source& random);
+  void group(random_source& random);
+  [[nodiscard]] known_group& any_group(random_source& random);
+  [[nodiscard]] group_call start(known_group& to, random_source& random);
+  void stop(group_call& one, random_source& random);
+  void settle(group_call& one);
+  void expect_results(const group_call& one, const offload::group_result<std::int64_t>& results);
+  void expect_reduced(group_call& one);
+  void expect_failed(const group_call& one, call_number call, const std::exception_ptr& why);
   void member(step kind, random_source& random);
   void fault(step kind, random_source& random);
 
@@ -230,6 +259,8 @@ class actor {
   std::vector<remote_memory> buffers_;
   std::vector<remote_counter> objects_;
   std::vector<remote_queue> contexts_;
+  std::vector<known_group> groups_;
+  std::vector<group_call> group_calls_;
 };
 
 }  // namespace ham::sim

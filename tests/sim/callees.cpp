@@ -86,6 +86,37 @@ std::int64_t until_stopped(call_number call) {
 
 namespace {
 
+/// Of the node that executes a call of a group.
+call_number member_of(call_number first) {
+  const auto at = this_call::group_position();
+  if (!at) running->fail("a function of a group does not know its position");
+  return first + static_cast<call_number>(*at);
+}
+
+}  // namespace
+
+std::int64_t work_of_member(call_number first, std::int64_t value, std::int64_t takes_ns) {
+  return work(member_of(first), value, takes_ns);
+}
+
+std::int64_t until_member_is_stopped(call_number first) { return until_stopped(member_of(first)); }
+
+chain_link link_of(call_number call, std::int64_t value) {
+  return {2 * std::uint64_t{call} + 3, static_cast<std::uint64_t>(result_of(call, value))};
+}
+
+chain_link chained(const chain_link& first, const chain_link& then) {
+  return {first.first * then.first, first.second * then.first + then.second};
+}
+
+chain_link link_of_member(call_number first, std::int64_t value, std::int64_t takes_ns) {
+  const call_number call = member_of(first);
+  static_cast<void>(work(call, value, takes_ns));
+  return link_of(call, value);
+}
+
+namespace {
+
 enum class end_of_call : std::uint8_t { by_itself, stopped, late };
 
 /// A call that a function makes, which is stopped with it, and has no more time.

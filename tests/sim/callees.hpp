@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ham/offload.hpp"
+#include "ham/offload/group.hpp"
 #include "ham/offload/pool.hpp"
 #include "sim/oracle.hpp"
 
@@ -37,6 +39,15 @@ std::int64_t until_stopped(call_number call);
 /// Calls until_stopped on another node, as `inner`; then work, as the next number, which a stopped function cannot;
 /// then work behind a shield, as the number after that. Gives whether it was stopped.
 std::int64_t until_stopped_there(call_number call, node_t to, call_number inner);
+
+// Of groups: the calls of the nodes have numbers from `first` on, in their order.
+std::int64_t work_of_member(call_number first, std::int64_t value, std::int64_t takes_ns);
+std::int64_t until_member_is_stopped(call_number first);
+/// What is reduced: functions x -> factor * x + sum, one behind the other, modulo 2^64. Their order matters.
+using chain_link = std::pair<std::uint64_t, std::uint64_t>;
+[[nodiscard]] chain_link link_of(call_number call, std::int64_t value);
+[[nodiscard]] chain_link chained(const chain_link& first, const chain_link& then);
+chain_link link_of_member(call_number first, std::int64_t value, std::int64_t takes_ns);
 
 /// A number that depends on each of the values and on their order.
 [[nodiscard]] std::int64_t sum_of(const std::int32_t* values, std::size_t count);

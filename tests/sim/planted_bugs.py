@@ -99,7 +99,7 @@ FOCUS = {
     "lost-wake-up": "--medium loopback",
     "no-fence-in-arm": "--medium loopback",
     "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,try,join,stream,"
-                         "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,restart,add-node,remove-node,stop,cut,kill,kill-host",
+                         "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,restart,add-node,remove-node,stop,cut,kill,kill-host",
 }
 
 # Found, but by so few seeds that `make test` does not look for them.

@@ -37,6 +37,7 @@ enum class step : std::uint8_t {
   then_call,
   pool,
   event_loop,
+  group,
   restart,
   add_node,
   remove_node,

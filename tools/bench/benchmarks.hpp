@@ -69,6 +69,9 @@ namespace ham::inline v0::bench {
 
 /// One call for 1 to 256 targets along the tree of a group, beside one call to each; who sends how many messages.
 [[nodiscard]] report run_groups(const settings& how);
+/// Replays of recorded graphs - dependent calls on one target and over two, a repeat - beside the same calls one by
+/// one.
+[[nodiscard]] report run_graphs(const settings& how);
 
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);

@@ -1,22 +1,65 @@
-// ham-trace: what the nodes of a job do, and did last.
+// ham-trace: what the nodes of a job do, and did last; traces of jobs, for people.
 // link: ham::ham
-#include "last.hpp"
-
 #include <ham/offload/detail/standard_descriptors.hpp>
+#include <ham/offload/trace.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "last.hpp"
+#include "report.hpp"
+#include "timeline.hpp"
+
+namespace {
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw std::runtime_error("cannot read " + path);
+  return content;
+}
+
+/// A page that is there is replaced.
+void write_page(const std::string& path, const ham::trace::shown_trace& trace, const std::string& title) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  ham::trace::write_timeline(file, trace, title);
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path);
+  std::printf("timeline: %s\n", path.c_str());
+}
+
+void report(const std::string& path, const std::string& page) {
+  const ham::trace::shown_trace trace = ham::trace::read_pftrace(content_of(path));
+  ham::trace::print_report(std::cout, ham::trace::report_of(trace), trace);
+  std::cout.flush();
+  if (page != "none") write_page(page.empty() ? path + ".html" : page, trace, path);
+}
+
+void join(const std::string& path) {
+  const ham::trace::contents made = ham::trace::join(path);
+  std::printf("%s: %zu nodes, %zu calls, %llu events dropped\n", path.c_str(), made.nodes, made.calls,
+              static_cast<unsigned long long>(made.dropped));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   ham::detail::occupy_standard_descriptors();
-  CLI::App app("ham-trace: what the nodes of a job do, and did last.");
+  CLI::App app("ham-trace: what the nodes of a job do, and did last; traces of jobs, for people.");
   app.require_subcommand(1);
   std::int64_t pid = 0;
   std::size_t events = 10;
+  std::string trace;
+  std::string page;
   CLI::App* const last = app.add_subcommand(
       "last",
       "the last events of a process and of the others of its job on this machine, also of those that have died");
@@ -24,9 +67,21 @@ int main(int argc, char** argv) {
       ->required()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{INT32_MAX}));
   last->add_option("-n,--events", events, "of each thread, at most")->capture_default_str();
+  CLI::App* const reporting =
+      app.add_subcommand("report", "where the time of calls went, by function, and a page with the timeline");
+  reporting->add_option("TRACE", trace, "what HAM_TRACE named")->required();
+  reporting->add_option("--html", page, "the page; none: it is not written; default TRACE.html");
+  CLI::App* const joining =
+      app.add_subcommand("join", "makes a trace of TRACE.parts, which a host that was killed left");
+  joining->add_option("TRACE", trace, "what HAM_TRACE named")->required();
   CLI11_PARSE(app, argc, argv);
   try {
-    ham::trace::print_last(std::cout, ham::read_recordings(pid), events);
+    if (*reporting)
+      report(trace, page);
+    else if (*joining)
+      join(trace);
+    else
+      ham::trace::print_last(std::cout, ham::read_recordings(pid), events);
     std::cout.flush();
     return std::cout ? 0 : 1;
   } catch (const std::exception& problem) {

@@ -4,7 +4,6 @@
 //   sync(1, ham::bind([](const std::string& name, int k) { ... }, name), 3);    // instead of [name](int k) { ... }
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <string>
 #include <tuple>
@@ -81,8 +80,8 @@ requires(msg::crosses<Callable> && (msg::crosses<Values> && ...)) struct codec<b
     if constexpr (std::is_default_constructible_v<Callable>) {
       return Callable{};
     } else {
-      std::byte nothing[sizeof(Callable)]{};
-      return std::bit_cast<Callable>(nothing);
+      constexpr std::byte nothing[sizeof(Callable)]{};
+      return msg::detail::object_from_bytes<Callable>(nothing);
     }
   }
   static bound from_parts(Callable callable, std::tuple<Values...> values) {

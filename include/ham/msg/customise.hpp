@@ -50,6 +50,20 @@ inline constexpr bool borrows_v<std::error_code> = true;
 template <>
 inline constexpr bool borrows_v<std::error_condition> = true;
 
+/// As std::is_trivially_copyable. GCC 12 denies that of lambdas with captures as soon as something, such as std::tuple,
+/// has asked whether they can be assigned; which it is must not depend on what was asked before.
+template <class Value>
+consteval bool is_copied_by_bytes() {
+  if constexpr (std::is_trivially_copyable_v<Value>)
+    return true;
+  else if constexpr (!std::is_class_v<Value> || !std::is_trivially_copy_constructible_v<Value>)
+    return false;
+  else
+    return std::is_trivially_move_constructible_v<Value> && std::is_trivially_destructible_v<Value> &&
+           !std::is_default_constructible_v<Value> && !std::is_copy_assignable_v<Value> &&
+           !std::is_move_assignable_v<Value>;
+}
+
 }  // namespace msg::detail
 
 /// Whether a value crosses as the bytes of its object: by default, if it is trivially copyable and not a pointer (nor a
@@ -59,7 +73,8 @@ inline constexpr bool borrows_v<std::error_condition> = true;
 /// silences the warning about them; as std::false_type to keep a type from crossing. Objects that cross so are not
 /// converted between nodes of different data layout: such calls are refused there.
 template <class Value>
-struct is_bitwise_copyable : std::bool_constant<std::is_trivially_copyable_v<Value> && !msg::detail::borrows_v<Value>> {
+struct is_bitwise_copyable
+    : std::bool_constant<msg::detail::is_copied_by_bytes<Value>() && !msg::detail::borrows_v<Value>> {
   using unless_specialised = void;  ///< internal
 };
 

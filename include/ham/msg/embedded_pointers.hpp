@@ -35,10 +35,12 @@ concept made_of_bytes = requires {
   typename std::bool_constant<(static_cast<void>(__builtin_bit_cast(Value, object_bytes<sizeof(Value)>{})), true)>;
 };
 
-/// Nothing can be said of large classes, and of those that there are no constants of.
+/// Nothing can be said of large classes, of those that there are no constants of, and of lambdas of which GCC 12 has
+/// forgotten that they are trivially copyable (is_copied_by_bytes).
 template <class Value>
-inline constexpr bool hides_pointer = sizeof(Value) <= max_constant_object&& __is_literal_type(Value) &&
-                                      !made_of_bytes<Value>;
+inline constexpr bool hides_pointer =
+    sizeof(Value) <= max_constant_object&& __is_literal_type(Value) && std::is_trivially_copyable_v<Value> &&
+    !made_of_bytes<Value>;
 
 template <class Member>
 inline constexpr bool is_pointer_member = !storable_v<std::remove_all_extents_t<Member>> ||
@@ -121,7 +123,7 @@ constexpr bool embeds_pointer() {
   } else if constexpr (std::is_aggregate_v<Value>) {
     return has_pointer_member<Value>();
   } else {
-    // Lambdas with captures. (GCC 12 forgets that they are trivially copyable when asked whether they can be assigned.)
+    // Lambdas with captures. Not to be asked whether they can be assigned: see is_copied_by_bytes.
     return !std::is_default_constructible_v<Value> && hides_pointer<Value>;
   }
 }

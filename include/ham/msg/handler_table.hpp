@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace ham::inline v0::msg {
 /// All handlers of this process, sorted by canonical name; the key of a handler is its index (paper 3, section 3.1).
 ///
 /// A table never changes once it is built. refresh() publishes a longer one; the old one stays valid for as long as the
-/// process lives, so references may be kept. All members may be called from any thread.
+/// process lives, so references may be kept: keys behind its own ones are looked up in the newest table. All members
+/// may be called from any thread.
 class handler_table {
  public:
   handler_table(const handler_table&) = delete;
@@ -29,16 +32,16 @@ class handler_table {
   }
 
   /// Picks up handlers of libraries that were loaded after the table was built. They get keys behind the existing
-  /// ones: no key ever changes, so this is safe at any time, but peers learn of them only from a new manifest.
+  /// ones: no key ever changes, so this is safe at any time. Peers learn of them when they call one, or are called.
   /// True if there was something new.
   static bool refresh();
 
   /// The handler of a key; nullptr for a key out of range or of an ambiguous name. One array access.
   [[nodiscard]] const handler_entry* find(std::uint32_t key) const noexcept {
-    return key < slot_count_ ? slots_[key] : nullptr;
+    return key < slot_count_ ? slots_[key] : find_later(key);
   }
 
-  /// Number of keys.
+  /// Number of keys that there were when it was built.
   [[nodiscard]] std::size_t size() const noexcept { return slot_count_; }
 
   /// Canonical name; the empty string for a key out of range, here and below.
@@ -56,6 +59,25 @@ class handler_table {
   /// True if several handlers of this process have this name.
   [[nodiscard]] bool duplicate(std::uint32_t key) const noexcept;
 
+  // ---- libraries that are loaded later (docs/decisions/0018-loaded-libraries.md)
+  /// The entries that are linked up while `load()` runs: those of the library that it loads, and of what that
+  /// needs. Other threads must not load libraries meanwhile.
+  template <class Load>
+  [[nodiscard]] static std::vector<handler_entry*> linked_by(Load load) {
+    const handler_entry* const before = newest_entry();
+    load();
+    return linked_since(before);
+  }
+  /// As refresh(), after a library was loaded. Peers that call new functions reach `through`, which finds the
+  /// library_entry, with its `owner`, in the call. Handlers whose names there are already add nothing, or make them
+  /// ambiguous.
+  static void add_library(handler_entry::handler_function through, void* owner);
+  /// Takes them away again. A call that comes for one fails with ham::call_error. Their keys are used again only for
+  /// functions of the same name and layout.
+  static void remove_library(std::span<handler_entry* const> entries);
+  /// Links entries up again that remove_library has taken away, and that are still there.
+  static void link_again(std::span<handler_entry* const> entries);
+
  private:
   friend class handler_entry;
 
@@ -64,11 +86,23 @@ class handler_table {
     std::string layout;
     std::vector<handler_entry*> entries;  // more than one: copies in several libraries, or duplicates
     bool duplicate = false;
+    std::shared_ptr<handler_entry> stand_in{};  // of a library that can be unloaded
+    std::string former_name{};                  // before its library was unloaded
+    std::string former_layout{};
+  };
+  struct library {
+    handler_entry::handler_function through;
+    void* owner;
   };
 
   explicit handler_table(std::vector<row> rows);
   static const handler_table& build();
-  static const handler_table* publish_unlocked();
+  static const handler_table* publish_unlocked(const library* of = nullptr);
+  static const handler_table* publish_rows_unlocked(std::vector<row> rows);
+  static const handler_entry* newest_entry();
+  static std::vector<handler_entry*> linked_since(const handler_entry* before);
+  [[nodiscard]] const handler_entry* find_later(std::uint32_t key) const noexcept;
+  [[nodiscard]] const row* row_of(std::uint32_t key) const noexcept;
 
   static std::atomic<const handler_table*> current_;
 

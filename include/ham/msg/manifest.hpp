@@ -13,6 +13,8 @@
 
 namespace ham::inline v0::msg {
 
+class handler_table;
+
 /// The list of handlers of one node in the order of their keys, and its data layout. A value: copies share nothing.
 class manifest {
  public:
@@ -35,6 +37,8 @@ class manifest {
 
   /// The manifest of the current handler table of this process.
   [[nodiscard]] static manifest local();
+  /// That of the handlers that there were when the table was built.
+  [[nodiscard]] static manifest of(const handler_table& table);
 
   /// Reads what serialise() wrote on another node. Trusts nothing: throws protocol_error for bytes that are too many or
   /// too few, unknown versions and kinds, two entries of one name, and names that are not printable. Allocates no more

@@ -63,8 +63,8 @@ class group {
   std::uint64_t runtime_ = 0;
 };
 
-/// A group with a deadline or a stop token: what within() and stoppable() give. Refers to the group, and is meant for
-/// the call that it stands in.
+/// A group whose calls have a deadline, or can be stopped: what within() and stoppable() give. Refers to the group, and
+/// is meant for the call that it stands in.
 class group_destination {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): async_all(group, ...)
@@ -90,10 +90,12 @@ class group_destination {
   std::optional<std::stop_token> token_;
 };
 
-/// A group whose calls have a deadline, and can be stopped by a token. The deadline travels along the tree, and the
-/// functions see it (this_call::deadline()). When it passes, nodes whose answers have not come have failed with
-/// ham::deadline_exceeded; so have those behind a node that has not answered. When the token is stopped, functions that
-/// have begun are told, and calls that wait are taken out of their queues.
+/// A group whose calls have a deadline, and can be stopped: by future::request_stop, or by a token. The deadline
+/// travels along the tree, and the functions see it (this_call::deadline()). When it passes, nodes whose answers have
+/// not come have failed with ham::deadline_exceeded; so have those behind a node that has not answered. A stop goes
+/// along the tree as the call did: functions that have begun are told, and give what they then return or throw; nodes
+/// on which the call waits, and those behind them, have ham::operation_cancelled, `not_run`. With when_stopped::at_once
+/// nodes that have not answered have it at once, `may_have_run`, and the stop goes along the tree all the same.
 template <class Rep, class Period>
 [[nodiscard]] group_destination within(const group& where, std::chrono::duration<Rep, Period> time) noexcept {
   return {where, within(destination(0), time).deadline_ns};
@@ -102,6 +104,9 @@ template <class Rep, class Period>
 [[nodiscard]] group_destination within(const group& where, std::chrono::duration<Rep, Period> time,
                                        std::stop_token token, when_stopped how = when_stopped::after_answer) {
   return {where, stoppable(within(destination(0), time)).deadline_ns, std::move(token), how};
+}
+[[nodiscard]] inline group_destination stoppable(const group& where) noexcept {
+  return {where, stoppable(destination(0)).deadline_ns};
 }
 [[nodiscard]] inline group_destination stoppable(const group& where, std::stop_token token,
                                                  when_stopped how = when_stopped::after_answer) {
@@ -112,8 +117,9 @@ template <class Rep, class Period>
 /// node its result, or the error with which it has failed. The future itself fails only if an answer cannot be read.
 /// Arguments are copied before it returns. Any thread. Blocks while the queues to the nodes that the caller sends to
 /// are full, at most until the deadline. The results of the nodes behind one node travel in one message, which must not
-/// be longer than it may be. future::request_stop does not reach the nodes; a token does. Throws ham::config_error if
-/// the runtime of the group has ended.
+/// be longer than it may be. future::request_stop stops the call on all nodes if it goes to a stoppable() group, or to
+/// one with a deadline or a token; else it takes the call out of the queues in which it has not begun, if it finds it
+/// there. Throws ham::config_error if the runtime of the group has ended.
 template <class Callable, class... Args>
 [[nodiscard]] auto async_all(const group_destination& to, const Callable& callable, const Args&... args)
     -> future<group_result<detail::result_of_call_t<Callable, const Args&...>>> {

@@ -147,4 +147,17 @@ struct statistics {
 };
 [[nodiscard]] statistics stats();
 
+/// What this node has exchanged with one other, or with itself, since the two met.
+struct peer_statistics {
+  std::uint64_t calls_sent = 0;      ///< to it: calls, pings and members of batches
+  std::uint64_t calls_executed = 0;  ///< of it, that arrived here
+  std::uint64_t bytes_sent = 0;      ///< in messages, 16 bytes of head each
+  std::uint64_t bytes_received = 0;
+  std::uint64_t waiting = 0;  ///< messages to it that wait for room right now
+  HAM_FIELDS(calls_sent, calls_executed, bytes_sent, bytes_received, waiting)
+};
+/// Of the calling thread's runtime; zeros: the two have not met. Does not connect, and does not block. Throws
+/// ham::call_error for a number that is no node.
+[[nodiscard]] peer_statistics stats_with(node_number node);
+
 }  // namespace ham::offload

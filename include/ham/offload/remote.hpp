@@ -152,7 +152,7 @@ class remote {
 /// Makes an owner of all its parts, for the library.
 struct detail::remote_access {
   template <class Object>
-  [[nodiscard]] static remote<Object> make(remote_ref<Object> what, std::uint64_t runtime) noexcept {
+  [[nodiscard]] static offload::remote<Object> make(remote_ref<Object> what, std::uint64_t runtime) noexcept {
     return {what, runtime};
   }
 };

@@ -68,6 +68,9 @@ struct runtime_options {
   std::string unobserved_errors{};                           ///< "report" or "ignore", see on_unobserved_error
   std::string log{};              ///< what the library tells on stderr: "debug", "info,tcp=debug"
   std::string recorder{};         ///< "on" or "off": the flight recorder, by the first runtime of the process
+  std::string trace{};            ///< the file for a trace of this job (docs/tracing.md)
+  std::size_t metrics = 0;        ///< the port of loopback for Prometheus (docs/monitoring.md); 0: HAM_METRICS
+  std::string output{};           ///< the folder for what targets print (docs/debugging.md)
   std::string veo_library{};      ///< the VEO library of veo and vedma targets
   std::string veo_application{};  ///< the application as a library for Vector Engines
   /// Calls and connections of this process that fail on purpose, for tests: "solve:reply=kill:0.01"; empty: HAM_FAULT,

@@ -113,9 +113,6 @@ class then_on_node {
   [[nodiscard]] const Function& function() const noexcept { return function_; }
 
  private:
-  // GCC 12 takes a lambda with captures for not trivially copyable once it has been part of a tuple, as it will be
-  // behind another then(): it has to be asked before.
-  static_assert(msg::crosses<Function> || !msg::crosses<Function>);
   Function function_;
 };
 

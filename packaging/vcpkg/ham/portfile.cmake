@@ -28,7 +28,7 @@ vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/ham)
 vcpkg_fixup_pkgconfig()
 if("tools" IN_LIST FEATURES)
-  vcpkg_copy_tools(TOOL_NAMES ham-bench ham-info ham-run ham-trace AUTO_CLEAN)
+  vcpkg_copy_tools(TOOL_NAMES ham-bench ham-info ham-run ham-top ham-trace AUTO_CLEAN)
 endif()
 
 file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include" "${CURRENT_PACKAGES_DIR}/debug/share")

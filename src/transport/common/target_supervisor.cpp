@@ -135,6 +135,7 @@ void target_supervisor::start_here(const plan& what, std::span<const std::byte> 
   if (what.command.front() == base::own_program_link)
     request.shown_name = base::target_name(base::own_program_name(), what.node);
   request.cpus = what.cpus;
+  request.output = what.output;
   request.inherited_fd = theirs.get();
   request.extra_environment = {"HAM_TARGET=" + transport_ + ":" + std::to_string(theirs.get())};
   supervisor_.start(what.node, request);

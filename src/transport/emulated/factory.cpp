@@ -20,7 +20,7 @@ class emulated_host final : public host_side {
     const emulated::medium& costs = static_cast<const emulated::group_medium&>(*group.settings).costs;
     std::vector<emulated::target_plan> all;
     for (start_plan& one : plans) {
-      all.push_back({{one.node, std::move(one.command), std::move(one.cores)}, costs, job.living});
+      all.push_back({{one.node, std::move(one.command), std::move(one.cores), one.output}, costs, job.living});
     }
     carrier_.start(all, job.nodes);
   }
@@ -53,6 +53,7 @@ class emulated_transport final : public starting_factory {
   [[nodiscard]] std::string trial() const override { return "emulated:1"; }
 
   [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
+  [[nodiscard]] bool redirects_output() const noexcept override { return true; }
   [[nodiscard]] host_parts make_host(node_t self, base::heap& memory, observer& to) const override {
     auto carrier = std::make_unique<emulated::host_transport>(self, memory.fd(), to);
     auto side = std::make_unique<emulated_host>(*carrier);

@@ -17,7 +17,7 @@ class shm_host final : public host_side {
   void start(const target_group&, std::vector<start_plan> plans, job_size job) override {
     std::vector<shm::target_plan> all;
     for (start_plan& one : plans) {
-      all.push_back({one.node, std::move(one.command), std::move(one.cores), std::move(one.environment)});
+      all.push_back({one.node, std::move(one.command), std::move(one.cores), std::move(one.environment), one.output});
     }
     carrier_.start(std::move(all), job.nodes);
   }
@@ -50,6 +50,7 @@ class shm_transport final : public starting_factory {
 
   [[nodiscard]] bool starts_own_program() const noexcept override { return true; }
   [[nodiscard]] company reaches() const noexcept override { return company::targets; }
+  [[nodiscard]] bool redirects_output() const noexcept override { return true; }
   [[nodiscard]] bool places_nodes() const noexcept override { return true; }
   [[nodiscard]] host_parts make_host(node_t self, base::heap& memory, observer& to) const override {
     auto carrier = shm::host_transport::make(self, memory.fd(), to);

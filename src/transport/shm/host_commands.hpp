@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "base/unique_fd.hpp"
 #include "ham/error.hpp"
 
@@ -19,6 +20,7 @@ struct target_plan {
   std::vector<std::string> command;      ///< program and arguments
   std::vector<int> cpus;                 ///< empty: anywhere
   std::vector<std::string> environment;  ///< NAME=value, in addition to this process's own
+  base::output_fds output = {};
 };
 
 class host_commands {

@@ -127,6 +127,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   if (plan.command.front() == base::own_program_link)
     request.shown_name = base::target_name(base::own_program_name(), plan.node);
   request.cpus = plan.cpus;
+  request.output = plan.output;
   request.inherited_fd = theirs.get();
   request.extra_environment = plan.environment;
   request.extra_environment.push_back("HAM_TARGET=shm:" + std::to_string(theirs.get()));

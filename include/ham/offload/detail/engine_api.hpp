@@ -134,6 +134,21 @@ void attach(call_slot& slot, continuation* what);
 
 // ---- receiving a call
 
+/// Takes the result of a call whose caller is not waiting for a reply message: a stage of a recorded graph. One of
+/// finish() and fail() is called, once, by the thread that executes the call.
+class result_sink {
+ public:
+  /// Memory for a result of `size` bytes; valid until finish(). Throws std::bad_alloc.
+  [[nodiscard]] virtual std::byte* begin(std::size_t size) = 0;
+  /// The result is there.
+  virtual void finish() noexcept = 0;
+  /// The call has failed with the exception that is being handled.
+  virtual void fail() noexcept = 0;
+
+ protected:
+  ~result_sink() = default;
+};
+
 /// A call that arrived. `payload` holds the arguments, valid while the handler runs.
 struct incoming_call {
   engine* at = nullptr;
@@ -142,8 +157,9 @@ struct incoming_call {
   std::uint32_t call = 0;
   const msg::handler_entry* function = nullptr;
   batch_reply* batch = nullptr;
-  bool decoded = false;    ///< the arguments were what they should be: what is thrown now is the function's
-  bool stoppable = false;  ///< it is a stoppable_call
+  bool decoded = false;         ///< the arguments were what they should be: what is thrown now is the function's
+  bool stoppable = false;       ///< it is a stoppable_call
+  result_sink* sink = nullptr;  ///< takes the result in place of `from`
 };
 
 /// One that its caller can stop.

@@ -20,7 +20,7 @@ class Ham(CMakePackage):
     variant("tls", default=True, description="TLS for the tcp transport")
     variant("mpi", default=False, description="The mpi transport, and with +veo MPI kernels")
     variant("veo", default=False, description="VEO API for ordinary machines")
-    variant("tools", default=True, description="ham-info, ham-run, ham-trace, ham-bench")
+    variant("tools", default=True, description="ham-info, ham-run, ham-top, ham-trace, ham-bench")
 
     depends_on("c", type="build", when="+mpi")
     depends_on("cxx", type="build")

@@ -1,0 +1,164 @@
+// The counters of a node of this process, in memory that other processes of the user find and read.
+//
+// Counting takes a load and a store in memory of the thread, or of the lock, that counts. Where there is no memory to
+// be shared, nothing but what the node itself asks for is counted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/counter_area.hpp"
+#include "base/unique_fd.hpp"
+
+namespace ham::inline v0::base {
+
+/// What the file of a node's counters is called, by which tools find it.
+inline constexpr const char* counter_file_name = "ham-counters";
+
+class own_counters;
+
+/// The row of a peer, given back when it goes. Without an area it is memory of its own.
+class counter_row_of_peer {
+ public:
+  counter_row_of_peer();
+  counter_row_of_peer(own_counters& of, counter_row& row) noexcept : of_(&of), row_(&row) {}
+  counter_row_of_peer(counter_row_of_peer&& other) noexcept;
+  counter_row_of_peer& operator=(counter_row_of_peer&&) = delete;
+  ~counter_row_of_peer();
+  [[nodiscard]] counter_row* operator->() const noexcept { return row_; }
+  [[nodiscard]] counter_row& operator*() const noexcept { return *row_; }
+
+ private:
+  own_counters* of_ = nullptr;  ///< nullptr: `row_` is its own
+  counter_row* row_;
+};
+
+/// All members may be called from any thread, unless said otherwise. Outlives the rows that it has given.
+class own_counters {
+ public:
+  /// Never fails: without memory it counts nothing, and says so in on().
+  explicit own_counters(std::int32_t node) noexcept;
+  own_counters(const own_counters&) = delete;
+  own_counters& operator=(const own_counters&) = delete;
+  ~own_counters();
+
+  [[nodiscard]] bool on() const noexcept { return area_ != nullptr; }
+  /// Of this process, the larger the later; never 0.
+  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
+  /// The file with the area; negative: there is none. Of this object.
+  [[nodiscard]] int file() const noexcept { return file_.get(); }
+
+  /// A row for a peer that nobody has. Throws std::bad_alloc.
+  [[nodiscard]] counter_row_of_peer claim_row(std::int32_t node);
+
+  // ---- how the node waits: the receiving lock is held
+  void note_asleep(bool asleep) noexcept {
+    if (on()) area_->head.asleep.store(asleep ? 1 : 0, std::memory_order_relaxed);
+  }
+  void count_sleep() noexcept {
+    if (on()) count_more(area_->head.sleeps, 1);
+  }
+  /// Without the lock: a thread has polled in vain.
+  void note_polled(std::int64_t now_ns) noexcept {
+    constexpr std::int64_t often_enough_ns = 1'000'000;  // spares the line, which other threads read
+    if (on() && now_ns - area_->head.polled_ns.load(std::memory_order_relaxed) > often_enough_ns)
+      area_->head.polled_ns.store(now_ns, std::memory_order_relaxed);
+  }
+
+  // ---- calls that wait
+  void count_set_aside(std::int32_t more) noexcept {
+    if (on()) area_->head.set_aside.fetch_add(static_cast<std::uint32_t>(more), std::memory_order_relaxed);
+  }
+  void count_in_contexts(std::int32_t more) noexcept {
+    if (on()) area_->head.in_contexts.fetch_add(static_cast<std::uint32_t>(more), std::memory_order_relaxed);
+  }
+  void count_in_pool(std::int32_t more) noexcept {
+    if (on()) area_->head.in_pool.fetch_add(static_cast<std::uint32_t>(more), std::memory_order_relaxed);
+  }
+
+  /// In a child after fork: what is counted there reaches nobody. Calls nothing that a fork forbids.
+  void detach_after_fork() noexcept;
+
+ private:
+  friend class counted_execution;
+  friend class counter_row_of_peer;
+
+  void give_back(counter_row& row) noexcept;
+  [[gnu::noinline, gnu::cold]] counter_thread* claim_thread() noexcept;
+  [[nodiscard]] bool is_shared(const counter_thread* block) const noexcept { return block == &area_->threads.back(); }
+
+  const std::uint64_t serial_;
+  counter_area* area_ = nullptr;
+  unique_fd file_;
+  std::mutex mutex_;             ///< guards what follows
+  std::uint32_t used_rows_ = 0;  ///< not what the area says, where others may write
+  std::vector<std::uint32_t> free_rows_;
+  std::array<std::uint32_t, counter_area::max_threads> threads_{};  ///< by whom blocks are used; 0: by nobody yet
+};
+
+class counted_execution;
+
+/// Of a thread: the block of the node that it has executed a call for last, and the innermost call that it executes.
+struct counter_cache {
+  std::uint64_t serial = 0;
+  counter_thread* block = nullptr;
+  counted_execution* innermost = nullptr;
+};
+extern constinit thread_local counter_cache this_counter_cache;
+
+/// While it lives, the calling thread executes a call for a node.
+class counted_execution {
+ public:
+  /// `begun`: read_ticks() of its begin; `in`: nullptr: it is not counted.
+  counted_execution(own_counters* in, std::uint64_t begun) noexcept {
+    if (in == nullptr || !in->on()) [[unlikely]]
+      return;
+    counter_cache& mine = this_counter_cache;
+    if (mine.serial != in->serial()) [[unlikely]] {
+      mine.block = in->claim_thread();
+      mine.serial = in->serial();
+    }
+    outer_ = std::exchange(mine.innermost, this);
+    block_ = mine.block;
+    shared_ = in->is_shared(block_);
+    begun_ = begun;
+    add(block_->depth, 1);
+  }
+  counted_execution(const counted_execution&) = delete;
+  counted_execution& operator=(const counted_execution&) = delete;
+  ~counted_execution() {
+    if (block_ == nullptr) [[unlikely]]
+      return;
+    this_counter_cache.innermost = outer_;
+    add(block_->depth, UINT32_MAX);  // one less
+    if (!counts_) return;
+    const std::uint64_t now = read_ticks();
+    const std::uint64_t took = now > begun_ ? now - begun_ : 0;  // cores need not agree to the tick
+    add(block_->ticks, took);
+    add(block_->took[time_buckets::of(took)], 1);
+  }
+  /// The innermost call of this thread was given to another one, which counts it.
+  static void leave_to_other() noexcept {
+    if (this_counter_cache.innermost != nullptr) this_counter_cache.innermost->counts_ = false;
+  }
+
+ private:
+  template <class Word, class More>
+  void add(Word& to, More more) const noexcept {
+    if (shared_) [[unlikely]]
+      to.fetch_add(more, std::memory_order_relaxed);
+    else
+      count_more(to, more);
+  }
+
+  counter_thread* block_ = nullptr;
+  counted_execution* outer_ = nullptr;
+  std::uint64_t begun_ = 0;
+  bool shared_ = false;
+  mutable bool counts_ = true;
+};
+
+}  // namespace ham::base

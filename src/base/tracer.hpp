@@ -1,0 +1,194 @@
+// How threads write the events of a trace: into chunks of a file that is mapped, without locks and system calls but for
+// the next chunk. Off, it costs who asks a load of a word that nobody writes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/recorder.hpp"
+#include "base/ticks.hpp"
+#include "base/trace_part.hpp"
+
+namespace ham::inline v0::base {
+
+/// 0: nothing is traced; else which of the traces of this process.
+extern constinit std::atomic<std::uint32_t> trace_session;
+[[nodiscard]] inline bool tracing() noexcept { return trace_session.load(std::memory_order_relaxed) != 0; }
+
+class traced_execution;
+
+/// The events of one thread. To be used while tracing() only, where nothing else is said.
+class thread_tracer {
+ public:
+  void add(std::int32_t node, const trace_event& one) noexcept {
+    const bool fits = next_ != end_ && node == node_ && session_ == trace_session.load(std::memory_order_relaxed);
+    if (!fits && !claim(node, 1)) [[unlikely]]
+      return;
+    store_event(*next_++, one);
+  }
+  /// The same for the node of the thread's last event, else the process's.
+  void add(const trace_event& one) noexcept { add(node_, one); }
+  /// Of the last event; negative: there was none.
+  [[nodiscard]] std::int32_t node() const noexcept { return node_; }
+
+  // ---- a call, from its begin until its answer
+  void begin_call(std::uint32_t function, std::size_t bytes) noexcept {
+    call_function_ = function;
+    call_bytes_ = bytes;
+    if (call_begun_ == 0) call_begun_ = read_ticks();
+  }
+  /// It was waited for room, or the like, from then on.
+  void expect_call() noexcept { call_begun_ = read_ticks(); }
+  /// Its message is complete, but not seen by its receiver yet. Gives the ticks.
+  [[nodiscard]] std::uint64_t end_call() noexcept { return call_sent_ = read_ticks(); }
+  void add_call(trace_kind kind, std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call,
+                std::uint64_t sent) noexcept {
+    const std::uint64_t begun = std::exchange(call_begun_, 0);
+    add(node, trace_event::make(kind, begun == 0 ? sent : begun, sent,
+                                trace_event::pair(static_cast<std::uint32_t>(peer), call_bytes_),
+                                trace_event::pair(function, call)));
+    call_ = call;
+  }
+  [[nodiscard]] std::uint32_t call_function() const noexcept { return call_function_; }
+  [[nodiscard]] std::size_t call_bytes() const noexcept { return call_bytes_; }
+  void add_settled(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
+    settled_call_ = call;
+    settled_ = read_ticks();
+    add(node, trace_event::make(trace_kind::settled, settled_, settled_, static_cast<std::uint32_t>(peer),
+                                trace_event::pair(function, call)));
+  }
+  /// When a wait for a call begins and ends that this thread has made, or settled, last: its clock need not be read
+  /// again.
+  [[nodiscard]] std::uint64_t begin_wait(std::uint32_t call) noexcept {
+    settled_ = 0;
+    const std::uint64_t sent = std::exchange(call_sent_, 0);
+    return sent != 0 && call == call_ ? sent : read_ticks();
+  }
+  [[nodiscard]] std::uint64_t end_wait(std::uint32_t call) const noexcept {
+    return settled_ != 0 && call == settled_call_ ? settled_ : read_ticks();
+  }
+
+  // ---- of the call that the thread executes
+  void begin_reply() noexcept;
+  void end_reply() noexcept;
+  void mark_queued() noexcept;
+
+  // ---- the program's own
+  /// What stands for a name in events. Any text; the first 200 bytes count.
+  [[nodiscard]] std::uint64_t number_of(std::int32_t node, std::string_view name) noexcept;
+
+ private:
+  friend class traced_execution;
+  friend class trace_of_process;
+  friend void detach_tracer_after_fork() noexcept;
+  [[gnu::noinline, gnu::cold]] bool claim(std::int32_t node, std::size_t events) noexcept;
+
+  trace_event* next_ = nullptr;
+  trace_event* end_ = nullptr;
+  std::int32_t node_ = -1;
+  std::uint32_t session_ = 0;
+  std::uint64_t call_begun_ = 0;
+  std::uint64_t call_sent_ = 0;
+  std::size_t call_bytes_ = 0;
+  std::uint32_t call_function_ = 0;
+  std::uint32_t call_ = 0;
+  std::uint32_t settled_call_ = 0;
+  std::uint64_t settled_ = 0;
+  traced_execution* innermost_ = nullptr;
+  static constexpr std::size_t max_known = 16;
+  std::uint64_t known_[max_known] = {};  ///< names that are in the file already
+  void* chunk_ = nullptr;                ///< what is mapped
+  std::size_t chunk_bytes_ = 0;
+  bool ended_ = false;
+};
+
+extern constinit thread_local thread_tracer this_tracer;
+
+/// While it lives, the calling thread executes a call of `peer` on `node`. At any time.
+class traced_execution {
+ public:
+  traced_execution(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
+    if (tracing()) [[unlikely]]
+      begin(node, peer, function, call);
+  }
+  traced_execution(const traced_execution&) = delete;
+  traced_execution& operator=(const traced_execution&) = delete;
+  ~traced_execution() {
+    if (begun_ != 0) [[unlikely]]
+      end();
+  }
+
+ private:
+  friend class thread_tracer;
+  void begin(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
+    begun_ = read_ticks();
+    node_ = node;
+    peer_ = peer;
+    what_ = trace_event::pair(function, call);
+    outer_ = std::exchange(this_tracer.innermost_, this);
+  }
+  void end() noexcept;
+
+  std::uint64_t begun_ = 0;
+  std::int32_t node_;
+  std::int32_t peer_;
+  std::uint64_t what_;
+  std::uint64_t reply_begun_ = 0;
+  std::uint64_t reply_ended_ = 0;
+  traced_execution* outer_;
+  bool queued_ = false;
+};
+
+inline void thread_tracer::begin_reply() noexcept {
+  if (innermost_ != nullptr) innermost_->reply_begun_ = read_ticks();
+}
+inline void thread_tracer::end_reply() noexcept {
+  if (innermost_ != nullptr) innermost_->reply_ended_ = read_ticks();
+}
+inline void thread_tracer::mark_queued() noexcept {
+  if (innermost_ != nullptr) innermost_->queued_ = true;
+}
+
+/// What the calling thread does until its end, unless it is given up. At any time.
+class traced_time {
+ public:
+  /// `whom`, `what`: as in the event.
+  explicit traced_time(trace_kind kind, std::uint64_t whom = 0, std::uint64_t what = 0) noexcept
+      : begun_(tracing() ? read_ticks() : 0), whom_(whom), what_(what), kind_(kind) {}
+  traced_time(const traced_time&) = delete;
+  traced_time& operator=(const traced_time&) = delete;
+  ~traced_time() {
+    if (begun_ != 0 && tracing()) [[unlikely]]
+      this_tracer.add(trace_event::make(kind_, begun_, read_ticks(), whom_, what_));
+  }
+
+ private:
+  const std::uint64_t begun_;
+  const std::uint64_t whom_;
+  const std::uint64_t what_;
+  const trace_kind kind_;
+};
+
+/// What a process traces, and where to.
+struct trace_setup {
+  std::int32_t node = 0;
+  std::uint64_t job = 0;
+  std::string path;  ///< of the new file, which is there before; empty: memory that goes with the process
+  recorder_names names = nullptr;
+  std::uint64_t max_bytes = std::uint64_t{4} << 30;
+};
+
+/// Threads of this process trace from now on. False: they do already. Throws ham::config_error. Any thread.
+bool begin_trace(const trace_setup& how);
+/// They do not any more; what a thread is just writing may come later. Any thread.
+void end_trace() noexcept;
+/// The file of the last trace, -1: there was none. Stays open until the next begins.
+[[nodiscard]] int trace_file() noexcept;
+
+/// In a child after fork: the file is the parent's.
+void detach_tracer_after_fork() noexcept;
+
+}  // namespace ham::base

@@ -1,0 +1,238 @@
+// Parts on this machine are files of a folder beside the trace, so that they outlive their nodes; others are fetched.
+#include "job/job_trace.hpp"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/numbers.hpp"
+#include "base/settings.hpp"
+#include "base/tracer.hpp"
+#include "ham/offload/call.hpp"
+#include "ham/offload/trace.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/tracing.hpp"
+#include "trace/join.hpp"
+
+namespace ham::inline v0 {
+namespace detail {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr int clock_round_trips = 32;
+constexpr std::chrono::seconds max_wait{5};
+constexpr const char* part_prefix = "node-";
+
+template <class... Values>
+void warn(const char* format, Values... values) {
+  base::log("trace", base::log_level::warning, format, values...);
+}
+
+/// A further trace of this process has its number in its name: run.2.pftrace.
+std::string path_of_next_trace(const std::string& setting) {
+  static std::atomic<unsigned> traces{0};
+  const unsigned number = ++traces;
+  fs::path path = fs::absolute(setting);
+  if (number > 1)
+    path.replace_filename(path.stem().string() + "." + std::to_string(number) + path.extension().string());
+  return path.string();
+}
+
+bool is_part(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return name.starts_with(part_prefix) &&
+         base::parse_integer(std::string_view(name).substr(std::strlen(part_prefix)), 0, INT32_MAX).has_value();
+}
+
+void remove_parts(const std::string& folder) {
+  std::error_code problem;
+  for (const auto& file : fs::directory_iterator(folder, problem))
+    if (is_part(file.path())) fs::remove(file.path(), problem);
+}
+
+/// An empty folder. Throws ham::config_error.
+void make_folder(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0) return;
+  if (errno != EEXIST)
+    throw config_error("cannot make the folder " + folder + " (" + std::strerror(errno) +
+                       "); choose another file by HAM_TRACE");
+  const base::unique_fd host(::open(file_of_part(folder, 0).c_str(), O_RDONLY | O_CLOEXEC));
+  if (host && ::flock(host.get(), LOCK_EX | LOCK_NB) != 0)
+    throw config_error(folder + " is in use by another job; choose another file by HAM_TRACE");
+  remove_parts(folder);
+}
+
+/// In place of what was there, when it is complete.
+trace::join_result write_complete(const std::string& path, const trace::job_parts& parts) {
+  const std::string draft = path + ".part";
+  std::ofstream file(draft, std::ios::binary | std::ios::trunc);
+  const trace::join_result result = trace::write_trace(parts, file);
+  file.close();
+  if (!file || ::rename(draft.c_str(), path.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    ::unlink(draft.c_str());
+    throw config_error("cannot write " + path + " (" + why + ")");
+  }
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<job_trace> job_trace::start(engine& host) {
+  const std::string setting = base::text_of(base::setting::trace);
+  if (setting.empty() || base::tracing()) return nullptr;
+  try {
+    std::random_device random;
+    const std::uint64_t job = std::uint64_t{random()} << 32U | random();
+    std::unique_ptr<job_trace> made(new job_trace(host, path_of_next_trace(setting), job));
+    make_folder(made->folder_);
+    if (!start_tracing(host.self(), job, file_of_part(made->folder_, host.self()))) return nullptr;
+    made->goes_on_.store(true);
+    static_cast<void>(::flock(base::trace_file(), LOCK_EX | LOCK_NB));
+    return made;
+  } catch (const std::exception& problem) {
+    warn("this job is not traced: %s", problem.what());
+    return nullptr;
+  }
+}
+
+job_trace::job_trace(engine& host, std::string path, std::uint64_t job)
+    : host_(host), path_(std::move(path)), folder_(folder_of_parts(path_)), job_(job) {}
+
+job_trace::~job_trace() { finish(); }
+
+/// The shortest of some round trips says how far the clocks are apart.
+void job_trace::measure_clocks(const std::vector<node_t>& nodes) {
+  for (const node_t node : nodes) {
+    try {
+      for (int i = 0; i < clock_round_trips; ++i)
+        offload::sync(offload::within(host_.exactly(node), max_wait), fn<&trace_control::ping>);
+    } catch (const std::exception& problem) {
+      warn("the clock of node %d is not measured: %s", node, problem.what());
+    }
+  }
+}
+
+/// Holds no lock: while it waits, the thread executes calls, which may add nodes.
+void job_trace::add(const std::vector<node_t>& nodes) noexcept {
+  if (!goes_on_.load()) return;
+  const engine_scope scope(&host_);
+  try {
+    std::vector<node_t> begun;
+    std::vector<std::pair<node_t, offload::future<void>>> begins;
+    for (const node_t node : nodes)
+      begins.emplace_back(node, offload::async(offload::within(host_.exactly(node), max_wait),
+                                               fn<&trace_control::begin>, folder_, job_));
+    for (auto& [node, one] : begins) {
+      if (const std::exception_ptr why = one.error(); why == nullptr) {
+        begun.push_back(node);
+        continue;
+      }
+      warn("node %d is not traced", node);
+    }
+    measure_clocks(begun);
+  } catch (const std::exception& problem) {
+    warn("nodes are not traced: %s", problem.what());
+  }
+}
+
+std::vector<std::byte> job_trace::fetch_part(node_t node, std::uint64_t bytes) {
+  constexpr std::uint64_t piece = std::uint64_t{1} << 20;
+  std::vector<std::byte> all;
+  while (all.size() < bytes) {
+    const std::vector<std::byte> next = offload::sync(offload::within(host_.exactly(node), max_wait),
+                                                      fn<&trace_control::read>, std::uint64_t{all.size()}, piece);
+    if (next.empty()) break;
+    all.insert(all.end(), next.begin(), next.end());
+  }
+  return all;
+}
+
+/// Of nodes that have no part in the folder. A node that does not answer is left with what is there.
+std::vector<std::vector<std::byte>> job_trace::fetch_parts() {
+  std::vector<node_t> nodes = host_.peers.ready_nodes(host_.self());
+  measure_clocks(nodes);
+  std::vector<std::pair<node_t, offload::future<std::uint64_t>>> ends;
+  for (const node_t node : nodes) {
+    try {
+      ends.emplace_back(node, offload::async(offload::within(host_.exactly(node), max_wait), fn<&trace_control::end>));
+    } catch (const std::exception&) {  // it is lost
+      continue;
+    }
+  }
+  std::vector<std::vector<std::byte>> parts;
+  for (auto& [node, one] : ends) {
+    try {
+      if (const std::uint64_t bytes = one.get(); bytes != 0) parts.push_back(fetch_part(node, bytes));
+    } catch (const std::exception& problem) {
+      warn("of node %d there is in the trace what it has left: %s", node, problem.what());
+    }
+  }
+  return parts;
+}
+
+void job_trace::finish() noexcept {
+  if (!goes_on_.exchange(false)) return;
+  const engine_scope scope(&host_);
+  try {
+    const std::vector<std::vector<std::byte>> fetched = fetch_parts();
+    stop_tracing();
+    trace::job_parts parts = read_trace_parts(folder_, job_);
+    for (const std::vector<std::byte>& one : fetched)
+      if (auto part = base::parse_trace_part(one); part && part->job == job_) parts.push_back(std::move(*part));
+    const trace::join_result result = write_complete(path_, parts);
+    remove_parts(folder_);
+    ::rmdir(folder_.c_str());
+    if (result.dropped != 0)
+      warn("%llu events are not in %s: there was no room for them", static_cast<unsigned long long>(result.dropped),
+           path_.c_str());
+  } catch (const std::exception& problem) {
+    stop_tracing();
+    warn("%s is not written, its parts are in %s: %s", path_.c_str(), folder_.c_str(), problem.what());
+  }
+}
+
+std::vector<base::trace_part> read_trace_parts(const std::string& folder, std::uint64_t job) {
+  std::vector<base::trace_part> parts;
+  std::error_code problem;
+  for (const auto& file : fs::directory_iterator(folder, problem)) {
+    if (!is_part(file.path())) continue;
+    if (auto part = base::parse_trace_part(bytes_of_file(file.path().string()))) parts.push_back(std::move(*part));
+  }
+  if (job == 0) {
+    for (const base::trace_part& one : parts)
+      if (one.node == 0 || job == 0) job = one.job;
+  }
+  std::erase_if(parts, [job](const base::trace_part& one) { return one.job != job; });
+  return parts;
+}
+
+}  // namespace detail
+
+trace::contents trace::join(const std::string& path) {
+  const std::string folder = ham::detail::folder_of_parts(path);
+  const job_parts parts = ham::detail::read_trace_parts(folder, 0);
+  if (parts.empty()) {
+    throw config_error(
+        "there are no parts of a trace in " + folder +
+        " (its host has joined them, or HAM_TRACE named another file); give the name that HAM_TRACE had");
+  }
+  const join_result result = ham::detail::write_complete(path, parts);
+  return {result.nodes, result.calls, result.dropped, result.max_backwards_ns};
+}
+
+}  // namespace ham

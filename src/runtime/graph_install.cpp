@@ -1,0 +1,167 @@
+// Compiled graphs: how nodes get their parts, again when one was started again, and lose them at the end.
+#include <bit>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/forks.hpp"
+#include "runtime/graph_replays.hpp"
+#include "runtime/pool_state.hpp"
+
+namespace ham::inline v0::offload::detail {
+
+/// One thread installs at a time.
+class graph_replays::installing {
+ public:
+  explicit installing(graph_replays& of) : of_(of) {
+    std::thread::id nobody;
+    mine_ = of_.installing_.compare_exchange_strong(nobody, std::this_thread::get_id());
+    if (!mine_ && nobody == std::this_thread::get_id())
+      throw call_error(
+          "a graph is replayed while this very thread installs it (a call or a continuation came in between); replay "
+          "it "
+          "on another thread, or later");
+  }
+  installing(const installing&) = delete;
+  installing& operator=(const installing&) = delete;
+  ~installing() {
+    if (mine_) of_.installing_.store(std::thread::id());
+  }
+  explicit operator bool() const noexcept { return mine_; }
+
+ private:
+  graph_replays& of_;
+  bool mine_;
+};
+
+void graph_replays::install() {
+  at_.graphs.enlist(*this);
+  try {
+    static_cast<void>(renew_installation(0));
+  } catch (...) {
+    at_.graphs.remove(*this);
+    throw;
+  }
+}
+
+/// No replay is in flight: they have failed with the loss that asks for this.
+/// False: the deadline passed before a node was started again.
+bool graph_replays::renew_installation(std::int64_t deadline_ns) {
+  const installing turn(*this);
+  if (!turn) {
+    at_.progress_until(base::now_ns() + 100'000);
+    return deadline_ns == 0 || base::now_ns() < deadline_ns;
+  }
+  if (!stale_.exchange(false, std::memory_order_acq_rel)) return true;
+  try {
+    std::vector<node_t> processes;
+    for (const node_t node : plan_.nodes) {
+      processes.push_back(at_.process_of(node, deadline_ns));
+      if (processes.back() >= 0) continue;
+      stale_.store(true, std::memory_order_release);
+      return false;
+    }
+    std::shared_ptr<const installation> fresh = install_parts_on(processes);
+    at_.waits.lock();
+    std::swap(where_, fresh);
+    at_.waits.unlock();
+    if (fresh != nullptr) uninstall(*fresh);
+    return true;
+  } catch (...) {
+    stale_.store(true, std::memory_order_release);
+    throw;
+  }
+}
+
+std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std::span<const node_t> processes) {
+  auto made = std::make_shared<installation>();
+  const engine_scope scope(&at_);
+  std::vector<part_plan> parts = plan_.parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) set_keys(parts[i], i, processes[i]);
+  const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1));
+  made->parts.push_back({at_.self(), at_.graphs.reserve()});
+  for (std::size_t i = 0; i < ids.size(); ++i) made->parts.push_back({processes[i + 1], ids[i]});
+  for (part_plan& one : parts) one.parts = made->parts;
+  try {
+    made->own = std::make_shared<graph_part>(at_, at_.self(), parts.front(), shared_from_this(), plan_.transfers);
+    at_.graphs.install(made->parts.front().id, made->own);
+    install_parts(at_, std::span<const part_plan>(parts).subspan(1));
+  } catch (...) {
+    uninstall(*made);
+    throw;
+  }
+  return made;
+}
+
+/// Also checks that the node is there, and has the functions.
+void graph_replays::set_keys(part_plan& part, std::size_t index, node_t process) const {
+  for (std::size_t i = 0; i < part.stages.size(); ++i) {
+    msg::handler_entry* const function = plan_.functions[index][i];
+    if (function == nullptr) continue;
+    try {
+      part.stages[i].key = at_.calls_out.key_on(*at_.peer_of(process), *function);
+    } catch (const call_error& problem) {
+      throw call_error(name_of_stage(part.stages[i].number, part.stages[i].name) + " of a graph: " + problem.what(),
+                       problem.reason());
+    }
+  }
+}
+
+void graph_replays::uninstall(const installation& old) noexcept {
+  for (std::size_t part = 1; part < old.parts.size(); ++part) send_release(at_, old.parts[part]);
+  at_.graphs.release(old.parts.front().id);
+}
+
+/// Parts keep this object, and it keeps its own part: that ends here, also behind the end of the runtime.
+void graph_replays::close() noexcept {
+  std::shared_ptr<const installation> last;
+  if (find_engine(runtime_) == nullptr) {
+    where_.swap(last);
+    return;
+  }
+  try {
+    while (in_flight() != 0) {
+      call_slot& mine = *make_local_slot(at_);
+      bool waits = false;
+      locked([&] { waits = in_flight() != 0 && list_waiting(mine); });
+      if (!waits) {
+        at_.calls.cancel(mine);
+        continue;
+      }
+      wait_slot(mine, INT64_MAX);
+      if (!release_awaited(mine)) break;
+    }
+  } catch (const std::exception&) {  // no memory to wait
+  }
+  at_.graphs.remove(*this);
+  at_.waits.lock();
+  where_.swap(last);
+  at_.waits.unlock();
+  if (last != nullptr && !at_.is_ending()) uninstall(*last);
+}
+
+// ---- what the templates call
+
+std::shared_ptr<graph_replays> compile_graph(const graph_recording& graph, std::uint32_t result,
+                                             const graph_shape& shape) {
+  if (shape.in_flight == 0 || shape.in_flight > part_plan::max_frames)
+    throw config_error("a graph allows " + std::to_string(shape.in_flight) + " replays in flight; allow 1 to " +
+                       std::to_string(part_plan::max_frames));
+  engine& at = current();
+  const auto frames = static_cast<std::uint32_t>(std::bit_ceil(shape.in_flight));
+  graph_plan plan = divide_graph(finish_recording(graph, result, shape.inputs), at.self(), frames);
+  auto made = std::make_shared<graph_replays>(at, std::move(plan), shape.decode, shape.in_flight);
+  made->install();
+  return made;
+}
+
+void check_inputs(const graph_replays& of, std::span<const std::type_info* const> types) { of.check_inputs(types); }
+replay_ticket enter_replay(graph_replays& of, const replay_options& how, std::span<const std::size_t> sizes) {
+  return of.enter(how, sizes);
+}
+void send_replay(graph_replays& of, const replay_ticket& entered, const replay_options& how) { of.send(entered, how); }
+void abandon_replay(graph_replays& of, const replay_ticket& entered) noexcept { of.abandon(entered); }
+void close_graph(graph_replays& of) noexcept { of.close(); }
+std::size_t replays_in_flight(const graph_replays& of) { return of.in_flight(); }
+
+}  // namespace ham::offload::detail

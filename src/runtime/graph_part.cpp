@@ -1,0 +1,391 @@
+// How a node executes its part of a graph: values are kept in frames, and stages begin when all is there.
+#include "runtime/graph_part.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "base/recorder.hpp"
+#include "core/peer.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/graph_parts.hpp"
+
+namespace ham::inline v0::detail {
+
+using offload::detail::graph_argument;
+using offload::detail::no_stage;
+using offload::detail::part_stage;
+using offload::detail::part_target;
+using offload::detail::stage_kind;
+
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+/// As it is now: its library may have been unloaded since. Throws ham::call_error.
+const msg::handler_entry& function_of(const engine& at, const part_stage& stage) {
+  const msg::handler_entry* const function = msg::handler_table::local().find(stage.key);
+  if (function == nullptr || function->kind != msg::handler_kind::call)
+    throw call_error("a graph calls function " + std::to_string(stage.key) + " of node " + std::to_string(at.self()) +
+                         ", which has no such one",
+                     call_error_reason::unknown_function);
+  return *function;
+}
+
+void copy_value(bytes& to, std::span<const std::byte> from) { to.assign(from.begin(), from.end()); }
+
+}  // namespace
+
+/// Stages that may begin, in the order in which they became so; and the result of the replay, once it is there.
+struct graph_part::ready_list {
+  stage_run* first = nullptr;
+  stage_run* last = nullptr;
+  bool finished = false;
+  std::span<const std::byte> result{};
+};
+
+/// One stage in one frame: takes the result of its call, or the end of its transfer. Who has begun it and who ends it
+/// may be two threads: the second one of them goes on.
+class graph_part::stage_run final : public result_sink, public continuation {
+ public:
+  enum class phase : std::uint8_t { begun, left, ended, failed };
+
+  stage_run() noexcept : continuation{[](continuation* self) { static_cast<stage_run*>(self)->transferred(); }} {}
+
+  std::byte* begin(std::size_t size) override;
+  void finish() noexcept override { end(phase::ended); }
+  void fail() noexcept override;
+  /// The slot of its transfer has settled.
+  void transferred() noexcept;
+  /// Whether who has begun it goes on with it; else who ends it does.
+  [[nodiscard]] bool ended_meanwhile() noexcept {
+    return now_.exchange(phase::left, std::memory_order_acq_rel) != phase::begun;
+  }
+  [[nodiscard]] bool has_ended() const noexcept { return now_.load(std::memory_order_acquire) != phase::begun; }
+
+  graph_part* part = nullptr;
+  frame* in = nullptr;
+  stage_run* next_ready = nullptr;
+  call_slot* moved = nullptr;
+  std::atomic<std::uint32_t> pending{0};
+  std::uint32_t number = 0;  // within the part
+  bool failed = false;
+  std::shared_ptr<graph_part> kept;  // while another thread ends it
+  bytes payload;                     // of several sources
+  std::atomic<phase> now_{phase::begun};
+
+ private:
+  void end(phase how) noexcept {
+    failed = how == phase::failed;
+    if (now_.exchange(how, std::memory_order_acq_rel) == phase::left) part->resume(*this);
+  }
+};
+
+struct graph_part::frame {
+  std::uint32_t replay = 0;          // under the lock of the part, as the next two
+  std::uint32_t users = 0;           // threads, and stages that end on another one
+  bool replaced = false;             // goes with the last user
+  std::atomic<bool> stopped{false};  // no further stage begins
+  std::vector<bytes> values;
+  std::vector<stage_run> stages;
+};
+
+// ---- stages that run
+
+std::byte* graph_part::stage_run::begin(std::size_t size) {
+  bytes& value = in->values[number];
+  value.resize(size);
+  return value.data();
+}
+
+void graph_part::stage_run::fail() noexcept {
+  part->report(*in, number, std::current_exception());
+  end(phase::failed);
+}
+
+void graph_part::stage_run::transferred() noexcept {
+  call_slot& slot = *std::exchange(moved, nullptr);
+  if (std::exception_ptr why = see_failure(slot); why != nullptr) {
+    drop_failure(slot);
+    part->report(*in, number, std::move(why));
+    end(phase::failed);
+  } else {
+    release_slot(slot);
+    end(phase::ended);
+  }
+}
+
+// ---- frames
+
+graph_part::graph_part(engine& at, node_t from, plan what, std::shared_ptr<replay_observer> observer, transfers moves)
+    : at_(at), from_(from), plan_(std::move(what)), observer_(std::move(observer)), transfers_(std::move(moves)) {
+  check_part(plan_);
+  for (const part_stage& one : plan_.stages) {
+    if (static_cast<stage_kind>(one.kind) == stage_kind::call) static_cast<void>(function_of(at_, one));
+  }
+  for (std::uint32_t i = 0; i < plan_.frames; ++i) frames_.push_back(make_frame());
+}
+
+graph_part::~graph_part() = default;
+
+std::unique_ptr<graph_part::frame> graph_part::make_frame() {
+  auto made = std::make_unique<frame>();
+  made->values.resize(plan_.values());
+  made->stages = std::vector<stage_run>(plan_.stages.size());
+  for (std::uint32_t i = 0; i < made->stages.size(); ++i) {
+    made->stages[i].part = this;
+    made->stages[i].in = made.get();
+    made->stages[i].number = i;
+  }
+  return made;
+}
+
+void graph_part::reset(frame& of, std::uint32_t replay) noexcept {
+  of.replay = replay;
+  of.stopped.store(false, std::memory_order_relaxed);
+  for (stage_run& one : of.stages) one.pending.store(plan_.stages[one.number].needs, std::memory_order_relaxed);
+}
+
+/// The frame of a replay, for a while; nullptr: it is over, or was given up.
+graph_part::frame* graph_part::enter(std::uint32_t replay) noexcept {
+  const std::lock_guard guard(mutex_);
+  std::unique_ptr<frame>& place = frames_[replay % plan_.frames];
+  const auto later = static_cast<std::int32_t>(replay - place->replay);  // numbers wrap around
+  if (later < 0) return nullptr;
+  if (later > 0) {
+    if (place->users != 0) {
+      try {
+        std::unique_ptr<frame> fresh = make_frame();
+        place->stopped.store(true, std::memory_order_relaxed);
+        place->replaced = true;
+        static_cast<void>(place.release());  // its last user frees it
+        place = std::move(fresh);
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
+    }
+    reset(*place, replay);
+  }
+  if (place->stopped.load(std::memory_order_relaxed)) return nullptr;
+  ++place->users;
+  return place.get();
+}
+
+void graph_part::leave(frame& of) noexcept {
+  std::unique_lock guard(mutex_);
+  const bool last = --of.users == 0 && of.replaced;
+  guard.unlock();
+  if (last) delete &of;
+}
+
+// ---- what arrives
+
+void graph_part::start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept {
+  frame* const in = enter(replay);
+  if (in == nullptr) return;
+  ready_list ready;
+  try {
+    msg::reader from(inputs);
+    for (std::size_t i = 0; i < plan_.inputs; ++i) {
+      const auto size = from.number<std::uint32_t>();
+      copy_value(in->values[plan_.stages.size() + plan_.ports.size() + i], from.view(size));
+    }
+    from.expect_end();
+    count_down(*in, plan_.starting, ready);
+  } catch (...) {
+    report(*in, 0, std::current_exception());
+  }
+  go_on(*in, ready);
+}
+
+void graph_part::deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept {
+  if (port >= plan_.ports.size()) return;
+  frame* const in = enter(replay);
+  if (in == nullptr) return;
+  ready_list ready;
+  try {
+    copy_value(in->values[plan_.stages.size() + port], value);
+    count_down(*in, plan_.ports[port], ready);
+  } catch (...) {
+    report(*in, plan_.ports[port].empty() ? 0 : plan_.ports[port].front(), std::current_exception());
+  }
+  go_on(*in, ready);
+}
+
+void graph_part::abort(std::uint32_t replay) noexcept {
+  frame* const in = enter(replay);
+  if (in == nullptr) return;
+  in->stopped.store(true, std::memory_order_relaxed);
+  leave(*in);
+}
+
+bool graph_part::is_neighbour(node_t node) const noexcept {
+  for (const std::uint32_t one : plan_.neighbours) {
+    if (plan_.parts[one].node == node) return true;
+  }
+  return false;
+}
+
+// ---- stages
+
+/// Each of these stages waits for one thing less. What may begin waits anew, for its next iteration.
+void graph_part::count_down(frame& of, const std::vector<std::uint32_t>& stages, ready_list& ready) noexcept {
+  for (const std::uint32_t one : stages) {
+    stage_run& stage = of.stages[one];
+    if (stage.pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+    stage.pending.store(plan_.stages[one].needs_again, std::memory_order_relaxed);
+    stage.next_ready = nullptr;
+    (ready.first == nullptr ? ready.first : ready.last->next_ready) = &stage;
+    ready.last = &stage;
+  }
+}
+
+/// The result is told when the frame is free again: a later replay may begin at once.
+void graph_part::go_on(frame& in, ready_list& ready) noexcept {
+  run(in, ready);
+  const std::uint32_t replay = in.replay;
+  leave(in);
+  if (ready.finished) observer_->on_result(replay, ready.result);
+}
+
+void graph_part::run(frame& in, ready_list& ready) noexcept {
+  while (ready.first != nullptr) {
+    stage_run& stage = *std::exchange(ready.first, ready.first->next_ready);
+    if (in.stopped.load(std::memory_order_relaxed)) return;
+    stage.now_.store(stage_run::phase::begun, std::memory_order_relaxed);
+    stage.failed = false;
+    begin(stage, ready);
+    if (!stage.has_ended()) {
+      {
+        const std::lock_guard guard(mutex_);
+        ++in.users;  // of who ends it
+      }
+      stage.kept = shared_from_this();
+      if (!stage.ended_meanwhile()) continue;
+      stage.kept.reset();
+      leave(in);
+    }
+    complete(stage, ready);
+  }
+}
+
+/// Another thread has begun the stage, and has gone on without it.
+void graph_part::resume(stage_run& stage) noexcept {
+  const std::shared_ptr<graph_part> self = std::move(stage.kept);
+  ready_list ready;
+  complete(stage, ready);
+  go_on(*stage.in, ready);
+}
+
+void graph_part::begin(stage_run& stage, ready_list& ready) noexcept {
+  try {
+    switch (static_cast<stage_kind>(plan_.stages[stage.number].kind)) {
+      case stage_kind::call: begin_call(stage); return;
+      case stage_kind::transfer: begin_transfer(stage); return;
+      case stage_kind::entry:
+        if (!plan_.stages[stage.number].sources.empty())
+          copy_value(stage.in->values[stage.number], source(*stage.in, stage.number, 0));
+        break;
+      case stage_kind::finish:
+        ready.result = gather(stage);
+        ready.finished = true;
+        break;
+      case stage_kind::decision:
+      case stage_kind::input: break;
+    }
+    stage.finish();
+  } catch (...) {
+    stage.fail();
+  }
+}
+
+void graph_part::begin_call(stage_run& stage) {
+  const msg::handler_entry& function = function_of(at_, plan_.stages[stage.number]);
+  incoming_call call{&at_, &at_.own, gather(stage), 0, &function};
+  call.sink = &stage;
+  const std::uint64_t begun = base::read_ticks();
+  const base::recorded_execution recorded(from_, function.key(), plan_.stages[stage.number].number, begun);
+  const base::counted_execution counted(&at_.counters, begun);
+  try {
+    function.handler(&call);
+  } catch (...) {
+    call_failed(call);
+  }
+}
+
+void graph_part::begin_transfer(stage_run& stage) {
+  const engine_scope scope(&at_);
+  stage.moved = transfers_[plan_.stages[stage.number].key]();
+  if (stage.moved->settled())
+    stage.transferred();
+  else
+    attach(*stage.moved, &stage);
+}
+
+/// The value of a source of a stage.
+std::span<const std::byte> graph_part::source(const frame& of, std::uint32_t stage, std::size_t index) const noexcept {
+  const graph_argument& from = plan_.stages[stage].sources[index];
+  return from.value == no_stage ? from.bytes : of.values[from.value];
+}
+
+/// The arguments of a stage, one behind the other; of a single one, where it lies.
+std::span<const std::byte> graph_part::gather(stage_run& stage) {
+  const std::size_t count = plan_.stages[stage.number].sources.size();
+  if (count == 0) return {};
+  if (count == 1) return source(*stage.in, stage.number, 0);
+  stage.payload.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::span<const std::byte> one = source(*stage.in, stage.number, i);
+    stage.payload.insert(stage.payload.end(), one.begin(), one.end());
+  }
+  return stage.payload;
+}
+
+/// The iteration has ended: the loop has its value, or begins again with it.
+void graph_part::decide(stage_run& stage, ready_list& ready) {
+  frame& in = *stage.in;
+  const std::span<const std::byte> last = source(in, stage.number, 1);
+  if (last.size() != 1) throw protocol_error("a condition of a graph that is no truth value");
+  const bool ends = last[0] != std::byte{0};
+  const std::uint32_t to = ends ? stage.number : plan_.stages[stage.number].entry;
+  const graph_argument& value = plan_.stages[stage.number].sources[0];
+  if (value.value != to) copy_value(in.values[to], source(in, stage.number, 0));
+  fan_out(in, to, ready);
+}
+
+void graph_part::complete(stage_run& stage, ready_list& ready) noexcept {
+  frame& in = *stage.in;
+  if (stage.failed || in.stopped.load(std::memory_order_relaxed)) return;
+  try {
+    if (static_cast<stage_kind>(plan_.stages[stage.number].kind) == stage_kind::decision)
+      decide(stage, ready);
+    else
+      fan_out(in, stage.number, ready);
+  } catch (const node_failure& loss) {  // of a part that it was sent to
+    if (observer_ != nullptr)
+      observer_->on_lost(loss.node(), loss.what());
+    else
+      send_loss(at_, plan_.parts[0], loss.node(), loss.what());
+  } catch (...) {
+    report(in, stage.number, std::current_exception());
+  }
+}
+
+/// What waits for a stage: other nodes first, which then work while this one does.
+void graph_part::fan_out(frame& of, std::uint32_t stage, ready_list& ready) {
+  const part_stage& ended = plan_.stages[stage];
+  for (const part_target& to : ended.targets) {
+    const std::span<const std::byte> value =
+        to.with_value ? std::span<const std::byte>(of.values[stage]) : std::span<const std::byte>();
+    send_to_part(at_, plan_.parts[to.part], of.replay, to.port, value);
+  }
+  count_down(of, ended.next, ready);
+}
+
+void graph_part::report(const frame& of, std::uint32_t stage, std::exception_ptr why) noexcept {
+  if (observer_ != nullptr)
+    observer_->on_failed(of.replay, plan_.stages[stage].number, std::move(why));
+  else
+    send_failure(at_, plan_.parts[0], of.replay, plan_.stages[stage].number, plan_.stages[stage].name, why);
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,95 @@
+// The part of a compiled graph that one node executes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/graph_plan.hpp"
+
+namespace ham::inline v0::detail {
+
+class engine;
+
+/// Where the end of replays is told: on the node that has compiled the graph. Nobody holds a lock.
+class replay_observer {
+ public:
+  virtual ~replay_observer() = default;
+  virtual void on_result(std::uint32_t replay, std::span<const std::byte> value) noexcept = 0;
+  /// `why` is what the stage has thrown.
+  virtual void on_failed(std::uint32_t replay, std::uint32_t stage, std::exception_ptr why) noexcept = 0;
+  /// A node of the graph cannot be reached by another one of it.
+  virtual void on_lost(node_t node, const std::string& why) noexcept = 0;
+};
+
+/// Each replay has a frame: the values of the part, and what its stages still wait for. Frames are made once and used
+/// again by a later replay. If something of an earlier one, which was given up, still runs in its frame, the later one
+/// gets a fresh frame, and the old one goes with what runs.
+///
+/// A stage begins on the thread that brings the last of what it waits for. All members may be called from any thread,
+/// which holds no lock and keeps the part from going meanwhile.
+class graph_part : public std::enable_shared_from_this<graph_part> {
+ public:
+  using plan = offload::detail::part_plan;
+  using transfers = std::vector<offload::detail::graph_transfer>;
+
+  /// `from`: the node that has compiled the graph. `observer`, `transfers`: there; else none. Throws ham::call_error
+  /// for a plan that cannot be executed here.
+  graph_part(engine& at, node_t from, plan what, std::shared_ptr<replay_observer> observer = {}, transfers moves = {});
+  graph_part(const graph_part&) = delete;
+  graph_part& operator=(const graph_part&) = delete;
+  ~graph_part();
+
+  /// A replay begins. `inputs`: each with its size, 32 bits, in front.
+  void start(std::uint32_t replay, std::span<const std::byte> inputs) noexcept;
+  /// A stage of another part has ended.
+  void deliver(std::uint32_t replay, std::uint32_t port, std::span<const std::byte> value) noexcept;
+  /// No further stage of the replay begins.
+  void abort(std::uint32_t replay) noexcept;
+
+  [[nodiscard]] node_t from() const noexcept { return from_; }
+  [[nodiscard]] const plan& of() const noexcept { return plan_; }
+  /// Whether that node has a part which this one sends to or hears of.
+  [[nodiscard]] bool is_neighbour(node_t node) const noexcept;
+  [[nodiscard]] const std::shared_ptr<replay_observer>& observer() const noexcept { return observer_; }
+
+ private:
+  struct frame;
+  class stage_run;
+  struct ready_list;
+
+  [[nodiscard]] frame* enter(std::uint32_t replay) noexcept;
+  [[nodiscard]] std::unique_ptr<frame> make_frame();
+  void leave(frame& of) noexcept;
+  void reset(frame& of, std::uint32_t replay) noexcept;
+  void count_down(frame& of, const std::vector<std::uint32_t>& stages, ready_list& ready) noexcept;
+  void go_on(frame& in, ready_list& ready) noexcept;
+  void run(frame& in, ready_list& ready) noexcept;
+  void begin(stage_run& stage, ready_list& ready) noexcept;
+  void begin_call(stage_run& stage);
+  void begin_transfer(stage_run& stage);
+  void decide(stage_run& stage, ready_list& ready);
+  void complete(stage_run& stage, ready_list& ready) noexcept;
+  void fan_out(frame& of, std::uint32_t stage, ready_list& ready);
+  void resume(stage_run& stage) noexcept;
+  [[nodiscard]] std::span<const std::byte> source(const frame& of, std::uint32_t stage,
+                                                  std::size_t index) const noexcept;
+  [[nodiscard]] std::span<const std::byte> gather(stage_run& stage);
+  void report(const frame& of, std::uint32_t stage, std::exception_ptr why) noexcept;
+
+  engine& at_;
+  const node_t from_;
+  const plan plan_;
+  const std::shared_ptr<replay_observer> observer_;
+  const transfers transfers_;
+  std::mutex mutex_;  ///< guards the next, and of each frame what says so
+  std::vector<std::unique_ptr<frame>> frames_;
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,290 @@
+// Parts of graphs by number, and the messages of replays, which are pings.
+#include "runtime/graph_parts.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/renew.hpp"
+#include "core/remote_exception.hpp"
+#include "ham/offload/call.hpp"
+#include "runtime/always_runs.hpp"
+#include "runtime/end_of_handle.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::inline v0::detail {
+
+using offload::detail::part_address;
+using offload::detail::part_plan;
+
+// ---- parts of this node
+
+namespace {
+
+/// Numbers of one process are taken for those of another one only if both begin alike: a node that was started again
+/// must not answer for the one before.
+std::uint64_t first_part_number() noexcept {
+  std::uint32_t random = 0;
+  if (::getrandom(&random, sizeof random, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof random))
+    random = static_cast<std::uint32_t>(base::now_ns());
+  return std::uint64_t{random | 1U} << 32U;
+}
+
+/// Tells the node of a graph, once no lock is held, that a part has lost another one.
+struct loss_report : continuation {
+  loss_report(engine& node, const part_address& origin, node_t which, const std::string& reason)
+      : continuation{[](continuation* self) {
+          auto* const me = static_cast<loss_report*>(self);
+          send_loss(*me->at, me->to, me->lost, me->why);
+          delete me;
+        }},
+        at(&node),
+        to(origin),
+        lost(which),
+        why(reason) {}
+  engine* at;
+  part_address to;
+  node_t lost;
+  std::string why;
+};
+
+}  // namespace
+
+graph_parts::graph_parts(engine& at, ready_queue& due) noexcept : at_(at), due_(due), last_(first_part_number()) {}
+
+std::uint64_t graph_parts::reserve() {
+  const std::lock_guard guard(mutex_);
+  places_.push_back({++last_, {}});
+  return last_;
+}
+
+void graph_parts::install(std::uint64_t id, std::shared_ptr<graph_part> part) {
+  const std::lock_guard guard(mutex_);
+  if (place* const one = place_of(id); one != nullptr && one->part == nullptr) {
+    one->part = std::move(part);
+    return;
+  }
+  throw call_error("a part of a graph for a place that this node does not have; compile graphs by offload::graph");
+}
+
+std::shared_ptr<graph_part> graph_parts::find(std::uint64_t id) const noexcept {
+  const std::lock_guard guard(mutex_);
+  const place* const one = place_of(id);
+  return one == nullptr ? std::shared_ptr<graph_part>() : one->part;
+}
+
+/// The lock is held. Numbers grow, and with them what is listed.
+const graph_parts::place* graph_parts::place_of(std::uint64_t id) const noexcept {
+  const auto found = std::lower_bound(places_.begin(), places_.end(), id,
+                                      [](const place& one, std::uint64_t wanted) { return one.id < wanted; });
+  return found == places_.end() || found->id != id ? nullptr : &*found;
+}
+
+void graph_parts::release(std::uint64_t id) noexcept {
+  std::shared_ptr<graph_part> gone;  // ends behind the lock
+  const std::lock_guard guard(mutex_);
+  place* const found = place_of(id);
+  if (found == nullptr) return;
+  gone = std::move(found->part);
+  places_.erase(places_.begin() + (found - places_.data()));
+}
+
+std::size_t graph_parts::installed() const noexcept {
+  const std::lock_guard guard(mutex_);
+  return places_.size();
+}
+
+void graph_parts::enlist(replay_owner& one) {
+  at_.waits.lock();
+  try {
+    owners_.push_back(&one);
+  } catch (...) {
+    at_.waits.unlock();
+    throw;
+  }
+  at_.waits.unlock();
+}
+
+void graph_parts::remove(replay_owner& one) noexcept {
+  at_.waits.lock();
+  std::erase(owners_, &one);
+  at_.waits.unlock();
+}
+
+void graph_parts::lose(node_t node, const std::string& why) noexcept {
+  for (replay_owner* const one : owners_) one->lose(node);
+  std::vector<std::shared_ptr<graph_part>> gone;
+  const std::lock_guard guard(mutex_);
+  try {
+    for (place& one : places_) {
+      if (one.part == nullptr) continue;
+      const bool is_over = one.part->from() == node;
+      if (is_over) {
+        gone.push_back(std::move(one.part));
+        one.id = 0;
+      } else if (one.part->from() != at_.self() && !at_.is_ending() && one.part->is_neighbour(node)) {
+        due_.push(new loss_report(at_, one.part->of().parts[0], node, why));
+      }
+    }
+  } catch (const std::bad_alloc&) {  // the graph's node sees the loss as well, unless it is that of a connection only
+  }
+  std::erase_if(places_, [](const place& one) { return one.id == 0; });
+}
+
+bool graph_parts::expire(call_slot& slot) noexcept {
+  return std::any_of(owners_.begin(), owners_.end(), [&](replay_owner* one) { return one->expire(slot); });
+}
+
+bool graph_parts::stop(call_slot& slot) noexcept {
+  return std::any_of(owners_.begin(), owners_.end(), [&](replay_owner* one) { return one->stop(slot); });
+}
+
+void graph_parts::clear() noexcept {
+  std::vector<place> gone;
+  const std::lock_guard guard(mutex_);
+  gone.swap(places_);
+  owners_.clear();
+}
+
+void graph_parts::detach_after_fork() noexcept { base::renew(mutex_); }
+
+// ---- what nodes call of each other
+
+std::uint64_t reserve_graph_part() { return current().graphs.reserve(); }
+
+void install_graph_part(node_t from, const part_plan& plan) {
+  engine& at = current();
+  check_part(plan);
+  at.graphs.install(plan.parts[plan.own].id, std::make_shared<graph_part>(at, from, plan));
+  for (const std::uint32_t one : plan.neighbours) static_cast<void>(at.peer_of(plan.parts[one].node));
+}
+
+void release_graph_part(std::uint64_t id) { current().graphs.release(id); }
+
+void start_graph_part(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs) {
+  if (const auto part = current().graphs.find(id)) part->start(replay, inputs);
+}
+
+void deliver_to_graph_part(std::uint64_t id, std::uint32_t replay, std::uint32_t port,
+                           std::span<const std::byte> value) {
+  if (const auto part = current().graphs.find(id)) part->deliver(replay, port, value);
+}
+
+void abort_graph_replay(std::uint64_t id, std::uint32_t replay) {
+  if (const auto part = current().graphs.find(id)) part->abort(replay);
+}
+
+void fail_graph_replay(std::uint64_t id, std::uint32_t replay, std::uint32_t stage, std::string name, node_t node,
+                       std::span<const std::byte> exception) {
+  const auto part = current().graphs.find(id);
+  if (part == nullptr || part->observer() == nullptr) return;
+  engine& at = current();
+  offload::node_descriptor::info from;
+  if (const peer_hold who = at.peers.hold(node)) from = who->about.description();
+  from.node = node;
+  part->observer()->on_failed(replay, stage, decode_exception(exception, name, from));
+}
+
+void lose_graph_node(std::uint64_t id, node_t node, const std::string& why) {
+  const auto part = current().graphs.find(id);
+  if (part != nullptr && part->observer() != nullptr) part->observer()->on_lost(node, why);
+}
+
+void answer_graph_probe() {}
+
+[[maybe_unused]] static const bool graph_calls_run =
+    always_run(fn<&reserve_graph_part>, fn<&install_graph_part>, fn<&release_graph_part>);
+
+// ---- sending
+
+namespace {
+
+offload::destination destination_of(const engine& at, const part_address& to) noexcept {
+  return {at.exactly(to.node), 0, at.serial};
+}
+
+/// What cannot be said to a node that is gone need not be said.
+template <class Send>
+void send_if_there(Send send) noexcept {
+  try {
+    send();
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+}  // namespace
+
+void send_to_part(engine& at, const part_address& to, std::uint32_t replay, std::uint32_t port,
+                  std::span<const std::byte> value) {
+  offload::ping(destination_of(at, to), fn<&deliver_to_graph_part>, to.id, replay, port, value);
+}
+
+void send_start(engine& at, const part_address& to, std::uint32_t replay, std::span<const std::byte> inputs,
+                std::int64_t deadline_ns) {
+  offload::destination where = destination_of(at, to);
+  where.deadline_ns = deadline_ns;
+  offload::ping(where, fn<&start_graph_part>, to.id, replay, inputs);
+}
+
+void send_abort(engine& at, const part_address& to, std::uint32_t replay) noexcept {
+  send_if_there([&] { offload::ping(destination_of(at, to), fn<&abort_graph_replay>, to.id, replay); });
+}
+
+void send_failure(engine& at, const part_address& to, std::uint32_t replay, std::uint32_t stage,
+                  const std::string& name, const std::exception_ptr& why) noexcept {
+  std::vector<std::byte> bytes;
+  try {
+    std::rethrow_exception(why);
+  } catch (...) {
+    bytes = encode_current_exception();
+  }
+  send_if_there([&] {
+    try {
+      offload::ping(destination_of(at, to), fn<&fail_graph_replay>, to.id, replay, stage, name, at.self(),
+                    std::span<const std::byte>(bytes));
+    } catch (const call_error&) {  // it is too long
+      bytes = encode_call_error("the stage has thrown an exception that is too long to be sent",
+                                call_error_reason::too_long);
+      offload::ping(destination_of(at, to), fn<&fail_graph_replay>, to.id, replay, stage, std::string(), at.self(),
+                    std::span<const std::byte>(bytes));
+    }
+  });
+}
+
+void send_loss(engine& at, const part_address& to, node_t node, const std::string& why) noexcept {
+  send_if_there([&] { offload::ping(destination_of(at, to), fn<&lose_graph_node>, to.id, node, why); });
+}
+
+void send_release(engine& at, const part_address& to) noexcept {
+  send_if_there([&] { offload::ping(destination_of(at, to), fn<&release_graph_part>, to.id); });
+}
+
+void probe_node(engine& at, node_t node, std::function<void()> then) noexcept {
+  send_if_there([&] {
+    offload::async(destination_of(at, {node, 0}), fn<&answer_graph_probe>)
+        .on_result([then = std::move(then)](offload::future<void> answer) {
+          if (answer.has_value()) then();
+        });
+  });
+}
+
+std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes) {
+  std::vector<offload::future<std::uint64_t>> asked;
+  for (const node_t node : nodes)
+    asked.push_back(offload::async(destination_of(at, {node, 0}), fn<&reserve_graph_part>));
+  std::vector<std::uint64_t> made;
+  for (offload::future<std::uint64_t>& one : asked) made.push_back(one.get());
+  return made;
+}
+
+void install_parts(engine& at, std::span<const part_plan> plans) {
+  std::vector<offload::future<void>> asked;
+  for (const part_plan& one : plans)
+    asked.push_back(offload::async(destination_of(at, one.parts[one.own]), fn<&install_graph_part>, at.self(), one));
+  for (offload::future<void>& one : asked) one.get();
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,100 @@
+// The parts of graphs that a node has, and what nodes tell each other of replays.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ready_queue.hpp"
+#include "runtime/graph_part.hpp"
+
+namespace ham::inline v0::detail {
+
+/// What ends the replays that a graph of this node has in flight. The receiving lock is held.
+class replay_owner {
+ public:
+  virtual ~replay_owner() = default;
+  virtual void lose(node_t node) noexcept = 0;
+  /// Whether the slot is that of one of its replays, which fails then.
+  [[nodiscard]] virtual bool expire(call_slot& slot) noexcept = 0;
+  [[nodiscard]] virtual bool stop(call_slot& slot) noexcept = 0;
+};
+
+/// Any thread.
+class graph_parts {
+ public:
+  using address = offload::detail::part_address;
+
+  graph_parts(engine& at, ready_queue& due) noexcept;
+  graph_parts(const graph_parts&) = delete;
+  graph_parts& operator=(const graph_parts&) = delete;
+
+  // ---- parts
+  /// A number for a part, which is not that of any other one, also of other processes.
+  [[nodiscard]] std::uint64_t reserve();
+  /// Throws ham::call_error if it was not reserved, or has a part.
+  void install(std::uint64_t id, std::shared_ptr<graph_part> part);
+  /// nullptr: there is none any more.
+  [[nodiscard]] std::shared_ptr<graph_part> find(std::uint64_t id) const noexcept;
+  void release(std::uint64_t id) noexcept;
+  [[nodiscard]] std::size_t installed() const noexcept;
+
+  // ---- graphs of this node
+  void enlist(replay_owner& one);
+  void remove(replay_owner& one) noexcept;
+
+  // ---- the receiving lock is held
+  /// Parts of graphs of that node go; graphs of others, which have it, are told.
+  void lose(node_t node, const std::string& why) noexcept;
+  [[nodiscard]] bool expire(call_slot& slot) noexcept;
+  [[nodiscard]] bool stop(call_slot& slot) noexcept;
+
+  /// The node ends: nothing of any graph is left.
+  void clear() noexcept;
+  /// In a child after fork: no thread holds the lock.
+  void detach_after_fork() noexcept;
+
+ private:
+  struct place {
+    std::uint64_t id = 0;  // 0: free
+    std::shared_ptr<graph_part> part;
+  };
+  [[nodiscard]] const place* place_of(std::uint64_t id) const noexcept;
+  [[nodiscard]] place* place_of(std::uint64_t id) noexcept {
+    return const_cast<place*>(std::as_const(*this).place_of(id));
+  }
+
+  engine& at_;
+  ready_queue& due_;
+  mutable std::mutex mutex_;
+  std::vector<place> places_;
+  std::vector<replay_owner*> owners_;
+  std::uint64_t last_;
+};
+
+// ---- to other nodes; they throw what ham::offload::ping does, unless they cannot throw
+
+void send_to_part(engine& at, const offload::detail::part_address& to, std::uint32_t replay, std::uint32_t port,
+                  std::span<const std::byte> value);
+void send_start(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
+                std::span<const std::byte> inputs, std::int64_t deadline_ns);
+void send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;
+void send_failure(engine& at, const offload::detail::part_address& to, std::uint32_t replay, std::uint32_t stage,
+                  const std::string& name, const std::exception_ptr& why) noexcept;
+void send_loss(engine& at, const offload::detail::part_address& to, node_t node, const std::string& why) noexcept;
+void send_release(engine& at, const offload::detail::part_address& to) noexcept;
+
+/// Calls `then` if the node answers; if not, its loss is told to all graphs. Nobody holds a lock.
+void probe_node(engine& at, node_t node, std::function<void()> then) noexcept;
+
+/// On every node at once. They throw as offload::async, and what the node throws.
+[[nodiscard]] std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes);
+void install_parts(engine& at, std::span<const offload::detail::part_plan> plans);
+
+}  // namespace ham::detail

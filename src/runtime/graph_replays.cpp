@@ -1,0 +1,414 @@
+// Replays of compiled graphs: how they begin, wait for room, and settle.
+#include "runtime/graph_replays.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "core/unobserved.hpp"
+#include "ham/msg/names.hpp"
+#include "ham/offload/stage_error.hpp"
+#include "ham/offload/stop.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/forks.hpp"
+#include "runtime/pool_state.hpp"
+
+namespace ham::inline v0::offload::detail {
+namespace {
+
+std::exception_ptr late_replay(call_outcome outcome) {
+  const bool begun = outcome != call_outcome::not_run;
+  return std::make_exception_ptr(deadline_exceeded(
+      begun ? "a replay of a graph did not end before its deadline (stages that have begun go on, no other ones begin)"
+            : "a replay of a graph has not begun before its deadline (as many as it allows were in flight) allow more "
+              "time",
+      outcome));
+}
+
+std::exception_ptr stopped_replay(call_outcome outcome) {
+  const bool begun = outcome != call_outcome::not_run;
+  return std::make_exception_ptr(
+      operation_cancelled(begun ? "a replay of a graph was stopped (stages that have begun go on, no other ones begin)"
+                                : "a replay of a graph has not begun (it was stopped before)",
+                          outcome));
+}
+
+/// Of an error that has to be made under a lock.
+template <class Make>
+std::exception_ptr made_or_no_memory(Make make) noexcept {
+  try {
+    return make();
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
+
+/// An entry of the table. As a continuation it tells the nodes that a replay has failed.
+struct graph_replays::replay : continuation {
+  replay() noexcept
+      : continuation{[](continuation* self) {
+          auto* const me = static_cast<replay*>(self);
+          std::shared_ptr<graph_replays> of;
+          of = me->owner;
+          of->abort(*me);
+        }} {}
+
+  call_slot* slot = nullptr;  // of its future; nullptr: it has settled
+  std::uint32_t number = 0;
+  bool filling = false;  // a thread gives it its inputs
+  std::vector<std::byte> inputs;
+  std::vector<std::size_t> sizes;
+  std::vector<std::byte> packed;  // for one part
+  std::shared_ptr<const installation> where;
+  // Of one that has failed, until its nodes are told.
+  std::shared_ptr<graph_replays> owner;
+  std::uint32_t failed = 0;
+  std::shared_ptr<const installation> failed_where;
+};
+
+graph_replays::graph_replays(engine& at, graph_plan plan, result_decoder decode, std::size_t in_flight)
+    : at_(at),
+      runtime_(at.serial),
+      plan_(std::move(plan)),
+      decode_(decode),
+      limit_(in_flight),
+      frames_(plan_.parts.front().frames) {
+  for (std::uint32_t i = 0; i < frames_; ++i) replays_.push_back(std::make_unique<replay>());
+}
+
+graph_replays::~graph_replays() = default;
+
+// ---- beginning
+
+void graph_replays::check_inputs(std::span<const std::type_info* const> types) const {
+  if (types.size() != plan_.types.size())
+    throw call_error("a replay was given " + std::to_string(types.size()) + " inputs (the graph has " +
+                     std::to_string(plan_.types.size()) + ") give it one for each input<>()");
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (*types[i] == *plan_.types[i]) continue;
+    throw call_error("input " + std::to_string(i) + " of a replay is a " + msg::canonical_name(types[i]->name()) +
+                     " (the graph's is a " + msg::canonical_name(plan_.types[i]->name()) +
+                     ") convert it, or name the inputs in compile(), so that the compiler does");
+  }
+}
+
+replay_ticket graph_replays::enter(const replay_options& how, std::span<const std::size_t> sizes) {
+  static_cast<void>(engine_of_runtime(runtime_));
+  if (how.token.stop_requested()) return settled_ticket(stopped_replay(call_outcome::not_run));
+  for (;;) {
+    const bool has_to = stale_.load(std::memory_order_acquire) || installing_.load() != std::thread::id();
+    if (has_to && !renew_installation(how.deadline_ns)) return settled_ticket(late_replay(call_outcome::not_run));
+    call_slot& slot = *make_local_slot(at_);
+    slot.deadline_ns = how.deadline_ns;
+    replay* one = nullptr;
+    locked([&] { one = claim(slot); });
+    if (one != nullptr) return fill(*one, how, sizes);
+    at_.calls.cancel(slot);
+    if (stale_.load(std::memory_order_acquire)) continue;
+    if (how.policy == when_full::refuse) return {};
+    if (!await_room(how)) return settled_ticket(late_replay(call_outcome::not_run));
+  }
+}
+
+/// The entry of the next replay; nullptr: it is not free. The receiving lock is held.
+graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
+  if (stale_.load(std::memory_order_relaxed) || installing_.load() != std::thread::id()) return nullptr;
+  if (next_ == 0) ++next_;
+  replay& one = *replays_[next_ % frames_];
+  if (one.slot != nullptr || one.filling || in_flight_.load(std::memory_order_relaxed) >= limit_) return nullptr;
+  one.slot = &slot;
+  one.number = next_++;
+  one.filling = true;
+  one.where = where_;
+  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  return &one;
+}
+
+/// False: the deadline has passed.
+bool graph_replays::await_room(const replay_options& how) {
+  call_slot& mine = *make_local_slot(at_);
+  bool waits = false;
+  locked([&] {
+    const replay& one = *replays_[(next_ == 0 ? 1 : next_) % frames_];
+    waits = !stale_.load() && (one.slot != nullptr || one.filling || in_flight_.load() >= limit_);
+    waits = waits && list_waiting(mine);
+  });
+  if (!waits) {
+    at_.calls.cancel(mine);
+    return true;
+  }
+  const bool room = wait_slot(mine, how.deadline_ns == 0 ? INT64_MAX : how.deadline_ns);
+  if (!room) {
+    locked([&] {
+      if (std::erase(waiting_, &mine) != 0) at_.calls.settle(mine, slot_state::value);
+    });
+  }
+  if (!release_awaited(mine))
+    throw config_error("a graph cannot be replayed (its runtime has ended); end what uses it before its runtime");
+  return room;
+}
+
+replay_ticket graph_replays::settled_ticket(std::exception_ptr why) {
+  call_slot& slot = *make_local_slot(at_);
+  fail_local(slot, std::move(why));
+  return {&slot, nullptr, 0};
+}
+
+/// Memory for the inputs; the token.
+replay_ticket graph_replays::fill(replay& one, const replay_options& how, std::span<const std::size_t> sizes) {
+  call_slot& slot = *one.slot;  // nobody else gives it back before its future is made
+  const std::uint32_t number = one.number;
+  try {
+    std::size_t total = 0;
+    for (const std::size_t size : sizes) total += size;
+    one.inputs.resize(total);
+    one.sizes.assign(sizes.begin(), sizes.end());
+    if (how.token.stop_possible()) stop_link::attach(slot, how.token, when_stopped::at_once);
+  } catch (...) {
+    abandon({&slot, nullptr, number});
+    throw;
+  }
+  return {&slot, one.inputs.data(), number};
+}
+
+void graph_replays::send(const replay_ticket& entered, const replay_options& how) {
+  const engine_scope scope(&at_);
+  replay& one = *replays_[entered.number % frames_];
+  if (how.deadline_ns != 0) at_.calls.add_deadline(entered.slot->id, how.deadline_ns);
+  try {
+    send_parts(one, entered.number, how.deadline_ns);
+  } catch (...) {
+    std::exception_ptr why = std::current_exception();
+    try {
+      throw;
+    } catch (const node_failure& loss) {
+      why = loss_of(loss.node(), *one.where, loss.what());
+    } catch (...) {  // as it is
+    }
+    locked([&] {
+      if (replay* const failed = find(entered.number)) fail(*failed, why);
+    });
+  }
+  end_filling(one);
+}
+
+/// Other nodes first. What this one has to do itself, it does while they work.
+void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t deadline_ns) {
+  const std::shared_ptr<const installation> where = one.where;
+  for (std::size_t part = 1; part < plan_.parts.size(); ++part) {
+    if (!plan_.parts[part].starting.empty())
+      send_start(at_, where->parts[part], number, inputs_for(one, part), deadline_ns);
+  }
+  if (!plan_.parts.front().starting.empty()) where->own->start(number, inputs_for(one, 0));
+}
+
+/// What the start of a part brings.
+std::span<const std::byte> graph_replays::inputs_for(replay& one, std::size_t part) const {
+  one.packed.clear();
+  for (const std::uint32_t input : plan_.inputs[part]) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < input; ++i) begin += one.sizes[i];
+    const std::size_t size = one.sizes[input];
+    std::byte head[sizeof(std::uint32_t)];
+    msg::writer to(head, sizeof head);
+    to.number(static_cast<std::uint32_t>(size));
+    one.packed.insert(one.packed.end(), head, head + sizeof head);
+    one.packed.insert(one.packed.end(), one.inputs.data() + begin, one.inputs.data() + begin + size);
+  }
+  return one.packed;
+}
+
+void graph_replays::abandon(const replay_ticket& entered) noexcept {
+  replay& one = *replays_[entered.number % frames_];
+  bool is_mine = false;
+  locked([&] {
+    is_mine = one.slot == entered.slot;
+    if (is_mine) forget(one);
+  });
+  if (is_mine) {
+    at_.calls.cancel(*entered.slot);
+  } else {
+    static_cast<void>(see_failure(*entered.slot));
+    drop_failure(*entered.slot);
+  }
+  end_filling(one);
+}
+
+void graph_replays::end_filling(replay& one) noexcept {
+  locked([&] {
+    one.filling = false;
+    one.where.reset();
+    wake_waiting();
+  });
+}
+
+// ---- settling; the receiving lock is held unless said otherwise
+
+graph_replays::replay* graph_replays::find(std::uint32_t number) noexcept {
+  replay& one = *replays_[number % frames_];
+  return one.slot != nullptr && one.number == number ? &one : nullptr;
+}
+
+graph_replays::replay* graph_replays::find(const call_slot& slot) noexcept {
+  for (const std::unique_ptr<replay>& one : replays_) {
+    if (one->slot == &slot) return one.get();
+  }
+  return nullptr;
+}
+
+/// False: there is no memory for it.
+bool graph_replays::list_waiting(call_slot& slot) noexcept {
+  try {
+    waiting_.push_back(&slot);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void graph_replays::wake_waiting() noexcept {
+  for (call_slot* const waiting : waiting_) at_.calls.settle(*waiting, slot_state::value);
+  waiting_.clear();
+}
+
+/// The slot is the caller's.
+void graph_replays::forget(replay& one) noexcept {
+  one.slot = nullptr;
+  in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  wake_waiting();
+}
+
+void graph_replays::fail(replay& one, std::exception_ptr why) noexcept {
+  call_slot& slot = *one.slot;
+  forget(one);
+  one.failed = one.number;
+  one.failed_where = where_;
+  if (one.owner == nullptr) {
+    one.owner = shared_from_this();
+    at_.calls.due().push(&one);
+  }
+  at_.calls.fail(slot, std::move(why));
+}
+
+void graph_replays::fail_all(const std::exception_ptr& why) noexcept {
+  for (const std::unique_ptr<replay>& one : replays_) {
+    if (one->slot != nullptr) fail(*one, why);
+  }
+}
+
+/// A replay has failed: what it has not begun does not begin. Nobody holds a lock.
+void graph_replays::abort(replay& one) noexcept {
+  std::shared_ptr<graph_replays> self;
+  std::shared_ptr<const installation> where;
+  std::uint32_t number = 0;
+  at_.waits.lock();
+  self = std::move(one.owner);
+  where = std::move(one.failed_where);
+  number = one.failed;
+  at_.waits.unlock();
+  if (where == nullptr || at_.is_ending()) return;
+  for (std::size_t part = 1; part < where->parts.size(); ++part) send_abort(at_, where->parts[part], number);
+  where->own->abort(number);
+}
+
+void graph_replays::on_result(std::uint32_t replay_number, std::span<const std::byte> value) noexcept {
+  locked([&] {
+    replay* const one = find(replay_number);
+    if (one == nullptr) return;
+    call_slot& slot = *one->slot;
+    try {
+      msg::reader from(value);
+      decode_(slot, from);
+    } catch (...) {
+      fail(*one, std::current_exception());
+      return;
+    }
+    forget(*one);
+    at_.calls.settle(slot, slot_state::value);
+  });
+}
+
+void graph_replays::on_failed(std::uint32_t replay_number, std::uint32_t stage, std::exception_ptr why) noexcept {
+  const std::exception_ptr error = made_or_no_memory([&] {
+    stage_error::origin where{stage, "?", at_.self()};
+    for (std::size_t part = 0; part < plan_.parts.size(); ++part) {
+      for (const part_stage& one : plan_.parts[part].stages) {
+        if (one.number == stage) where = {stage, one.name, plan_.nodes[part]};
+      }
+    }
+    return std::make_exception_ptr(stage_error(name_of_stage(stage, where.name) + " of a graph has failed on node " +
+                                                   std::to_string(where.node) + ": " + describe(why),
+                                               where, why));
+  });
+  locked([&] {
+    if (replay* const one = find(replay_number)) fail(*one, error);
+  });
+}
+
+/// The node may have died, which this one notes by itself, perhaps later; or only those two have lost each other.
+void graph_replays::on_lost(node_t node, const std::string& why) noexcept {
+  try {
+    probe_node(at_, node, [self = shared_from_this(), node, why] {
+      self->locked([&] {
+        if (self->where_ != nullptr) self->fail_all(self->loss_of(node, *self->where_, why));
+      });
+    });
+  } catch (const std::bad_alloc&) {  // the replays wait until their deadlines, or until the node is lost here, too
+  }
+}
+
+void graph_replays::lose(node_t node) noexcept {
+  if (where_ == nullptr) return;
+  const auto is_there = [node](const part_address& one) { return one.node == node; };
+  if (std::none_of(where_->parts.begin(), where_->parts.end(), is_there)) return;
+  stale_.store(true, std::memory_order_release);
+  if (in_flight_.load(std::memory_order_relaxed) != 0) fail_all(loss_of(node, *where_, {}));
+  wake_waiting();
+}
+
+bool graph_replays::expire(call_slot& slot) noexcept {
+  replay* const one = find(slot);
+  if (one != nullptr) fail(*one, made_or_no_memory([] { return late_replay(call_outcome::may_have_run); }));
+  return one != nullptr;
+}
+
+bool graph_replays::stop(call_slot& slot) noexcept {
+  replay* const one = find(slot);
+  if (one != nullptr) fail(*one, made_or_no_memory([] { return stopped_replay(call_outcome::may_have_run); }));
+  return one != nullptr;
+}
+
+/// `why`: as another node sees it; empty: as this one has noted it. Any thread.
+std::exception_ptr graph_replays::loss_of(node_t node, const installation& where,
+                                          const std::string& why) const noexcept {
+  return made_or_no_memory([&] {
+    node_failure::details details;
+    details.node = node;
+    details.function = stages_on(node, where);
+    details.outcome = call_outcome::may_have_run;
+    const peer_hold who = at_.peers.hold(node);
+    if (who && who->state.load(std::memory_order_acquire) == peer_state::lost) return who->about.failure(details);
+    return std::make_exception_ptr(node_failure("node " + std::to_string(node) +
+                                                    " of a graph cannot be reached by all of its nodes: " + why + "; " +
+                                                    details.function + " has perhaps run",
+                                                details));
+  });
+}
+
+std::string graph_replays::stages_on(node_t process, const installation& where) const {
+  std::string names;
+  for (std::size_t part = 0; part < plan_.parts.size(); ++part) {
+    if (where.parts[part].node != process) continue;
+    for (const part_stage& one : plan_.parts[part].stages) {
+      if (static_cast<stage_kind>(one.kind) != stage_kind::call) continue;
+      names += (names.empty() ? "" : " or ") + name_of_stage(one.number, one.name);
+    }
+  }
+  return names.empty() ? "a graph" : names;
+}
+
+}  // namespace ham::offload::detail

@@ -1,0 +1,54 @@
+// Whose output a host captures.
+#include <gtest/gtest.h>
+
+#include "job/membership.hpp"
+#include "job/node_job.hpp"
+#include "job/played.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+using namespace ham::test;
+
+class output_of_members : public testing::Test {
+ protected:
+  static target_defaults played_program() {
+    target_defaults result;
+    result.command = {"./app"};
+    result.placement.automatic = false;
+    return result;
+  }
+  std::string why_not(node_t node) {
+    return problem_with([&] { job_.on_output(node, [](node_t, offload::output_stream, std::string_view) {}); });
+  }
+
+  lone_node host_;
+  node_directory directory_{*host_, {}};
+  membership members_{*host_, directory_, {}, played_program()};
+  node_job job_{directory_, &members_};
+};
+
+TEST_F(output_of_members, is_not_that_of_the_host) {
+  EXPECT_EQ(why_not(0), "node 0 is the host, whose output is the program's own");
+}
+
+TEST_F(output_of_members, is_that_of_children_only) {
+  starts_log log;
+  log.why_lost = "it stumbled";
+  const starting_played by(log);
+  problem_with([&] { members_.start({target_group(by)}); });
+  for (const node_t node : {1, 2})
+    EXPECT_EQ(why_not(node),
+              "the output of node " + std::to_string(node) +
+                  " cannot be captured (only that of processes which the host itself has started on its "
+                  "machine can be captured: shm, exec, emulated); redirect it where its process is started");
+}
+
+TEST_F(output_of_members, is_captured_by_the_host) {
+  node_job elsewhere(directory_);
+  EXPECT_EQ(problem_with([&] { elsewhere.on_output(1, {}); }),
+            "only the host, node 0, captures the output of nodes; call it there");
+}
+
+}  // namespace
+}  // namespace ham::detail

@@ -1,0 +1,105 @@
+// Loads libraries on nodes while its job runs: program LIBRARY NODES [WORKER]. Prints what went wrong.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "ham/offload.hpp"
+#include "ham/offload/library.hpp"
+
+using namespace ham;
+
+namespace {
+
+int problems = 0;
+void expect(bool holds, const char* what) {
+  if (holds) return;
+  std::printf("not so: %s\n", what);
+  ++problems;
+}
+#define EXPECT(condition) expect(condition, #condition)
+
+template <class Function>
+Function* function_of(void* library, const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(library, name));
+}
+
+template <class What>
+std::string refusal_of(What what) {
+  try {
+    what();
+  } catch (const call_error& why) {
+    return why.what();
+  }
+  return {};
+}
+
+/// Called on node 1: only the host may have others load something.
+std::string load_on_host(const std::string& path) {
+  return refusal_of([&] { static_cast<void>(offload::load_library(0, path)); });
+}
+
+void check(const std::string& path, bool has_worker) {
+  EXPECT(offload::load_library(0, path).functions().size() == 4);
+  void* const here = ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  auto* const scale = function_of<int(int)>(here, "test_scale");
+  auto* const where = function_of<int(int)>(here, "test_where");
+  auto* const batch = function_of<int(int)>(here, "test_batch");
+  auto* const scale_at = function_of<int(int, int)>(here, "test_scale_at");
+  auto* const begin_waiting = function_of<void(int, int)>(here, "begin_waiting");
+  auto* const end_waiting = function_of<int()>(here, "end_waiting");
+
+  // A node that has not loaded it: an error, and nothing else.
+  EXPECT(scale(0) == 1);
+  EXPECT(scale(1) == 0);
+  EXPECT(batch(2) == 0);
+
+  // One that has: all of it works, and the other still refuses.
+  const offload::library on_1 = offload::load_library(1, path);
+  EXPECT(on_1.functions().size() == 4);
+  EXPECT(offload::load_library(1, path).number() == on_1.number());
+  EXPECT(scale(1) == 1);
+  EXPECT(where(1) == 1);
+  EXPECT(batch(1) == 1);
+  EXPECT(scale(2) == 0);
+  EXPECT(scale_at(1, 2) != 1);
+
+  // Nodes learn of each other's.
+  const offload::library on_2 = offload::load_library(2, path);
+  EXPECT(scale(2) == 1);
+  EXPECT(scale_at(2, 1) == 1);
+  EXPECT(scale_at(2, 0) == 1);
+
+  // Unloading waits for nobody, and refuses.
+  begin_waiting(1, 300);
+  EXPECT(refusal_of([&] { offload::unload_library(on_1); }).find("are pending") != std::string::npos);
+  EXPECT(end_waiting() == 300);
+  offload::unload_library(on_1);
+  offload::unload_library(on_1);
+  EXPECT(scale(1) == 0);
+  EXPECT(scale(2) == 1);
+
+  // And back again.
+  static_cast<void>(offload::load_library(1, path));
+  EXPECT(where(1) == 1);
+  EXPECT(scale(1) == 1);
+
+  EXPECT(refusal_of([] {
+           static_cast<void>(offload::load_library(1, "/no/such/library.so"));
+         }).find("/no/such/library.so") != std::string::npos);
+  if (!has_worker) EXPECT(offload::sync(1, fn<&load_on_host>, path).find("only the host may") != std::string::npos);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) const runtime target(argc, argv);
+  if (argc < 3) return 2;
+  runtime_options options;
+  options.nodes = argv[2];
+  const runtime job(options);
+  check(argv[1], std::string(argv[2]).find("exec:") != std::string::npos);
+  std::printf("%d problems\n", problems);
+  return problems == 0 ? 0 : 1;
+}

@@ -1,0 +1,284 @@
+// HAM_TRACE: traces of jobs with several processes, read by a reader of the tests' own.
+// link: ham::ham
+// timeout: 300
+#include "support.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "ham/offload/trace.hpp"
+#include "trace/proto_fields.hpp"
+
+using namespace ham;
+using namespace ham::test;
+
+namespace {
+
+int traced_add(int one, int other) { return one + other; }
+int traced_twice(int value) { return 2 * value; }
+int traced_relay(node_t to, int value) { return offload::sync(to, fn<&traced_add>, value, 1); }
+void traced_note(int) {}
+[[noreturn]] void traced_crash() {
+  ::raise(SIGKILL);
+  std::abort();
+}
+[[noreturn]] int traced_end_of_host(pid_t host) {
+  ::kill(host, SIGKILL);
+  for (;;) ::pause();
+}
+
+constexpr int calls = 200;
+
+/// All kinds of events, between all nodes.
+int makes_calls() {
+  runtime rt(nodes("shm:2"));
+  const trace::span all("all calls");
+  std::vector<future<int>> results;
+  for (int i = 0; i < calls; ++i) results.push_back(offload::async(1 + i % 2, fn<&traced_add>, i, 1));
+  for (auto& one : results) static_cast<void>(one.get());
+  for (int i = 0; i < calls; ++i) static_cast<void>(offload::sync(1, fn<&traced_relay>, 2, i));
+  for (int i = 0; i < 10; ++i) offload::ping(2, fn<&traced_note>, i);
+  for (int i = 0; i < 10; ++i) static_cast<void>(offload::sync(1, pooled(fn<&traced_twice>), i));
+  offload::buffer<int> there(1, 1000);
+  const std::vector<int> here(1000, 3);
+  offload::put_sync(here.data(), there.ptr(), 1000);
+  trace::counter("residual", 0.25);
+  return 0;
+}
+
+int loses_a_target() {
+  runtime rt(nodes("shm:2"));
+  static_cast<void>(offload::sync(1, fn<&traced_add>, 1, 2));
+  try {
+    offload::sync(1, fn<&traced_crash>);
+  } catch (const node_failure&) {
+    std::printf("lost\n");
+  }
+  static_cast<void>(offload::sync(2, fn<&traced_twice>, 2));
+  return 0;
+}
+
+int makes_calls_over_emulated_pcie() {
+  runtime rt(nodes("emulated:1"));
+  for (int i = 0; i < calls; ++i) static_cast<void>(offload::sync(1, fn<&traced_add>, i, 1));
+  return 0;
+}
+
+int is_killed() {
+  runtime rt(nodes("shm:1"));
+  static_cast<void>(offload::sync(1, fn<&traced_add>, 1, 2));
+  offload::sync(1, fn<&traced_end_of_host>, ::getpid());
+  return 0;
+}
+
+const scenario scenarios[] = {{"makes_calls", makes_calls},
+                              {"loses_a_target", loses_a_target},
+                              {"is_killed", is_killed},
+                              {"makes_calls_over_emulated_pcie", makes_calls_over_emulated_pcie}};
+
+/// A slice, or a moment, of a trace.
+struct read_slice {
+  std::string name;
+  std::string category;
+  std::uint64_t track = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::uint64_t flow_out = 0;
+  std::uint64_t flow_in = 0;
+};
+
+struct read_trace {
+  std::vector<read_slice> slices;
+  std::set<std::string> processes;
+  std::set<std::string> counters;
+  std::vector<std::string> remarks;
+  std::int64_t max_bound_ns = 0;
+  bool nested = true;  ///< all slices end, and one inside of the other
+
+  explicit read_trace(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    for (const proto_fields& packet : proto_fields(bytes).messages(1)) read(packet);
+    for (const auto& [track, open] : open_) nested = nested && open.empty();
+  }
+  /// How many slices there are of that category whose names begin and go on like that.
+  [[nodiscard]] int count(const std::string& category, const std::string& name, const std::string& begin = "") const {
+    return static_cast<int>(std::count_if(slices.begin(), slices.end(), [&](const read_slice& one) {
+      return one.category == category && one.name.starts_with(begin) && one.name.find(name) != std::string::npos;
+    }));
+  }
+
+ private:
+  void read(const proto_fields& packet) {
+    const proto_fields names = packet.message(12);
+    for (std::uint32_t kind : {1U, 2U, 3U})
+      for (const proto_fields& one : names.messages(kind)) names_[kind][one.number(1)] = one.text(2);
+    if (packet.has(60)) {
+      const proto_fields track = packet.message(60);
+      if (track.has(3)) processes.insert(track.message(3).text(6));
+      if (track.has(8)) counters.insert(track.text(2));
+    }
+    if (packet.has(11)) take(packet.message(11), static_cast<std::int64_t>(packet.number(8)));
+  }
+  void take(const proto_fields& event, std::int64_t at) {
+    auto& open = open_[event.number(11)];
+    const std::uint64_t type = event.number(9);
+    if (type == 2) {
+      nested = nested && !open.empty() && slices[open.back()].begin <= at;
+      if (open.empty()) return;
+      slices[open.back()].end = at;
+      open.pop_back();
+      return;
+    }
+    if (type != 1 && type != 3) return;
+    read_slice one{names_[2].at(event.number(10)),
+                   names_[1].at(event.number(3)),
+                   event.number(11),
+                   at,
+                   at,
+                   event.number(47),
+                   event.number(48)};
+    if (one.category == "trace") {
+      remarks.push_back(one.name);
+      for (const proto_fields& note : event.messages(4))
+        if (names_[3].at(note.number(1)) == "bound_ns")
+          max_bound_ns = std::max(max_bound_ns, static_cast<std::int64_t>(note.number(4)));
+      return;
+    }
+    nested = nested && (open.empty() || slices[open.back()].begin <= at);
+    if (type == 1) open.push_back(slices.size());
+    slices.push_back(one);
+  }
+
+  std::map<std::uint32_t, std::map<std::uint64_t, std::string>> names_;
+  std::map<std::uint64_t, std::vector<std::size_t>> open_;
+};
+
+/// A folder for a trace, and a job that writes it there.
+class traced_job {
+ public:
+  explicit traced_job(const std::string& scenario, const std::vector<std::string>& more = {})
+      : folder_(testing::TempDir() + "trace_test." + std::to_string(::getpid())) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+    std::vector<std::string> environment{"HAM_TRACE=" + path()};
+    environment.insert(environment.end(), more.begin(), more.end());
+    host_process host(scenario, environment);
+    output = host.rest();
+    status = host.wait();
+  }
+  ~traced_job() { std::filesystem::remove_all(folder_); }
+  [[nodiscard]] std::string path() const { return folder_ + "/run.pftrace"; }
+  [[nodiscard]] bool has_parts() const { return std::filesystem::exists(path() + ".parts"); }
+
+  std::string output;
+  int status = -1;
+
+ private:
+  const std::string folder_;
+};
+
+class traces : public testing::Test {
+ protected:
+  static const read_trace& of_calls() {
+    static const traced_job job("makes_calls");
+    EXPECT_EQ(job.status, 0) << job.output;
+    EXPECT_EQ(job.output, "");
+    EXPECT_FALSE(job.has_parts()) << "they are in the trace";
+    static const read_trace trace(job.path());
+    return trace;
+  }
+};
+
+TEST_F(traces, have_a_process_for_each_node) {
+  const auto& processes = of_calls().processes;
+  ASSERT_EQ(processes.size(), 3U);
+  EXPECT_TRUE(processes.begin()->starts_with("node 0, host: ")) << *processes.begin();
+}
+
+TEST_F(traces, have_every_call_at_both_ends) {
+  const read_trace& trace = of_calls();
+  EXPECT_EQ(trace.count("encode", "traced_add(", "call "), 2 * calls);
+  EXPECT_EQ(trace.count("execute", "traced_add("), 2 * calls);
+  EXPECT_EQ(trace.count("reply", "traced_add(", "reply to "), 2 * calls);
+  EXPECT_EQ(trace.count("reply", "traced_add(", "answer of "), 2 * calls);
+  EXPECT_EQ(trace.count("execute", "traced_relay("), calls);
+  EXPECT_EQ(trace.count("encode", "traced_note(", "ping "), 10);
+  EXPECT_EQ(trace.count("execute", "traced_note("), 10);
+  EXPECT_EQ(trace.count("execute", "traced_twice("), 10);
+  EXPECT_GE(trace.count("queue", "traced_twice(", "queue "), 10) << "for a thread of the pool";
+  EXPECT_GE(trace.count("transfer", "put to node 1"), 1);
+  EXPECT_EQ(trace.count("span", "all calls"), 1);
+  EXPECT_EQ(trace.count("encode", "trace_control"), 0) << "the library's own";
+}
+
+TEST_F(traces, have_counters) {
+  for (const char* const name : {"residual", "bytes sent per second"}) EXPECT_TRUE(of_calls().counters.contains(name));
+}
+
+TEST_F(traces, have_slices_one_inside_of_the_other) { EXPECT_TRUE(of_calls().nested); }
+
+TEST_F(traces, arrows_have_two_ends_and_do_not_point_backwards) {
+  const read_trace& trace = of_calls();
+  std::map<std::uint64_t, const read_slice*> begins;
+  int arrows = 0;
+  std::size_t ends = 0;
+  for (const read_slice& one : trace.slices) {
+    if (one.flow_out == 0) continue;
+    EXPECT_TRUE(begins.try_emplace(one.flow_out, &one).second);
+  }
+  for (const read_slice& one : trace.slices) {
+    if (one.flow_in == 0) continue;
+    ASSERT_TRUE(begins.contains(one.flow_in)) << one.name;
+    const read_slice& from = *begins.at(one.flow_in);
+    EXPECT_LE(from.end - one.begin, 2 * trace.max_bound_ns + 1) << from.name << " to " << one.name;
+    ++ends;
+    const std::size_t name = one.name.find("traced_");
+    if (name == std::string::npos) continue;  // of memory
+    ++arrows;
+    EXPECT_NE(from.name.find(one.name.substr(name)), std::string::npos) << from.name << " to " << one.name;
+  }
+  EXPECT_EQ(begins.size(), ends);
+  EXPECT_EQ(arrows, 2 * (2 * calls + calls + 10) + 10) << "two of each call, one of each ping";
+}
+
+TEST_F(traces, state_bounds_of_all_clocks_and_lose_nothing) {
+  const read_trace& trace = of_calls();
+  EXPECT_EQ(std::count(trace.remarks.begin(), trace.remarks.end(), "clock offset"), 3);
+  EXPECT_EQ(std::count(trace.remarks.begin(), trace.remarks.end(), "events dropped"), 0);
+}
+
+TEST_F(traces, keep_what_a_killed_target_has_done) {
+  const traced_job job("loses_a_target", {"HAM_RECORDER=off"});
+  EXPECT_EQ(job.status, 0) << job.output;
+  const read_trace trace(job.path());
+  EXPECT_EQ(trace.processes.size(), 3U);
+  EXPECT_EQ(trace.count("execute", "traced_add("), 1);
+  EXPECT_EQ(trace.count("encode", "traced_crash(", "call "), 1);
+  EXPECT_EQ(trace.count("execute", "traced_twice("), 1);
+  EXPECT_TRUE(trace.nested);
+}
+
+TEST_F(traces, of_a_killed_host_are_made_of_its_parts) {
+  const traced_job job("is_killed");
+  EXPECT_NE(job.status, 0);
+  ASSERT_TRUE(job.has_parts());
+  const trace::contents made = trace::join(job.path());
+  EXPECT_EQ(made.nodes, 2U);
+  const read_trace trace(job.path());
+  EXPECT_EQ(trace.count("execute", "traced_add("), 1);
+  EXPECT_TRUE(trace.nested);
+}
+
+TEST_F(traces, of_other_transports_are_as_complete) {
+  const traced_job job("makes_calls_over_emulated_pcie");
+  EXPECT_EQ(job.status, 0) << job.output;
+  const read_trace trace(job.path());
+  EXPECT_EQ(trace.count("execute", "traced_add("), calls);
+  EXPECT_EQ(trace.count("reply", "traced_add(", "answer of "), calls);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return ham::test::run(argc, argv); }

@@ -1,0 +1,48 @@
+// What nodes hold of compiled graphs.
+#include <ham/offload/graph.hpp>
+
+#include "offload/loopback_job.hpp"
+#include "runtime/engine.hpp"
+
+namespace graph_install_test {
+
+using namespace ham;
+using namespace ham::test;
+
+int once_more(int value) { return value + 1; }
+std::uint64_t parts_here() { return offload::detail::current().graphs.installed(); }
+
+using graph_install = two_targets;
+
+TEST_F(graph_install, nodes_of_a_graph_have_a_part_as_long_as_it_is_compiled) {
+  offload::graph g;
+  auto result = g.call(1, fn<&once_more>, g.input<int>());
+  {
+    auto step = g.compile(result);
+    auto again = g.compile(result);
+    EXPECT_EQ(parts_here(), 2U);
+    EXPECT_EQ(offload::sync(1, fn<&parts_here>), 2U);
+    EXPECT_EQ(offload::sync(2, fn<&parts_here>), 0U);
+    EXPECT_EQ(step(1).get() + again(2).get(), 5);
+  }
+  EXPECT_EQ(parts_here(), 0U);
+  EXPECT_TRUE(eventually([] { return offload::sync(1, fn<&parts_here>) == 0; }));
+}
+
+TEST_F(graph_install, a_graph_that_is_refused_leaves_nothing) {
+  offload::graph g;
+  auto result = g.call(1, fn<&once_more>, g.call(9, fn<&once_more>, 1));
+  EXPECT_THROW(static_cast<void>(g.compile(result)), call_error);
+  EXPECT_EQ(parts_here(), 0U);
+  EXPECT_EQ(offload::sync(1, fn<&parts_here>), 0U);
+}
+
+TEST_F(graph_install, graphs_may_be_moved) {
+  offload::graph g;
+  auto step = g.compile(g.call(1, fn<&once_more>, g.input<int>()));
+  auto moved = std::move(step);
+  EXPECT_EQ(moved(1).get(), 2);
+  moved = g.compile(g.call(2, fn<&once_more>, 10));
+}
+
+}  // namespace graph_install_test

@@ -1,0 +1,67 @@
+// The parts of graphs of a node, by number.
+#include "runtime/graph_parts.hpp"
+
+#include "offload/loopback_job.hpp"
+#include "runtime/engine.hpp"
+
+namespace graph_parts_test {
+
+using namespace ham;
+using namespace ham::test;
+using ham::offload::detail::current;
+
+using graph_parts = two_targets;
+
+std::shared_ptr<ham::detail::graph_part> some_part(node_t from) {
+  offload::detail::part_plan plan;
+  plan.parts = {{from, 1}};
+  plan.stages.emplace_back();
+  plan.stages[0].kind = static_cast<std::uint8_t>(offload::detail::stage_kind::entry);
+  return std::make_shared<ham::detail::graph_part>(current(), from, plan);
+}
+
+TEST_F(graph_parts, a_part_is_found_until_it_is_released) {
+  auto& parts = current().graphs;
+  const std::uint64_t id = parts.reserve();
+  EXPECT_EQ(parts.find(id), nullptr);
+  const auto part = some_part(0);
+  parts.install(id, part);
+  EXPECT_EQ(parts.find(id), part);
+  EXPECT_EQ(parts.find(id + 1), nullptr);
+  EXPECT_THROW(parts.install(id, part), call_error);
+  EXPECT_THROW(parts.install(id + 1, part), call_error);
+  parts.release(id);
+  parts.release(id);
+  EXPECT_EQ(parts.find(id), nullptr);
+  EXPECT_EQ(parts.installed(), 0U);
+}
+
+TEST_F(graph_parts, numbers_are_not_used_again) {
+  auto& parts = current().graphs;
+  const std::uint64_t first = parts.reserve();
+  parts.release(first);
+  EXPECT_NE(parts.reserve(), first);
+}
+
+TEST_F(graph_parts, parts_of_a_node_that_is_lost_go) {
+  auto& at = current();
+  const std::uint64_t other = at.graphs.reserve();
+  const std::uint64_t own = at.graphs.reserve();
+  at.graphs.install(other, some_part(2));
+  at.graphs.install(own, some_part(0));
+  at.locked([&] { at.graphs.lose(2, "test"); });
+  EXPECT_EQ(at.graphs.find(other), nullptr);
+  EXPECT_NE(at.graphs.find(own), nullptr);
+  EXPECT_EQ(at.graphs.installed(), 1U);
+}
+
+TEST_F(graph_parts, a_node_that_answers_is_told_to_who_asks) {
+  std::atomic<bool> answered{false};
+  ham::detail::probe_node(current(), 1, [&] { answered = true; });
+  EXPECT_TRUE(eventually([&] {
+    static_cast<void>(offload::sync(1, [] { return 1; }));
+    return answered.load();
+  }));
+}
+
+}  // namespace graph_parts_test

@@ -1,0 +1,71 @@
+// Replays in flight: each settles once, whatever comes first.
+#include "runtime/graph_replays.hpp"
+
+#include <ham/offload/graph.hpp>
+
+#include "offload/loopback_job.hpp"
+
+namespace graph_replays_test {
+
+using namespace ham;
+using namespace ham::test;
+using ham::offload::detail::current;
+
+std::atomic<bool> gate{false};
+int behind_gate(int value) {
+  while (!gate) std::this_thread::sleep_for(100us);
+  return value;
+}
+int echo(int value) { return value; }
+
+class graph_replays : public two_targets {
+ protected:
+  graph_replays() { gate = false; }
+};
+
+TEST_F(graph_replays, a_result_that_comes_after_the_end_is_dropped) {
+  offload::graph g;
+  auto step = g.compile(g.call(1, pooled(fn<&behind_gate>), g.input<int>()), {.in_flight = 2});
+  for (int i = 0; i < 20; ++i) {
+    auto running = step(i);
+    std::atomic<int> settled{0};
+    running.on_ready([&] { ++settled; });
+    EXPECT_TRUE(running.request_stop());
+    EXPECT_FALSE(running.request_stop());
+    EXPECT_FALSE(running.has_value());
+    EXPECT_EQ(settled, 1);
+    EXPECT_EQ(step.in_flight(), 0U);
+  }
+  gate = true;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(step(i).get(), i);
+}
+
+TEST_F(graph_replays, a_loss_fails_those_of_graphs_that_have_the_node_only) {
+  offload::graph g;
+  auto in = g.input<int>();
+  auto with = g.compile(g.call(2, pooled(fn<&behind_gate>), in));
+  offload::graph other;
+  auto beside = other.compile(other.call(1, pooled(fn<&behind_gate>), other.input<int>()));
+  auto lost = with(1);
+  auto kept = beside(2);
+  current().part_with(2, "for a test");
+  try {
+    static_cast<void>(lost.get());
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const node_failure& failure) {
+    EXPECT_EQ(failure.node(), 2);
+    EXPECT_NE(failure.function().find("behind_gate"), std::string::npos) << failure.function();
+  }
+  EXPECT_THROW(static_cast<void>(with(3)), node_failure);
+  gate = true;
+  EXPECT_EQ(kept.get(), 2);
+}
+
+TEST_F(graph_replays, detached_replays_end_by_themselves) {
+  offload::graph g;
+  auto step = g.compile(g.call(1, fn<&echo>, g.input<int>()), {.in_flight = 1});
+  for (int i = 0; i < 50; ++i) step(i).detach();
+  EXPECT_EQ(step(7).get(), 7);
+}
+
+}  // namespace graph_replays_test
