@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t no_number = 0xffffffff;
 
 /// Ten characters: "   1.234 s", "  12.3 ms"; dashes: not known.
-std::string time_text(double seconds) {
+std::string age_text(double seconds) {
   if (seconds < 0) return "         -";
   const bool in_us = seconds < 1e-3;
   const bool in_ms = !in_us && seconds < 1;
@@ -39,7 +39,7 @@ std::string peer_text(const node_recording::event& one) {
 void print_event(std::ostream& out, const node_recording::event& one) {
   std::array<char, 16> what{};
   std::snprintf(what.data(), what.size(), "%-10s", to_string(one.what));
-  out << "    " << time_text(one.age_s) << "  " << what.data() << "  " << one.function
+  out << "    " << age_text(one.age_s) << "  " << what.data() << "  " << one.function
       << (one.function.empty() ? "" : "  ") << "(" << peer_text(one) << ")\n";
 }
 
