@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks one compile-failure case: check.sh SOURCE COMPILER [FLAGS...]. The first line of SOURCE is "// expect: TEXT":
+# Checks one compile-failure case: check.sh SOURCE HEADER COMPILER [FLAGS...]. HEADER is a file that includes ham/offload.hpp
+# and is precompiled beside; cases that begin with ham/offload.hpp take it from there. The first line of SOURCE is "// expect: TEXT":
 # compiling must fail and print TEXT (taken literally); "// expect: compiles" asks for the opposite. A second line
 # "// lines: NUMBER" asks besides that the first error is TEXT, and that at most so many lines follow it.
 # A line that ends with "// named" has to be named, with its file, somewhere in what the compiler says.
@@ -7,7 +8,8 @@
 # the compiler warns with TEXT of those lines that end with "// warns", and of no others.
 set -eu
 source=$1
-shift
+header=$2
+shift 2
 LC_ALL=C
 export LC_ALL
 
@@ -35,7 +37,10 @@ case $expected in
     ;;
 esac
 status=0
-output=$("$@" -std=c++20 -fsyntax-only "$quiet" "$source" 2>&1) || status=$?
+output=$(
+  [ "$(grep -m 1 '^#' "$source")" != "#include <ham/offload.hpp>" ] || set -- "$@" -include "$header"
+  "$@" -std=c++20 -fsyntax-only "$quiet" "$source" 2>&1
+) || status=$?
 
 if [ "$expected" = compiles ]; then
   [ "$status" -eq 0 ] && exit 0
