@@ -133,7 +133,7 @@ std::string answer_to(const std::string& address, std::span<const std::byte> wor
 TEST_P(tcp_faults, a_handshake_that_is_cut_anywhere_is_an_error_and_nothing_else) {
   const std::size_t bytes = bytes_of_a_start();
   ASSERT_GE(bytes, tcp::hello::bytes);
-  const std::size_t step = sanitized() ? 17 : 3;
+  const std::size_t step = sanitized() ? 17 : 7;
   for (std::size_t at = 0; at < std::min<std::size_t>(bytes, 1500); at += step) {
     fault cut;
     cut.cut_at = at;
@@ -152,7 +152,7 @@ TEST_P(tcp_faults, a_handshake_that_is_cut_anywhere_is_an_error_and_nothing_else
 TEST_P(tcp_faults, with_a_key_no_bit_of_a_handshake_can_be_changed) {
   if (!GetParam()) GTEST_SKIP() << "without a key nobody can tell";
   const std::size_t bytes = bytes_of_a_start();
-  const std::size_t step = sanitized() ? 29 : 5;
+  const std::size_t step = sanitized() ? 29 : 11;
   for (std::size_t at = 0; at < std::min<std::size_t>(bytes, 1500); at += step) {
     fault flip;
     flip.flip_at = at;
