@@ -1,13 +1,15 @@
 #!/bin/sh
 # Every installed header compiles alone, begins with a comment, and has a place in docs/headers.md:
-# alone.sh INCLUDE_FOLDER DOCUMENT COMPILER [FLAGS...].
+# alone.sh INCLUDE_FOLDER DOCUMENT WORK_FOLDER [LAUNCHER] COMPILER [FLAGS...]. A compiler cache that launches the compiler knows
+# what it has compiled before in another checkout: the program and the object have the same relative names there.
 set -eu
 include=$1
 document=$2
-shift 2
+folder=$3
+shift 3
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+rm -rf "$folder"
+mkdir -p "$folder"
 status=0
 
 complain() {
@@ -16,7 +18,7 @@ complain() {
 }
 
 try() {
-  "$@" -std=c++20 -fsyntax-only -I"$include" "$folder/alone.cpp" || complain "the header alone is not enough: $header"
+  (cd "$folder" && "$@" -std=c++20 -c -o alone.o -I"$include" alone.cpp) || complain "the header alone is not enough: $header"
 }
 
 # The first needs whom it serves, then two an MPI, and two a sender library.

@@ -19,7 +19,8 @@ using durations = std::vector<node_counters::duration>;
 int counted(int value) { return value + 1; }
 offload::peer_statistics stats_with_node(int node) { return offload::stats_with(node); }
 int counts_while_it_runs() {
-  for (const node_counters& one : read_counters(::getpid()).at(0).nodes)
+  const job_counters job = read_counters(::getpid()).at(0);
+  for (const node_counters& one : job.nodes)
     if (one.node == offload::this_node()) return static_cast<int>(one.now);
   return -1;
 }

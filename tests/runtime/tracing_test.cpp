@@ -87,7 +87,8 @@ TEST(tracing, has_spans_and_counters_of_the_program) {
   const traced_process on;
   {
     const trace::span outer("assemble");
-    const trace::span inner(std::string("part 1"));
+    const std::string part = "part 1";
+    const trace::span inner(part);
     trace::counter("residual", 0.5);
   }
   EXPECT_EQ(traced_process::events(trace_kind::span).size(), 2U);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -31,6 +32,9 @@ class span {
  public:
   /// `name`: any text, of which the first 200 bytes count; the object refers to it until it goes.
   explicit span(std::string_view name) noexcept : name_(name), begun_(detail::on() ? detail::begin_span() : 0) {}
+  /// A string that ends before the span does.
+  template <std::same_as<std::string> Text>
+  explicit span(Text&& name) = delete;
   span(const span&) = delete;
   span& operator=(const span&) = delete;
   ~span() {
