@@ -18,7 +18,8 @@ TEST(trace, spans_and_counters_need_neither_a_runtime_nor_a_trace) {
   ASSERT_FALSE(trace::detail::on());
   const trace::span outer("outer");
   for (int i = 0; i < 1000; ++i) {
-    const trace::span inner(std::string("inner"));
+    const std::string name = "inner";
+    const trace::span inner(name);
     trace::counter("i", i);
   }
 }
