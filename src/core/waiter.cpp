@@ -70,10 +70,11 @@ void waiter::adapt_spin(std::int64_t asleep_ns) noexcept {
 
 /// `takes_over`: the calling thread has found something to do since it last blocked, or has just begun to wait, or has
 /// waited for long: the thread that sleeps may have left it something to begin.
-void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over) {
-  const bool must_execute = may_execute() && node_.has_deferred();  // what perhaps only this thread may
+void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, const call_slot* awaited,
+                   bool takes_over) {
+  const bool executes = must_execute();
   if (!receiving_.try_lock()) {
-    if (!must_execute) {
+    if (!executes) {
       park(done, until_ns, takes_over);
       return;
     }
@@ -90,12 +91,22 @@ void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, boo
     return;
   }
   rouse();
-  const bool idle = !(node_.has_deferred() && node_.has_runnable()) && !done();
+  // At once: one that polls on and on may have taken the lock again before this thread tries next.
+  const bool has_executed = executes && node_.run_deferred(awaited);
+  const bool idle = !has_executed && !(node_.has_deferred() && node_.has_runnable()) && !done();
   const bool connected = node_.connected();
   if (idle && connected) sleep(until_ns);
   node_.finish_progress();
   notify_all();
   if (idle && !connected) base::yield();
+}
+
+/// Calls are set aside that perhaps only this thread may begin: one in whose call others wait for their turn, or one
+/// that has no call while a context's thread receives in its place, which may not.
+bool waiter::must_execute() const noexcept {
+  if (!node_.has_deferred()) return false;
+  return may_execute() ||
+         (this_thread.depth == 0 && !this_thread.only_receives && standby_ != nullptr && standby_->is_polling());
 }
 
 bool waiter::standby_polls() noexcept { return standby_ != nullptr && standby_->polls(); }

@@ -68,7 +68,7 @@ class waiter {
       const std::int64_t now = base::now_ns();
       if (now >= until_ns) return done();
       if (keep_spinning(idle, now, awaited)) continue;
-      block(done, std::min(until_ns, idle.sleep_until_ns), idle.blocks++ % blocks_per_takeover == 0);
+      block(done, std::min(until_ns, idle.sleep_until_ns), awaited, idle.blocks++ % blocks_per_takeover == 0);
       adapt_spin(base::now_ns() - now);
       idle.since_ns = 0;
     }
@@ -131,9 +131,10 @@ class waiter {
   /// False: it is time to sleep. Else it has given others what they need of the core.
   bool keep_spinning(idle_time& idle, std::int64_t now, const call_slot* awaited);
   void adapt_spin(std::int64_t asleep_ns) noexcept;
-  void block(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over);
+  void block(const std::function<bool()>& done, std::int64_t until_ns, const call_slot* awaited, bool takes_over);
   void sleep(std::int64_t until_ns);
   void park(const std::function<bool()>& done, std::int64_t until_ns, bool takes_over);
+  [[nodiscard]] bool must_execute() const noexcept;
   [[nodiscard]] bool standby_polls() noexcept;
   void notify_finished() noexcept;
   void notify_all() noexcept;

@@ -26,6 +26,8 @@ class waiting_node {
   // ---- with the receiving lock
   /// Whether something that is set aside may begin on this thread.
   [[nodiscard]] virtual bool has_runnable() const = 0;
+  /// Begins that, up to the end of what is awaited. Whether there was something.
+  virtual bool run_deferred(const call_slot* awaited) = 0;
   /// Whether there is anything to sleep on.
   [[nodiscard]] virtual bool connected() const noexcept = 0;
   /// Announces to all transports that this node goes to sleep. False: one of them has something, or the node has.

@@ -228,6 +228,7 @@ class engine final : public called_node,
   [[nodiscard]] bool oversubscribed() const noexcept override { return transports_.oversubscribed(); }
   [[nodiscard]] bool has_deferred() const noexcept override { return calls_in.has_deferred(); }
   [[nodiscard]] bool has_runnable() const override { return calls_in.has_runnable(); }
+  bool run_deferred(const call_slot* awaited) override { return calls_in.run_deferred(awaited); }
   [[nodiscard]] bool connected() const noexcept override { return !transports_.empty(); }
   [[nodiscard]] bool arm() override;
   void disarm() noexcept override { transports_.disarm(); }

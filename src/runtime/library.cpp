@@ -159,9 +159,11 @@ struct call_of_host {
     auto& call = *static_cast<incoming_call*>(buffer);
     const bool is_of_graph = call.sink != nullptr;  // which says nothing of who has recorded it
     if (is_of_graph || (call.from->node != 0 && call.from->node != call.at->self())) {
-      msg::reader from(call.payload);
-      static_cast<void>(msg::decode<Param>(from));  // what is none of these calls is no honest node's
-      from.expect_end();
+      if (!is_of_graph) {  // what is none of these calls is no honest node's
+        msg::reader from(call.payload);
+        static_cast<void>(msg::decode<Param>(from));
+        from.expect_end();
+      }
       throw call_error("node " + std::to_string(call.from->node) + " may not load libraries on node " +
                        std::to_string(call.at->self()) +
                        " (only the host may, and each node for itself, by load_library)");

@@ -51,6 +51,11 @@ class idle_node : public detail::waiting_node, public detail::served_node {
   bool oversubscribed() const noexcept override { return !spare_cores; }
   bool has_deferred() const noexcept override { return deferred; }
   bool has_runnable() const override { return false; }
+  bool run_deferred(const call_slot* /*awaited*/) override {
+    const bool had_some = deferred;
+    deferred = false;
+    return had_some;
+  }
   bool connected() const noexcept override { return is_connected; }
   bool arm() override {
     if (refuses_sleep) return false;
