@@ -95,7 +95,8 @@ std::uint32_t handler_entry::resolve_slowly() {
 handler_table::handler_table(std::vector<row> rows) : rows_(std::move(rows)) {
   slot_storage_.reserve(rows_.size());
   for (const row& each : rows_) {
-    const handler_entry* const usable = each.stand_in != nullptr ? each.stand_in.get() : each.entries.front();
+    const handler_entry* const stand_in = each.stand_ins.front().get();
+    const handler_entry* const usable = stand_in != nullptr ? stand_in : each.entries.front();
     slot_storage_.push_back(each.duplicate ? nullptr : usable);
   }
   slots_ = slot_storage_.data();
@@ -129,10 +130,11 @@ const handler_table* handler_table::publish_unlocked(const library* of) {
   for (std::size_t i = 0; i < rows.size(); ++i) index_of.emplace(rows[i].name, i);
   for (auto& [name, entry] : fresh) {
     const auto [place, is_new] = index_of.emplace(name, rows.size());
+    std::shared_ptr<handler_entry> stand_in;
+    if (of != nullptr && entry->kind == handler_kind::call)
+      stand_in = std::make_shared<library_entry>(*entry, of->through, of->owner);
     if (is_new) {
-      row made{name, entry->layout(), {entry}, false};
-      if (of != nullptr && entry->kind == handler_kind::call)
-        made.stand_in = std::make_shared<library_entry>(*entry, of->through, of->owner);
+      row made{name, entry->layout(), {entry}, false, {std::move(stand_in)}};
       const auto former = of == nullptr ? rows.end() : std::find_if(rows.begin(), rows.end(), [&made](const row& one) {
         return one.former_name == made.name && one.former_layout == made.layout;
       });
@@ -147,6 +149,7 @@ const handler_table* handler_table::publish_unlocked(const library* of) {
     row& known = rows[place->second];
     known.duplicate = known.duplicate || !same_handler(*known.entries.front(), *entry);
     known.entries.push_back(entry);
+    known.stand_ins.push_back(std::move(stand_in));
   }
   return publish_rows_unlocked(std::move(rows));
 }
@@ -161,8 +164,8 @@ const handler_table* handler_table::publish_rows_unlocked(std::vector<row> rows)
       if (entry == &unloaded) continue;  // of all that have gone
       entry->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
     }
-    if (handler_entry* const stand_in = table->rows_[i].stand_in.get())
-      stand_in->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
+    for (const std::shared_ptr<handler_entry>& stand_in : table->rows_[i].stand_ins)
+      if (stand_in != nullptr) stand_in->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
   }
   current_.store(table, std::memory_order_release);
   return table;
@@ -245,8 +248,15 @@ void handler_table::remove_library(std::span<handler_entry* const> entries) {
   std::vector<row> rows = current_.load(std::memory_order_acquire)->rows_;
   for (std::size_t key = 0; key < rows.size(); ++key) {
     row& each = rows[key];
-    if (std::erase_if(each.entries, is_of_library) == 0) continue;
-    each.stand_in = nullptr;
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < each.entries.size(); ++i) {
+      if (is_of_library(each.entries[i])) continue;
+      each.entries[left] = each.entries[i];
+      each.stand_ins[left++] = each.stand_ins[i];
+    }
+    if (left == each.entries.size()) continue;
+    each.entries.resize(left);
+    each.stand_ins.resize(left);
     each.duplicate = each.duplicate && each.entries.size() > 1;
     if (!each.entries.empty()) continue;  // another library has a copy
     row gone{"handler " + std::to_string(key) + " of an unloaded library", {}, {&unloaded}, false};

@@ -178,6 +178,32 @@ TEST(HandlerTable, HandlersOfLibrariesAreReachedThroughStandIns) {
   EXPECT_EQ(before.find(key)->handler, &through);
 }
 
+TEST(HandlerTable, FunctionsOfOneNameInSeveralLibrariesAreEachReachedThroughTheirOwn) {
+  static constinit handler_entry one{typeid(numbered<113>), handler_kind::call, nullptr, [] { return std::string(); },
+                                     0};
+  static constinit handler_entry other{typeid(numbered<113>), handler_kind::call, nullptr, [] { return std::string(); },
+                                       0};
+  handler_table::refresh();
+  int owner_of_one = 0;
+  int owner_of_other = 0;
+  const std::vector<handler_entry*> first = handler_table::linked_by([] { one.enlist(); });
+  handler_table::add_library(&through, &owner_of_one);
+  const std::uint32_t key = one.key();
+  const handler_table& with_one = handler_table::local();
+  const std::vector<handler_entry*> second = handler_table::linked_by([] { other.enlist(); });
+  handler_table::add_library(&through, &owner_of_other);
+  EXPECT_EQ(other.key(), key);
+  handler_table::remove_library(first);
+  const auto owner_in = [key](const handler_table& table) {
+    return static_cast<const library_entry*>(table.find(key))->owner;
+  };
+  ASSERT_EQ(handler_table::local().find(key)->handler, &through) << "its calls count, too";
+  EXPECT_EQ(owner_in(handler_table::local()), &owner_of_other);
+  EXPECT_EQ(owner_in(with_one), &owner_of_one) << "whoever has unloaded it refuses its calls";
+  handler_table::remove_library(second);
+  EXPECT_THROW(handler_table::local().find(key)->handler(nullptr), ham::call_error);
+}
+
 TEST(HandlerTable, KeysOfUnloadedLibrariesAreNotUsedForAnythingElse) {
   static std::string layout = "i4->i4";
   static constinit handler_entry changing{typeid(numbered<112>), handler_kind::call, nullptr, [] { return layout; }, 0};

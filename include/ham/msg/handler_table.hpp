@@ -69,8 +69,8 @@ class handler_table {
     return linked_since(before);
   }
   /// As refresh(), after a library was loaded. Peers that call new functions reach `through`, which finds the
-  /// library_entry, with its `owner`, in the call. Handlers whose names there are already add nothing, or make them
-  /// ambiguous.
+  /// library_entry, with its `owner`, in the call; tables that were built before the library is taken away go on to
+  /// reach it there. Handlers whose names there are already add nothing, or make them ambiguous.
   static void add_library(handler_entry::handler_function through, void* owner);
   /// Takes them away again. A call that comes for one fails with ham::call_error. Their keys are used again only for
   /// functions of the same name and layout.
@@ -86,8 +86,8 @@ class handler_table {
     std::string layout;
     std::vector<handler_entry*> entries;  // more than one: copies in several libraries, or duplicates
     bool duplicate = false;
-    std::shared_ptr<handler_entry> stand_in{};  // of a library that can be unloaded
-    std::string former_name{};                  // before its library was unloaded
+    std::vector<std::shared_ptr<handler_entry>> stand_ins{nullptr};  // of each entry whose library can be unloaded
+    std::string former_name{};                                       // before its library was unloaded
     std::string former_layout{};
   };
   struct library {
