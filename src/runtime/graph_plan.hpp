@@ -63,9 +63,9 @@ void check_part(const part_plan& plan);
 
 /// A graph divided. Addresses are not known yet, and keys are 0.
 struct graph_plan {
-  std::vector<part_plan> parts;                             ///< the first one is that of the node that has recorded it
-  std::vector<node_t> nodes;                                ///< of the parts, as they were recorded
-  std::vector<std::vector<msg::handler_entry*>> functions;  ///< of the stages of the parts; nullptr: none
+  std::vector<part_plan> parts;                       ///< the first one is that of the node that has recorded it
+  std::vector<node_t> nodes;                          ///< of the parts, as they were recorded
+  std::vector<std::vector<std::uint32_t>> functions;  ///< of the stages of the parts: keys here; invalid_key: none
   std::vector<graph_transfer> transfers;
   std::vector<std::vector<std::uint32_t>> inputs;  ///< which a part is given, as places among those of a replay
   std::vector<const std::type_info*> types;        ///< of the inputs of a replay

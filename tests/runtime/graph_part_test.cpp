@@ -113,6 +113,23 @@ TEST_F(graph_part, loads_no_library_whoever_has_recorded_that) {
   EXPECT_NE(seen->reason.find("may not load libraries"), std::string::npos) << seen->reason;
 }
 
+struct kernel_of_library {};
+void run_kernel(void*) {}
+
+TEST_F(graph_part, tells_that_the_library_of_a_function_was_unloaded) {
+  static constinit msg::handler_entry kernel{typeid(kernel_of_library), msg::handler_kind::call, &run_kernel,
+                                             [] { return std::string(); }, 0};
+  const std::vector<msg::handler_entry*> entries = msg::handler_table::linked_by([] { kernel.enlist(); });
+  msg::handler_table::add_library(&run_kernel, nullptr);
+  part_plan of_library = part->of();
+  of_library.stages[0].key = kernel.key();
+  const auto with = std::make_shared<ham::detail::graph_part>(current(), 0, of_library, seen);
+  msg::handler_table::remove_library(entries);
+  with->start(1, input(8));
+  EXPECT_EQ(seen->failures, (std::map<std::uint32_t, std::uint32_t>{{1, stage}}));
+  EXPECT_NE(seen->reason.find("was unloaded"), std::string::npos) << seen->reason;
+}
+
 TEST_F(graph_part, refuses_functions_that_the_node_does_not_have) {
   part_plan bad = part->of();
   bad.stages[0].key = 0xfffffff0;
