@@ -23,6 +23,7 @@ namespace {
 
 // Both constant-initialised: entries of any library may be linked before this file's own dynamic initialisation.
 constinit std::mutex list_mutex;
+constinit std::mutex pretty_names_mutex;
 constinit handler_entry* list_head = nullptr;
 
 // Never destroyed: other threads may still execute messages while the process ends.
@@ -70,8 +71,17 @@ void refuse_unloaded(void*) {
                    call_error_reason::unknown_function);
 }
 struct unloaded_tag {};
+/// The same of functions whose names have become ambiguous.
+void refuse_ambiguous(void*) {
+  throw call_error(
+      "the name of the function is ambiguous on the node that was to run it (a library that was loaded since has it, "
+      "too); rename one of the two",
+      call_error_reason::unknown_function);
+}
+struct ambiguous_tag {};
 std::string no_layout() { return {}; }
 constinit handler_entry unloaded{typeid(unloaded_tag), handler_kind::call, &refuse_unloaded, &no_layout, 0};
+constinit handler_entry ambiguous{typeid(ambiguous_tag), handler_kind::call, &refuse_ambiguous, &no_layout, 0};
 
 }  // namespace
 
@@ -94,10 +104,12 @@ std::uint32_t handler_entry::resolve_slowly() {
 
 handler_table::handler_table(std::vector<row> rows) : rows_(std::move(rows)) {
   slot_storage_.reserve(rows_.size());
-  for (const row& each : rows_) {
+  for (row& each : rows_) {
+    each.was_usable = each.was_usable || !each.duplicate;
     const handler_entry* const stand_in = each.stand_ins.front().get();
     const handler_entry* const usable = stand_in != nullptr ? stand_in : each.entries.front();
-    slot_storage_.push_back(each.duplicate ? nullptr : usable);
+    const bool is_known = each.was_usable && each.entries.front()->kind == handler_kind::call;
+    slot_storage_.push_back(!each.duplicate ? usable : is_known ? &ambiguous : nullptr);
   }
   slots_ = slot_storage_.data();
   slot_count_ = slot_storage_.size();
@@ -134,7 +146,7 @@ const handler_table* handler_table::publish_unlocked(const library* of) {
     if (of != nullptr && entry->kind == handler_kind::call)
       stand_in = std::make_shared<library_entry>(*entry, of->through, of->owner);
     if (is_new) {
-      row made{name, entry->layout(), {entry}, false, {std::move(stand_in)}};
+      row made{name, entry->layout(), {entry}, false, false, {std::move(stand_in)}};
       const auto former = of == nullptr ? rows.end() : std::find_if(rows.begin(), rows.end(), [&made](const row& one) {
         return one.former_name == made.name && one.former_layout == made.layout;
       });
@@ -189,10 +201,9 @@ const std::string& handler_table::name(std::uint32_t key) const noexcept {
 
 /// Remembered: when a node is lost, each of its pending calls asks for the name of its function.
 std::string handler_table::pretty_name(std::uint32_t key) const {
-  static std::mutex mutex;
   static auto& known = *new std::map<std::string, std::string, std::less<>>;  // also while the process ends
   const std::string& canonical = name(key);
-  std::lock_guard guard(mutex);
+  const std::lock_guard guard(pretty_names_mutex);
   const auto place = known.find(canonical);
   return place != known.end() ? place->second : known.emplace(canonical, msg::pretty_name(canonical)).first->second;
 }
@@ -210,6 +221,16 @@ handler_kind handler_table::kind(std::uint32_t key) const noexcept {
 bool handler_table::duplicate(std::uint32_t key) const noexcept {
   const row* const found = row_of(key);
   return found != nullptr && found->duplicate;
+}
+
+void handler_table::hold_for_fork() {
+  list_mutex.lock();
+  pretty_names_mutex.lock();
+}
+
+void handler_table::release_after_fork() noexcept {
+  pretty_names_mutex.unlock();
+  list_mutex.unlock();
 }
 
 // ---- libraries that are loaded later
