@@ -88,7 +88,13 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
   const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1));
   made->parts.push_back({at_.self(), at_.graphs.reserve()});
   for (std::size_t i = 0; i < ids.size(); ++i) made->parts.push_back({processes[i + 1], ids[i]});
-  for (part_plan& one : parts) one.parts = made->parts;
+  at_.waits.lock();
+  const std::uint32_t before = next_ - 1;
+  at_.waits.unlock();
+  for (part_plan& one : parts) {
+    one.parts = made->parts;
+    one.before = before;
+  }
   try {
     made->own = std::make_shared<graph_part>(at_, at_.self(), parts.front(), shared_from_this(), plan_.transfers);
     at_.graphs.install(made->parts.front().id, made->own);
@@ -105,7 +111,7 @@ namespace {
 /// By its key: the library that it was in may have been unloaded since. Throws ham::call_error.
 msg::handler_entry& recorded_function(std::uint32_t key) {
   const msg::handler_entry* const found = msg::handler_table::local().find(key);
-  if (found == nullptr)
+  if (found == nullptr || msg::handler_table::local().duplicate(key))
     throw call_error("its function is ambiguous on this node (two libraries have one of that name); rename one of them",
                      call_error_reason::unknown_function);
   if (found->key() != key)

@@ -81,6 +81,22 @@ TEST_F(graph_part, numbers_wrap_around) {
   EXPECT_EQ(seen->results.count(1), 1U);
 }
 
+TEST_F(graph_part, a_part_of_later_replays_takes_their_numbers) {
+  part_plan later = part->of();
+  later.before = 0x90000000;
+  const auto with = std::make_shared<ham::detail::graph_part>(current(), 0, later, seen);
+  with->start(0x90000001, input(8));
+  with->start(0x90000002, input(20));
+  EXPECT_EQ(seen->results, (std::map<std::uint32_t, int>{{0x90000001, 4}, {0x90000002, 10}}));
+}
+
+TEST_F(graph_part, a_start_that_comes_twice_runs_nothing_twice) {
+  part->start(1, input(8));
+  seen->results.clear();
+  part->start(1, input(8));
+  EXPECT_TRUE(seen->results.empty());
+}
+
 TEST_F(graph_part, a_replay_that_was_given_up_does_not_begin) {
   part->abort(1);
   part->start(1, input(8));
