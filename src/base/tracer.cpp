@@ -245,7 +245,7 @@ void traced_execution::end() noexcept {
   if (!tracing()) return;
   const std::uint64_t end = reply_ended_ != 0 ? reply_ended_ : read_ticks();
   const std::uint64_t reply = reply_ended_ != 0 && reply_begun_ != 0 ? end - reply_begun_ : 0;
-  mine.add(node_, trace_event::make(queued_ ? trace_kind::queued : trace_kind::executed, begun_, end,
+  mine.add(node_, trace_event::make(queued_ ? trace_kind::queued : kind_, begun_, end,
                                     trace_event::pair(static_cast<std::uint32_t>(peer_), reply), what_));
 }
 

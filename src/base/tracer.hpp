@@ -107,10 +107,13 @@ class thread_tracer {
 
 extern constinit thread_local thread_tracer this_tracer;
 
-/// While it lives, the calling thread executes a call of `peer` on `node`. At any time.
+/// While it lives, the calling thread executes a call of `peer` on `node`, or, with another kind, a stage of a graph.
+/// At any time.
 class traced_execution {
  public:
-  traced_execution(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
+  traced_execution(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call,
+                   trace_kind kind = trace_kind::executed) noexcept
+      : kind_(kind) {
     if (tracing()) [[unlikely]]
       begin(node, peer, function, call);
   }
@@ -132,6 +135,7 @@ class traced_execution {
   }
   void end() noexcept;
 
+  trace_kind kind_;
   std::uint64_t begun_ = 0;
   std::int32_t node_;
   std::int32_t peer_;

@@ -1,9 +1,8 @@
 #include "core/handshake.hpp"
 
 #include <algorithm>
-#include <map>
+#include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "base/log.hpp"
 #include "core/greeting.hpp"
@@ -13,11 +12,18 @@ namespace ham::inline v0::detail {
 
 /// One for each table that runtimes of this process have begun with. What is loaded later does not change it.
 const msg::manifest& handshake::own_manifest() const {
-  static std::mutex mutex;
-  static auto& all = *new std::map<const msg::handler_table*, msg::manifest>;  // tables live as long as the process
-  const std::lock_guard guard(mutex);
-  const auto known = all.find(&functions_);
-  return known != all.end() ? known->second : all.emplace(&functions_, msg::manifest::of(functions_)).first->second;
+  struct known {
+    const msg::handler_table* of;  // tables live as long as the process, and so does this
+    msg::manifest what;
+    known* next;
+  };
+  static constinit std::atomic<known*> all{nullptr};  // no lock, which a forked child might find taken
+  for (const known* one = all.load(std::memory_order_acquire); one != nullptr; one = one->next)
+    if (one->of == &functions_) return one->what;
+  auto* const made = new known{&functions_, msg::manifest::of(functions_), all.load(std::memory_order_relaxed)};
+  while (!all.compare_exchange_weak(made->next, made, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  }
+  return made->what;
 }
 
 void handshake::greet(peer& to) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -20,6 +21,7 @@
 #include "base/numbers.hpp"
 #include "base/settings.hpp"
 #include "base/tracer.hpp"
+#include "core/unobserved.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/trace.hpp"
 #include "runtime/engine.hpp"
@@ -138,11 +140,10 @@ void job_trace::add(const std::vector<node_t>& nodes) noexcept {
       begins.emplace_back(node, offload::async(offload::within(host_.exactly(node), max_wait),
                                                fn<&trace_control::begin>, folder_, job_));
     for (auto& [node, one] : begins) {
-      if (const std::exception_ptr why = one.error(); why == nullptr) {
+      if (const std::exception_ptr why = one.error(); why != nullptr)
+        warn("node %d is not traced: %s", node, describe(why).c_str());
+      else
         begun.push_back(node);
-        continue;
-      }
-      warn("node %d is not traced", node);
     }
     measure_clocks(begun);
   } catch (const std::exception& problem) {
@@ -152,8 +153,9 @@ void job_trace::add(const std::vector<node_t>& nodes) noexcept {
 
 std::vector<std::byte> job_trace::fetch_part(node_t node, std::uint64_t bytes) {
   constexpr std::uint64_t piece = std::uint64_t{1} << 20;
+  const std::uint64_t most = std::min(bytes, base::trace_setup().max_bytes);  // whatever the node says
   std::vector<std::byte> all;
-  while (all.size() < bytes) {
+  while (all.size() < most) {
     const std::vector<std::byte> next = offload::sync(offload::within(host_.exactly(node), max_wait),
                                                       fn<&trace_control::read>, std::uint64_t{all.size()}, piece);
     if (next.empty()) break;

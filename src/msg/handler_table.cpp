@@ -23,6 +23,7 @@ namespace {
 
 // Both constant-initialised: entries of any library may be linked before this file's own dynamic initialisation.
 constinit std::mutex list_mutex;
+constinit std::mutex pretty_names_mutex;
 constinit handler_entry* list_head = nullptr;
 
 // Never destroyed: other threads may still execute messages while the process ends.
@@ -70,8 +71,17 @@ void refuse_unloaded(void*) {
                    call_error_reason::unknown_function);
 }
 struct unloaded_tag {};
+/// The same of functions whose names have become ambiguous.
+void refuse_ambiguous(void*) {
+  throw call_error(
+      "the name of the function is ambiguous on the node that was to run it (a library that was loaded since has it, "
+      "too); rename one of the two",
+      call_error_reason::unknown_function);
+}
+struct ambiguous_tag {};
 std::string no_layout() { return {}; }
 constinit handler_entry unloaded{typeid(unloaded_tag), handler_kind::call, &refuse_unloaded, &no_layout, 0};
+constinit handler_entry ambiguous{typeid(ambiguous_tag), handler_kind::call, &refuse_ambiguous, &no_layout, 0};
 
 }  // namespace
 
@@ -94,9 +104,12 @@ std::uint32_t handler_entry::resolve_slowly() {
 
 handler_table::handler_table(std::vector<row> rows) : rows_(std::move(rows)) {
   slot_storage_.reserve(rows_.size());
-  for (const row& each : rows_) {
-    const handler_entry* const usable = each.stand_in != nullptr ? each.stand_in.get() : each.entries.front();
-    slot_storage_.push_back(each.duplicate ? nullptr : usable);
+  for (row& each : rows_) {
+    each.was_usable = each.was_usable || !each.duplicate;
+    const handler_entry* const stand_in = each.stand_ins.front().get();
+    const handler_entry* const usable = stand_in != nullptr ? stand_in : each.entries.front();
+    const bool is_known = each.was_usable && each.entries.front()->kind == handler_kind::call;
+    slot_storage_.push_back(!each.duplicate ? usable : is_known ? &ambiguous : nullptr);
   }
   slots_ = slot_storage_.data();
   slot_count_ = slot_storage_.size();
@@ -129,10 +142,11 @@ const handler_table* handler_table::publish_unlocked(const library* of) {
   for (std::size_t i = 0; i < rows.size(); ++i) index_of.emplace(rows[i].name, i);
   for (auto& [name, entry] : fresh) {
     const auto [place, is_new] = index_of.emplace(name, rows.size());
+    std::shared_ptr<handler_entry> stand_in;
+    if (of != nullptr && entry->kind == handler_kind::call)
+      stand_in = std::make_shared<library_entry>(*entry, of->through, of->owner);
     if (is_new) {
-      row made{name, entry->layout(), {entry}, false};
-      if (of != nullptr && entry->kind == handler_kind::call)
-        made.stand_in = std::make_shared<library_entry>(*entry, of->through, of->owner);
+      row made{name, entry->layout(), {entry}, false, false, {std::move(stand_in)}};
       const auto former = of == nullptr ? rows.end() : std::find_if(rows.begin(), rows.end(), [&made](const row& one) {
         return one.former_name == made.name && one.former_layout == made.layout;
       });
@@ -147,6 +161,7 @@ const handler_table* handler_table::publish_unlocked(const library* of) {
     row& known = rows[place->second];
     known.duplicate = known.duplicate || !same_handler(*known.entries.front(), *entry);
     known.entries.push_back(entry);
+    known.stand_ins.push_back(std::move(stand_in));
   }
   return publish_rows_unlocked(std::move(rows));
 }
@@ -161,8 +176,8 @@ const handler_table* handler_table::publish_rows_unlocked(std::vector<row> rows)
       if (entry == &unloaded) continue;  // of all that have gone
       entry->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
     }
-    if (handler_entry* const stand_in = table->rows_[i].stand_in.get())
-      stand_in->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
+    for (const std::shared_ptr<handler_entry>& stand_in : table->rows_[i].stand_ins)
+      if (stand_in != nullptr) stand_in->key_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
   }
   current_.store(table, std::memory_order_release);
   return table;
@@ -186,10 +201,9 @@ const std::string& handler_table::name(std::uint32_t key) const noexcept {
 
 /// Remembered: when a node is lost, each of its pending calls asks for the name of its function.
 std::string handler_table::pretty_name(std::uint32_t key) const {
-  static std::mutex mutex;
   static auto& known = *new std::map<std::string, std::string, std::less<>>;  // also while the process ends
   const std::string& canonical = name(key);
-  std::lock_guard guard(mutex);
+  const std::lock_guard guard(pretty_names_mutex);
   const auto place = known.find(canonical);
   return place != known.end() ? place->second : known.emplace(canonical, msg::pretty_name(canonical)).first->second;
 }
@@ -207,6 +221,16 @@ handler_kind handler_table::kind(std::uint32_t key) const noexcept {
 bool handler_table::duplicate(std::uint32_t key) const noexcept {
   const row* const found = row_of(key);
   return found != nullptr && found->duplicate;
+}
+
+void handler_table::hold_for_fork() {
+  list_mutex.lock();
+  pretty_names_mutex.lock();
+}
+
+void handler_table::release_after_fork() noexcept {
+  pretty_names_mutex.unlock();
+  list_mutex.unlock();
 }
 
 // ---- libraries that are loaded later
@@ -245,8 +269,15 @@ void handler_table::remove_library(std::span<handler_entry* const> entries) {
   std::vector<row> rows = current_.load(std::memory_order_acquire)->rows_;
   for (std::size_t key = 0; key < rows.size(); ++key) {
     row& each = rows[key];
-    if (std::erase_if(each.entries, is_of_library) == 0) continue;
-    each.stand_in = nullptr;
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < each.entries.size(); ++i) {
+      if (is_of_library(each.entries[i])) continue;
+      each.entries[left] = each.entries[i];
+      each.stand_ins[left++] = each.stand_ins[i];
+    }
+    if (left == each.entries.size()) continue;
+    each.entries.resize(left);
+    each.stand_ins.resize(left);
     each.duplicate = each.duplicate && each.entries.size() > 1;
     if (!each.entries.empty()) continue;  // another library has a copy
     row gone{"handler " + std::to_string(key) + " of an unloaded library", {}, {&unloaded}, false};

@@ -35,9 +35,14 @@ bool engine::stop(call_slot& slot, offload::when_stopped how) noexcept {
 }
 
 void engine::stop_call(std::uint32_t call, std::optional<offload::when_stopped> how) noexcept {
+  held_replay replay;
   waits.lock();
-  if (call_slot* const slot = calls.find(call)) stop_locked(*slot, call, how);
+  if (call_slot* const slot = calls.find(call)) {
+    if (slot->function == nullptr && !slot->settled()) replay = graphs.replay_of(*slot);
+    stop_locked(*slot, call, how);
+  }
   waits.unlock();
+  if (replay) replay.of->announce_stop(replay.number);
   if (continuations.due()) waits.wake();  // who sleeps next runs them: the caller may be a function, or a stop callback
 }
 

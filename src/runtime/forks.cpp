@@ -15,6 +15,7 @@
 #include "base/recorder.hpp"
 #include "base/renew.hpp"
 #include "core/unobserved.hpp"
+#include "ham/msg/handler_table.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/objects.hpp"
 #include "runtime/tracing.hpp"
@@ -32,10 +33,17 @@ struct register_of_engines {
 /// A process may fork until its very end.
 register_of_engines& all() { return base::immortal<register_of_engines>(); }
 
-void before_fork() { all().mutex.lock(); }
-void after_fork_here() { all().mutex.unlock(); }
+void before_fork() {
+  all().mutex.lock();
+  msg::handler_table::hold_for_fork();
+}
+void after_fork_here() {
+  msg::handler_table::release_after_fork();
+  all().mutex.unlock();
+}
 
 void after_fork_in_child() {
+  msg::handler_table::release_after_fork();
   if (!all().alive.empty()) {
     all().parent = all().process;
     this_thread.current = nullptr;

@@ -1,4 +1,5 @@
 // Compiled graphs: how nodes get their parts, again when one was started again, and lose them at the end.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -64,6 +65,12 @@ bool graph_replays::renew_installation(std::int64_t deadline_ns) {
     std::shared_ptr<const installation> fresh = install_parts_on(processes);
     at_.waits.lock();
     std::swap(where_, fresh);
+    // The loss of a node, while it was not known yet to have a part, was told to nobody.
+    const auto is_lost = [this](const part_address& one) {
+      const peer_hold who = at_.peers.hold(one.node);
+      return who && who->state.load(std::memory_order_acquire) == peer_state::lost;
+    };
+    if (std::any_of(where_->parts.begin(), where_->parts.end(), is_lost)) stale_.store(true, std::memory_order_release);
     at_.waits.unlock();
     if (fresh != nullptr) uninstall(*fresh);
     return true;
@@ -81,7 +88,13 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
   const std::vector<std::uint64_t> ids = reserve_parts(at_, processes.subspan(1));
   made->parts.push_back({at_.self(), at_.graphs.reserve()});
   for (std::size_t i = 0; i < ids.size(); ++i) made->parts.push_back({processes[i + 1], ids[i]});
-  for (part_plan& one : parts) one.parts = made->parts;
+  at_.waits.lock();
+  const std::uint32_t before = next_ - 1;
+  at_.waits.unlock();
+  for (part_plan& one : parts) {
+    one.parts = made->parts;
+    one.before = before;
+  }
   try {
     made->own = std::make_shared<graph_part>(at_, at_.self(), parts.front(), shared_from_this(), plan_.transfers);
     at_.graphs.install(made->parts.front().id, made->own);
@@ -93,13 +106,29 @@ std::shared_ptr<graph_replays::installation> graph_replays::install_parts_on(std
   return made;
 }
 
+namespace {
+
+/// By its key: the library that it was in may have been unloaded since. Throws ham::call_error.
+msg::handler_entry& recorded_function(std::uint32_t key) {
+  const msg::handler_entry* const found = msg::handler_table::local().find(key);
+  if (found == nullptr || msg::handler_table::local().duplicate(key))
+    throw call_error("its function is ambiguous on this node (two libraries have one of that name); rename one of them",
+                     call_error_reason::unknown_function);
+  if (found->key() != key)
+    throw call_error("the library of its function was unloaded on this node; load it again, or record another graph",
+                     call_error_reason::unknown_function);
+  return const_cast<msg::handler_entry&>(*found);  // which only its state as a destination of calls is
+}
+
+}  // namespace
+
 /// Also checks that the node is there, and has the functions.
 void graph_replays::set_keys(part_plan& part, std::size_t index, node_t process) const {
   for (std::size_t i = 0; i < part.stages.size(); ++i) {
-    msg::handler_entry* const function = plan_.functions[index][i];
-    if (function == nullptr) continue;
+    const std::uint32_t function = plan_.functions[index][i];
+    if (function == msg::invalid_key) continue;
     try {
-      part.stages[i].key = at_.calls_out.key_on(*at_.peer_of(process), *function);
+      part.stages[i].key = at_.calls_out.key_on(*at_.peer_of(process), recorded_function(function));
     } catch (const call_error& problem) {
       throw call_error(name_of_stage(part.stages[i].number, part.stages[i].name) + " of a graph: " + problem.what(),
                        problem.reason());

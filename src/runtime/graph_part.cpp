@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/recorder.hpp"
+#include "base/tracer.hpp"
 #include "core/peer.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/graph_parts.hpp"
@@ -129,6 +130,7 @@ graph_part::~graph_part() = default;
 
 std::unique_ptr<graph_part::frame> graph_part::make_frame() {
   auto made = std::make_unique<frame>();
+  made->replay = plan_.before;
   made->values.resize(plan_.values());
   made->stages = std::vector<stage_run>(plan_.stages.size());
   for (std::uint32_t i = 0; i < made->stages.size(); ++i) {
@@ -231,7 +233,11 @@ bool graph_part::is_neighbour(node_t node) const noexcept {
 void graph_part::count_down(frame& of, const std::vector<std::uint32_t>& stages, ready_list& ready) noexcept {
   for (const std::uint32_t one : stages) {
     stage_run& stage = of.stages[one];
-    if (stage.pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+    std::uint32_t left = stage.pending.load(std::memory_order_relaxed);
+    while (left != 0 &&
+           !stage.pending.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    }
+    if (left != 1) continue;  // 0: it waits for nothing, and a peer has told the same twice
     stage.pending.store(plan_.stages[one].needs_again, std::memory_order_relaxed);
     stage.next_ready = nullptr;
     (ready.first == nullptr ? ready.first : ready.last->next_ready) = &stage;
@@ -300,11 +306,12 @@ void graph_part::begin(stage_run& stage, ready_list& ready) noexcept {
 
 void graph_part::begin_call(stage_run& stage) {
   const msg::handler_entry& function = function_of(at_, plan_.stages[stage.number]);
-  incoming_call call{&at_, &at_.own, gather(stage), 0, &function};
+  incoming_call call{&at_, &at_.own, gather(stage), plan_.stages[stage.number].number, &function};
   call.sink = &stage;
   const std::uint64_t begun = base::read_ticks();
-  const base::recorded_execution recorded(from_, function.key(), plan_.stages[stage.number].number, begun);
+  const base::recorded_execution recorded(from_, function.key(), call.call, begun);
   const base::counted_execution counted(&at_.counters, begun);
+  const base::traced_execution traced(at_.self(), at_.self(), function.key(), call.call, base::trace_kind::stage);
   try {
     function.handler(&call);
   } catch (...) {

@@ -141,6 +141,13 @@ bool graph_parts::stop(call_slot& slot) noexcept {
   return std::any_of(owners_.begin(), owners_.end(), [&](replay_owner* one) { return one->stop(slot); });
 }
 
+held_replay graph_parts::replay_of(const call_slot& slot) const noexcept {
+  for (replay_owner* const one : owners_) {
+    if (const std::uint32_t number = one->number_of(slot); number != 0) return {one->keep(), number};
+  }
+  return {};
+}
+
 void graph_parts::clear() noexcept {
   std::vector<place> gone;
   const std::lock_guard guard(mutex_);
@@ -233,15 +240,31 @@ void send_abort(engine& at, const part_address& to, std::uint32_t replay) noexce
   send_if_there([&] { offload::ping(destination_of(at, to), fn<&abort_graph_replay>, to.id, replay); });
 }
 
+bool try_send_abort(engine& at, const part_address& to, std::uint32_t replay) noexcept {
+  using aborting = call_of<std::decay_t<decltype(fn<&abort_graph_replay>)>, std::uint64_t, std::uint32_t>::message;
+  bool sent = false;
+  send_if_there([&] {
+    const std::size_t bytes = aborting::size({}, to.id, replay);
+    call_room room;
+    if (!begin_call(at, destination_of(at, to), aborting::entry(), bytes, nullptr, when_full::refuse, room)) return;
+    reservation message(room);
+    msg::writer writer(room.data, bytes);
+    aborting::encode(writer, {}, to.id, replay);
+    finish_call(at, message.release());
+    sent = true;
+  });
+  return sent;
+}
+
 void send_failure(engine& at, const part_address& to, std::uint32_t replay, std::uint32_t stage,
                   const std::string& name, const std::exception_ptr& why) noexcept {
-  std::vector<std::byte> bytes;
-  try {
-    std::rethrow_exception(why);
-  } catch (...) {
-    bytes = encode_current_exception();
-  }
   send_if_there([&] {
+    std::vector<std::byte> bytes;
+    try {
+      std::rethrow_exception(why);
+    } catch (...) {
+      bytes = encode_current_exception();
+    }
     try {
       offload::ping(destination_of(at, to), fn<&fail_graph_replay>, to.id, replay, stage, name, at.self(),
                     std::span<const std::byte>(bytes));
@@ -273,11 +296,26 @@ void probe_node(engine& at, node_t node, std::function<void()> then) noexcept {
 
 std::vector<std::uint64_t> reserve_parts(engine& at, std::span<const node_t> nodes) {
   std::vector<offload::future<std::uint64_t>> asked;
-  for (const node_t node : nodes)
-    asked.push_back(offload::async(destination_of(at, {node, 0}), fn<&reserve_graph_part>));
-  std::vector<std::uint64_t> made;
-  for (offload::future<std::uint64_t>& one : asked) made.push_back(one.get());
-  return made;
+  std::exception_ptr failed;
+  try {
+    for (const node_t node : nodes)
+      asked.push_back(offload::async(destination_of(at, {node, 0}), fn<&reserve_graph_part>));
+  } catch (...) {
+    failed = std::current_exception();
+  }
+  std::vector<std::uint64_t> made(nodes.size());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    try {
+      made[i] = asked[i].get();
+    } catch (...) {
+      if (failed == nullptr) failed = std::current_exception();
+    }
+  }
+  if (failed == nullptr) return made;
+  for (std::size_t i = 0; i < asked.size(); ++i) {  // nothing is left where it was possible
+    if (made[i] != 0) send_release(at, {nodes[i], made[i]});
+  }
+  std::rethrow_exception(failed);
 }
 
 void install_parts(engine& at, std::span<const part_plan> plans) {

@@ -24,6 +24,20 @@ class replay_owner {
   /// Whether the slot is that of one of its replays, which fails then.
   [[nodiscard]] virtual bool expire(call_slot& slot) noexcept = 0;
   [[nodiscard]] virtual bool stop(call_slot& slot) noexcept = 0;
+  /// The number of the replay that the slot is of; 0: it is of none.
+  [[nodiscard]] virtual std::uint32_t number_of(const call_slot& slot) const noexcept = 0;
+  [[nodiscard]] virtual std::shared_ptr<replay_owner> keep() = 0;
+
+  /// Tells the graph's nodes that a replay was stopped, unless they were told, or queues to them are full: then they
+  /// are told when this node makes progress. Waits for nothing. Nobody holds a lock.
+  virtual void announce_stop(std::uint32_t replay) noexcept = 0;
+};
+
+/// One replay of a graph of this node.
+struct held_replay {
+  std::shared_ptr<replay_owner> of;
+  std::uint32_t number = 0;
+  explicit operator bool() const noexcept { return of != nullptr; }
 };
 
 /// Any thread.
@@ -54,6 +68,8 @@ class graph_parts {
   void lose(node_t node, const std::string& why) noexcept;
   [[nodiscard]] bool expire(call_slot& slot) noexcept;
   [[nodiscard]] bool stop(call_slot& slot) noexcept;
+  /// None: the slot is not of a replay.
+  [[nodiscard]] held_replay replay_of(const call_slot& slot) const noexcept;
 
   /// The node ends: nothing of any graph is left.
   void clear() noexcept;
@@ -85,6 +101,8 @@ void send_to_part(engine& at, const offload::detail::part_address& to, std::uint
 void send_start(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
                 std::span<const std::byte> inputs, std::int64_t deadline_ns);
 void send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;
+/// Waits for nothing. False: there is no room now, or the node is gone.
+[[nodiscard]] bool try_send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;
 void send_failure(engine& at, const offload::detail::part_address& to, std::uint32_t replay, std::uint32_t stage,
                   const std::string& name, const std::exception_ptr& why) noexcept;
 void send_loss(engine& at, const offload::detail::part_address& to, node_t node, const std::string& why) noexcept;

@@ -168,13 +168,18 @@ void require_below(const std::vector<std::uint32_t>& all, std::size_t limit) {
 void check_part(const part_plan& plan) {
   require(plan.frames <= part_plan::max_frames && std::has_single_bit(plan.frames));
   require(plan.own < plan.parts.size() && !plan.stages.empty());
-  require(plan.inputs <= (1U << 20));
+  if (plan.values() > part_plan::max_values / plan.frames)
+    throw call_error("a part of a graph has " + std::to_string(plan.values()) + " values in each of " +
+                         std::to_string(plan.frames) + " replays (together at most " +
+                         std::to_string(part_plan::max_values) + ") allow fewer replays in flight",
+                     call_error_reason::too_long);
   require_below(plan.neighbours, plan.parts.size());
   require_below(plan.starting, plan.stages.size());
   for (const std::vector<std::uint32_t>& one : plan.ports) require_below(one, plan.stages.size());
   for (const part_stage& one : plan.stages) {
     const auto kind = static_cast<stage_kind>(one.kind);
     require(kind > stage_kind::input && kind <= stage_kind::finish);
+    require(one.number != no_stage);
     require(plan.own == 0 || (kind != stage_kind::transfer && kind != stage_kind::finish));
     require(kind != stage_kind::decision || (one.entry < plan.stages.size() && one.sources.size() == 2));
     require((kind != stage_kind::finish && kind != stage_kind::entry) || one.sources.size() <= 1);

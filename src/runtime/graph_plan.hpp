@@ -44,8 +44,10 @@ struct part_stage {
 
 struct part_plan {
   static constexpr std::uint32_t max_frames = 1U << 16;
+  static constexpr std::size_t max_values = std::size_t{1} << 22;  ///< of all frames: some 100 bytes each
 
   std::uint32_t frames = 1;  ///< replays that may be in flight; a power of two
+  std::uint32_t before = 0;  ///< the number of a replay that comes before all of this part's
   std::uint32_t own = 0;     ///< which of the parts it is; 0 is the one of the node that has recorded it
   std::vector<part_address> parts{};
   std::vector<std::uint32_t> neighbours{};  ///< parts that it sends to, or hears of
@@ -53,19 +55,20 @@ struct part_plan {
   std::vector<std::vector<std::uint32_t>> ports{};  ///< the stages that wait for each
   std::uint32_t inputs = 0;                         ///< that the start of a replay brings
   std::vector<std::uint32_t> starting{};            ///< stages that wait for the start
-  HAM_FIELDS(frames, own, parts, neighbours, stages, ports, inputs, starting)
+  HAM_FIELDS(frames, before, own, parts, neighbours, stages, ports, inputs, starting)
 
   [[nodiscard]] std::size_t values() const noexcept { return stages.size() + ports.size() + inputs; }
 };
 
-/// Throws ham::call_error for a plan whose numbers lead nowhere: it may have come from a peer.
+/// Throws ham::call_error for a plan whose numbers lead nowhere, or that needs too much memory: it may have come from a
+/// peer.
 void check_part(const part_plan& plan);
 
 /// A graph divided. Addresses are not known yet, and keys are 0.
 struct graph_plan {
-  std::vector<part_plan> parts;                             ///< the first one is that of the node that has recorded it
-  std::vector<node_t> nodes;                                ///< of the parts, as they were recorded
-  std::vector<std::vector<msg::handler_entry*>> functions;  ///< of the stages of the parts; nullptr: none
+  std::vector<part_plan> parts;                       ///< the first one is that of the node that has recorded it
+  std::vector<node_t> nodes;                          ///< of the parts, as they were recorded
+  std::vector<std::vector<std::uint32_t>> functions;  ///< of the stages of the parts: keys here; invalid_key: none
   std::vector<graph_transfer> transfers;
   std::vector<std::vector<std::uint32_t>> inputs;  ///< which a part is given, as places among those of a replay
   std::vector<const std::type_info*> types;        ///< of the inputs of a replay

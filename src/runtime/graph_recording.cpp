@@ -145,10 +145,11 @@ std::uint32_t record_input(graph_recording& graph, const std::type_info& type) {
 std::uint32_t record_call(graph_recording& graph, node_t node, msg::handler_entry& function,
                           std::vector<graph_argument> arguments) {
   if (node < 0) throw config_error("a stage of a graph has node " + std::to_string(node) + "; name a node of the job");
+  const std::uint32_t key = function.resolve();
   return graph.add({.kind = stage_kind::call,
                     .node = node,
-                    .function = &function,
-                    .name = msg::handler_table::local().pretty_name(function.resolve()),
+                    .function = key,
+                    .name = msg::handler_table::local().pretty_name(key),
                     .arguments = std::move(arguments)});
 }
 

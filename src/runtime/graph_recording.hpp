@@ -6,6 +6,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "ham/msg/handler.hpp"
 #include "ham/offload/detail/graph_calls.hpp"
 
 namespace ham::inline v0::offload::detail {
@@ -23,8 +24,8 @@ enum class stage_kind : std::uint8_t {
 
 struct recorded_stage {
   stage_kind kind = stage_kind::call;
-  node_t node = -1;  ///< -1: the one that has recorded it
-  msg::handler_entry* function = nullptr;
+  node_t node = -1;                           ///< -1: the one that has recorded it
+  std::uint32_t function = msg::invalid_key;  ///< of this node: its library may be unloaded meanwhile
   std::string name{};
   std::vector<graph_argument> arguments{};
   std::vector<std::uint32_t> after{};

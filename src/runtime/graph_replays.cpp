@@ -253,7 +253,7 @@ graph_replays::replay* graph_replays::find(std::uint32_t number) noexcept {
   return one.slot != nullptr && one.number == number ? &one : nullptr;
 }
 
-graph_replays::replay* graph_replays::find(const call_slot& slot) noexcept {
+graph_replays::replay* graph_replays::find(const call_slot& slot) const noexcept {
   for (const std::unique_ptr<replay>& one : replays_) {
     if (one->slot == &slot) return one.get();
   }
@@ -313,6 +313,25 @@ void graph_replays::abort(replay& one) noexcept {
   if (where == nullptr || at_.is_ending()) return;
   for (std::size_t part = 1; part < where->parts.size(); ++part) send_abort(at_, where->parts[part], number);
   where->own->abort(number);
+}
+
+/// The same as far as there is room for it. What there is none for, abort() tells again.
+void graph_replays::announce_stop(std::uint32_t number) noexcept {
+  const engine_scope scope(&at_);
+  std::shared_ptr<const installation> where;
+  replay& one = *replays_[number % frames_];
+  at_.waits.lock();
+  if (one.owner != nullptr && one.failed == number) where = one.failed_where;
+  at_.waits.unlock();
+  if (where == nullptr || at_.is_ending()) return;
+  where->own->abort(number);
+  bool all = true;
+  for (std::size_t part = 1; part < where->parts.size(); ++part)
+    all = try_send_abort(at_, where->parts[part], number) && all;
+  if (!all) return;
+  at_.waits.lock();
+  if (one.failed == number) one.failed_where.reset();
+  at_.waits.unlock();
 }
 
 void graph_replays::on_result(std::uint32_t replay_number, std::span<const std::byte> value) noexcept {
@@ -380,6 +399,11 @@ bool graph_replays::stop(call_slot& slot) noexcept {
   replay* const one = find(slot);
   if (one != nullptr) fail(*one, made_or_no_memory([] { return stopped_replay(call_outcome::may_have_run); }));
   return one != nullptr;
+}
+
+std::uint32_t graph_replays::number_of(const call_slot& slot) const noexcept {
+  const replay* const one = find(slot);
+  return one == nullptr ? 0 : one->number;
 }
 
 /// `why`: as another node sees it; empty: as this one has noted it. Any thread.

@@ -47,6 +47,9 @@ class graph_replays final : public replay_observer,
   void lose(node_t node) noexcept override;
   bool expire(call_slot& slot) noexcept override;
   bool stop(call_slot& slot) noexcept override;
+  std::uint32_t number_of(const call_slot& slot) const noexcept override;
+  std::shared_ptr<replay_owner> keep() override { return shared_from_this(); }
+  void announce_stop(std::uint32_t number) noexcept override;
 
  private:
   struct replay;
@@ -58,7 +61,7 @@ class graph_replays final : public replay_observer,
   class installing;
 
   [[nodiscard]] replay* find(std::uint32_t number) noexcept;
-  [[nodiscard]] replay* find(const call_slot& slot) noexcept;
+  [[nodiscard]] replay* find(const call_slot& slot) const noexcept;
   [[nodiscard]] replay* claim(call_slot& slot) noexcept;
   [[nodiscard]] bool await_room(const replay_options& how);
   [[nodiscard]] replay_ticket fill(replay& one, const replay_options& how, std::span<const std::size_t> sizes);

@@ -27,11 +27,11 @@ namespace {
 
 /// A library of this process, for all of its runtimes. Never destroyed: entries of the handler table refer to it.
 struct loaded_library {
-  std::string path;
+  std::string path;  ///< does not change: calls that are refused name it
   void* handle = nullptr;
   std::vector<msg::handler_entry*> entries;
   std::atomic<int> running{0};
-  bool in_use = false;
+  std::atomic<bool> in_use{false};
 };
 
 struct loaded_libraries {
@@ -43,17 +43,27 @@ loaded_libraries& libraries() {
   return all;
 }
 
-/// What peers reach when they call a function of a library.
+/// What peers reach when they call a function of a library, also by a table of before that was taken away. It is
+/// counted first, and then checks that the library is there; who unloads it does it the other way round.
 void run_library_call(void* buffer) {
-  const auto& call = *static_cast<const incoming_call*>(buffer);
+  auto& call = *static_cast<incoming_call*>(buffer);
   const auto& entry = static_cast<const msg::library_entry&>(*call.function);
   auto& of = *static_cast<loaded_library*>(entry.owner);
-  of.running.fetch_add(1, std::memory_order_acq_rel);
+  of.running.fetch_add(1);
   const struct ended {
     loaded_library& of;
-    ~ended() { of.running.fetch_sub(1, std::memory_order_acq_rel); }
+    ~ended() { of.running.fetch_sub(1); }
   } at_end{of};
-  entry.function.handler(buffer);
+  try {
+    if (!of.in_use.load()) {
+      call.decoded = true;
+      throw call_error("the library " + of.path + " of the function was unloaded on the node that was to run it",
+                       call_error_reason::unknown_function);
+    }
+    entry.function.handler(buffer);
+  } catch (...) {  // the exception may be of the library, too
+    call_failed(call);
+  }
 }
 
 /// Its number, and the names of its functions.
@@ -81,23 +91,28 @@ library_info load_here(const std::string& path) {
                      (why == nullptr ? "no reason is given" : why) + ")");
   }
   auto found = std::find_if(known.all.begin(), known.all.end(), [&](const auto& one) { return one->handle == handle; });
+  if (found != known.all.end() && !entries.empty() && !(*found)->in_use.load()) {
+    (*found)->handle = nullptr;  // it had gone behind our back: what stands in for its functions stays without
+    (*found)->entries.clear();
+    found = known.all.end();
+  }
   if (found == known.all.end()) {
     known.all.push_back(std::make_unique<loaded_library>());
     found = std::prev(known.all.end());
     (*found)->handle = handle;
+    (*found)->path = path;
   }
   loaded_library& one = **found;
   const auto number = static_cast<std::uint64_t>(found - known.all.begin());
-  if (one.in_use) {
+  if (one.in_use.load()) {
     ::dlclose(handle);  // counted once
     return info_of(number, one);
   }
-  one.path = path;
   if (entries.empty())
     msg::handler_table::link_again(one.entries);  // it has stayed in memory, and is not initialised again
   else
     one.entries = std::move(entries);
-  one.in_use = true;
+  one.in_use.store(true);
   msg::handler_table::add_library(&run_library_call, &one);
   return info_of(number, one);
 }
@@ -107,10 +122,11 @@ library_info load_here(const std::string& path) {
                    " (" + why + "); wait for them first");
 }
 
-/// A call that has found its function before this was taken away, but has not been counted yet, gets time to begin.
-[[nodiscard]] bool is_left_alone(const loaded_library& which) {
+/// No call begins any more. A thread of a pool, which goes back through code of the library when its call has ended,
+/// gets time for that.
+[[nodiscard]] bool is_left_alone(const loaded_library& which, const engine& at) {
   base::sleep_ns(2'000'000);
-  return which.running.load(std::memory_order_acquire) == 0;
+  return which.running.load() == 0 && !at.calls_in.runs_elsewhere();
 }
 
 void unload_here(std::uint64_t number) {
@@ -120,7 +136,7 @@ void unload_here(std::uint64_t number) {
     throw call_error("node " + std::to_string(current().self()) + " has loaded no library of number " +
                      std::to_string(number));
   loaded_library& which = *known.all[number];
-  if (!which.in_use) return;
+  if (!which.in_use.load()) return;
   engine& at = current();
   if (which.running.load(std::memory_order_acquire) != 0) refuse_to_unload(which, "calls of its functions run there");
   if (at.calls_in.runs_elsewhere()) refuse_to_unload(which, "pooled calls wait or run there");
@@ -132,8 +148,8 @@ void unload_here(std::uint64_t number) {
   at.waits.unlock();
   if (pending) refuse_to_unload(which, "it has made calls of its functions that are pending");
   msg::handler_table::remove_library(which.entries);
-  which.in_use = false;
-  if (!is_left_alone(which)) return;  // it stays in memory
+  which.in_use.store(false);
+  if (!is_left_alone(which, at)) return;  // it stays in memory
   ::dlclose(which.handle);
   if (void* const stays = ::dlopen(which.path.c_str(), RTLD_NOW | RTLD_NOLOAD); stays != nullptr) {
     ::dlclose(stays);

@@ -77,7 +77,9 @@ void received_call_base::run(call_body body) {
       const std::uint64_t begun = base::read_ticks();
       const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call, begun);
       const base::counted_execution counted(&call_->at->counters, begun);
-      const base::traced_execution traced(call_->at->self(), call_->from->node, call_->function->key(), call_->call);
+      const base::traced_execution traced(
+          call_->at->self(), call_->from->node, call_->function->key(), call_->call,
+          call_->sink != nullptr ? base::trace_kind::stage : base::trace_kind::executed);
       body(*call_);
     }
   } catch (...) {

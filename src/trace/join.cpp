@@ -242,6 +242,11 @@ void trace_of_job::write_slice(std::uint32_t part, std::uint32_t thread, const s
     case trace_kind::executed:
       to_.begin(on, one.begin, category::execute, names.of("", event.function()), {.flow_in = known ? there(call) : 0});
       return;
+    case trace_kind::stage: {
+      const std::array number{pftrace_writer::note{to_.intern("stage"), event.call()}};
+      to_.begin(on, one.begin, category::execute, names.of("stage ", event.function()), {.notes = number});
+      return;
+    }
     case trace_kind::queued:
       to_.begin(on, one.begin, category::queue, names.of("queue ", event.function()), {});
       return;

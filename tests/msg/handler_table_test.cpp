@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -178,6 +179,35 @@ TEST(HandlerTable, HandlersOfLibrariesAreReachedThroughStandIns) {
   EXPECT_EQ(before.find(key)->handler, &through);
 }
 
+TEST(HandlerTable, FunctionsOfOneNameInSeveralLibrariesAreEachReachedThroughTheirOwn) {
+  static constinit handler_entry one{typeid(numbered<113>), handler_kind::call, nullptr, [] { return std::string(); },
+                                     0};
+  static constinit handler_entry other{typeid(numbered<113>), handler_kind::call, nullptr, [] { return std::string(); },
+                                       0};
+  handler_table::refresh();
+  int owner_of_one = 0;
+  int owner_of_other = 0;
+  const std::vector<handler_entry*> first = handler_table::linked_by([] { one.enlist(); });
+  handler_table::add_library(&through, &owner_of_one);
+  const std::uint32_t key = one.key();
+  const handler_table& with_one = handler_table::local();
+  const std::vector<handler_entry*> second = handler_table::linked_by([] { other.enlist(); });
+  handler_table::add_library(&through, &owner_of_other);
+  EXPECT_EQ(other.key(), key);
+  EXPECT_TRUE(other.duplicate());
+  ASSERT_NE(with_one.find(key), nullptr) << "a peer that knows the key breaks no rule when it calls it";
+  EXPECT_THROW(handler_table::local().find(key)->handler(nullptr), ham::call_error);
+  handler_table::remove_library(first);
+  const auto owner_in = [key](const handler_table& table) {
+    return static_cast<const library_entry*>(table.find(key))->owner;
+  };
+  ASSERT_EQ(handler_table::local().find(key)->handler, &through) << "its calls count, too";
+  EXPECT_EQ(owner_in(handler_table::local()), &owner_of_other);
+  EXPECT_EQ(owner_in(with_one), &owner_of_one) << "whoever has unloaded it refuses its calls";
+  handler_table::remove_library(second);
+  EXPECT_THROW(handler_table::local().find(key)->handler(nullptr), ham::call_error);
+}
+
 TEST(HandlerTable, KeysOfUnloadedLibrariesAreNotUsedForAnythingElse) {
   static std::string layout = "i4->i4";
   static constinit handler_entry changing{typeid(numbered<112>), handler_kind::call, nullptr, [] { return layout; }, 0};
@@ -191,6 +221,21 @@ TEST(HandlerTable, KeysOfUnloadedLibrariesAreNotUsedForAnythingElse) {
   handler_table::add_library(&through, nullptr);
   EXPECT_NE(changing.key(), key);
   EXPECT_THROW(handler_table::local().find(key)->handler(nullptr), ham::call_error);
+}
+
+TEST(HandlerTable, LookupsGoOnWhileAForkHoldsChanges) {
+  const std::uint32_t key = entry_of<1>().resolve();
+  handler_table::hold_for_fork();
+  std::atomic<bool> changed{false};
+  std::thread other([&] {
+    handler_table::refresh();
+    changed = true;
+  });
+  EXPECT_EQ(handler_table::local().find(key), &entry_of<1>());
+  EXPECT_FALSE(changed);
+  handler_table::release_after_fork();
+  other.join();
+  EXPECT_TRUE(changed);
 }
 
 TEST(HandlerTable, ResolveRegistersAnEntryThatNobodyLinked) {

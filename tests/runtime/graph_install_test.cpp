@@ -1,6 +1,7 @@
 // What nodes hold of compiled graphs.
 #include <ham/offload/graph.hpp>
 
+#include "ham/msg/handler_table.hpp"
 #include "offload/loopback_job.hpp"
 #include "runtime/engine.hpp"
 
@@ -35,6 +36,24 @@ TEST_F(graph_install, a_graph_that_is_refused_leaves_nothing) {
   EXPECT_THROW(static_cast<void>(g.compile(result)), call_error);
   EXPECT_EQ(parts_here(), 0U);
   EXPECT_EQ(offload::sync(1, fn<&parts_here>), 0U);
+}
+
+struct kernel_of_library {};
+
+TEST_F(graph_install, a_function_whose_library_was_unloaded_here_is_told) {
+  using namespace offload::detail;
+  static constinit msg::handler_entry kernel{typeid(kernel_of_library), msg::handler_kind::call, nullptr,
+                                             [] { return std::string(); }, 0};
+  const std::vector<msg::handler_entry*> entries = msg::handler_table::linked_by([] { kernel.enlist(); });
+  msg::handler_table::add_library(nullptr, nullptr);
+  const auto graph = make_graph_recording();
+  const std::uint32_t stage = record_call(*graph, 1, kernel, {});
+  msg::handler_table::remove_library(entries);
+  const std::string why = message_of<call_error>([&] {
+    static_cast<void>(compile_graph(*graph, stage, {&slot_value<int>::decode, 1, {}}));
+  });
+  EXPECT_NE(why.find("kernel_of_library"), std::string::npos) << why;
+  EXPECT_NE(why.find("was unloaded"), std::string::npos) << why;
 }
 
 TEST_F(graph_install, graphs_may_be_moved) {

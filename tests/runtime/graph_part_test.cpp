@@ -81,6 +81,22 @@ TEST_F(graph_part, numbers_wrap_around) {
   EXPECT_EQ(seen->results.count(1), 1U);
 }
 
+TEST_F(graph_part, a_part_of_later_replays_takes_their_numbers) {
+  part_plan later = part->of();
+  later.before = 0x90000000;
+  const auto with = std::make_shared<ham::detail::graph_part>(current(), 0, later, seen);
+  with->start(0x90000001, input(8));
+  with->start(0x90000002, input(20));
+  EXPECT_EQ(seen->results, (std::map<std::uint32_t, int>{{0x90000001, 4}, {0x90000002, 10}}));
+}
+
+TEST_F(graph_part, a_start_that_comes_twice_runs_nothing_twice) {
+  part->start(1, input(8));
+  seen->results.clear();
+  part->start(1, input(8));
+  EXPECT_TRUE(seen->results.empty());
+}
+
 TEST_F(graph_part, a_replay_that_was_given_up_does_not_begin) {
   part->abort(1);
   part->start(1, input(8));
@@ -111,6 +127,23 @@ TEST_F(graph_part, loads_no_library_whoever_has_recorded_that) {
   ASSERT_LT(key, functions.size());
   std::make_shared<ham::detail::graph_part>(current(), 0, bad, seen)->start(1, input(8));
   EXPECT_NE(seen->reason.find("may not load libraries"), std::string::npos) << seen->reason;
+}
+
+struct kernel_of_library {};
+void run_kernel(void*) {}
+
+TEST_F(graph_part, tells_that_the_library_of_a_function_was_unloaded) {
+  static constinit msg::handler_entry kernel{typeid(kernel_of_library), msg::handler_kind::call, &run_kernel,
+                                             [] { return std::string(); }, 0};
+  const std::vector<msg::handler_entry*> entries = msg::handler_table::linked_by([] { kernel.enlist(); });
+  msg::handler_table::add_library(&run_kernel, nullptr);
+  part_plan of_library = part->of();
+  of_library.stages[0].key = kernel.key();
+  const auto with = std::make_shared<ham::detail::graph_part>(current(), 0, of_library, seen);
+  msg::handler_table::remove_library(entries);
+  with->start(1, input(8));
+  EXPECT_EQ(seen->failures, (std::map<std::uint32_t, std::uint32_t>{{1, stage}}));
+  EXPECT_NE(seen->reason.find("was unloaded"), std::string::npos) << seen->reason;
 }
 
 TEST_F(graph_part, refuses_functions_that_the_node_does_not_have) {

@@ -87,6 +87,12 @@ TEST(graph_plan, a_plan_whose_numbers_lead_nowhere_is_refused) {
       [](part_plan& p) { p.frames = 3; },
       [](part_plan& p) { p.frames = 0; },
       [](part_plan& p) { p.frames = 1U << 20; },
+      [](part_plan& p) { p.inputs = part_plan::max_values; },
+      [](part_plan& p) {
+        p.frames = part_plan::max_frames;
+        p.inputs = 100;
+      },
+      [](part_plan& p) { p.stages[0].number = no_stage; },
       [](part_plan& p) { p.own = 9; },
       [](part_plan& p) { p.stages.clear(); },
       [](part_plan& p) { p.neighbours.push_back(9); },

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -187,6 +189,14 @@ TEST(timeline, is_a_page_with_all_slices) {
   EXPECT_EQ(page.find("</script> title"), std::string::npos) << "texts end no tag";
   EXPECT_EQ(page.find("http"), std::string::npos) << "nothing is loaded";
   EXPECT_NE(page.find("hidden=0;"), std::string::npos);
+}
+
+TEST(timeline, leaves_out_values_that_are_no_numbers) {
+  shown_trace trace;
+  trace.counters[3] = {{10, 0.5}, {20, std::numeric_limits<double>::quiet_NaN()}, {30, HUGE_VAL}, {40, 2.5}};
+  std::ostringstream out;
+  write_timeline(out, trace, "t");
+  EXPECT_NE(out.str().find("counters=[[3,[[0,0.5],[30,2.5],]],"), std::string::npos);
 }
 
 TEST(timeline, shows_the_long_ones_and_says_that_there_are_more) {

@@ -66,6 +66,15 @@ TEST(join, has_a_process_for_each_node_and_its_threads) {
   EXPECT_EQ(threads, (std::set<std::string>{"main 10", "main 11"}));
 }
 
+TEST(join, has_slices_of_stages_of_graphs_which_are_no_calls) {
+  job_parts parts = two_nodes();
+  parts[1].threads[0].events.push_back(event_of(stage, 5000, 6000, 1, 1, 7));
+  const joined_trace trace(parts);
+  ASSERT_EQ(trace.named("stage g(int)").size(), 1U);
+  EXPECT_EQ(trace.result.calls, 2U);
+  EXPECT_EQ(trace.result.arrows, joined_trace(two_nodes()).result.arrows);
+}
+
 TEST(join, has_slices_of_calls_at_both_ends) {
   const joined_trace trace(two_nodes());
   EXPECT_EQ(trace.result.calls, 2U);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
@@ -77,7 +78,8 @@ void write_counters(std::ostream& out, const shown_trace& trace, std::int64_t st
     const std::size_t step = values.size() / max_values + 1;
     out << "[" << track << ",[";
     for (std::size_t i = 0; i < values.size(); i += step)
-      out << "[" << values[i].first - start << "," << values[i].second << "],";
+      if (std::isfinite(values[i].second))  // JavaScript has other words for the rest
+        out << "[" << values[i].first - start << "," << values[i].second << "],";
     out << "]],\n";
   }
   out << "];\n";

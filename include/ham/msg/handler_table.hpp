@@ -36,7 +36,8 @@ class handler_table {
   /// True if there was something new.
   static bool refresh();
 
-  /// The handler of a key; nullptr for a key out of range or of an ambiguous name. One array access.
+  /// The handler of a key; nullptr for a key out of range or of an ambiguous name. One array access. Of a name that has
+  /// become ambiguous, or whose library was unloaded, since peers may know its key: one that throws ham::call_error.
   [[nodiscard]] const handler_entry* find(std::uint32_t key) const noexcept {
     return key < slot_count_ ? slots_[key] : find_later(key);
   }
@@ -69,14 +70,19 @@ class handler_table {
     return linked_since(before);
   }
   /// As refresh(), after a library was loaded. Peers that call new functions reach `through`, which finds the
-  /// library_entry, with its `owner`, in the call. Handlers whose names there are already add nothing, or make them
-  /// ambiguous.
+  /// library_entry, with its `owner`, in the call; tables that were built before the library is taken away go on to
+  /// reach it there. Handlers whose names there are already add nothing, or make them ambiguous.
   static void add_library(handler_entry::handler_function through, void* owner);
   /// Takes them away again. A call that comes for one fails with ham::call_error. Their keys are used again only for
   /// functions of the same name and layout.
   static void remove_library(std::span<handler_entry* const> entries);
   /// Links entries up again that remove_library has taken away, and that are still there.
   static void link_again(std::span<handler_entry* const> entries);
+
+  // ---- handlers of fork()
+  /// No other thread changes anything until release_after_fork(), which parent and child call.
+  static void hold_for_fork();
+  static void release_after_fork() noexcept;
 
  private:
   friend class handler_entry;
@@ -86,8 +92,9 @@ class handler_table {
     std::string layout;
     std::vector<handler_entry*> entries;  // more than one: copies in several libraries, or duplicates
     bool duplicate = false;
-    std::shared_ptr<handler_entry> stand_in{};  // of a library that can be unloaded
-    std::string former_name{};                  // before its library was unloaded
+    bool was_usable = false;                                         // in a table that was published
+    std::vector<std::shared_ptr<handler_entry>> stand_ins{nullptr};  // of each entry whose library can be unloaded
+    std::string former_name{};                                       // before its library was unloaded
     std::string former_layout{};
   };
   struct library {

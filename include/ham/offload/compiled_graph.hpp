@@ -61,7 +61,7 @@ class compiled_graph {
   /// Starts a replay. Inputs are copied before it returns. Blocks, and makes progress, while `in_flight` replays have
   /// not settled, queues to nodes are full, or a node is being started again. Stages of this node that need nothing but
   /// inputs run before it returns. request_stop() of the future fails the replay at once, with
-  /// ham::operation_cancelled; the graph's nodes are told when this one makes progress next. Throws ham::call_error for
+  /// ham::operation_cancelled, and tells the graph's nodes. Throws ham::call_error for
   /// inputs that are not the graph's, ham::node_failure if one of its nodes is lost for good.
   template <class... Args>
   requires(!typed) [[nodiscard]] future<Result> operator()(const Args&... args) { return start({}, args...); }
@@ -84,7 +84,8 @@ class compiled_graph {
     const std::int64_t deadline_ns = detail::time_from_now(time);
     return {*this, {deadline_ns == INT64_MAX ? 0 : deadline_ns, std::move(token), detail::when_full::wait}};
   }
-  /// step.stoppable(token)(inputs...): a stop of the token is one of the replay.
+  /// step.stoppable(token)(inputs...): a stop of the token is one of the replay. Nodes to which the queue is full are
+  /// told when this one makes progress next.
   [[nodiscard]] bounded stoppable(std::stop_token token) {
     return {*this, {0, std::move(token), detail::when_full::wait}};
   }
