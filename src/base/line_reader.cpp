@@ -62,8 +62,10 @@ void line_reader::add(unique_fd pipe, receiver to) {
   added_.splice(added_.end(), one);  // the thread takes it over before any event of it
 }
 
+bool line_reader::is_this_thread() const noexcept { return reader_of_this_thread == this; }
+
 void line_reader::run(std::function<void()> act) {
-  if (reader_of_this_thread == this) {
+  if (is_this_thread()) {
     act();
     return;
   }

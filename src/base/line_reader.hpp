@@ -33,6 +33,7 @@ class line_reader {
   /// when this was called is delivered before, but for lines that have not ended. On the thread itself: calls it at
   /// once. Throws std::bad_alloc.
   void run(std::function<void()> act);
+  [[nodiscard]] bool is_this_thread() const noexcept;
   /// Delivers what is in the pipes, lines that have not ended included, and ends the thread. Not on the thread.
   void stop() noexcept;
 

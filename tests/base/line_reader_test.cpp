@@ -106,10 +106,12 @@ TEST(line_reader, calls_between_lines_when_all_that_was_there_is_delivered) {
     reader.run([&] {
       seen = one.lines();
       on = std::this_thread::get_id();
+      EXPECT_TRUE(reader.is_this_thread());
       reader.run([&] { expected.shrink_to_fit(); });  // at once, else it would wait for itself
     });
     ASSERT_EQ(seen, expected);
     ASSERT_NE(on, std::this_thread::get_id());
+    ASSERT_FALSE(reader.is_this_thread());
   }
 }
 
