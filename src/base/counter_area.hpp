@@ -72,8 +72,9 @@ struct counter_head {
 
 /// What one thread executes for the node.
 struct alignas(counter_line_bytes) counter_thread {
-  counter_mark depth;  ///< calls that it executes, one inside of the other
-  counter_mark reserved;
+  counter_word begun;  ///< calls; larger than `ended` while it executes some, one inside of the other
+  counter_word ended;
+  // Of calls in quick succession a sample is timed, of which each one counts for those before it as well.
   counter_word ticks;  ///< that calls took, from decoding to the reply, with what was executed within
   std::array<counter_word, time_buckets::count> took;
 };

@@ -86,8 +86,9 @@ void read_head(counter_reading& into, const counter_head& head, const tick_readi
 }
 
 void read_thread(counter_reading& into, const counter_thread& from) noexcept {
-  const bool executes = value_of(from.depth) != 0;
-  into.executing += executes ? 1 : 0;
+  const std::uint64_t ended = value_of(from.ended);
+  into.executing += value_of(from.begun) != ended ? 1 : 0;
+  into.executed += ended;
   into.ticks += value_of(from.ticks);
   for (std::size_t i = 0; i < from.took.size(); ++i) into.took[i] += value_of(from.took[i]);
 }

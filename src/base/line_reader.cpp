@@ -10,17 +10,27 @@
 #include <array>
 #include <cerrno>
 #include <condition_variable>
+#include <list>
 #include <new>
 #include <utility>
 
 #include "base/event_fds.hpp"
+#include "base/refused_call.hpp"
 #include "base/thread.hpp"
+#include "ham/error.hpp"
 
 namespace ham::inline v0::base {
 namespace {
 
 constexpr std::size_t read_bytes = 1 << 16;
 constinit thread_local const line_reader* reader_of_this_thread = nullptr;
+
+void watch_pipe(int epoll, int pipe, void* tag) {
+  epoll_event interest{EPOLLIN, {.ptr = tag}};
+  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, pipe, &interest) == 0) return;
+  throw config_error("cannot watch a pipe" +
+                     refused_call("epoll_ctl", "raise the limit /proc/sys/fs/epoll/max_user_watches"));
+}
 
 std::size_t bytes_in_pipe(int pipe) noexcept {
   int count = 0;
@@ -37,7 +47,8 @@ struct line_reader::request {
 
 void line_reader::add(unique_fd pipe, receiver to) {
   ::fcntl(pipe.get(), F_SETFL, O_NONBLOCK);  // it is for reading only: no other flag is lost
-  auto one = std::make_unique<channel>(channel{std::move(pipe), std::move(to), line_splitter(max_line_)});
+  std::list<channel> one;
+  one.push_back({std::move(pipe), std::move(to), line_splitter(max_line_)});
   const std::lock_guard guard(mutex_);
   if (stopping_) return;
   if (!thread_.joinable()) {
@@ -47,12 +58,14 @@ void line_reader::add(unique_fd pipe, receiver to) {
     buffer_.resize(read_bytes);
     thread_ = start_thread([this] { loop(); });
   }
-  added_.push_back(std::move(one));
-  signal_event(event_.get());
+  watch_pipe(epoll_.get(), one.front().pipe.get(), &one.front());
+  added_.splice(added_.end(), one);  // the thread takes it over before any event of it
 }
 
+bool line_reader::is_this_thread() const noexcept { return reader_of_this_thread == this; }
+
 void line_reader::run(std::function<void()> act) {
-  if (reader_of_this_thread == this) {
+  if (is_this_thread()) {
     act();
     return;
   }
@@ -91,6 +104,7 @@ void line_reader::loop() {
 void line_reader::read_events() {
   std::array<epoll_event, 32> events{};
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+  take_added();
   for (int i = 0; i < count; ++i) {
     auto* const from = static_cast<channel*>(events[static_cast<std::size_t>(i)].data.ptr);
     if (from == nullptr)
@@ -100,20 +114,20 @@ void line_reader::read_events() {
   }
 }
 
+void line_reader::take_added() noexcept {
+  const std::lock_guard guard(mutex_);
+  channels_.splice(channels_.end(), added_);
+}
+
 /// False: it is to stop.
 bool line_reader::serve_requests() {
-  std::vector<std::unique_ptr<channel>> added;
   std::vector<request*> requests;
   bool stops = false;
   {
     const std::lock_guard guard(mutex_);
-    added.swap(added_);
+    channels_.splice(channels_.end(), added_);
     requests.swap(requests_);
     stops = stopping_;
-  }
-  for (auto& one : added) {
-    watch(epoll_.get(), one->pipe.get(), EPOLLIN, one.get());
-    channels_.push_back(std::move(one));
   }
   if (!requests.empty()) read_present();
   for (request* const one : requests) {
@@ -127,8 +141,8 @@ bool line_reader::serve_requests() {
 
 /// What is written meanwhile does not count: somebody may write without end.
 void line_reader::read_present() {
-  for (std::size_t i = channels_.size(); i-- > 0;) {
-    channel& one = *channels_[i];
+  for (auto next = channels_.begin(); next != channels_.end();) {
+    channel& one = *next++;
     for (std::size_t left = bytes_in_pipe(one.pipe.get()); left > 0;) {
       const std::size_t size = std::min(left, read_bytes);
       if (!read_some(one, size)) {
@@ -142,7 +156,7 @@ void line_reader::read_present() {
 
 void line_reader::deliver_rest() noexcept {
   read_present();
-  for (const auto& one : channels_) one->lines.finish(one->to);
+  for (channel& one : channels_) one.lines.finish(one.to);
   channels_.clear();
 }
 
@@ -162,7 +176,7 @@ bool line_reader::read_some(channel& from, std::size_t max_bytes) {
 
 void line_reader::close(const channel& ended) noexcept {
   unwatch(epoll_.get(), ended.pipe.get());
-  std::erase_if(channels_, [&](const auto& one) { return one.get() == &ended; });
+  std::erase_if(channels_, [&](const channel& one) { return &one == &ended; });
 }
 
 }  // namespace ham::base

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
+#include <list>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -33,6 +33,7 @@ class line_reader {
   /// when this was called is delivered before, but for lines that have not ended. On the thread itself: calls it at
   /// once. Throws std::bad_alloc.
   void run(std::function<void()> act);
+  [[nodiscard]] bool is_this_thread() const noexcept;
   /// Delivers what is in the pipes, lines that have not ended included, and ends the thread. Not on the thread.
   void stop() noexcept;
 
@@ -46,6 +47,7 @@ class line_reader {
 
   void loop();
   void read_events();
+  void take_added() noexcept;
   [[nodiscard]] bool serve_requests();
   void read_present();
   void deliver_rest() noexcept;
@@ -54,14 +56,14 @@ class line_reader {
 
   const std::size_t max_line_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<channel>> added_;  // guarded by mutex_, as are the next three
+  std::list<channel> added_;  // guarded by mutex_, as are the next three
   std::vector<request*> requests_;
   bool stopping_ = false;
   std::thread thread_;
   unique_fd epoll_;
   unique_fd event_;
-  std::vector<std::unique_ptr<channel>> channels_;  // of the thread
-  std::vector<char> buffer_;                        // of the thread
+  std::list<channel> channels_;  // of the thread
+  std::vector<char> buffer_;     // of the thread
 };
 
 }  // namespace ham::base

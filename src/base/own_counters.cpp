@@ -116,7 +116,7 @@ counter_thread* own_counters::claim_thread() noexcept {
   counter_thread& block = area_->threads[static_cast<std::size_t>(found - threads_.begin())];
   if (found != end && *found != me) {
     *found = me;
-    block.depth.store(0, std::memory_order_relaxed);
+    block.begun.store(block.ended.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
   errno = before;
   return &block;

@@ -101,11 +101,51 @@ class own_counters {
 
 class counted_execution;
 
+/// Which executions of a thread are timed: reading the clock costs more than all other counting. One that begins a
+/// while after the one before is always timed. Of those in quick succession one out of 16 is, at random, so that no
+/// pattern of calls hides from it, and counts for those since the last such one as well. Whether a call is timed does
+/// not depend on what it takes: sums and shares are right on average.
+class timed_sample {
+ public:
+  static constexpr std::uint64_t quick_ticks = own_tick_source == tick_source::arm_counter ? 256 : 8192;  // some us
+  static constexpr std::uint32_t max_skipped = 31;                                                        ///< in a row
+
+  /// For how many executions the one that begins counts; 0: it is not timed.
+  [[nodiscard]] std::uint32_t next(std::uint64_t begun) noexcept {
+    const bool quick = begun - std::exchange(last_, begun) < quick_ticks;
+    if (!quick) return 1;
+    if (--left_ != 0) [[likely]]
+      return 0;
+    return take(begun);
+  }
+  /// The execution for which next() gave `weight` last is none: the one after it takes its place.
+  void take_back(std::uint32_t weight) noexcept {
+    if (weight > 1) {
+      interval_ = weight;
+      left_ = 1;
+    } else if (weight == 0) {
+      ++left_;
+    }
+  }
+
+ private:
+  std::uint32_t take(std::uint64_t begun) noexcept {
+    constexpr std::uint64_t mixing = 0x9e3779b97f4a7c15;  // whatever steps the clock makes, the upper bits vary
+    left_ = 1 + static_cast<std::uint32_t>(begun * mixing >> 59);
+    return std::exchange(interval_, left_);
+  }
+
+  std::uint64_t last_ = 0;
+  std::uint32_t left_ = 1;
+  std::uint32_t interval_ = 1;
+};
+
 /// Of a thread: the block of the node that it has executed a call for last, and the innermost call that it executes.
 struct counter_cache {
   std::uint64_t serial = 0;
   counter_thread* block = nullptr;
   counted_execution* innermost = nullptr;
+  timed_sample sample;
 };
 extern constinit thread_local counter_cache this_counter_cache;
 
@@ -121,11 +161,12 @@ class counted_execution {
       mine.block = in->claim_thread();
       mine.serial = in->serial();
     }
-    outer_ = std::exchange(mine.innermost, this);
     block_ = mine.block;
     shared_ = in->is_shared(block_);
+    outer_ = std::exchange(mine.innermost, this);
+    weight_ = mine.sample.next(begun);
     begun_ = begun;
-    add(block_->depth, 1);
+    add(block_->begun, 1);
   }
   counted_execution(const counted_execution&) = delete;
   counted_execution& operator=(const counted_execution&) = delete;
@@ -133,21 +174,29 @@ class counted_execution {
     if (block_ == nullptr) [[unlikely]]
       return;
     this_counter_cache.innermost = outer_;
-    add(block_->depth, UINT32_MAX);  // one less
-    if (!counts_) return;
-    const std::uint64_t now = read_ticks();
-    const std::uint64_t took = now > begun_ ? now - begun_ : 0;  // cores need not agree to the tick
-    add(block_->ticks, took);
-    add(block_->took[time_buckets::of(took)], 1);
+    if (left_) [[unlikely]] {
+      add(block_->begun, UINT64_MAX);  // one less
+      return;
+    }
+    add(block_->ended, 1);
+    if (weight_ != 0) [[unlikely]]
+      end_timed();
   }
   /// The innermost call of this thread was given to another one, which counts it.
   static void leave_to_other() noexcept {
-    if (this_counter_cache.innermost != nullptr) this_counter_cache.innermost->counts_ = false;
+    counter_cache& mine = this_counter_cache;
+    if (mine.innermost == nullptr || std::exchange(mine.innermost->left_, true)) return;
+    mine.sample.take_back(mine.innermost->weight_);
   }
 
  private:
-  template <class Word, class More>
-  void add(Word& to, More more) const noexcept {
+  [[gnu::noinline]] void end_timed() const noexcept {
+    const std::uint64_t now = read_ticks();
+    const std::uint64_t took = now > begun_ ? now - begun_ : 0;  // cores need not agree to the tick
+    add(block_->ticks, took * weight_);
+    add(block_->took[time_buckets::of(took)], weight_);
+  }
+  void add(counter_word& to, std::uint64_t more) const noexcept {
     if (shared_) [[unlikely]]
       to.fetch_add(more, std::memory_order_relaxed);
     else
@@ -157,8 +206,9 @@ class counted_execution {
   counter_thread* block_ = nullptr;
   counted_execution* outer_ = nullptr;
   std::uint64_t begun_ = 0;
+  std::uint32_t weight_ = 0;
   bool shared_ = false;
-  mutable bool counts_ = true;
+  bool left_ = false;
 };
 
 }  // namespace ham::base

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
 #include "base/own_program.hpp"
 #include "compose/transports.hpp"
 #include "runtime/options.hpp"
@@ -151,7 +150,8 @@ node_t membership::start(const std::vector<target_group>& groups, std::int64_t d
   const std::size_t count = plan_targets(groups, 0, 1).size();
   const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count, deadline_ns);
   const fresh_targets planned = plan_targets(groups, first, 1);
-  if (stands_for >= 0) started_.outputs().set_number(first, stands_for);
+  const target_outputs::number_of_start as(started_.outputs(), first, stands_for);
+  if (stands_for < 0) warn_of_own_outputs(planned);
   invited_.prepare(planned);
   expect(planned);
   start_planned(planned, deadline_ns);
@@ -163,6 +163,7 @@ node_t membership::start(const std::vector<target_group>& groups, std::int64_t d
 void membership::start(const fresh_targets& expected) {
   {
     std::lock_guard guard(one_at_a_time_);
+    warn_of_own_outputs(expected);
     invited_.prepare(expected);
     start_planned(expected, base::never_ns);
   }
@@ -174,11 +175,6 @@ void membership::start_planned(const fresh_targets& planned, std::int64_t deadli
   if (planned.empty()) return;
   start_all(planned, static_cast<std::uint32_t>(planned.back().node) + 1, deadline_ns);
   remember_groups(planned);
-  for (const auto& [number, group, starter] : planned) {
-    const transport::starting_factory* const by = group->by->as_starting();
-    const bool redirected = by != nullptr && by->host_factory().redirects_output();
-    if (starter == 0 && !redirected) warn_of_own_output(number);
-  }
   bool any_invited = false;
   for (const auto& [number, group, starter] : planned) {
     if (!is_invited(*group)) continue;
@@ -297,87 +293,6 @@ void membership::end_target(node_t process, const std::string& why, std::chrono:
   host_.part_with(process, why, peer_end::left);
   end_process(process, timeout);
   forget(process);
-}
-
-/// What is kept for those who want to reach it.
-void membership::forget(node_t process) {
-  directory_.forget(process);
-  host_.locked([&] {
-    if (directory_.network_if_open() != nullptr) directory_.network_if_open()->leave(process);
-  });
-}
-
-// ---- supervised nodes
-
-/// Of those that the host itself can start, or reach, again; of others that have gone it forgets.
-void membership::remember_groups(const fresh_targets& planned) {
-  std::lock_guard guard(groups_mutex_);
-  std::erase_if(groups_, [&](const auto& one) {
-    const peer_hold who = host_.peers.hold(one.first);
-    const bool gone = (!who || who->state.load() == peer_state::lost) && !supervisor_.supervises(one.first);
-    if (gone) started_.outputs().forget(one.first);
-    return gone;
-  });
-  const target_group* last = nullptr;
-  std::size_t member = 0;
-  for (const auto& [number, group, starter] : planned) {
-    member = group == last ? member + 1 : 0;
-    last = group;
-    if (starter != 0 || !group->behind.empty()) continue;
-    target_group own = *group;
-    own.count = 1;
-    own.restarts = false;  // that is what its number has
-    if (!own.program.complete && !group->cores.empty()) own.cores = {group->cores[member % group->cores.size()]};
-    groups_.insert_or_assign(number, std::move(own));
-  }
-}
-
-void membership::supervise(node_t node, offload::supervision how) {
-  const node_t number = host_.numbers.number_of(node);
-  if (number == 0) throw config_error("the host cannot be supervised; whoever starts the program can start it again");
-  {
-    std::lock_guard guard(groups_mutex_);
-    if (!groups_.contains(number))
-      throw config_error("node " + std::to_string(number) +
-                         " cannot be supervised (only targets that the host has started on this machine, or reached "
-                         "over tcp://, can be started again; ranks, and what they or waiting programs have started, "
-                         "cannot)");
-  }
-  supervisor_.supervise(number, std::move(how));
-}
-
-node_t membership::start_again(node_t number) {
-  std::vector<target_group> groups;
-  {
-    std::lock_guard guard(groups_mutex_);
-    const auto found = groups_.find(number);
-    if (found == groups_.end()) throw config_error("node " + std::to_string(number) + " was removed");
-    groups.push_back(found->second);
-  }
-  const node_t before = host_.numbers.of(number).process;
-  {
-    std::lock_guard guard(one_at_a_time_);
-    end_process(before, std::chrono::milliseconds(500));  // where only the connection broke, it lives on
-  }
-  forget(before);
-  return start(groups, base::never_ns, number);
-}
-
-void membership::end(node_t process) noexcept {
-  try {
-    end_target(process, "it was not to be used", std::chrono::milliseconds(0));
-  } catch (const std::exception&) {  // no memory: its process ends with the host's
-    started_.end(process, std::chrono::milliseconds(0));
-  }
-}
-
-/// Who is not told for want of memory waits for nothing: the process that it knows is lost.
-void membership::announce_numbers() noexcept {
-  try {
-    directory_.announce_numbers();
-  } catch (const std::exception& problem) {
-    base::log("job", base::log_level::warning, "nodes are not told of supervised numbers: %s", problem.what());
-  }
 }
 
 }  // namespace ham::detail

@@ -80,6 +80,7 @@ class membership final : private process_starter {
   void admit(transport::process_group& group);
   void trace(node_t first, std::size_t count) noexcept;
   static void warn_of_own_output(node_t number);
+  static void warn_of_own_outputs(const fresh_targets& planned);
   void await(node_t node, const target_group& group, std::int64_t deadline_ns);
 
   engine& host_;

@@ -31,6 +31,15 @@ void membership::warn_of_own_output(node_t number) {
             number, what_can_be_captured().c_str());
 }
 
+/// Of those that the host is about to start.
+void membership::warn_of_own_outputs(const fresh_targets& planned) {
+  for (const auto& [number, group, starter] : planned) {
+    const transport::starting_factory* const by = group->by->as_starting();
+    const bool redirected = by != nullptr && by->host_factory().redirects_output();
+    if (starter == 0 && !redirected) warn_of_own_output(number);
+  }
+}
+
 void membership::on_output(node_t node, offload::output_handler handler) {
   const node_t number = host_.numbers.number_of(node);
   if (number == 0) throw config_error("node 0 is the host, whose output is the program's own");
@@ -38,6 +47,7 @@ void membership::on_output(node_t node, offload::output_handler handler) {
   if (!outputs.can_capture(number))
     throw config_error("the output of node " + std::to_string(number) + " cannot be captured (" +
                        what_can_be_captured() + "); redirect it where its process is started");
+  const target_outputs::turn mine(outputs, number);
   const bool captures = static_cast<bool>(handler);
   outputs.use(number, std::move(handler));
   if (!captures) return;

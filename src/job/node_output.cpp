@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,11 +34,25 @@ line_end public_end_of(base::line_end end) noexcept {
   return line_end::end_of_output;
 }
 
+[[noreturn]] void throw_no_output_file(const std::string& name, const std::string& why, const char* advice) {
+  throw config_error("cannot open " + name + " in the folder of HAM_OUTPUT (" + why + "); " + advice);
+}
+
+/// Others may be allowed to write to the folder, too: what they put there must neither lead elsewhere, nor make who
+/// opens it wait.
 base::unique_fd open_output_file(int folder, const std::string& name) {
-  base::unique_fd file(::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  base::unique_fd file(::openat(folder, name.c_str(), flags, 0666));
+  const bool too_many = errno == EMFILE || errno == ENFILE;
+  if (!file && (errno == ELOOP || errno == ENXIO))  // a link, a pipe that nobody reads, a socket
+    throw_no_output_file(name, "it is no file", "remove it, or choose another folder");
   if (!file)
-    throw config_error("cannot open " + name + " in the folder of HAM_OUTPUT (" + std::strerror(errno) +
-                       "); choose a folder that this program may write to");
+    throw_no_output_file(
+        name, std::strerror(errno),
+        too_many ? "raise the limit of open files (ulimit -n)" : "choose a folder that this program may write to");
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode))
+    throw_no_output_file(name, "it is no file", "remove it, or choose another folder");
   return file;
 }
 

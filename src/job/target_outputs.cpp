@@ -17,14 +17,27 @@
 namespace ham::inline v0::detail {
 namespace {
 
+[[noreturn]] void throw_no_pipe(const char* call) {
+  throw config_error("cannot make a pipe for the output of a target" +
+                     base::refused_call(call, "raise the limit of open files (ulimit -n)"));
+}
+
+/// Where the program has closed its standard streams, pipes get their numbers, which in the child are in the way.
+base::unique_fd behind_standard_streams(int fd) {
+  base::unique_fd one(fd);
+  if (fd > STDERR_FILENO) return one;
+  base::unique_fd other(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!other) throw_no_pipe("fcntl");
+  return other;
+}
+
 /// The end to write to, and the end to read from.
 std::pair<base::unique_fd, base::unique_fd> make_output_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw config_error("cannot make a pipe for the output of a target" +
-                       base::refused_call("pipe2", "raise the limit of open files (ulimit -n)"));
-  base::unique_fd from(ends[0]);
-  return {base::unique_fd(ends[1]), std::move(from)};
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw_no_pipe("pipe2");
+  base::unique_fd to(ends[1]);
+  base::unique_fd from = behind_standard_streams(ends[0]);
+  return {behind_standard_streams(to.release()), std::move(from)};
 }
 
 base::unique_fd open_output_folder(const std::string& name) {
@@ -47,18 +60,24 @@ int target_outputs::folder() {
   return folder_.get();
 }
 
-void target_outputs::set_number(node_t process, node_t number) {
-  const std::lock_guard guard(mutex_);
-  numbers_[process] = number;
+target_outputs::turn::turn(target_outputs& at, node_t number) : at_(at), number_(number) {
+  if (at_.reader_.is_this_thread()) return;
+  std::unique_lock lock(at_.mutex_);
+  at_.turn_ended_.wait(lock, [this] { return !at_.turns_.contains(number_); });
+  taken_ = at_.turns_.insert(number_).second;
+}
+
+target_outputs::turn::~turn() {
+  if (!taken_) return;
+  const std::lock_guard guard(at_.mutex_);
+  at_.turns_.erase(number_);
+  at_.turn_ended_.notify_all();
 }
 
 output_pipes target_outputs::begin(node_t process) {
   const std::lock_guard guard(mutex_);
   node_t number = process;
-  if (const auto found = numbers_.find(process); found != numbers_.end()) {
-    number = found->second;
-    numbers_.erase(found);
-  }
+  if (const auto found = numbers_.find(process); found != numbers_.end()) number = found->second;
   record& of = records_[number];
   of.has_pipes = false;
   if (of.to == nullptr) of.to = std::make_shared<node_output>(number, folder());

@@ -25,9 +25,9 @@ node_counters::activity activity_of(const counter_reading& one) noexcept {
 
 void take_executed(node_counters& into, const counter_reading& from) {
   constexpr double ns = 1e-9;
+  into.executed = from.executed;
   for (std::size_t i = 0; i < from.took.size(); ++i) {
     if (from.took[i] == 0) continue;
-    into.executed += from.took[i];
     const double end = static_cast<double>(base::time_buckets::end_of(i));
     if (from.tick_ns > 0) into.took.push_back({end * from.tick_ns * ns, from.took[i]});
   }

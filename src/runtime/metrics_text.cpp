@@ -39,9 +39,10 @@ std::string escaped_label(std::string_view text) {
 }
 
 std::string labels_of(const job_counters& job, const node_counters& node) {
-  return "job_pid=\"" + std::to_string(job.pid) + "\",program=\"" + escaped_label(job.program) + "\",node=\"" +
-         std::to_string(node.number) + "\",process=\"" + std::to_string(node.node) + "\",machine=\"" +
-         escaped_label(node.machine) + "\",transport=\"" + escaped_label(node.transport) + "\"";
+  return "job_pid=\"" + std::to_string(job.pid) + "\",job_serial=\"" + std::to_string(job.serial) + "\",program=\"" +
+         escaped_label(job.program) + "\",node=\"" + std::to_string(node.number) + "\",process=\"" +
+         std::to_string(node.node) + "\",machine=\"" + escaped_label(node.machine) + "\",transport=\"" +
+         escaped_label(node.transport) + "\"";
 }
 
 class exposition {

@@ -40,7 +40,10 @@ TEST(counter_reading, has_what_was_counted) {
   head.rows.store(2);
   head.polled_ns.store(14'000'000);
   head.gone.calls_sent.store(10);
-  made.area->threads[0].depth.store(2);
+  made.area->threads[0].begun.store(12);
+  made.area->threads[0].ended.store(10);
+  made.area->threads[31].begun.store(5);
+  made.area->threads[31].ended.store(5);
   made.area->threads[0].ticks.store(1000);
   made.area->threads[0].took[5].store(3);
   made.area->threads[31].took[5].store(4);
@@ -63,6 +66,7 @@ TEST(counter_reading, has_what_was_counted) {
   EXPECT_EQ(read->age_ns, 10'000'000);
   EXPECT_EQ(read->polled_ago_ns, 1'000'000);
   EXPECT_EQ(read->executing, 1U);
+  EXPECT_EQ(read->executed, 15U);
   EXPECT_EQ(read->ticks, 1000U);
   EXPECT_EQ(read->took[5], 7U);
   EXPECT_EQ(read->all.calls_sent, 15U);

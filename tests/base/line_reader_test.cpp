@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory_file.hpp"
 #include "base/thread.hpp"
+#include "ham/error.hpp"
 
 namespace ham::inline v0::base {
 namespace {
@@ -104,10 +106,12 @@ TEST(line_reader, calls_between_lines_when_all_that_was_there_is_delivered) {
     reader.run([&] {
       seen = one.lines();
       on = std::this_thread::get_id();
+      EXPECT_TRUE(reader.is_this_thread());
       reader.run([&] { expected.shrink_to_fit(); });  // at once, else it would wait for itself
     });
     ASSERT_EQ(seen, expected);
     ASSERT_NE(on, std::this_thread::get_id());
+    ASSERT_FALSE(reader.is_this_thread());
   }
 }
 
@@ -116,6 +120,34 @@ TEST(line_reader, without_pipes_has_no_thread) {
   std::thread::id on;
   reader.run([&] { on = std::this_thread::get_id(); });
   EXPECT_EQ(on, std::this_thread::get_id());
+}
+
+TEST(line_reader, refuses_what_cannot_be_watched) {
+  line_reader reader(100);
+  const auto nobody = [](std::string_view, line_end) {};
+  EXPECT_THROW(reader.add(make_memory_file("test", 1), nobody), config_error);
+  read_pipe one(reader);
+  one.write("goes on\n");
+  EXPECT_EQ(one.wait_for(1), (words{"goes on"}));
+}
+
+TEST(line_reader, takes_pipes_that_are_added_while_it_reads) {
+  line_reader reader(100);
+  constexpr int count = 200;
+  std::atomic<int> ended{0};
+  read_pipe first(reader);
+  for (int i = 0; i < count; ++i) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const unique_fd writer(ends[1]);
+    ASSERT_EQ(::write(writer.get(), "x\n", 2), 2);  // there is something to read at once
+    reader.add(unique_fd(ends[0]), [&](std::string_view text, line_end) { ended += text == "x" ? 1 : 100; });
+    first.write("y\n");
+  }
+  EXPECT_EQ(first.wait_for(count).size(), std::size_t{count});
+  reader.run([] {});
+  EXPECT_EQ(ended, count);
+  reader.stop();
 }
 
 TEST(line_reader, stops_where_others_still_hold_the_pipe) {

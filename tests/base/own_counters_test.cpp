@@ -21,7 +21,7 @@ counter_reading read_counts(const own_counters& of) {
   return read.value_or(counter_reading());
 }
 
-std::uint64_t executed_in(const counter_reading& of) {
+std::uint64_t timed_in(const counter_reading& of) {
   std::uint64_t all = 0;
   for (const std::uint64_t one : of.took) all += one;
   return all;
@@ -102,7 +102,8 @@ TEST(own_counters, count_executions_by_what_they_took) {
   }
   const counter_reading read = read_counts(of);
   EXPECT_EQ(read.executing, 0U);
-  EXPECT_EQ(executed_in(read), 2U);
+  EXPECT_EQ(read.executed, 2U);
+  EXPECT_EQ(timed_in(read), 2U) << "neither began at once after another one";
   EXPECT_GE(read.ticks, ago);
   std::uint64_t slow = 0;
   for (std::size_t i = time_buckets::of(ago); i < time_buckets::count; ++i) slow += read.took[i];
@@ -117,9 +118,9 @@ TEST(own_counters, leave_calls_to_the_thread_that_takes_them_over) {
       const counted_execution given_away(&of, read_ticks());
       counted_execution::leave_to_other();
     }
-    EXPECT_EQ(executed_in(read_counts(of)), 0U);
+    EXPECT_EQ(read_counts(of).executed, 0U);
   }
-  EXPECT_EQ(executed_in(read_counts(of)), 1U) << "the outer one is not";
+  EXPECT_EQ(read_counts(of).executed, 1U) << "the outer one is not";
   counted_execution::leave_to_other();  // outside of any: nothing
 }
 
@@ -131,8 +132,67 @@ TEST(own_counters, count_for_the_node_that_a_call_is_of) {
     const counted_execution inner(&two, read_ticks());
     const counted_execution nobodys(nullptr, read_ticks());
   }
-  EXPECT_EQ(executed_in(read_counts(one)), 10U);
-  EXPECT_EQ(executed_in(read_counts(two)), 10U);
+  EXPECT_EQ(read_counts(one).executed, 10U);
+  EXPECT_EQ(read_counts(two).executed, 10U);
+}
+
+TEST(own_counters, time_some_of_many_executions_for_all) {
+  own_counters of(0);
+  constexpr std::uint64_t calls = 10'000;
+  std::thread([&of] {  // its sample begins anew
+    const std::uint64_t from = read_ticks();
+    for (std::uint64_t i = 0; i < calls; ++i) const counted_execution one(&of, from + i);
+  })
+      .join();
+  const counter_reading read = read_counts(of);
+  EXPECT_EQ(read.executed, calls);
+  EXPECT_LE(timed_in(read), calls);
+  EXPECT_GE(timed_in(read), calls - timed_sample::max_skipped);
+}
+
+TEST(timed_sample, takes_each_one_that_does_not_follow_at_once) {
+  timed_sample sample;
+  std::uint64_t now = 1'000'000;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(sample.next(now += timed_sample::quick_ticks), 1U);
+  EXPECT_EQ(sample.next(now - 1'000), 1U) << "the clock of another core may be behind";
+}
+
+/// Calls of two functions by turns: a sample of each second, fourth, 16th one would see one of them only.
+TEST(timed_sample, is_fair_to_calls_by_turns) {
+  for (const std::uint64_t step : {1U, 20U, 100U, 256U, 1000U}) {
+    if (step >= timed_sample::quick_ticks) continue;
+    timed_sample sample;
+    constexpr std::uint32_t calls = 100'000;
+    std::uint64_t counted[2] = {};
+    std::uint32_t timed = 0;
+    std::uint32_t skipped = 0;
+    for (std::uint32_t i = 0; i < calls; ++i) {
+      const std::uint32_t weight = sample.next((std::uint64_t{1} << 40) + i * step);
+      counted[i % 2] += weight;
+      timed += weight == 0 ? 0 : 1;
+      skipped = weight == 0 ? skipped + 1 : 0;
+      ASSERT_LE(skipped, timed_sample::max_skipped);
+    }
+    EXPECT_LT(timed, calls / 10) << step;
+    EXPECT_GE(counted[0] + counted[1], calls - timed_sample::max_skipped) << step;
+    EXPECT_LE(counted[0] + counted[1], calls) << step;
+    EXPECT_GT(counted[0], calls * 2 / 5) << step;
+    EXPECT_GT(counted[1], calls * 2 / 5) << step;
+  }
+}
+
+TEST(timed_sample, leaves_the_turn_of_one_that_is_none_to_the_next) {
+  timed_sample sample;
+  std::uint64_t now = timed_sample::quick_ticks;
+  EXPECT_EQ(sample.next(now), 1U);
+  std::uint64_t counted = 0;
+  constexpr std::uint64_t calls = 10'000;
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    counted += sample.next(++now);
+    for (int left = static_cast<int>(i % 4); left != 0; --left) sample.take_back(sample.next(++now));
+  }
+  EXPECT_LE(counted, calls);
+  EXPECT_GE(counted, calls - timed_sample::max_skipped);
 }
 
 /// More threads at a time than there are blocks, and threads that come after them.
@@ -148,7 +208,7 @@ TEST(own_counters, lose_no_execution_of_many_threads) {
       });
     }
     for (std::thread& one : all) one.join();
-    EXPECT_EQ(executed_in(read_counts(of)), (round + 1U) * threads * calls);
+    EXPECT_EQ(read_counts(of).executed, (round + 1U) * threads * calls);
   }
   EXPECT_EQ(read_counts(of).executing, 0U);
 }
@@ -172,7 +232,7 @@ TEST(own_counters, of_the_parent_are_not_touched_by_a_child) {
   const counter_reading read = read_counts(of);
   EXPECT_EQ(read.all.calls_sent, 0U);
   EXPECT_EQ(read.sleeps, 0U);
-  EXPECT_EQ(executed_in(read), 0U);
+  EXPECT_EQ(read.executed, 0U);
   EXPECT_EQ(read.executing, 1U);
 }
 

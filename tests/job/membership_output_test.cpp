@@ -1,6 +1,7 @@
 // Whose output a host captures.
 #include <gtest/gtest.h>
 
+#include "job/captured_output.hpp"
 #include "job/membership.hpp"
 #include "job/node_job.hpp"
 #include "job/played.hpp"
@@ -42,6 +43,26 @@ TEST_F(output_of_members, is_that_of_children_only) {
               "the output of node " + std::to_string(node) +
                   " cannot be captured (only that of processes which the host itself has started on its "
                   "machine can be captured: shm, exec, emulated); redirect it where its process is started");
+}
+
+TEST_F(output_of_members, is_said_to_be_missing_in_the_folder_where_it_cannot_be_captured) {
+  starts_log log;
+  log.why_lost = "it stumbled";
+  const starting_played by(log);
+  const auto said_of_start = [&] {
+    const redirected_descriptor err(STDERR_FILENO);
+    problem_with([&] { members_.start({target_group(by, 2)}); });
+    return err.text();
+  };
+  EXPECT_EQ(said_of_start().find("HAM_OUTPUT"), std::string::npos) << "nobody has asked for it";
+  const output_folder folder;
+  const auto line_of = [](int node) {
+    return "ham: node " + std::to_string(node) +
+           " keeps its own output, of which HAM_OUTPUT gets nothing (only that of processes which the host itself has "
+           "started on its machine can be captured: shm, exec, emulated)\n";
+  };
+  const std::string said = said_of_start();
+  EXPECT_NE(said.find(line_of(3) + line_of(4)), std::string::npos) << said;
 }
 
 TEST_F(output_of_members, is_captured_by_the_host) {

@@ -2,6 +2,9 @@
 #include "job/node_output.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <stdexcept>
 
@@ -105,18 +108,64 @@ TEST(node_output, goes_on_behind_a_handler_that_throws) {
   EXPECT_NE(err.text().find("has thrown something else\n"), std::string::npos) << err.text();
 }
 
-TEST(node_output, that_cannot_be_written_is_said_once) {
-  const base::unique_fd nowhere(::open("/no/such/folder", O_RDONLY));
-  EXPECT_FALSE(node_output(3, nowhere.get()).is_wanted());
+std::string problem_of_file(const output_folder& folder) {
+  try {
+    node_output output(3, opened(folder).get());
+  } catch (const config_error& problem) {
+    return problem.what();
+  }
+  return {};
+}
+
+TEST(node_output, needs_a_folder) {
+  EXPECT_FALSE(node_output(3, -1).is_wanted());
   const base::unique_fd no_folder(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   EXPECT_THROW(node_output(3, no_folder.get()), config_error);
+}
+
+/// What another user has put into the folder.
+TEST(node_output, goes_into_nothing_but_files) {
+  const std::string refusal =
+      "cannot open 3.err in the folder of HAM_OUTPUT (it is no file); remove it, or choose another folder";
   const output_folder folder;
-  std::filesystem::create_symlink("/dev/full", folder.path() + "/3.out");
+  const std::string path = folder.path() + "/3.err";
+  std::filesystem::create_symlink(folder.path() + "/elsewhere", path);
+  EXPECT_EQ(problem_of_file(folder), refusal);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/elsewhere"));
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(problem_of_file(folder), refusal) << "nobody reads it, for which an opener would wait";
+  const base::unique_fd read_by_somebody(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  EXPECT_EQ(problem_of_file(folder), refusal);
+  std::filesystem::remove(path);
+  EXPECT_EQ(problem_of_file(folder), "");
+}
+
+/// While it lives, files of this process end at so many bytes.
+class file_limit {
+ public:
+  explicit file_limit(rlim_t bytes) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~file_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  file_limit(const file_limit&) = delete;
+  file_limit& operator=(const file_limit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(node_output, that_cannot_be_written_is_said_once) {
+  const output_folder folder;
   node_output output(3, opened(folder).get());
+  output.deliver(output_stream::out, std::string(5000, 'a'), line_end::newline);
   const redirected_descriptor err(STDERR_FILENO);
+  const file_limit full(5000);  // the lines on stderr are shorter
   for (int i = 0; i < 3; ++i) output.deliver(output_stream::out, "a", line_end::newline);
-  EXPECT_EQ(err.text(),
-            "ham: 3.out cannot be written (No space left on device); output of node 3 is lost (said once)\n");
+  EXPECT_EQ(err.text(), "ham: 3.out cannot be written (File too large); output of node 3 is lost (said once)\n");
 }
 
 }  // namespace

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <utility>
+
 #include "job/captured_output.hpp"
 
 namespace ham::inline v0::test {
@@ -56,18 +61,68 @@ TEST(target_outputs, of_a_process_that_takes_a_number_over) {
   received_lines lines;
   static_cast<void>(outputs.begin(1));
   outputs.use(1, lines.handler());
-  outputs.set_number(5, 1);
+  std::optional<target_outputs::number_of_start> start(std::in_place, outputs, 5, 1);
   output_pipes second = outputs.begin(5);
   ASSERT_TRUE(second.out) << "from its start on";
   write_to(second.out, "cut");
   second = {};
   EXPECT_EQ(texts_of(lines.wait_for(1)), (words{"1:cut"}));
   EXPECT_EQ(lines.all().front().end, offload::line_end::end_of_output);
-  outputs.set_number(6, 1);
+  start.emplace(outputs, 6, 1);
   const output_pipes third = outputs.begin(6);
   write_to(third.err, "more\n");
   EXPECT_EQ(texts_of(lines.wait_for(2)), (words{"1:cut", "1:more"}));
   EXPECT_FALSE(outputs.can_capture(5));
+}
+
+TEST(target_outputs, of_a_start_that_failed_is_not_taken_for_that_of_the_next) {
+  target_outputs outputs;
+  static_cast<void>(outputs.begin(1));
+  { const target_outputs::number_of_start fails(outputs, 5, 1); }
+  const target_outputs::number_of_start another(outputs, 5, -1);
+  static_cast<void>(outputs.begin(5));
+  EXPECT_TRUE(outputs.can_capture(5));
+}
+
+TEST(target_outputs, turns_of_a_number_come_one_after_the_other) {
+  target_outputs outputs;
+  std::optional<target_outputs::turn> first(std::in_place, outputs, 1);
+  const target_outputs::turn of_other(outputs, 2);
+  std::atomic<bool> ended{false};
+  std::thread second([&] {
+    const target_outputs::turn mine(outputs, 1);
+    EXPECT_TRUE(ended);
+  });
+  received_lines lines;
+  static_cast<void>(outputs.begin(1));
+  outputs.use(1, [&](node_t, output_stream, std::string_view) {
+    const target_outputs::turn in_handler(outputs, 1);  // does not wait: the line would never be over
+    outputs.use(1, lines.handler());
+  });
+  const output_pipes pipes = outputs.open(1);
+  write_to(pipes.out, "first\nsecond\n");
+  lines.wait_for(1);
+  ended = true;
+  first.reset();
+  second.join();
+}
+
+/// Else the process that is started would have one of them where the other one goes.
+TEST(target_outputs, of_programs_without_standard_streams_do_not_take_their_places) {
+  target_outputs outputs;
+  static_cast<void>(outputs.begin(1));
+  static_cast<void>(outputs.begin(2));
+  const output_pipes others = outputs.open(2);  // who reads has what it needs
+  const base::unique_fd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const base::unique_fd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  ASSERT_TRUE(in && out);
+  ::close(STDIN_FILENO);
+  ::close(STDOUT_FILENO);
+  const output_pipes pipes = outputs.open(1);
+  ::dup2(in.get(), STDIN_FILENO);
+  ::dup2(out.get(), STDOUT_FILENO);
+  EXPECT_GT(pipes.fds().out, STDERR_FILENO);
+  EXPECT_GT(pipes.fds().err, STDERR_FILENO);
 }
 
 TEST(target_outputs, of_a_number_that_is_forgotten_still_arrives) {

@@ -40,6 +40,7 @@ TEST(job_counters, have_the_nodes_that_their_host_has_met) {
   target.read.executing = 1;
   target.read.all.calls_received = 5;
   target.read.in_pool = 2;
+  target.read.executed = 4;
   target.read.took[10] = 3;
   target.read.ticks = 2'000'000'000;
   const auto jobs = jobs_of({target, found(0, 10, 1, {row(0, 10), row(1, 11), row(2, 0, row_state::expected)})}, 7.5);
@@ -54,9 +55,10 @@ TEST(job_counters, have_the_nodes_that_their_host_has_met) {
   EXPECT_EQ(one.all.calls_received, 5U);
   EXPECT_EQ(one.queued, 2U);
   EXPECT_EQ(one.rss_bytes, 4096U);
-  EXPECT_EQ(one.executed, 3U);
+  EXPECT_EQ(one.executed, 4U);
   EXPECT_DOUBLE_EQ(one.executed_s, 1.0);
   ASSERT_EQ(one.took.size(), 1U);
+  EXPECT_EQ(one.took[0].calls, 3U);
   EXPECT_DOUBLE_EQ(one.took[0].max_s, static_cast<double>(base::time_buckets::end_of(10)) * 0.5e-9);
   EXPECT_EQ(one.peers.size(), 2U);
 }

@@ -45,6 +45,15 @@ double value(const prometheus_text& in, const std::string& name, const std::stri
   return found.empty() ? -1 : found[0].value;
 }
 
+/// Prometheus takes none of two samples that differ by nothing but their values.
+TEST(metrics_text, tells_the_jobs_of_a_process_apart) {
+  job_counters second = made_job();
+  second.serial = 7;
+  const prometheus_text read(metrics_text({made_job(), second}));
+  EXPECT_EQ(read.find("ham_calls_sent_total", {{"node", "0"}, {"job_serial", "1"}}).size(), 1U);
+  EXPECT_EQ(read.find("ham_calls_sent_total", {{"node", "0"}, {"job_serial", "7"}}).size(), 1U);
+}
+
 TEST(metrics_text, has_what_nodes_have_counted) {
   const prometheus_text read(metrics_text({made_job()}));
   EXPECT_EQ(value(read, "ham_calls_sent_total", "0"), 11);

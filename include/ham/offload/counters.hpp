@@ -52,9 +52,12 @@ struct node_counters {
   std::uint64_t rss_bytes = 0;  ///< resident memory of its process; 0: not known
   std::uint32_t restarts = 0;   ///< processes that had its number before
   std::uint64_t executed = 0;   ///< calls that are over
-  double executed_s = 0;        ///< that they took, all together; calls within calls count twice
-  std::vector<duration> took;   ///< those calls by how long they took: ascending, neighbours differ by a quarter
-  std::vector<peer> peers;      ///< by number; empty: seen by the host
+  double executed_s = 0;        ///< that they took, all together; calls within calls count twice. As `took`
+  /// Those calls by how long they took: ascending, neighbours differ by a quarter. Of calls that a thread executes in
+  /// quick succession, begun within some microseconds, one in 16 is timed, at random, and counts for those since the
+  /// last such one as well: up to 31 per thread are not in here yet.
+  std::vector<duration> took;
+  std::vector<peer> peers;  ///< by number; empty: seen by the host
 };
 
 /// "busy", "spinning".
