@@ -31,7 +31,7 @@ class idle_node : public detail::waiting_node, public detail::served_node {
 
   bool progress() {
     ++polls;
-    if (!waits.try_lock()) return false;
+    if (!waits.try_lock_to_poll()) return false;
     const bool any = on_receive();
     waits.unlock();
     return any;
@@ -51,7 +51,7 @@ class idle_node : public detail::waiting_node, public detail::served_node {
   bool oversubscribed() const noexcept override { return !spare_cores; }
   bool has_deferred() const noexcept override { return deferred; }
   bool has_runnable() const override { return false; }
-  bool run_deferred(const call_slot* /*awaited*/) override {
+  bool run_deferred(const detail::call_slot* /*awaited*/) override {
     const bool had_some = deferred;
     deferred = false;
     return had_some;

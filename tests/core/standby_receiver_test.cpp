@@ -78,6 +78,22 @@ TEST(standby_receiver, gives_up_polling_for_a_context_after_a_while) {
   EXPECT_FALSE(node.standby.polls());
 }
 
+TEST(standby_receiver, lets_a_thread_have_the_lock_that_is_to_execute_what_was_set_aside) {
+  served node;
+  std::atomic<bool> news{false};
+  node.on_receive = [&] {  // in the gap between two polls nobody else gets the lock by trying now and then
+    if (!this_thread.only_receives) return false;
+    base::sleep_ns(1'000'000);
+    return true;
+  };
+  node.deferred = true;
+  std::thread context([&] { node.standby.poll_for_context(news); });
+  while (!node.standby.is_polling()) std::this_thread::yield();
+  EXPECT_TRUE(node.wait([&] { return !node.deferred; }));
+  news = true;
+  context.join();
+}
+
 TEST(standby_receiver, does_not_poll_where_cores_are_short) {
   served node;
   node.spare_cores = false;
