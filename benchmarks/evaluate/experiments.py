@@ -321,5 +321,31 @@ FLOORS = Experiment(
            for name in ("argument", "result")),
          Series("written and copied out (floor)", "values", "^floor us", "size", role="floor")), x_label="size")))
 
+GROUPS = Experiment(
+    "groups", "Calls of groups over 1 to 256 targets",
+    "An empty call for all targets, passed on along a tree from target to target, beside one call to each of them by the host. The "
+    "second plot has what does not depend on cores: the messages that follow one another until the last target has its call, and those "
+    "that the host and the busiest target send.", ("groups",),
+    (Plot("Call of all targets", "microseconds", (
+        Series("async_all", "groups", "^async_all us", "targets", "", "^quartile 1 async_all", "^quartile 3 async_all"),
+        Series("reduce_all", "groups", "^reduce_all us", "targets"),
+        Series("an async to each", "groups", "^async to each us", "targets", role="peer")), x_label="targets"),
+     Plot("Messages of a call", "messages", (
+         Series("in a row, to the last target", "groups", "^messages in a row", "targets"),
+         Series("by the host", "groups", "^by the host", "targets"),
+         Series("by the busiest target", "groups", "^most by a target", "targets")), x_label="targets", log_y=False)),
+    differs="Times need a core for each target; with fewer, targets take turns, and any way to call them takes time in proportion to their "
+    "number.")
+
+GRAPHS = Experiment(
+    "graphs", "Recorded graphs beside the same calls one by one",
+    "Dependent calls, recorded once and replayed with one message, and an iteration that goes on without the host; beside the host making "
+    "the same calls one after the other.", ("graphs",),
+    (Plot("Replays, and the calls that they stand for", "microseconds", tuple(
+        Series(label, "graphs", column, "graph", "^replays", low, high, role) for label, column, low, high, role in (
+            ("replay", "^time per replay us", "^quartile 1 time", "^quartile 3 time", "ours"),
+            ("calls one by one (of the first: one)", "^floor us", "", "", "peer"))), "bars"),),
+    differs="With fewer than three cores both targets of the second graph share one.")
+
 EXPERIMENTS = (FIG9, FIG10, TABLE4, PLACEMENT, VEO_TESTS, FIG5, FIG6, GEMM, STREAM, HIMENO, ROOFLINE, MODELS, SYSTEM_CALLS, KERNELS, HEAT,
-               CG, SHALLOW_WATER, COUPLED, PEERS, FLOORS)
+               CG, SHALLOW_WATER, COUPLED, GROUPS, GRAPHS, PEERS, FLOORS)

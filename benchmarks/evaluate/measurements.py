@@ -44,6 +44,8 @@ ALL = (
     _bench("bandwidth-tcp", "--transport", "tcp", "bandwidth", expected_s=80, timeout_s=240),
     _bench("values", "values", expected_s=30),
     _bench("rate", "rate", expected_s=6),
+    _bench("groups", "groups", needs=("subcommand:groups",), expected_s=30),
+    _bench("graphs", "graphs", needs=("subcommand:graphs",), expected_s=10),
     _bench("veo", "veo", needs=("subcommand:veo",), expected_s=25),
     _bench("veo-offload", "veo-offload", needs=("subcommand:veo-offload", "program:ham-bench.ve.so"), expected_s=6),
     _bench("openmp", "openmp", needs=("program:ham-bench.openmp.so",), expected_s=35),

@@ -26,6 +26,8 @@ QUICK = {
     "placement": SHORT,
     "rate": SHORT,
     "values": SHORT,
+    "groups": (*SHORT, "--most-targets", "4"),
+    "graphs": SHORT,
     "veo": (*SHORT, "--largest", "0.001"),
     "veo-offload": SHORT,
     "openmp": (*SHORT, "--largest", "0.001"),
