@@ -22,22 +22,14 @@ namespace {
                      base::refused_call(call, "raise the limit of open files (ulimit -n)"));
 }
 
-/// Where the program has closed its standard streams, pipes get their numbers, which in the child are in the way.
-base::unique_fd behind_standard_streams(int fd) {
-  base::unique_fd one(fd);
-  if (fd > STDERR_FILENO) return one;
-  base::unique_fd other(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  if (!other) throw_no_pipe("fcntl");
-  return other;
-}
-
 /// The end to write to, and the end to read from.
 std::pair<base::unique_fd, base::unique_fd> make_output_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw_no_pipe("pipe2");
   base::unique_fd to(ends[1]);
-  base::unique_fd from = behind_standard_streams(ends[0]);
-  return {behind_standard_streams(to.release()), std::move(from)};
+  base::unique_fd from(ends[0]);
+  if (!to || !from) throw_no_pipe("fcntl");
+  return {std::move(to), std::move(from)};
 }
 
 base::unique_fd open_output_folder(const std::string& name) {
