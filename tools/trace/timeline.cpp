@@ -15,7 +15,7 @@ namespace ham::inline v0::trace {
 namespace {
 
 /// As a text of JavaScript that no tag of HTML ends.
-std::string quoted(std::string_view text) {
+std::string script_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -93,15 +93,15 @@ void write_timeline(std::ostream& out, const shown_trace& trace, const std::stri
   for (const shown_slice& one : trace.slices) start = std::min(start, one.begin);
   for (const auto& [track, values] : trace.counters)
     if (!values.empty()) start = std::min(start, values.front().first);
-  out << timeline_head << "title=" << quoted(title) << ";\nhidden=" << trace.slices.size() - shown.size() << ";\n";
+  out << timeline_head << "title=" << script_text(title) << ";\nhidden=" << trace.slices.size() - shown.size() << ";\n";
   out << "texts=[";
-  for (const std::string& one : trace.texts) out << quoted(one) << ",";
+  for (const std::string& one : trace.texts) out << script_text(one) << ",";
   out << "];\nremarks=[";
-  for (const std::string& one : trace.remarks) out << quoted(one) << ",";
+  for (const std::string& one : trace.remarks) out << script_text(one) << ",";
   out << "];\ntracks=[";
   for (const auto& [uuid, one] : trace.tracks)
-    out << "[" << uuid << "," << quoted(one.name) << "," << quoted(owner_of(trace, one)) << "," << quoted(one.unit)
-        << "],\n";
+    out << "[" << uuid << "," << script_text(one.name) << "," << script_text(owner_of(trace, one)) << ","
+        << script_text(one.unit) << "],\n";
   out << "];\n";
   write_slices(out, trace, shown, start);
   write_counters(out, trace, start);
