@@ -19,11 +19,11 @@ inline constexpr std::size_t broadcast_part_bytes = std::size_t{256} << 10;
 
 /// Runs on each node.
 template <class Element>
-buffer_ptr<Element> allocate_here(std::uint64_t count) {
+buffer_ptr<Element> allocate_member(std::uint64_t count) {
   return offload::allocate<Element>(this_node(), count);
 }
 template <class Element>
-void free_here(const std::vector<buffer_ptr<Element>>& buffers) {
+void free_member(const std::vector<buffer_ptr<Element>>& buffers) {
   if (const auto at = this_call::group_position(); at && *at < buffers.size()) offload::free(buffers[*at]);
 }
 template <class Element>
@@ -71,13 +71,13 @@ void broadcast_from_here(buffer_ptr<Element> from, std::uint64_t count, const st
 
 template <detail::transferable Element>
 std::vector<buffer_ptr<Element>> allocate_all(const group_destination& to, std::size_t count) {
-  auto made = async_all(to, fn<&detail::allocate_here<Element>>, static_cast<std::uint64_t>(count)).get();
+  auto made = async_all(to, fn<&detail::allocate_member<Element>>, static_cast<std::uint64_t>(count)).get();
   if (!made.all_ok()) {
     std::vector<buffer_ptr<Element>> there;
     for (std::size_t at = 0; at < made.size(); ++at)
       if (made.ok(at)) there.push_back(made.value(at));
     if (!there.empty())
-      static_cast<void>(async_all(detail::group_of(there), fn<&detail::free_here<Element>>, there).get());
+      static_cast<void>(async_all(detail::group_of(there), fn<&detail::free_member<Element>>, there).get());
   }
   return std::move(made).values();
 }
