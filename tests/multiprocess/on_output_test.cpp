@@ -1,8 +1,11 @@
 // What real targets write, by whatever means, arrives line by line: of long lines, killed processes, new ones.
 // link: ham::ham
 // timeout: 300
+#include <chrono>
 #include <csignal>
 #include <iostream>
+#include <thread>
+#include <utility>
 
 #include "job/captured_output.hpp"
 #include "tcp_server.hpp"
@@ -267,8 +270,18 @@ int back_to_the_host() {
 int nothing_is_made() {
   runtime rt(nodes("shm:1"));
   offload::sync(1, fn<&nothing>);
+  // A thread that answers others may have a descriptor open for a moment.
   const auto count = [](const char* folder) {
-    return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+    const auto entries = [&] {
+      return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+    };
+    auto before = entries();
+    for (int tries = 0; tries < 200; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      const auto now = entries();
+      if (std::exchange(before, now) == now) break;
+    }
+    return before;
   };
   const auto threads = count("/proc/self/task"), descriptors = count("/proc/self/fd");
   offload::on_output(1, [](node_t, output_stream, std::string_view) {});
