@@ -10,7 +10,9 @@ namespace ham::inline v0::base {
 /// Where ticks are from. Those of one source are comparable within one machine.
 enum class tick_source : std::uint32_t { none, x86_counter, arm_counter, clock };
 
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(HAM_TICKS_OF_CLOCK)  // a build in which only now_ns() tells the time
+inline constexpr tick_source own_tick_source = tick_source::clock;
+#elif defined(__x86_64__) || defined(__i386__)
 inline constexpr tick_source own_tick_source = tick_source::x86_counter;
 #elif defined(__aarch64__)
 inline constexpr tick_source own_tick_source = tick_source::arm_counter;
@@ -20,7 +22,9 @@ inline constexpr tick_source own_tick_source = tick_source::clock;
 
 /// Not ordered with what is around it.
 [[nodiscard]] inline std::uint64_t read_ticks() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(HAM_TICKS_OF_CLOCK)
+  return static_cast<std::uint64_t>(now_ns());
+#elif defined(__x86_64__) || defined(__i386__)
   return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
   std::uint64_t count = 0;

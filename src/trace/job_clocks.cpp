@@ -36,7 +36,7 @@ job_clocks::job_clocks(const job_parts& parts) : clocks_(parts.size()) {
         clock.end = std::max(clock.end, local(static_cast<std::uint32_t>(i), end_of(one)));
     }
     // Where nothing else is known, as if the clocks of the machines agreed.
-    if (!clock.is_shared) clock.line.offset = static_cast<double>(part.start.ns - of.start.ns);
+    if (!clock.is_shared) clock.line.offset = static_cast<double>(part.start.ns) - base_ns_;
   }
   clocks_[reference_].line.bound = 0;
 }

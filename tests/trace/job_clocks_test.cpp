@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "trace/parts_here.hpp"
 
@@ -30,6 +31,15 @@ TEST(job_clocks, of_the_host_are_its_own) {
   EXPECT_EQ(clocks.reference(), 1U);
   EXPECT_EQ(clocks.bound(1), 0);
   EXPECT_NEAR(clocks.ns(1, 1'000'000), 5'000'000, 1) << "the host's monotonic clock at its start";
+}
+
+TEST(job_clocks, take_times_that_somebody_has_made_up) {
+  job_parts parts{part_of(0, {}, 1), part_of(1, {}, 2)};
+  parts[0].start.ns = INT64_MAX;
+  parts[1].start.ns = INT64_MIN;
+  const job_clocks clocks(parts);
+  EXPECT_GE(clocks.ns(1, 1'000'000), 0);
+  EXPECT_LE(clocks.ns(0, 1'000'000), 4e18);
 }
 
 TEST(job_clocks, find_how_far_another_machine_is_ahead) {
