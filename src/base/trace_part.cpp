@@ -49,13 +49,20 @@ void read_events(std::span<const std::byte> from, trace_part& into, trace_part::
   }
 }
 
+/// A time that a clock can have shown; files may say anything.
+tick_reading possible(tick_reading read) noexcept {
+  constexpr std::int64_t max_ns = 4'000'000'000'000'000'000;
+  read.ns = std::clamp<std::int64_t>(read.ns, 0, max_ns);
+  return read;
+}
+
 void read_head(const trace_head& head, trace_part& part) {
   part.job = head.job;
   part.pid = head.pid;
   part.node = head.node;
   part.source = head.source;
-  part.start = head.start;
-  part.latest = head.latest[head.which % 2];
+  part.start = possible(head.start);
+  part.latest = possible(head.latest[head.which % 2]);
   part.dropped = head.dropped;
   std::copy(std::begin(head.boot), std::end(head.boot), std::begin(part.boot));
   part.machine = text_in(head.machine);
@@ -68,7 +75,8 @@ double trace_part::tick_ns() const noexcept {
   constexpr double min_ns = 0.01;
   constexpr double max_ns = 10'000;
   if (source == tick_source::clock || latest.ticks <= start.ticks || latest.ns <= start.ns) return 1;
-  const double length = static_cast<double>(latest.ns - start.ns) / static_cast<double>(latest.ticks - start.ticks);
+  const double passed_ns = static_cast<double>(latest.ns) - static_cast<double>(start.ns);
+  const double length = passed_ns / static_cast<double>(latest.ticks - start.ticks);
   return std::clamp(length, min_ns, max_ns);
 }
 
