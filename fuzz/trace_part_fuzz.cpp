@@ -1,5 +1,5 @@
 // The parts of a trace, with anything anywhere: two files in which the input places words, read and joined.
-// fuzz: -max_len=2048
+// fuzz: -max_len=2048 -runs=20000
 #include <sstream>
 #include <vector>
 
