@@ -3,7 +3,7 @@
  * The deadline of a call passes, or its future is detached, while the call or its reply is on its way. The future settles
  * at once; its slot is kept until the late reply has come. A stop is a frame that follows the call, when the user asks or
  * when the deadline has passed. The target obeys it if the call has not begun, also if other calls have arrived in
- * between; it always answers the call itself.
+ * between, and while an earlier one has arrived and is about to begin; it always answers the call itself.
  *
  * Two calls, one after the other, which may use the same slot. It holds: each future settles exactly once, with the result
  * of its own call or with an error; a call runs at most once, and not when it is settled as "did not run"; a reply always
@@ -136,35 +136,49 @@ proctype caller() OBSERVED {
   TRACE_ENDS
 }
 
+/* Takes a call out that has not begun. */
+inline refuse(which) {
+  EVENT(TARGET, 20 + which);
+#ifdef MUTANT_CANCELLED_RUNS
+  ran[which]++;
+#endif
+  here[which] = false;
+  to_caller!refused(at[which], which)
+}
+
+inline execute(which) {
+  EVENT(TARGET, 10 + which);
+  EVENT(TARGET, 20 + which);
+  ran[which]++;
+  assert(ran[which] == 1);
+  here[which] = false;
+  to_caller!reply(at[which], which)
+}
+
 proctype target() OBSERVED {
   mtype what;
-  byte slot, number, other, waiting_slot;
-  byte waiting = NONE;   /* a call that has not begun */
+  byte slot, number;
+  bool here[CALLS];   /* has arrived, and not begun */
+  byte at[CALLS];
 end:
   do
-  :: atomic { waiting == NONE && nempty(to_target) -> to_target?what(slot, number);
+  :: atomic { nempty(to_target) && nfull(to_caller) -> to_target?what(slot, number);
        if
-       :: what == call -> waiting = number; waiting_slot = slot
+       :: what == call -> here[number] = true; at[number] = slot
+       :: what == cancel && here[number] -> refuse(number)
        :: else   /* the call has been answered */
 #ifdef MUTANT_CANCEL_ANSWERS
           -> to_caller!refused(slot, number)
 #endif
        fi }
-  :: atomic { waiting != NONE && to_target??[cancel, eval(waiting_slot), eval(waiting)] && nfull(to_caller) ->
-       to_target??cancel(eval(waiting_slot), eval(waiting));
-       EVENT(TARGET, 20 + waiting);
-#ifdef MUTANT_CANCELLED_RUNS
-       ran[waiting]++;
-#endif
-       to_caller!refused(waiting_slot, waiting);
-       waiting = NONE }
-  :: atomic { waiting != NONE && nfull(to_caller) ->
-       EVENT(TARGET, 10 + waiting);
-       EVENT(TARGET, 20 + waiting);
-       ran[waiting]++;
-       assert(ran[waiting] == 1);
-       to_caller!reply(waiting_slot, waiting);
-       waiting = NONE }
+  /* before a call begins what has arrived is received */
+  :: atomic { here[0] && to_target??[cancel, eval(at[0]), 0] && nfull(to_caller) ->
+       to_target??cancel(eval(at[0]), 0); refuse(0) }
+  :: atomic { here[1] && to_target??[cancel, eval(at[1]), 1] && nfull(to_caller) ->
+       to_target??cancel(eval(at[1]), 1); refuse(1) }
+  /* in order */
+  :: atomic { here[0] && nfull(to_caller) -> execute(0) }
+  :: atomic { here[1] && !here[0] && nfull(to_caller) -> execute(1) }
   od
 }
 
