@@ -29,7 +29,7 @@ using text = pftrace_writer::text;
 constexpr std::size_t max_lanes = 64;
 
 /// Also of a part that somebody has made up.
-std::int64_t whole_ns(double ns) noexcept {
+std::int64_t rounded_ns(double ns) noexcept {
   constexpr double most = 4e18;
   return std::llround(std::clamp(ns, -most, most));
 }
@@ -159,8 +159,8 @@ void trace_of_job::add_notes(std::int32_t node, track on, const std::vector<std:
   for (const std::uint32_t part : parts) {
     const clock_line& line = clocks_.line(part);
     const std::int64_t start = ns(part, parts_[part].start.ticks);
-    const std::array notes{pftrace_writer::note{to_.intern("offset_ns"), whole_ns(line.offset)},
-                           pftrace_writer::note{to_.intern("bound_ns"), whole_ns(std::ceil(line.bound))},
+    const std::array notes{pftrace_writer::note{to_.intern("offset_ns"), rounded_ns(line.offset)},
+                           pftrace_writer::note{to_.intern("bound_ns"), rounded_ns(std::ceil(line.bound))},
                            pftrace_writer::note{to_.intern("round_trips"), static_cast<std::int64_t>(line.samples)}};
     const bool known = line.bound >= 0;
     to_.moment(on, start, category::trace, to_.intern(known ? "clock offset" : "clock offset not known"),
