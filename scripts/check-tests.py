@@ -36,6 +36,7 @@ EXCEPTIONS = {
     "src/runtime/address_check": "works through the linker: tests/multiprocess/address_check_test.cpp",
     "src/runtime/forks": "is about other processes: tests/multiprocess/fork_test.cpp",
     "src/runtime/output": "is about what targets print: tests/multiprocess/output_test.cpp",
+    "src/transport/device": "an interface: tests/transport/cuda/emulated_device_test.cpp",
     "src/transport/factory": "an interface: tests/compose/transports_test.cpp asks every factory",
     "src/transport/in_process": "an interface: tests/transport/loopback/factory_test.cpp",
     "src/transport/launched_factory": "an interface: tests/transport/mpi/factory_test.cpp",
