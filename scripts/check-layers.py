@@ -27,7 +27,7 @@ PUBLIC = {"vocabulary", "public msg", "public offload", "public device", "public
 RULES = {
     "vocabulary": set(),
     "public msg": {"vocabulary"},
-    "public offload": {"vocabulary", "public msg"},
+    "public offload": {"vocabulary", "public msg", "public device"},
     "public device": {"vocabulary"},
     "public": PUBLIC,
     "base": {"vocabulary"},
