@@ -17,7 +17,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "ham/device/kernel.hpp"
 #include "ham/device/print.hpp"
+#include "ham/offload/buffer_ptr.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/detail/device_message.hpp"
 

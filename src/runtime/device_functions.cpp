@@ -1,8 +1,9 @@
 // The list of the device functions of this process.
+#include <atomic>
 #include <mutex>
 #include <vector>
 
-#include "ham/device/function.hpp"
+#include "ham/device/kernel.hpp"
 
 namespace ham::inline v0::device::detail {
 namespace {
@@ -37,6 +38,17 @@ const function_entry& function_at(std::uint32_t number) noexcept {
   function_list& all = listed();
   std::lock_guard guard(all.mutex);
   return *all.entries[number];
+}
+
+namespace {
+std::atomic<const void*> kernel_of_process{nullptr};
+}
+
+const void* resident_kernel_of_process() noexcept { return kernel_of_process.load(std::memory_order_relaxed); }
+
+bool enlist_resident_kernel(const void* kernel) noexcept {
+  kernel_of_process.store(kernel, std::memory_order_relaxed);
+  return true;
 }
 
 }  // namespace ham::device::detail

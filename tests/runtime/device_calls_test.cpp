@@ -167,7 +167,7 @@ TEST_F(device_calls_job, of_the_grid_are_one_call) {
   for (auto& one : all) EXPECT_EQ(one.get(), 8U);
 }
 
-TEST_F(device_calls_job, need_gives_nothing_and_no_caller) {
+TEST_F(device_calls_job, need_no_result_and_no_caller) {
   offload::sync(1, fn<&gives_nothing>, true);
   offload::ping(1, fn<&gives_nothing>, false);
   EXPECT_EQ(offload::sync(1, fn<&where_it_runs>), 1) << "which ran behind the ping";
@@ -208,8 +208,8 @@ TEST_F(device_calls_job, stop_when_their_caller_wants_that) {
   auto result = offload::async(offload::stoppable(1), fn<&stops>, begun);
   EXPECT_TRUE(test::eventually([&] { return word() == 1; }));
   EXPECT_TRUE(result.request_stop());
-  EXPECT_THROW(static_cast<void>(result.get()), operation_cancelled);
-  EXPECT_TRUE(test::eventually([&] { return word() == 2; })) << "the function has ended, too";
+  EXPECT_GE(result.get(), 1U) << "what it returns when it has seen that";
+  EXPECT_EQ(word(), 2U);
   offload::free(begun);
 }
 

@@ -45,7 +45,7 @@ class lane {
 /// The one that the calling thread of the host is; nullptr: none.
 [[nodiscard]] lane*& this_lane() noexcept;
 
-#if HAM_DEVICE_CODE
+#if defined(__CUDACC__)
 /// The call that the threads of this block execute.
 struct running_call {
   scope runs_on;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/settings.hpp"
 #include "transport/common/invited_target.hpp"
 #include "transport/common/joining.hpp"
 #include "transport/cuda/host_transport.hpp"
@@ -17,7 +18,10 @@ class cuda_host final : public host_side {
   explicit cuda_host(cuda::host_transport& carrier) noexcept : carrier_(carrier) {}
 
   void start(const target_group& group, std::vector<start_plan> plans, job_size job) override {
-    const cuda::geometry& of = static_cast<const cuda::group_geometry&>(*group.settings).of;
+    constexpr std::int64_t usual_linger_us = 5000;
+    cuda::geometry of = static_cast<const cuda::group_geometry&>(*group.settings).of;
+    if (of.linger_ns == cuda::geometry::linger_of_setting)
+      of.linger_ns = 1000 * base::number_of(base::setting::cuda_linger).value_or(usual_linger_us);
     std::vector<cuda::target_plan> all;
     for (start_plan& one : plans) {
       all.push_back({{one.node, std::move(one.command), std::move(one.cores), one.output}, of, job.living});

@@ -51,8 +51,8 @@ void apply(geometry& to, std::string_view setting) {
 bool geometry::sane() const noexcept {
   const std::uint64_t threads = std::uint64_t{blocks} * warps * lanes;
   return blocks != 0 && warps != 0 && lanes != 0 && blocks <= max_threads && warps <= max_threads &&
-         lanes <= max_threads && threads <= max_threads && read_ns >= 0 && write_ns >= 0 && linger_ns >= 0 &&
-         watchdog_ns >= 0;
+         lanes <= max_threads && threads <= max_threads && read_ns >= 0 && write_ns >= 0 &&
+         linger_ns >= linger_of_setting && watchdog_ns >= 0;
 }
 
 geometry parse_geometry(std::string_view text) {
