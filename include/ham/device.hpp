@@ -115,7 +115,8 @@ void post_call(lane& from, node_t node, std::uint32_t answer, const Args&... arg
 
 }  // namespace detail
 
-/// The answer to a call that a device function has made. Used by the thread that made it.
+/// The answer to a call that a device function has made. Used by the thread that made it. One that is never taken keeps
+/// its place among the 64 that may be awaited.
 template <class Result>
 class answer {
  public:

@@ -22,7 +22,7 @@ namespace wire = device::detail;
 /// The device of this process: it has one at most.
 std::atomic<device_calls*> of_process{nullptr};
 std::atomic<const engine*> node_of_process{nullptr};
-std::mutex end_mutex;  // who answers the device from elsewhere keeps it from ending
+std::mutex end_mutex;  // who uses the device keeps it from ending
 
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
@@ -264,7 +264,12 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
 
 bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
 
-void run_on_device(incoming_call& call, const device_request& what) { device_calls::of(call.at)->submit(call, what); }
+void run_on_device(incoming_call& call, const device_request& what) {
+  const std::lock_guard guard(end_mutex);  // threads of contexts may outlive the device
+  device_calls* const to = device_calls::of(call.at);
+  if (to == nullptr) throw call_error("the device of this node has ended with its job");
+  to->submit(call, what);
+}
 
 }  // namespace ham::detail
 
