@@ -59,5 +59,6 @@ NB_MODULE(_ham, module) {
   module.def("node_name", &node_name, nb::arg("node"));
   module.def("alive", &alive, nb::arg("node"));
   define_calls(module);
+  define_graph(module);
   define_memory(module);
 }
