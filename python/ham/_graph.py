@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Sequence, Union
 
-from . import _graph_types, _ham, _job
+from . import _graph_types, _ham
 from ._errors import CallError, ConfigError
 from ._graph_types import Stage
 from ._replay import CompiledGraph, JobHold, Replay
@@ -167,7 +167,7 @@ class Graph:
             raise ConfigError("no job is up; compile a graph while there are Targets or an Executor")
         stages = [stage.copy() for stage in self._stages]
         layouts = _ask_for_layouts(stages)
-        types = _graph_types.resolve(stages, layouts)
+        types = _graph_types.resolve(stages, layouts, last)
         hold = JobHold()
         recorded = _record(stages, layouts, types)
         compiled = recorded.compile(last, in_flight, hold)

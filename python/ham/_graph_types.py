@@ -191,10 +191,20 @@ def encode(layout: str, value: Any) -> bytes:
     return b"".join(parts)
 
 
-def resolve(stages: list[Stage], layouts: dict[tuple[int, str], str]) -> Types:
-    """Raises TypeError where a value is not what takes it, ConfigError where a type is not known."""
+def resolve(stages: list[Stage], layouts: dict[tuple[int, str], str], last: int) -> Types:
+    """``last``: the stage that gives the result.
+
+    Raises TypeError where a value is not what takes it, or one that Python gives or takes has no counterpart there;
+    ConfigError where a type is not known.
+    """
     types = Types(stages, layouts)
     types.check()
+    for stage in stages:
+        if (stage.kind == "input" or stage.number == last) and types.given[stage.number] != "void":
+            try:
+                _types.codec(types.given[stage.number])
+            except TypeError as error:
+                raise TypeError(f"{stage.describe()}: {error}") from None
     return types
 
 

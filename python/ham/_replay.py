@@ -111,8 +111,6 @@ class CompiledGraph:
         self._inputs = [(one, types.given[one.number]) for one in stages if one.kind == "input"]
         self._finish = functools.partial(_decode, types.given[last])
         self._hold: Optional[JobHold] = hold
-        if types.given[last] != "void":
-            _types.codec(types.given[last])
 
     def __call__(self, *inputs: Any) -> Replay:
         """Starts a replay with a value for each input.

@@ -15,8 +15,8 @@ namespace ham::inline v0::c_api {
 namespace of_graph = offload::detail;
 
 /// What every program has of stages that call by name: name, zero and layout, then the arguments as the function's own.
-/// These are results of earlier stages, inputs and constants, as they are; so is the result. Not in the namespace below:
-/// its name is that of the handler.
+/// These are results of earlier stages, inputs and constants, as they are; so is the result. Not in the namespace
+/// below: its name is that of the handler.
 struct stage_by_name {
   using tag = stage_by_name;
   static constexpr msg::handler_kind kind = msg::handler_kind::call;
@@ -128,10 +128,10 @@ ham_stage ham_graph::copy(const ham_buffer* from, std::size_t from_offset, const
   using copying =
       ham::detail::call_of<std::decay_t<decltype(ham::fn<&of_graph::copy_in_graph<std::byte>>)>,
                            ham::offload::buffer_ptr<std::byte>, ham::offload::buffer_ptr<std::byte>, std::uint64_t>;
-  const std::uint32_t made = of_graph::record_call(
-      *recording_, to->node, copying::message::entry(),
-      {of_graph::encoded_argument(source), of_graph::encoded_argument(target),
-       of_graph::encoded_argument(static_cast<std::uint64_t>(size))});
+  const std::uint32_t made =
+      of_graph::record_call(*recording_, to->node, copying::message::entry(),
+                            {of_graph::encoded_argument(source), of_graph::encoded_argument(target),
+                             of_graph::encoded_argument(static_cast<std::uint64_t>(size))});
   of_graph::record_name(*recording_, made, "copy");
   return add(made, "void", "copy");
 }

@@ -39,7 +39,8 @@ struct ham_graph {
  public:
   // Each gives the number of what it has recorded. They throw bad_argument, ham::config_error.
   ham_stage input(std::string_view type);
-  ham_stage call(ham_node node, std::string_view name, std::string_view layout, std::span<const ham_argument> arguments);
+  ham_stage call(ham_node node, std::string_view name, std::string_view layout,
+                 std::span<const ham_argument> arguments);
   ham_stage transfer(const char* verb, ham::offload::detail::graph_transfer how);
   ham_stage copy(const ham_buffer* from, std::size_t from_offset, const ham_buffer* to, std::size_t to_offset,
                  std::size_t size);

@@ -59,9 +59,9 @@ of_graph::replay_options options_of(std::int64_t timeout_ms) {
 ham_compiled_graph::ham_compiled_graph(const ham_graph& graph, ham_stage result, std::size_t in_flight) {
   graph.require_stage(result);
   ham::c_api::check_functions(graph);
-  state_ = of_graph::compile_graph(
-      graph.recording(), result,
-      {&ham::c_api::keep_bytes, in_flight == 0 ? ham::c_api::usual_in_flight : in_flight, {}});
+  state_ =
+      of_graph::compile_graph(graph.recording(), result,
+                              {&ham::c_api::keep_bytes, in_flight == 0 ? ham::c_api::usual_in_flight : in_flight, {}});
 }
 
 ham_compiled_graph::~ham_compiled_graph() { of_graph::close_graph(*state_); }
