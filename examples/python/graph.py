@@ -39,11 +39,10 @@ def root(of):
     return of**0.5
 
 
-if __name__ == "__main__":
+def main():
     with ham.Targets("shm:2", scripts=[__file__]) as (one, two):
         g = ham.Graph()
-        count = g.input(int)
-        a = g.call(one, "example.numbers", count)
+        a = g.call(one, "example.numbers", g.input(int))
         b = g.call(two, "example.squares", a)  # the vector goes from one target to the other
         step = g.compile(g.call(two, "example.total", b))
         print("the sum of squares of 4 numbers:", round(step(4).result()))
@@ -59,8 +58,12 @@ if __name__ == "__main__":
         print("the root of 2:", round(g.compile(last)(2).result(), 9))
 
         g = ham.Graph()
-        checked = g.compile(g.call(one, "example.root", g.input(float)))
+        step = g.compile(g.call(one, "example.root", g.input(float)))
         try:
-            checked(-1).result()
+            step(-1).result()
         except ham.StageError as error:
             print(f"stage {error.stage} ({error.name}) on node {error.node} says:", str(error.__cause__).splitlines()[-1])
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -91,29 +92,36 @@ class replay {
   ham_future* future_;
 };
 
+/// Any thread may use it, also while another one closes it: the last one of them releases it.
 class compiled_graph {
  public:
-  compiled_graph(ham_compiled_graph* made, nb::object owner) : owner_(std::move(owner)), graph_(made) {}
+  compiled_graph(ham_compiled_graph* made, nb::object owner)
+      : owner_(std::move(owner)), graph_(made, [](ham_compiled_graph* last) { ham_compiled_graph_release(&last); }) {}
   ~compiled_graph() { close(); }
   compiled_graph(const compiled_graph&) = delete;
   compiled_graph& operator=(const compiled_graph&) = delete;
 
   replay* start(nb::handle inputs, std::int64_t timeout_ms) {
     const argument_list given(inputs);
+    std::shared_ptr<ham_compiled_graph> used = graph_;
     ham_future* future = nullptr;
-    without_gil([&] { return ham_graph_replay(graph_, given.data(), given.size(), timeout_ms, &future); });
+    without_gil([&] {
+      const int status = ham_graph_replay(used.get(), given.data(), given.size(), timeout_ms, &future);
+      used.reset();
+      return status;
+    });
     return new replay(future, owner_);
   }
   /// Waits until all replays have ended.
   void close() noexcept {
-    if (graph_ == nullptr) return;
+    std::shared_ptr<ham_compiled_graph> last = std::move(graph_);
     const nb::gil_scoped_release released;
-    ham_compiled_graph_release(&graph_);
+    last.reset();
   }
 
  private:
   nb::object owner_;
-  ham_compiled_graph* graph_;
+  std::shared_ptr<ham_compiled_graph> graph_;
 };
 
 class graph {

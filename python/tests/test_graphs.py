@@ -1,6 +1,7 @@
 """Recorded graphs of functions in C++ and in Python. HAM_TEST_KERNELS: the library made of tests/python/kernels.cpp."""
 
 import os
+import signal
 import threading
 
 import numpy as np
@@ -264,6 +265,38 @@ def test_threads_share_graphs_and_replays(nodes):
     for one in threads:
         one.join()
     assert results == [2.5] * 4
+
+
+def test_closed_while_another_thread_starts_replays(nodes):
+    g = ham.Graph()
+    half = g.call(nodes[0], "py_graph.half", g.input(float))
+    for _ in range(20):
+        step, began, results = g.compile(half, in_flight=1), threading.Event(), []
+
+        def replay():
+            try:
+                while True:
+                    results.append(step(3))
+                    began.set()
+            except ValueError:  # closed
+                pass
+
+        other = threading.Thread(target=replay)
+        other.start()
+        began.wait()
+        step.close()
+        other.join()
+        assert {one.result(60) for one in results} == {1.5}
+
+
+def test_interrupts_end_a_wait(nodes):
+    g = ham.Graph()
+    step = g.compile(g.call(nodes[0], "py_graph.sleep", g.input(float)))
+    slow = step(0.5)
+    threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        slow.result(60)
+    assert slow.result(60) == 0.5
 
 
 def test_functions_of_this_process(nodes):

@@ -12,8 +12,6 @@
 
 namespace ham::inline v0::c_api {
 
-namespace of_graph = offload::detail;
-
 /// What every program has of stages that call by name: name, zero and layout, then the arguments as the function's own.
 /// These are results of earlier stages, inputs and constants, as they are; so is the result. Not in the namespace
 /// below: its name is that of the handler.

@@ -181,7 +181,8 @@ TEST_F(replayed_from_c, failures_name_the_stage_and_its_error) {
   ASSERT_EQ(compile(last), HAM_OK) << ham_error_message();
   double got = 0;
   EXPECT_EQ(replay(-1, got), HAM_ERROR_STAGE);
-  EXPECT_STREQ(ham_error_message(), "stage 1 (c_replay.positive) of a graph has failed on node 1: it is negative");
+  EXPECT_STREQ(ham_error_message(),
+               "stage 1 (c_replay.positive) of a graph has failed on node 1: std::out_of_range: it is negative");
   EXPECT_EQ(ham_error_stage(), 1);
   EXPECT_EQ(ham_error_cause(), HAM_ERROR_EXCEPTION);
   EXPECT_STREQ(ham_error_cause_message(), "it is negative");
