@@ -306,8 +306,8 @@ int ham_graph_after(ham_graph* graph, ham_stage stage, ham_stage before);
 /* What errors call the stage; by default the name of its function. */
 int ham_graph_name(ham_graph* graph, ham_stage stage, const char* name);
 /* What is recorded between these two is repeated until `until`, a stage that gives a bool, gives true. `*value` stands
- * for the value of the iteration before, at first `initial`, of this type; two null pointers: there is none.
- * `next`: the value of an iteration, which that of the last one is `*result`. No repeat within another one. */
+ * for the value of the iteration before, at first `initial`, of this type; two null pointers: there is none. `next` is
+ * the value of an iteration, `*result` that of the last one. No repeat within another one. */
 int ham_graph_begin_repeat(ham_graph* graph, const char* type, const ham_argument* initial, ham_stage* value);
 int ham_graph_end_repeat(ham_graph* graph, ham_stage next, ham_stage until, ham_stage* result);
 

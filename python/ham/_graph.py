@@ -6,7 +6,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 from . import _graph_types, _ham
 from ._errors import CallError, ConfigError
-from ._graph_types import Stage
+from ._graph_types import Stage, StageNumber
 from ._replay import CompiledGraph, JobHold, Replay
 
 __all__ = ["CompiledGraph", "Graph", "GraphValue", "Replay"]
@@ -14,10 +14,10 @@ __all__ = ["CompiledGraph", "Graph", "GraphValue", "Replay"]
 _NOTHING = object()
 
 
-class GraphValue:
+class GraphValue(StageNumber):
     """What a stage of a graph will give, or an input: an argument of further stages, and what they come after."""
 
-    __slots__ = ("graph", "number")
+    __slots__ = ("graph",)
 
     def __init__(self, graph: Graph, number: int) -> None:
         self.graph = graph
@@ -163,6 +163,8 @@ class Graph:
         lacks; :class:`ham.ConfigError` for a graph that cannot be, and if no job is up; :class:`ham.NodeFailure`.
         """
         last = self._own(result)
+        if self._in_repeat:
+            raise ConfigError("a graph is compiled within the body of a repeat (which has no end yet) compile it behind repeat()")
         if _ham.num_nodes() == 0:
             raise ConfigError("no job is up; compile a graph while there are Targets or an Executor")
         stages = [stage.copy() for stage in self._stages]

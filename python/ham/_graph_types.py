@@ -20,6 +20,13 @@ _KINDS: dict[type, tuple[str, ...]] = {
 }
 
 
+class StageNumber:
+    """What stands for what a stage gives: :class:`ham.GraphValue`."""
+
+    __slots__ = ("number",)
+    number: int
+
+
 class Stage:
     """One stage of a recording, or an input. ``loop``: of the first stage of a repeat the last one, and the other way round."""
 
@@ -78,7 +85,7 @@ def check_input(of: Any) -> None:
 
 def _number(value: Any) -> int:
     """Of a value of the graph; -1: it is another one."""
-    return value.number if hasattr(value, "graph") and hasattr(value, "number") else -1
+    return value.number if isinstance(value, StageNumber) else -1
 
 
 class Types:
@@ -208,4 +215,4 @@ def resolve(stages: list[Stage], layouts: dict[tuple[int, str], str], last: int)
     return types
 
 
-__all__ = ["Stage", "Types", "check_input", "encode", "resolve"]
+__all__ = ["Stage", "StageNumber", "Types", "check_input", "encode", "resolve"]

@@ -66,6 +66,10 @@ void ham_graph::require_stage(ham_stage stage) const {
                        std::to_string(stages_.size())};
 }
 
+void ham_graph::require_complete() const {
+  if (entry_ != HAM_NO_STAGE) throw bad_argument{describe(entry_) + " has no end; call ham_graph_end_repeat first"};
+}
+
 std::string ham_graph::describe(ham_stage stage) const {
   return "stage " + std::to_string(stage) + " (" + stages_[stage].name + ")";
 }

@@ -51,6 +51,8 @@ struct ham_graph {
 
   /// Throws bad_argument unless it is one.
   void require_stage(ham_stage stage) const;
+  /// Throws bad_argument while a repeat is being recorded.
+  void require_complete() const;
   /// "stage 3 (solve)".
   [[nodiscard]] std::string describe(ham_stage stage) const;
   [[nodiscard]] const ham::offload::detail::graph_recording& recording() const noexcept { return *recording_; }

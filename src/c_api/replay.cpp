@@ -58,6 +58,7 @@ of_graph::replay_options options_of(std::int64_t timeout_ms) {
 
 ham_compiled_graph::ham_compiled_graph(const ham_graph& graph, ham_stage result, std::size_t in_flight) {
   graph.require_stage(result);
+  graph.require_complete();
   ham::c_api::check_functions(graph);
   state_ =
       of_graph::compile_graph(graph.recording(), result,

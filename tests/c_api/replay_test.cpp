@@ -174,6 +174,15 @@ TEST_F(replayed_from_c, repeats_end_where_their_condition_holds) {
   EXPECT_EQ(got, 0.5);
 }
 
+TEST_F(replayed_from_c, repeats_have_an_end) {
+  const ham_argument x = value_of(input());
+  ham_stage value = 0;
+  ASSERT_EQ(ham_graph_begin_repeat(graph, "f8", &x, &value), HAM_OK) << ham_error_message();
+  const ham_stage half = call(1, "c_replay.half", "f8->f8", {value_of(value)});
+  EXPECT_EQ(compile(half), HAM_ERROR_ARGUMENT);
+  EXPECT_STREQ(ham_error_message(), "stage 1 (repeat) has no end; call ham_graph_end_repeat first");
+}
+
 TEST_F(replayed_from_c, failures_name_the_stage_and_its_error) {
   const ham_stage x = input();
   const ham_stage checked = call(1, "c_replay.positive", "f8->f8", {value_of(x)});
