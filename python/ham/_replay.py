@@ -30,12 +30,11 @@ class JobHold:
 
 
 class Replay:
-    """A replay of a graph that is under way. Any thread. If it is dropped the replay goes on."""
+    """A replay of a graph that is under way. Any thread. Keeps the compiled graph. If it is dropped the replay goes on."""
 
-    def __init__(self, run: _ham._Replay, finish: Callable[[bytes], Any], stages: list[Stage]) -> None:
+    def __init__(self, run: _ham._Replay, of: CompiledGraph) -> None:
         self._run: Optional[_ham._Replay] = run
-        self._finish = finish
-        self._stages = stages
+        self._of = of
         self._waiting = threading.Lock()  # of who waits; the others wait for that
         self._taking = threading.Lock()
         self._value: Any = None
@@ -90,9 +89,10 @@ class Replay:
             run, self._run = self._run, None
             assert run is not None
             try:
-                self._value = self._finish(run.result())
+                self._value = self._of._finish(run.result())
             except StageError as error:
-                error.name, error.node = self._stages[error.stage].name, self._stages[error.stage].node
+                failed = self._of._stages[error.stage]
+                error.name, error.node = failed.name, failed.node
                 self._error = error
             except Exception as error:
                 self._error = error
@@ -149,7 +149,7 @@ class CompiledGraph:
                 data.append(_graph_types.encode(layout, value))
             except TypeError as error:
                 raise TypeError(f"{stage.describe()}: {error}") from None
-        return Replay(compiled.start(data, timeout_ms), self._finish, self._stages)
+        return Replay(compiled.start(data, timeout_ms), self)
 
 
 def _decode(layout: str, data: bytes) -> Any:

@@ -42,10 +42,11 @@ def check(value):
         raise ValueError("it is negative")
     return value
 
-@ham.offer("py_graph.sleep", "f8->f8")
-def sleep(seconds):
-    time.sleep(seconds)
-    return seconds
+@ham.offer("py_graph.wait", "str->str")
+def wait(path):
+    while not os.path.exists(path):
+        time.sleep(0.001)
+    return path
 
 @ham.offer("py_graph.die", "f8->f8")
 def die(value):
@@ -146,6 +147,8 @@ def test_repeats_that_cannot_be(nodes):
         g.repeat(lambda value: g.repeat(lambda: value, "py_graph.below_one"), "py_graph.below_one", x)
     with pytest.raises(ham.ConfigError, match="no call of the body"):
         g.repeat(lambda value: value, "py_graph.below_one", x)
+    with pytest.raises(ham.ConfigError, match="within the body"):
+        g.repeat(lambda value: g.compile(value), "py_graph.below_one", x)
     with pytest.raises(KeyError):
         g.repeat(lambda value: {}[value], "py_graph.below_one", x)
     total = g.call(nodes[0], "py_graph.half", x)
@@ -229,18 +232,22 @@ def test_failures_name_the_stage(nodes):
         thrown.compile(thrown.call(nodes[0], "py_test.throws", "thrown there"))().result(60)
 
 
-def test_times_and_stops(nodes):
+def test_times_and_stops(nodes, tmp_path):
     g = ham.Graph()
-    step = g.compile(g.call(nodes[0], "py_graph.sleep", g.input(float)))
+    step = g.compile(g.call(nodes[0], "py_graph.wait", g.input(str)))
+    first, second, third = (tmp_path / name for name in "123")
     with pytest.raises(ham.DeadlineExceeded):
-        step.within(0.05)(0.3).result(60)
-    slow = step(0.3)
+        step.within(0.05)(str(first)).result(60)
+    first.touch()
+    slow = step(str(second))
     with pytest.raises(TimeoutError):
         slow.result(0.01)
     assert not slow.done() and slow.request_stop()
     with pytest.raises(ham.OperationCancelled):
         slow.result(60)
-    assert step(0.0).result(60) == 0
+    second.touch()
+    third.touch()
+    assert step(str(third)).result(60) == str(third)
 
 
 def test_threads_share_graphs_and_replays(nodes):
@@ -289,14 +296,14 @@ def test_closed_while_another_thread_starts_replays(nodes):
         assert {one.result(60) for one in results} == {1.5}
 
 
-def test_interrupts_end_a_wait(nodes):
+def test_interrupts_end_a_wait(nodes, tmp_path):
     g = ham.Graph()
-    step = g.compile(g.call(nodes[0], "py_graph.sleep", g.input(float)))
-    slow = step(0.5)
-    threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+    slow = g.compile(g.call(nodes[0], "py_graph.wait", g.input(str)))(str(tmp_path / "1"))
     with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
         slow.result(60)
-    assert slow.result(60) == 0.5
+    (tmp_path / "1").touch()
+    assert slow.result(60) == str(tmp_path / "1")
 
 
 def test_functions_of_this_process(nodes):
