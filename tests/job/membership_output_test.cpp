@@ -2,31 +2,18 @@
 #include <gtest/gtest.h>
 
 #include "job/captured_output.hpp"
-#include "job/membership.hpp"
-#include "job/node_job.hpp"
-#include "job/played.hpp"
+#include "job/members.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
 
 using namespace ham::test;
 
-class output_of_members : public testing::Test {
+class output_of_members : public played_members {
  protected:
-  static target_defaults played_program() {
-    target_defaults result;
-    result.command = {"./app"};
-    result.placement.automatic = false;
-    return result;
-  }
   std::string why_not(node_t node) {
     return problem_with([&] { job_.on_output(node, [](node_t, offload::output_stream, std::string_view) {}); });
   }
-
-  lone_node host_;
-  node_directory directory_{*host_, {}};
-  membership members_{*host_, directory_, {}, played_program()};
-  node_job job_{directory_, &members_};
 };
 
 TEST_F(output_of_members, is_not_that_of_the_host) {

@@ -1,31 +1,18 @@
 // Which nodes of a job can be started again.
 #include <gtest/gtest.h>
 
-#include "job/membership.hpp"
-#include "job/node_job.hpp"
-#include "job/played.hpp"
+#include "job/members.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
 
 using namespace ham::test;
 
-class supervised_members : public testing::Test {
+class supervised_members : public played_members {
  protected:
-  static target_defaults played_program() {
-    target_defaults result;
-    result.command = {"./app"};
-    result.placement.automatic = false;
-    return result;
-  }
   std::string why_not(node_t node) {
     return problem_with([&] { job_.supervise(node, {}); });
   }
-
-  lone_node host_;
-  node_directory directory_{*host_, {}};
-  membership members_{*host_, directory_, {}, played_program()};
-  node_job job_{directory_, &members_};
 };
 
 TEST_F(supervised_members, are_not_the_host) {

@@ -4,30 +4,17 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "job/node_job.hpp"
-#include "job/played.hpp"
+#include "job/members.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
 
 using namespace ham::test;
 
-target_defaults own_program() {
-  target_defaults result;
-  result.command = {"./app"};
-  result.placement.automatic = false;
-  return result;
-}
-
-class members_of_a_job : public testing::Test {
+class members_of_a_job : public played_members {
  protected:
   void SetUp() override { host_->owner = &job_; }
   void TearDown() override { ::unsetenv("HAM_TCP_SECURITY"); }
-
-  lone_node host_;
-  node_directory directory_{*host_, {}};
-  membership members_{*host_, directory_, {}, own_program()};
-  node_job job_{directory_, &members_};
 };
 
 TEST_F(members_of_a_job, are_of_kinds_that_can_be_added) {
