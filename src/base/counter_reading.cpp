@@ -1,29 +1,21 @@
 // Another process writes to the memory, and may be hostile: a copy is read, and every number in it is bounded.
 #include "base/counter_reading.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <string_view>
 #include <utility>
 
+#include "base/file_bytes.hpp"
 #include "base/printable.hpp"
 
 namespace ham::inline v0::base {
 namespace {
 
-bool read_at(int fd, std::byte* into, std::size_t bytes, std::size_t offset) noexcept {
-  for (std::size_t done = 0; done < bytes;) {
-    const ssize_t count = ::pread(fd, into + done, bytes - done, static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    done += static_cast<std::size_t>(count);
-  }
-  return true;
+bool fills(int fd, std::span<std::byte> into, std::size_t offset) noexcept {
+  return read_bytes(fd, into, offset) == into.size();
 }
 
 std::uint32_t mark_at(std::span<const std::byte> area, std::size_t offset) noexcept {
@@ -59,21 +51,13 @@ double rounded(double tick_ns) noexcept {
   return std::round(tick_ns * scale) / scale;
 }
 
-double tick_ns_of(const counter_head& head, const tick_reading& now) noexcept {
-  if (head.source != own_tick_source || head.start_ticks >= now.ticks || head.start_ns < 0 || head.start_ns >= now.ns)
-    return 0;
-  const double length = static_cast<double>(now.ns - head.start_ns) / static_cast<double>(now.ticks - head.start_ticks);
-  constexpr double min_tick_ns = 0.01;
-  constexpr double max_tick_ns = 10'000;
-  return length > min_tick_ns && length < max_tick_ns ? rounded(length) : 0;
-}
-
 void read_head(counter_reading& into, const counter_head& head, const tick_reading& now) {
   into.pid = head.pid;
   into.node = head.node;
   into.serial = head.serial;
   into.program = text_in(head.program);
-  into.tick_ns = tick_ns_of(head, now);
+  const double tick_ns = tick_length_ns(head.source, {head.start_ticks, head.start_ns}, now);
+  into.tick_ns = tick_ns == 0 ? 0 : rounded(tick_ns);
   into.age_ns = head.start_ns >= 0 && head.start_ns < now.ns ? now.ns - head.start_ns : 0;
   into.sleeps = value_of(head.sleeps);
   into.asleep = value_of(head.asleep) != 0;
@@ -124,14 +108,14 @@ std::vector<std::byte> read_counter_area(int fd) {
   std::vector<std::byte> area(sizeof(counter_head));
   for (int left = max_tries;; --left) {
     std::uint64_t magic = 0;
-    if (!read_at(fd, area.data(), sizeof(counter_head), 0)) return {};
+    if (!fills(fd, area, 0)) return {};
     std::memcpy(&magic, area.data(), sizeof magic);
     if (magic != counter_head::magic_value) return {};
     const std::uint32_t before = mark_at(area, offsetof(counter_head, changes));
     area.resize(used_bytes(area));
     std::uint32_t after = 0;
-    if (!read_at(fd, area.data(), area.size(), 0) ||
-        !read_at(fd, reinterpret_cast<std::byte*>(&after), sizeof after, offsetof(counter_head, changes)))
+    if (!fills(fd, area, 0) ||
+        !fills(fd, std::as_writable_bytes(std::span(&after, 1)), offsetof(counter_head, changes)))
       return {};
     if (left == 0 || (before == after && before % 2 == 0)) return area;
   }

@@ -2,19 +2,18 @@
 #include "base/log.hpp"
 
 #include <limits.h>
-#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <mutex>
 #include <utility>
 
+#include "base/file_bytes.hpp"
 #include "base/immortal.hpp"
 #include "base/settings.hpp"
 #include "ham/error.hpp"
@@ -52,19 +51,6 @@ bool is_part(std::string_view word) noexcept {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](char one) { return one >= 'a' && one <= 'z'; });
 }
 
-void write_line(std::string_view line) noexcept {
-  while (!line.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
-    if (written < 0 && errno == EAGAIN) {  // somebody has made it non-blocking
-      pollfd room{STDERR_FILENO, POLLOUT, 0};
-      ::poll(&room, 1, -1);
-    } else if (written < 0 ? errno != EINTR : written == 0) {
-      return;
-    }
-    if (written > 0) line.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 /// Pipes take up to PIPE_BUF bytes in one piece: what is longer becomes several lines, each with the head.
 void write_lines(std::string_view head, std::string_view message) {
   do {
@@ -72,7 +58,7 @@ void write_lines(std::string_view head, std::string_view message) {
     std::string line(head);
     line += part;
     line += '\n';
-    write_line(line);
+    write_bytes(STDERR_FILENO, line);
     message.remove_prefix(part.size());
   } while (!message.empty());
 }

@@ -116,6 +116,10 @@ bool confirms_end(pid_t pid, std::chrono::microseconds timeout) {
   }
 }
 
+bool process_is_there(std::int64_t pid) {
+  return pid > 0 && pid <= INT32_MAX && ::access(folder_of(static_cast<pid_t>(pid)).c_str(), F_OK) == 0;
+}
+
 std::uint64_t counter_in(const std::string& text, const std::string& name) {
   std::istringstream lines(text);
   for (std::string word; lines >> word;) {

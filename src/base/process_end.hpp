@@ -22,6 +22,10 @@ namespace ham::inline v0::base {
 /// or where /proc is missing and the end is not over.
 [[nodiscard]] bool confirms_end(pid_t pid, std::chrono::microseconds timeout);
 
+/// Whether there is a process of that number, perhaps one that has ended and was not reaped. Any number may be asked
+/// for.
+[[nodiscard]] bool process_is_there(std::int64_t pid);
+
 /// For the kernel to confirm a death that was told of. It does at once, unless the machine is so busy that threads of
 /// the dead process have not got a core to end on.
 inline constexpr std::chrono::seconds confirm_timeout{1};

@@ -4,15 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <numeric>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/file_bytes.hpp"
 #include "base/recorder_area.hpp"
-#include "base/ticks.hpp"
 
 namespace ham::inline v0::base {
 namespace {
@@ -20,15 +19,9 @@ namespace {
 /// How old marks are.
 class ages {
  public:
-  ages(const recorder_head& head, const tick_reading& now) noexcept : now_(now) {
-    const std::uint64_t ticks = now.ticks - head.start_ticks;
-    if (head.source != own_tick_source || head.start_ticks >= now.ticks || head.start_ns < 0 || head.start_ns > now.ns)
-      return;
-    since_start_ns_ = static_cast<double>(now.ns - head.start_ns);
-    const double length = since_start_ns_ / static_cast<double>(ticks);
-    constexpr double min_tick_ns = 0.01;
-    constexpr double max_tick_ns = 10'000;
-    if (length > min_tick_ns && length < max_tick_ns) tick_ns_ = length;
+  ages(const recorder_head& head, const tick_reading& now) noexcept
+      : now_(now), tick_ns_(tick_length_ns(head.source, {head.start_ticks, head.start_ns}, now)) {
+    if (tick_ns_ != 0) since_start_ns_ = static_cast<double>(now.ns - head.start_ns);
   }
   /// Negative: not known.
   [[nodiscard]] std::int64_t of(std::uint64_t ticks) const noexcept {
@@ -41,8 +34,8 @@ class ages {
 
  private:
   const tick_reading now_;
+  const double tick_ns_;  ///< 0: not known
   double since_start_ns_ = 0;
-  double tick_ns_ = 0;
 };
 
 recording::event told_by(const recorded_event& one, const ages& old) {
@@ -82,17 +75,20 @@ std::vector<std::string> read_names(std::uint32_t count, std::span<const std::by
 
 tick_reading tick_reading::now() noexcept { return {read_ticks(), now_ns()}; }
 
+double tick_length_ns(tick_source source, const tick_reading& before, const tick_reading& now) noexcept {
+  if (source != own_tick_source || before.ticks >= now.ticks || before.ns < 0 || before.ns > now.ns) return 0;
+  const double length = static_cast<double>(now.ns - before.ns) / static_cast<double>(now.ticks - before.ticks);
+  constexpr double min_tick_ns = 0.01;
+  constexpr double max_tick_ns = 10'000;
+  return length > min_tick_ns && length < max_tick_ns ? length : 0;
+}
+
 std::vector<std::byte> read_recorder_area(int fd, std::uint64_t offset) {
   std::uint64_t magic = 0;
   if (::pread(fd, &magic, sizeof magic, static_cast<off_t>(offset)) != static_cast<ssize_t>(sizeof magic)) return {};
   if (magic != recorder_head::magic_value) return {};
   std::vector<std::byte> bytes(recorder_area::bytes);
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return {};
-    done += static_cast<std::size_t>(count);
-  }
+  if (read_bytes(fd, bytes, offset) != bytes.size()) return {};
   return bytes;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/recorded_event.hpp"
+#include "base/ticks.hpp"
 
 namespace ham::inline v0::base {
 
@@ -18,6 +19,9 @@ struct tick_reading {
   std::int64_t ns = 0;
   [[nodiscard]] static tick_reading now() noexcept;
 };
+
+/// How long a tick of this machine is, by a reading of before, which may say anything, and one of now; 0: not known.
+[[nodiscard]] double tick_length_ns(tick_source source, const tick_reading& before, const tick_reading& now) noexcept;
 
 struct recording {
   struct event {

@@ -2,7 +2,6 @@
 #include "job/node_output.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/file_bytes.hpp"
 #include "base/log.hpp"
 #include "ham/error.hpp"
 
@@ -54,21 +54,6 @@ base::unique_fd open_output_file(int folder, const std::string& name) {
   if (::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode))
     throw_no_output_file(name, "it is no file", "remove it, or choose another folder");
   return file;
-}
-
-/// 0, or the reason.
-int write_all(int to, std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(to, text.data(), text.size());
-    if (written < 0 && errno == EAGAIN) {
-      pollfd room{to, POLLOUT, 0};
-      ::poll(&room, 1, -1);
-    } else if (written < 0 && errno != EINTR) {
-      return errno;
-    }
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
 }
 
 }  // namespace
@@ -120,7 +105,7 @@ void node_output::write(output_stream stream, std::string_view text, base::line_
   if (end == base::line_end::newline) line += '\n';
   to.in_line = end == base::line_end::none;
   const int own = stream == output_stream::out ? STDOUT_FILENO : STDERR_FILENO;
-  const int problem = write_all(to.fd ? to.fd.get() : own, line);
+  const int problem = base::write_bytes(to.fd ? to.fd.get() : own, line);
   if (problem == 0 || !to.fd || std::exchange(to.complained, true)) return;
   base::log("job", base::log_level::warning, "%d%s cannot be written (%s); output of node %d is lost (said once)",
             number_, endings[place], std::strerror(problem), number_);

@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/own_counters.hpp"
+#include "base/process_end.hpp"
 #include "runtime/job_counters.hpp"
 #include "runtime/recorder_files.hpp"
 
@@ -111,12 +112,12 @@ std::vector<job_counters> read_counters(std::int64_t pid) {
   std::erase_if(jobs, [pid](const job_counters& one) { return !detail::has_process(one, pid); });
   if (!jobs.empty()) return jobs;
   const std::string who = "process " + std::to_string(pid);
-  const bool there = pid > 0 && ::access(("/proc/" + std::to_string(pid)).c_str(), F_OK) == 0;
   throw config_error(
       "there are no counters of " + who +
-      (there ? " (it is in no job of HAM" +
-                   std::string(all.refused ? ", or belongs to another user, as whom this has to run)" : ")")
-             : std::string(" (it has ended)")) +
+      (base::process_is_there(pid)
+           ? " (it is in no job of HAM" +
+                 std::string(all.refused ? ", or belongs to another user, as whom this has to run)" : ")")
+           : std::string(" (it has ended)")) +
       "; give the pid of a host or of a target");
 }
 

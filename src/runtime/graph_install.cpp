@@ -20,8 +20,7 @@ class graph_replays::installing {
     if (!mine_ && nobody == std::this_thread::get_id())
       throw call_error(
           "a graph is replayed while this very thread installs it (a call or a continuation came in between); replay "
-          "it "
-          "on another thread, or later");
+          "it on another thread, or later");
   }
   installing(const installing&) = delete;
   installing& operator=(const installing&) = delete;

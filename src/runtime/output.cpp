@@ -2,7 +2,6 @@
 #include "runtime/output.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
+#include "base/file_bytes.hpp"
 #include "base/unique_fd.hpp"
 
 namespace ham::inline v0::detail {
@@ -133,16 +133,9 @@ class line_output::channel final : public std::streambuf {
     static std::mutex one_of_this_process;  // flock does not tell the threads of a process apart
     std::lock_guard guard(one_of_this_process);
     const output_lock between_targets(text.size() > PIPE_BUF ? LOCK_EX : LOCK_SH);
-    while (!text.empty()) {
-      const ssize_t written = ::write(fd_, text.data(), text.size());
-      if (written < 0 && errno == EAGAIN) {
-        pollfd room{fd_, POLLOUT, 0};
-        ::poll(&room, 1, -1);
-      } else if (written < 0 && errno != EINTR) {
-        complain(errno);
-        return false;
-      }
-      if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    if (const int problem = base::write_bytes(fd_, text); problem != 0) {
+      complain(problem);
+      return false;
     }
     return true;
   }

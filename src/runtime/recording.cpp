@@ -1,8 +1,6 @@
 // The recorder of this process, and what those of others say.
 #include "ham/offload/recording.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -73,9 +71,8 @@ node_recording for_people(const base::recording& of) {
   node_recording result;
   result.node = of.node;
   result.pid = of.pid;
-  result.alive = of.pid > 0 && of.pid <= INT32_MAX &&
-                 ::access(("/proc/" + std::to_string(of.pid)).c_str(), F_OK) == 0 &&
-                 !base::confirms_end(static_cast<pid_t>(of.pid), std::chrono::microseconds(0));
+  result.alive =
+      base::process_is_there(of.pid) && !base::confirms_end(static_cast<pid_t>(of.pid), std::chrono::microseconds(0));
   for (const base::recording::thread& one : of.threads)
     result.threads.push_back({one.id, for_people(of, one.open), for_people(of, one.past)});
   return result;
@@ -97,8 +94,7 @@ std::set<pid_t> who_knows(std::int64_t pid, const recorder_files& files, const c
 
 [[noreturn]] void throw_nothing(std::int64_t pid, bool refused) {
   const std::string who = "process " + std::to_string(pid);
-  const bool there = pid > 0 && ::access(("/proc/" + std::to_string(pid)).c_str(), F_OK) == 0;
-  if (there) {
+  if (base::process_is_there(pid)) {
     throw config_error("there is no recording of " + who +
                        " (it is in no job of HAM, has called and executed nothing, has HAM_RECORDER=off" +
                        (refused ? ", or belongs to another user, as whom this has to run)" : ")") +

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <mutex>
 #include <utility>
 
+#include "base/file_bytes.hpp"
 #include "base/immortal.hpp"
 #include "base/memory_file.hpp"
 #include "base/renew.hpp"
@@ -69,14 +69,7 @@ std::string file_of_part(const std::string& folder, node_t node) { return folder
 
 std::vector<std::byte> bytes_of_file(int fd) {
   std::vector<std::byte> bytes(fd < 0 ? 0 : base::file_size(fd));
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    done += static_cast<std::size_t>(count);
-  }
-  bytes.resize(done);
+  bytes.resize(base::read_bytes(fd, bytes, 0));
   return bytes;
 }
 
@@ -102,8 +95,7 @@ std::uint64_t end() {
 std::vector<std::byte> read(std::uint64_t from, std::uint64_t bytes) {
   constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20;
   std::vector<std::byte> piece(std::min(bytes, max_bytes));
-  const ssize_t count = ::pread(base::trace_file(), piece.data(), piece.size(), static_cast<off_t>(from));
-  piece.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  piece.resize(base::read_bytes(base::trace_file(), piece, from));
   return piece;
 }
 

@@ -58,6 +58,12 @@ TEST(end_of_a_process, is_not_known_while_it_lives) {
   EXPECT_EQ(end_of(living.pid(), 1ms), "");
 }
 
+TEST(processes, are_there_or_not) {
+  EXPECT_TRUE(process_is_there(::getpid()));
+  for (const std::int64_t none : {std::int64_t{0}, std::int64_t{-1}, INT64_MAX, std::int64_t{INT32_MAX}, INT64_MIN})
+    EXPECT_FALSE(process_is_there(none)) << none;
+}
+
 TEST(confirmed_end, of_a_process_that_was_killed_or_has_gone) {
   const child killed([] { ::pause(); });
   ::kill(killed.pid(), SIGKILL);
