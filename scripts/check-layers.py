@@ -21,19 +21,20 @@ TREES = ("include", "src", "tools", "examples", "benchmarks", "python")
 VOCABULARY = {"include/ham/error.hpp", "include/ham/error_info.hpp", "include/ham/misc.hpp", "include/ham/misc/types.hpp",
               "include/ham/misc/constants.hpp"}
 
-PUBLIC = {"vocabulary", "public msg", "public offload", "public"}
+PUBLIC = {"vocabulary", "public msg", "public offload", "public device", "public"}
 
 # Room -> rooms that it may include. Its own room is always allowed.
 RULES = {
     "vocabulary": set(),
     "public msg": {"vocabulary"},
-    "public offload": {"vocabulary", "public msg"},
+    "public offload": {"vocabulary", "public msg", "public device"},
+    "public device": {"vocabulary"},
     "public": PUBLIC,
     "base": {"vocabulary"},
     "msg": {"vocabulary", "public msg", "base"},
-    "transport contract": {"vocabulary", "base"},
+    "transport contract": {"vocabulary", "public device", "base"},
     "transport/common": {"vocabulary", "base", "transport contract"},
-    "transport/*": {"vocabulary", "base", "transport contract", "transport/common"},
+    "transport/*": {"vocabulary", "public device", "base", "transport contract", "transport/common"},
     "core": PUBLIC | {"base", "msg", "transport contract"},
     "compose": {"vocabulary", "transport contract"},
     "job": PUBLIC | {"base", "msg", "transport contract", "transport/common", "compose", "core", "runtime", "trace"},
@@ -88,7 +89,7 @@ def room_of(path):
     if text in VOCABULARY:
         return "vocabulary"
     if parts[0] == "include":
-        if parts[1:2] == ("ham",) and parts[2] in ("msg", "offload") and len(parts) > 3:
+        if parts[1:2] == ("ham",) and parts[2] in ("msg", "offload", "device") and len(parts) > 3:
             return f"public {parts[2]}"
         return "public"
     if parts[0] == "examples" and parts[1].startswith("transport_"):

@@ -10,7 +10,7 @@ module ham
   integer(c_int), parameter :: HAM_OK = 0, HAM_ERROR = 1, HAM_ERROR_ARGUMENT = 2, HAM_ERROR_CONFIG = 3, &
        HAM_ERROR_CALL = 4, HAM_ERROR_BUFFER = 5, HAM_ERROR_NODE_FAILURE = 6, HAM_ERROR_DEADLINE = 7, &
        HAM_ERROR_FUNCTION = 8, HAM_ERROR_EXCEPTION = 9, HAM_ERROR_MEMORY = 10, HAM_ERROR_TRUNCATED = 11, HAM_NOT_YET = 12, &
-       HAM_ERROR_CANCELLED = 13
+       HAM_ERROR_CANCELLED = 13, HAM_ERROR_STAGE = 14
 
   type, bind(c) :: ham_buffer
      integer(c_int64_t) :: address = 0, tag = 0, size = 0

@@ -50,7 +50,8 @@ enum ham_status_code {
   HAM_ERROR_MEMORY = 10,      /* no memory, here or on the node */
   HAM_ERROR_TRUNCATED = 11,   /* the result is longer than the space for it */
   HAM_NOT_YET = 12,           /* not an error: what is waited for has not happened in the given time */
-  HAM_ERROR_CANCELLED = 13    /* the call was stopped; ham_error_outcome() */
+  HAM_ERROR_CANCELLED = 13,   /* the call was stopped; ham_error_outcome() */
+  HAM_ERROR_STAGE = 14        /* a stage of a recorded graph has failed; ham_error_stage(), ham_error_cause() */
 };
 
 enum ham_outcome {
@@ -65,6 +66,11 @@ enum ham_outcome {
 const char* ham_error_message(void);
 int ham_error_outcome(void);
 int ham_error_function_code(void);
+/* For HAM_ERROR_STAGE: the number of the stage, and what it has failed with, which the two above tell of, too: a code
+ * and its text, valid as long as the message. Else -1, HAM_OK and "". */
+int64_t ham_error_stage(void);
+int ham_error_cause(void);
+const char* ham_error_cause_message(void);
 /* The name of a code, "HAM_ERROR_CALL"; "unknown status" for another number. */
 const char* ham_status_text(int status);
 
@@ -248,6 +254,77 @@ int ham_put_async(const void* from, const ham_buffer* to, size_t offset, size_t 
 int ham_get_async(const ham_buffer* from, size_t offset, void* to, size_t bytes, ham_future** future);
 int ham_copy_async(const ham_buffer* from, size_t from_offset, const ham_buffer* to, size_t to_offset, size_t bytes,
                    ham_future** future);
+
+/* ---- recorded graphs: calls that depend on each other, recorded once and replayed with one message
+ *
+ *     ham_graph_create(&graph);
+ *     ham_graph_input(graph, "f8", &x);
+ *     ham_argument to_scale[] = {{x, NULL, 0}, {HAM_NO_STAGE, &two, sizeof two}};
+ *     ham_graph_call(graph, 1, "scale", "f8,f8->vec<f8>", to_scale, 2, &a);
+ *     ham_argument to_total[] = {{a, NULL, 0}};
+ *     ham_graph_call(graph, 2, "total", "vec<f8>->f8", to_total, 1, &b);    // the vector goes from node 1 to node 2
+ *     ham_graph_compile(graph, b, 0, &step);
+ *     ham_argument input = {HAM_NO_STAGE, &value, sizeof value};
+ *     ham_graph_replay(step, &input, 1, -1, &future);
+ *
+ * Values are encoded, and types written, as docs/wire-format.md says (Types). Graphs are those of ham::offload::graph:
+ * docs/richer-calls.md has their rules. */
+
+typedef struct ham_graph ham_graph;
+/* A stage of a graph, or an input, and what it gives: its number in the order of recording, from 0. */
+typedef uint32_t ham_stage;
+#define HAM_NO_STAGE UINT32_MAX
+
+/* One argument of a stage: what an earlier stage gives, or, with HAM_NO_STAGE, these bytes, which are copied and the
+ * same in every replay. */
+typedef struct ham_argument {
+  ham_stage stage;
+  const void* bytes;
+  size_t size;
+} ham_argument;
+
+/* A recording. Owned by the caller; one thread at a time; needs no job before it is compiled. Recording functions
+ * return HAM_ERROR_ARGUMENT, and record nothing, for a stage that is none, or gives another type than what takes it. */
+int ham_graph_create(ham_graph** graph);
+/* Sets it to null. What was compiled of it stays. Null is fine. */
+void ham_graph_release(ham_graph** graph);
+/* A value that each replay is given, of this type: "f8". */
+int ham_graph_input(ham_graph* graph, const char* type, ham_stage* input);
+/* A call of a function by its name and its layout, as of ham_call_encoded, when all that it needs is there. */
+int ham_graph_call(ham_graph* graph, ham_node node, const char* name, const char* layout, const ham_argument* arguments,
+                   size_t count, ham_stage* stage);
+/* Transfers, as of ham_put, ham_get and ham_copy, with what the memory has when they begin. They give nothing. Local
+ * memory must stay until what was compiled is released. The first two are made by the node that compiles the graph, the
+ * last one by that of `to`. */
+int ham_graph_put(ham_graph* graph, const void* from, const ham_buffer* to, size_t offset, size_t bytes,
+                  ham_stage* stage);
+int ham_graph_get(ham_graph* graph, const ham_buffer* from, size_t offset, void* to, size_t bytes, ham_stage* stage);
+int ham_graph_copy(ham_graph* graph, const ham_buffer* from, size_t from_offset, const ham_buffer* to, size_t to_offset,
+                   size_t bytes, ham_stage* stage);
+/* `stage` begins after `before` has ended, whose value it need not use. */
+int ham_graph_after(ham_graph* graph, ham_stage stage, ham_stage before);
+/* What errors call the stage; by default the name of its function. */
+int ham_graph_name(ham_graph* graph, ham_stage stage, const char* name);
+/* What is recorded between these two is repeated until `until`, a stage that gives a bool, gives true. `*value` stands
+ * for the value of the iteration before, at first `initial`, of this type; two null pointers: there is none. `next` is
+ * the value of an iteration, `*result` that of the last one. No repeat within another one. */
+int ham_graph_begin_repeat(ham_graph* graph, const char* type, const ham_argument* initial, ham_stage* value);
+int ham_graph_end_repeat(ham_graph* graph, ham_stage next, ham_stage until, ham_stage* result);
+
+typedef struct ham_compiled_graph ham_compiled_graph;
+
+/* Checks the graph, asks its nodes whether they have its functions with these layouts, and installs on each its part.
+ * Replays give what `result` gives. `in_flight`: as many replays may be under way, each node has memory for them; 0: 8.
+ * Blocks. HAM_ERROR_CONFIG for a graph that cannot be, HAM_ERROR_CALL for a function that a node lacks. */
+int ham_graph_compile(ham_graph* graph, ham_stage result, size_t in_flight, ham_compiled_graph** compiled);
+/* Waits until its replays have ended, frees it and sets it to null. Null is fine. */
+void ham_compiled_graph_release(ham_compiled_graph** compiled);
+/* Starts a replay with a value for each input, in the order of recording; their stages are HAM_NO_STAGE. They are
+ * copied. The result is what `result` is encoded as. Blocks while as many as may be are under way. Any thread. After
+ * `timeout_ms` it ends with HAM_ERROR_DEADLINE; every replay can be asked to stop (ham_request_stop), and ends with
+ * HAM_ERROR_CANCELLED then. HAM_ERROR_STAGE if a stage has failed: those that have not begun do not begin. */
+int ham_graph_replay(ham_compiled_graph* compiled, const ham_argument* inputs, size_t count, int64_t timeout_ms,
+                     ham_future** future);
 
 #ifdef __cplusplus
 }

@@ -20,9 +20,11 @@ from ._errors import (
     OperationCancelled,
     RemoteError,
     RemoteTraceback,
+    StageError,
 )
 from ._executor import Executor
 from ._future import Future
+from ._graph import CompiledGraph, Graph, GraphValue, Replay
 from ._memory import Buffer, allocate
 from ._nodes import Node, Targets, offer
 from ._resident import Resident
@@ -33,18 +35,23 @@ __all__ = [
     "Buffer",
     "BufferError",
     "CallError",
+    "CompiledGraph",
     "ConfigError",
     "DeadlineExceeded",
     "Error",
     "Executor",
     "Future",
+    "Graph",
+    "GraphValue",
     "Node",
     "NodeFailure",
     "OperationCancelled",
     "RemoteError",
     "RemoteObject",
     "RemoteTraceback",
+    "Replay",
     "Resident",
+    "StageError",
     "Targets",
     "allocate",
     "offer",

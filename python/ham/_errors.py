@@ -58,6 +58,23 @@ class RemoteError(Error):
     """An exception of C++, or one of Python that cannot be pickled: its text."""
 
 
+class StageError(Error):
+    """A stage of a recorded graph has failed; its exception is the ``__cause__``.
+
+    ``stage`` is its number in the order of recording, inputs included, ``name`` its function, or what it was called,
+    ``node`` where it ran.
+    """
+
+    def __init__(self, text: str, stage: int, name: str = "", node: int = -1) -> None:
+        super().__init__(text)
+        self.stage = stage
+        self.name = name
+        self.node = node
+
+    def __reduce__(self):
+        return type(self), (str(self), self.stage, self.name, self.node)
+
+
 class BrokenExecutor(BrokenProcessPool, Error):
     """The workers cannot be started, or their initializer raised: no task of this executor runs any more."""
 

@@ -47,6 +47,7 @@ bool alive(ham_node node) {
 
 NB_MODULE(_ham, module) {
   using namespace ham_python;
+  nb::set_leak_warnings(false);  // functions that were registered stay, and with them what their modules have
   module.attr("VERSION") = ham_version();
   module.def("start", &start, nb::arg("nodes"));
   module.def("serve", &serve, nb::arg("arguments"));
@@ -59,5 +60,6 @@ NB_MODULE(_ham, module) {
   module.def("node_name", &node_name, nb::arg("node"));
   module.def("alive", &alive, nb::arg("node"));
   define_calls(module);
+  define_graph(module);
   define_memory(module);
 }

@@ -47,6 +47,7 @@ class view {
 };
 
 void define_calls(nb::module_& module);
+void define_graph(nb::module_& module);
 void define_memory(nb::module_& module);
 
 }  // namespace ham_python

@@ -75,3 +75,24 @@ def test_functions_in_python(tmp_path):
     script.write_text("import ham\n\n" + BLOCKS["python/handlers.py"])
     with ham.Targets("shm:1", scripts=[str(script)]) as targets:
         assert targets[0].call("my.total", [1, 2, 3.5], 2) == 13
+
+
+def test_graphs(tmp_path):
+    script = tmp_path / "functions.py"
+    script.write_text(
+        "import ham\n"
+        "ham.offer('my_kernels.ramp', 'f8,i4->vec<f8>', lambda first, count: [first + n for n in range(count)])\n"
+        "ham.offer('my_kernels.total', 'vec<f8>->f8', sum)\n"
+        "ham.offer('my_kernels.update', 'f8->f8', lambda value: value + 1)\n"
+    )
+    program = f"""
+import ham
+with ham.Targets("shm:2", scripts=[{str(script)!r}]):
+    host_data, target_buffer = b"1234", ham.allocate(1, 4)
+    exec({BLOCKS["python/graph.py"]!r})
+    print(bytes(target_buffer.get()))
+    del step
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == "13.0\nb'1234'\n"

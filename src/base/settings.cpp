@@ -22,7 +22,7 @@ using enum setting_kind;
 
 // clang-format off
 // In the order of `setting`, which the test holds it to; docs/configuration.md lists the same.
-constexpr std::array<setting_info, 28> table{{
+constexpr std::array<setting_info, 29> table{{
     {setting::nodes, "HAM_NODES", "nodes", "host", text, 0, 0, nullptr, "a list",
      "mpi under an MPI launcher, else shm:1", "the targets", false},
     {setting::cpu_affinity, "HAM_CPU_AFFINITY", "cpu_affinity", "host", text, 0, 0, nullptr, "auto, none or cores",
@@ -58,6 +58,8 @@ constexpr std::array<setting_info, 28> table{{
      "10 without a sign of life", "after which destructors of handles give up a node that does not answer", false},
     {setting::start_timeout, "HAM_START_TIMEOUT", "start_timeout", "host", number, 0, 1'000'000, nullptr, "seconds",
      "60", "that a started process may take to join, and to greet its host; 0: no limit", false},
+    {setting::cuda_linger, "HAM_CUDA_LINGER", "cuda_linger", "host", number, 0, 3'600'000'000, nullptr, "microseconds",
+     "5000", "that the resident kernel of a GPU stays without a call", false},
     {setting::unobserved_errors, "HAM_UNOBSERVED_ERRORS", "unobserved_errors", "every node", choice, 0, 0, "report|ignore", nullptr,
      "report", "whether errors of futures that nobody has read are lines on stderr", false},
     {setting::log, "HAM_LOG", "log", "every node", levels, 0, 0, nullptr, "levels",

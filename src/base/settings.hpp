@@ -32,6 +32,7 @@ enum class setting : std::uint8_t {
   tcp_timeout,
   close_timeout,
   start_timeout,
+  cuda_linger,
   unobserved_errors,
   log,
   recorder,

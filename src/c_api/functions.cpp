@@ -168,6 +168,16 @@ void run_named(detail::incoming_call& call, const msg::handler_entry& entry, std
   entry.handler(&call);
 }
 
+/// "vec<...>" of bytes, or "str": on the wire a count and so many bytes.
+bool is_bytes(std::string_view layout) noexcept {
+  for (const std::string_view one : {"vec<enum<u1>>", "vec<u1>", "vec<i1>", "vec<char>", "str"}) {
+    if (layout == one) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 /// The arguments are encoded as the function's own: what is wrong with them is the caller's error, not the
 /// connection's.
 void run_encoded(detail::incoming_call& call, std::string_view key, std::string_view layout,
@@ -188,16 +198,6 @@ void run_encoded(detail::incoming_call& call, std::string_view key, std::string_
   call.function = &entry;
   entry.handler(&call);
 }
-
-/// "vec<...>" of bytes, or "str": on the wire a count and so many bytes.
-bool is_bytes(std::string_view layout) noexcept {
-  for (const std::string_view one : {"vec<enum<u1>>", "vec<u1>", "vec<i1>", "vec<char>", "str"}) {
-    if (layout == one) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 /// What every program has of calls by name. Not in the namespace above: its name is that of the handler.
 struct call_by_name {

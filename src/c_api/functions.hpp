@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "ham/ham.h"
 #include "ham/msg/handler.hpp"
+#include "ham/offload/detail/engine_api.hpp"
 
 namespace ham::inline v0::c_api {
 
@@ -16,6 +18,11 @@ void add_function(std::string_view name, ham_function address, void* user, std::
 /// The handler of all calls by name, which every program with this library has. Its message is the name, then the
 /// argument: each a count and so many bytes.
 [[nodiscard]] msg::handler_entry& by_name_entry() noexcept;
+
+/// Runs a call of the function of this name with arguments that are encoded as its own; so is its result. Throws
+/// ham::call_error if there is none, or it is not of this layout.
+void run_encoded(detail::incoming_call& call, std::string_view name, std::string_view layout,
+                 std::span<const std::byte> arguments);
 
 /// The function in C++ that this program offers as named<"key">; nullptr if there is none, or several. Throws
 /// ham::call_error if its argument or its result are not bytes.

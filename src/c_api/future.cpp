@@ -23,12 +23,6 @@ void decode_bytes(detail::call_slot& slot, msg::reader& reply) {
     detail::slot_value<bytes>::decode(slot, reply);
 }
 
-/// The result as its function has encoded it.
-void keep_bytes(detail::call_slot& slot, msg::reader& reply) {
-  const std::span<const std::byte> all = reply.view(reply.remaining());
-  detail::slot_value<bytes>::construct(slot, bytes(all.begin(), all.end()));
-}
-
 detail::call_slot* send(const offload::destination& to, detail::result_decoder decode, std::string_view name,
                         std::span<const std::byte> argument) {
   detail::engine& at = detail::current();
@@ -51,6 +45,11 @@ std::span<const std::byte> span_of(const void* argument, std::size_t size) {
 }
 
 }  // namespace
+
+void keep_bytes(detail::call_slot& slot, msg::reader& reply) {
+  const std::span<const std::byte> all = reply.view(reply.remaining());
+  detail::slot_value<bytes>::construct(slot, bytes(all.begin(), all.end()));
+}
 
 offload::destination bounded(ham_node node, std::int64_t timeout_ms) {
   const offload::destination to(node);

@@ -28,6 +28,9 @@ using bytes = std::vector<std::byte>;
                                                         std::string_view layout, std::span<const std::byte> arguments);
 void send_ping(const offload::destination& to, std::string_view name, std::span<const std::byte> argument);
 
+/// Of a result as its function has encoded it: into a slot of bytes.
+void keep_bytes(detail::call_slot& slot, msg::reader& reply);
+
 /// Copies a result to where a caller wants it. A status.
 int copy_result(const bytes& result, void* space, std::size_t space_bytes, std::size_t* result_bytes);
 

@@ -1,4 +1,6 @@
 // Memory of nodes for programs in C: ham_buffer is a buffer_ptr of bytes with its length.
+#include "c_api/memory.hpp"
+
 #include <string>
 
 #include "c_api/future.hpp"
@@ -9,9 +11,7 @@
 #include "ham/offload/node.hpp"
 
 namespace ham::inline v0::c_api {
-namespace {
 
-/// `size` bytes of a buffer from `offset` on. Throws ham::buffer_error if they are outside of it.
 offload::buffer_ptr<std::byte> part(const ham_buffer* buffer, std::size_t offset, std::size_t size) {
   require(buffer, "the buffer");
   if (offset > buffer->size || size > buffer->size - offset) {
@@ -20,6 +20,8 @@ offload::buffer_ptr<std::byte> part(const ham_buffer* buffer, std::size_t offset
   }
   return offload::detail::buffer_ptr_access::make<std::byte>(buffer->address, buffer->tag, buffer->node) + offset;
 }
+
+namespace {
 
 offload::future<void> start_put(const void* from, const ham_buffer* to, std::size_t offset, std::size_t size) {
   const auto target = part(to, offset, size);

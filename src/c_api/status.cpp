@@ -8,6 +8,7 @@
 #include "ham/error.hpp"
 #include "ham/ham.h"
 #include "ham/offload/exceptions.hpp"
+#include "ham/offload/stage_error.hpp"
 
 namespace ham::inline v0::c_api {
 namespace {
@@ -41,6 +42,23 @@ int outcome_code(call_outcome outcome) noexcept {
 
 int fail(int status, const std::exception& what) noexcept { return c_api::fail(status, what.what()); }
 
+/// What the stage has failed with is known, too.
+int fail(const stage_error& what) {
+  std::string text = what.what();
+  int cause = HAM_ERROR;
+  try {
+    std::rethrow_exception(what.cause());
+  } catch (...) {
+    cause = fail_with_current_exception();
+  }
+  last_error& error = last();
+  error.cause_text = std::exchange(error.text, std::move(text));
+  if (std::exchange(error.no_memory, false)) error.cause_text.clear();
+  error.cause = cause;
+  error.stage = static_cast<std::int64_t>(what.stage());
+  return HAM_ERROR_STAGE;
+}
+
 [[maybe_unused]] const bool registered = register_exception<function_failure>();
 
 }  // namespace
@@ -54,6 +72,9 @@ int fail(int status, std::string text) noexcept {
   error.no_memory = false;
   error.outcome = HAM_NOT_RUN;
   error.function_code = 0;
+  error.stage = -1;
+  error.cause = HAM_OK;
+  error.cause_text.clear();
   return status;
 }
 
@@ -87,6 +108,8 @@ int fail_with_current_exception() noexcept {
       return fail(HAM_ERROR_BUFFER, what);
     } catch (const remote_error& what) {
       return fail(HAM_ERROR_EXCEPTION, what);
+    } catch (const stage_error& what) {
+      return fail(what);
     } catch (const error& what) {
       return fail(HAM_ERROR, what);
     } catch (const std::bad_alloc&) {
@@ -115,6 +138,9 @@ const char* ham_error_message(void) {
 }
 int ham_error_outcome(void) { return ham::c_api::last().outcome; }
 int ham_error_function_code(void) { return ham::c_api::last().function_code; }
+int64_t ham_error_stage(void) { return ham::c_api::last().stage; }
+int ham_error_cause(void) { return ham::c_api::last().cause; }
+const char* ham_error_cause_message(void) { return ham::c_api::last().cause_text.c_str(); }
 
 const char* ham_status_text(int status) {
   switch (status) {
@@ -132,6 +158,7 @@ const char* ham_status_text(int status) {
     case HAM_ERROR_TRUNCATED: return "HAM_ERROR_TRUNCATED";
     case HAM_NOT_YET: return "HAM_NOT_YET";
     case HAM_ERROR_CANCELLED: return "HAM_ERROR_CANCELLED";
+    case HAM_ERROR_STAGE: return "HAM_ERROR_STAGE";
     default: return "unknown status";
   }
 }

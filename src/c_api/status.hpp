@@ -1,6 +1,7 @@
 // What the functions of ham/ham.h return: every exception becomes a code and a text of the calling thread.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <utility>
@@ -37,6 +38,9 @@ struct last_error {
   bool no_memory = false;  ///< not even for the text
   int outcome = 0;
   int function_code = 0;
+  std::int64_t stage = -1;  ///< of a graph, which has failed with this
+  int cause = 0;
+  std::string cause_text;
 };
 
 /// Notes the text of an error of the calling thread; returns `status`.

@@ -55,7 +55,7 @@ running_target::running_target(target_boot boot)
   if (boot_.start) directory_.take_start_requests();
   if (boot_.begin) target_.locked([&] { static_cast<void>(target_.peers.expect(boot_.starter)); });
   target_.owner = &job_;
-  target_.use(boot_.open(target_, directory_));
+  open_transport();
   set_process_engine(&target_);
   try {
     boot_.join();
@@ -63,6 +63,14 @@ running_target::running_target(target_boot boot)
     set_process_engine(before_);
     throw;
   }
+}
+
+/// And takes the device that comes with it.
+void running_target::open_transport() {
+  auto made = boot_.open(target_, directory_);
+  auto* const owner = dynamic_cast<transport::device_owner*>(made.get());
+  target_.use(std::move(made));
+  if (owner != nullptr) device_ = std::make_unique<device_calls>(target_, *owner);
 }
 
 running_target::~running_target() { set_process_engine(before_); }
@@ -93,6 +101,7 @@ bool running_target::serve() {
 void running_target::leave() {
   boot_.ended();
   msg::thread_pool::process().shutdown();
+  device_.reset();
   destroy_objects_of(target_);
   target_.leave();
   boot_.left();

@@ -9,6 +9,7 @@
 #include "job/node_directory.hpp"
 #include "job/node_job.hpp"
 #include "job/started_targets.hpp"
+#include "runtime/device_calls.hpp"
 #include "runtime/engine.hpp"
 #include "transport/process_group.hpp"
 #include "transport/starting.hpp"
@@ -61,6 +62,7 @@ class running_target {
   [[nodiscard]] bool wants_progress_thread() const { return main_.wants_progress_thread(); }
 
  private:
+  void open_transport();
   void begin();
   void leave();
 
@@ -70,6 +72,7 @@ class running_target {
   main_role main_;
   node_job job_;
   engine* const before_;
+  std::unique_ptr<device_calls> device_;  // if its transport has one; answers by target_
 };
 
 /// Each of these executes calls until the host has ended, and gives nullptr; or the target that is to run main, as soon

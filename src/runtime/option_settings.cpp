@@ -44,6 +44,7 @@ std::string text_in(const runtime_options& options, setting which) {
     case setting::tcp_timeout: return options.tcp_timeout ? in_seconds(*options.tcp_timeout) : "";
     case setting::close_timeout: return options.close_timeout ? in_seconds(*options.close_timeout) : "";
     case setting::start_timeout: return count_or(options.start_timeout, "0");
+    case setting::cuda_linger: return count_or(options.cuda_linger, "0");
     case setting::unobserved_errors: return options.unobserved_errors;
     case setting::log: return options.log;
     case setting::recorder: return options.recorder;
@@ -79,6 +80,7 @@ void take_setting(runtime_options& options, setting which, std::string_view text
     case setting::tcp_timeout: options.tcp_timeout = from_nanoseconds(number); break;
     case setting::close_timeout: options.close_timeout = from_nanoseconds(number); break;
     case setting::start_timeout: options.start_timeout = std::chrono::seconds(number); break;
+    case setting::cuda_linger: options.cuda_linger = std::chrono::microseconds(number); break;
     case setting::unobserved_errors: options.unobserved_errors = text; break;
     case setting::log: options.log = text; break;
     case setting::recorder: options.recorder = text; break;

@@ -11,6 +11,7 @@
 
 #include "ham/error.hpp"
 #include "ham/ham.h"
+#include "ham/offload/stage_error.hpp"
 
 namespace {
 
@@ -35,6 +36,20 @@ TEST(c_status, every_exception_has_a_code) {
   EXPECT_EQ(status_after(std::bad_alloc()), HAM_ERROR_MEMORY);
   EXPECT_EQ(status_after(c_api::bad_argument{"it is null"}), HAM_ERROR_ARGUMENT);
   EXPECT_STREQ(ham_error_message(), "it is null");
+}
+
+TEST(c_status, stages_have_a_cause) {
+  const auto cause = std::make_exception_ptr(c_api::function_failure(5, "of the function"));
+  EXPECT_EQ(status_after(stage_error("stage 3 (f) has failed", {3, "f", 1}, cause)), HAM_ERROR_STAGE);
+  EXPECT_STREQ(ham_error_message(), "stage 3 (f) has failed");
+  EXPECT_EQ(ham_error_stage(), 3);
+  EXPECT_EQ(ham_error_cause(), HAM_ERROR_FUNCTION);
+  EXPECT_EQ(ham_error_function_code(), 5);
+  EXPECT_STREQ(ham_error_cause_message(), "of the function");
+  EXPECT_EQ(status_after(error("text")), HAM_ERROR);
+  EXPECT_EQ(ham_error_stage(), -1);
+  EXPECT_EQ(ham_error_cause(), HAM_OK);
+  EXPECT_STREQ(ham_error_cause_message(), "");
 }
 
 TEST(c_status, details_are_those_of_the_last_error) {
@@ -62,13 +77,13 @@ TEST(c_status, every_thread_has_its_own) {
 
 TEST(c_status, codes_have_names) {
   std::set<std::string> names;
-  for (int code = HAM_OK; code <= HAM_ERROR_CANCELLED; ++code) {
+  for (int code = HAM_OK; code <= HAM_ERROR_STAGE; ++code) {
     EXPECT_TRUE(std::string(ham_status_text(code)).starts_with("HAM_"));
     names.insert(ham_status_text(code));
   }
-  EXPECT_EQ(names.size(), 14U);
+  EXPECT_EQ(names.size(), 15U);
   EXPECT_STREQ(ham_status_text(-1), "unknown status");
-  EXPECT_STREQ(ham_status_text(HAM_ERROR_CANCELLED + 1), "unknown status");
+  EXPECT_STREQ(ham_status_text(HAM_ERROR_STAGE + 1), "unknown status");
 }
 
 }  // namespace

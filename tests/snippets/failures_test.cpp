@@ -1,7 +1,8 @@
 // The blocks of docs/richer-calls.md and docs/debugging.md on nodes that die, events, and libraries that are loaded
-// later; those of docs/running.md, docs/tracing.md and docs/python.md in C++.
+// later; those of docs/running.md, docs/tracing.md, docs/python.md and docs/c-api.md.
 #include <gtest/gtest.h>
 
+#include <ham/ham.h>
 #include <ham/mpi.hpp>
 #include <ham/offload.hpp>
 #include <ham/offload/function_by_name.hpp>
@@ -132,6 +133,30 @@ static double total_by_name(const std::vector<double>& values) {
 TEST(python_page, a_function_by_its_name) {
   EXPECT_TRUE(total_is_offered);
   EXPECT_EQ(total_by_name({1, 2}), 6);
+}
+
+static std::vector<double> ramp_of_page(double first, int count) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(first + i);
+  return values;
+}
+static double total_of_page(const std::vector<double>& values) { return total(values, 1); }
+static const bool graph_is_offered =
+    offload::offer(named<"ramp">(fn<&ramp_of_page>)) && offload::offer(named<"total">(fn<&total_of_page>));
+
+TEST(c_api_page, graphs) {
+  EXPECT_TRUE(graph_is_offered);
+  const std::int32_t count = 4;
+  const double value = 1.5;
+  double result = 0;
+  ham_graph* graph = nullptr;
+  ham_compiled_graph* step = nullptr;
+  ham_future* future = nullptr;
+  ham_stage x, a, b;
+#include "c_api/graph.inc"
+  EXPECT_EQ(result, 12);
+  ham_compiled_graph_release(&step);
+  ham_graph_release(&graph);
 }
 
 }  // namespace failures_page

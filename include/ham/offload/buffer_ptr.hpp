@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "ham/device/macros.hpp"
 #include "ham/error.hpp"
 #include "ham/msg/codec.hpp"
 #include "ham/offload/node_number.hpp"
@@ -39,7 +40,7 @@ class buffer_ptr {
   }
 
   /// The address as a pointer; may be dereferenced on node() only.
-  [[nodiscard]] Element* get() const noexcept {
+  [[nodiscard]] HAM_DEVICE Element* get() const noexcept {
     return reinterpret_cast<Element*>(static_cast<std::uintptr_t>(address_));
   }
   [[nodiscard]] constexpr node_t node() const noexcept { return node_; }
@@ -47,9 +48,9 @@ class buffer_ptr {
   [[nodiscard]] constexpr std::uint64_t tag() const noexcept { return tag_; }
   explicit constexpr operator bool() const noexcept { return address_ != 0; }
 
-  [[nodiscard]] Element& operator[](std::size_t index) const noexcept { return get()[index]; }
-  [[nodiscard]] Element& operator*() const noexcept { return *get(); }
-  [[nodiscard]] Element* operator->() const noexcept { return get(); }
+  [[nodiscard]] HAM_DEVICE Element& operator[](std::size_t index) const noexcept { return get()[index]; }
+  [[nodiscard]] HAM_DEVICE Element& operator*() const noexcept { return *get(); }
+  [[nodiscard]] HAM_DEVICE Element* operator->() const noexcept { return get(); }
 
   // Arithmetic in elements, as with pointers.
   constexpr buffer_ptr& operator+=(std::ptrdiff_t count) noexcept {

@@ -65,6 +65,7 @@ struct runtime_options {
   std::optional<std::chrono::milliseconds> tcp_timeout{};    ///< after which a peer out of reach is lost
   std::optional<std::chrono::milliseconds> close_timeout{};  ///< after which destructors of handles give a node up
   std::optional<std::chrono::seconds> start_timeout{};       ///< for a target to join and greet; 0: no limit
+  std::optional<std::chrono::microseconds> cuda_linger{};    ///< the resident kernel of a GPU stays without a call
   std::string unobserved_errors{};                           ///< "report" or "ignore", see on_unobserved_error
   std::string log{};              ///< what the library tells on stderr: "debug", "info,tcp=debug"
   std::string recorder{};         ///< "on" or "off": the flight recorder, by the first runtime of the process

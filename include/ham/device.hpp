@@ -1,0 +1,201 @@
+// Device functions: what a GPU executes, called like any other function, and what such a function may do there.
+//
+//   HAM_DEVICE double norm(ham::offload::buffer_ptr<float> x, std::size_t n) {
+//     for (std::size_t i = ham::device::rank(); i < n; i += ham::device::size()) ...
+//   }
+//   HAM_DEVICE_FUNCTION(norm, block)              // by the threads of one block
+//
+//   double r = ham::offload::sync(gpu, fn<&norm>, x, n);
+//
+// A resident kernel executes the calls, without a launch for each (docs/gpu.md). On a node that is no accelerator the
+// same call runs the function as any other, on one thread. Paper 1, Fig. 8: the accelerator is the active side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <type_traits>
+#include <utility>
+
+#include "ham/device/kernel.hpp"
+#include "ham/device/print.hpp"
+#include "ham/offload/buffer_ptr.hpp"
+#include "ham/offload/call.hpp"
+#include "ham/offload/detail/device_message.hpp"
+
+namespace ham::inline v0::device {
+
+namespace detail {
+
+/// Whether a function can be called from a device, and how its arguments travel.
+template <class Pointer>
+struct host_signature;
+template <class Result, class... Params>
+struct host_signature<Result (*)(Params...)> {
+  using result = std::remove_cv_t<Result>;
+  static constexpr bool arguments_fit = (argument<std::decay_t<Params>>::valid && ...) &&
+                                        !(argument<std::decay_t<Params>>::varies || ...) &&
+                                        min_arguments<std::decay_t<Params>...>() <= max_message;
+  static constexpr bool result_fits() noexcept {
+    if constexpr (std::is_void_v<result>)
+      return true;
+    else
+      return is_plain<result> && sizeof(result) <= max_answer;
+  }
+  template <class... Args>
+  static void write(argument_writer& to, const Args&... args) {
+    static_assert(sizeof...(Args) == sizeof...(Params), "ham: a function is called with another number of arguments");
+    (to.put(static_cast<const std::decay_t<Params>&>(static_cast<std::decay_t<Params>>(args))), ...);
+  }
+};
+template <class Result, class... Params>
+struct host_signature<Result (*)(Params...) noexcept> : host_signature<Result (*)(Params...)> {};
+
+/// Runs on the host what a device asks for.
+template <class Pointer, Pointer Function>
+struct host_call;
+template <class Result, class... Params, Result (*Function)(Params...)>
+struct host_call<Result (*)(Params...), Function> {
+  static void run(const std::byte* arguments, std::size_t size, node_t node, std::uint32_t answer) {
+    argument_reader from(arguments, size);
+    start{from, node, answer, from.take(static_cast<std::decay_t<Params>*>(nullptr))...};
+  }
+  struct start {
+    template <class... Values>
+    start(const argument_reader& from, node_t node, std::uint32_t answer, const Values&... values) {
+      using callable = fn_t<Result (*)(Params...), Function>;
+      if (!from.ok()) throw protocol_error("a device has called a function with other arguments than it has");
+      if (answer == no_answer)
+        offload::ping(node, callable{}, values...);
+      else
+        offload::async(node, callable{}, values...).on_result([answer](auto result) {
+          send_answer(answer, std::move(result));
+        });
+    }
+  };
+
+ private:
+  template <class Future>
+  static void send_answer(std::uint32_t answer, Future result) noexcept {
+    try {
+      if constexpr (std::is_void_v<Result>) {
+        result.get();
+        answer_device(answer, reinterpret_cast<const std::byte*>(&answer), 0);
+      } else {
+        const std::remove_cv_t<Result> value = result.get();
+        answer_device(answer, reinterpret_cast<const std::byte*>(&value), sizeof value);
+      }
+    } catch (...) {
+      fail_device(answer);
+    }
+  }
+};
+template <class Result, class... Params, Result (*Function)(Params...) noexcept>
+struct host_call<Result (*)(Params...) noexcept, Function> : host_call<Result (*)(Params...), Function> {};
+
+template <class Pointer, Pointer Function>
+inline const host_function registered_host_function{&host_call<Pointer, Function>::run};
+
+/// Sends a call from a device function to its process.
+template <class Pointer, Pointer Function, class... Args>
+void post_call(lane& from, node_t node, std::uint32_t answer, const Args&... args) {
+  using signature = host_signature<Pointer>;
+  static_assert(signature::arguments_fit,
+                "ham: a function that devices call has plain parameters of at most 224 bytes together");
+  alignas(max_alignment) std::byte bytes[max_message];
+  argument_writer to(bytes);
+  signature::write(to, args...);
+  message_head head{};
+  head.function = registered_host_function<Pointer, Function>.number();
+  head.node = node;
+  head.answer = answer;
+  head.size = static_cast<std::uint32_t>(to.size());
+  from.post(head, bytes, true);
+}
+
+}  // namespace detail
+
+/// The answer to a call that a device function has made. Used by the thread that made it. One that is never taken keeps
+/// its place among the 64 that may be awaited.
+template <class Result>
+class answer {
+ public:
+  /// Waits for it. False: the call has failed, and `to` is as before. Once.
+  [[nodiscard]] bool get(Result& to) {
+    if (here_ == nullptr) return take_future(to);
+    alignas(Result) std::byte bytes[sizeof(Result)];
+    const bool got = wait(bytes, sizeof bytes);
+    if (got) to = *reinterpret_cast<const Result*>(bytes);
+    return got;
+  }
+
+  answer(detail::lane* here, std::uint32_t slot) noexcept : here_(here), slot_(slot) {}
+  explicit answer(offload::future<Result> of) : future_(std::move(of)) {}
+
+ private:
+  bool wait(std::byte* bytes, std::size_t size) {
+    for (;;) {
+      const detail::answer_status status = here_->take_answer(slot_, bytes, size);
+      if (status != detail::answer_status::none) return status == detail::answer_status::value;
+      here_->pause();
+    }
+  }
+  bool take_future(Result& to) {
+    try {
+      to = future_.get();
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  detail::lane* here_ = nullptr;
+  std::uint32_t slot_ = 0;
+  offload::future<Result> future_;
+};
+
+/// From a device function: has `Function` executed by any node, once, and waits for nothing. Calls of one thread arrive
+/// in their order. Blocks only while the queue of messages is full. Plain parameters, at most 224 bytes together.
+template <auto Function, class... Args>
+void ping(node_t node, const Args&... args) {
+  using pointer = std::decay_t<decltype(Function)>;
+  if (detail::lane* const here = detail::this_lane())
+    detail::post_call<pointer, Function>(*here, node, detail::no_answer, args...);
+  else
+    offload::ping(node, fn<Function>, args...);
+}
+
+/// The same with an answer of at most 56 bytes, of which 64 may be awaited at once.
+template <auto Function, class... Args>
+[[nodiscard]] auto async(node_t node, const Args&... args) {
+  using pointer = std::decay_t<decltype(Function)>;
+  using result = typename detail::host_signature<pointer>::result;
+  static_assert(!std::is_void_v<result> && detail::host_signature<pointer>::result_fits(),
+                "ham: a function that devices call for its answer returns a plain type of at most 56 bytes");
+  if (detail::lane* const here = detail::this_lane()) {
+    const std::uint32_t slot = here->claim_answer();
+    detail::post_call<pointer, Function>(*here, node, slot, args...);
+    return answer<result>(here, slot);
+  }
+  return answer<result>(offload::async(node, fn<Function>, args...));
+}
+
+/// Prints one line on the stdout of the target process: texts, numbers, bools and characters, one after the other. What
+/// is longer than some 200 characters is cut, and ends with "...".
+template <class... Parts>
+void print(const Parts&... parts) {
+  detail::print_writer line;
+  (line.put(parts), ...);
+  const std::byte* const bytes = line.finish();
+  if (detail::lane* const here = detail::this_lane()) {
+    detail::message_head head{};
+    head.function = detail::print_function;
+    head.answer = detail::no_answer;
+    head.size = line.size();
+    here->post(head, bytes, true);
+  } else {
+    detail::print_here(bytes, line.size());
+  }
+}
+
+}  // namespace ham::device

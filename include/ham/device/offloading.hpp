@@ -1,0 +1,57 @@
+// What the templates of ham/device.hpp call in the library. Internal; may change with every release.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ham/device/function.hpp"
+#include "ham/misc/types.hpp"
+
+namespace ham::inline v0::detail {
+
+struct incoming_call;
+
+/// A received call of a device function, as its handler hands it over.
+struct device_request {
+  const device::detail::function_entry* function;
+  std::size_t size;                                     ///< of the arguments, in the form that devices read
+  void (*write)(std::byte* to, const void* arguments);  ///< writes them
+  const void* arguments;                                ///< what `write` is given
+  void (*answer)(incoming_call& call, const std::byte* result);
+};
+
+/// Whether functions of the node that has received the call run on a device.
+[[nodiscard]] bool has_device(const incoming_call& call) noexcept;
+/// Has it executed there, and answered by another thread, without waiting for either. Throws ham::call_error,
+/// ham::node_failure, std::bad_alloc.
+void run_on_device(incoming_call& call, const device_request& what);
+
+}  // namespace ham::detail
+
+namespace ham::inline v0::device::detail {
+
+/// A function of the host that device functions call: by its number, with the bytes of its arguments. An answer is due
+/// in `answer`, unless that is no_answer.
+class host_function {
+ public:
+  using runner = void (*)(const std::byte* arguments, std::size_t size, node_t node, std::uint32_t answer);
+  explicit host_function(runner what) noexcept : run_(what) { enlist(); }
+  host_function(const host_function&) = delete;
+  host_function& operator=(const host_function&) = delete;
+
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  [[nodiscard]] runner run() const noexcept { return run_; }
+
+ private:
+  void enlist();
+  const runner run_;
+  std::uint32_t number_ = UINT32_MAX;
+};
+/// The one of that number, or nullptr.
+[[nodiscard]] const host_function* host_function_at(std::uint32_t number) noexcept;
+
+/// Answers a message of the device of this process, with a value or without one. Any thread.
+void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept;
+void fail_device(std::uint32_t answer) noexcept;
+
+}  // namespace ham::device::detail

@@ -1,0 +1,146 @@
+// Where a device function runs: by how many threads, which of them is the calling one, whether it is to stop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ham/device/outbox.hpp"
+
+namespace ham::inline v0::device {
+
+/// Who executes a call of a device function together. What the thread of rank 0 returns is the result.
+enum class scope : std::uint8_t {
+  thread,  ///< one thread
+  warp,    ///< the threads of one warp
+  block,   ///< those of one block
+  grid,    ///< all threads of the resident kernel
+};
+
+namespace detail {
+
+/// One thread of a device, as functions that it executes see it. Emulated devices implement it with threads of the
+/// host; in device code there are the hardware's registers in its place.
+class lane {
+ public:
+  [[nodiscard]] virtual std::uint32_t rank() const noexcept = 0;
+  [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
+  /// Waits for the other threads that execute the same call.
+  virtual void sync() = 0;
+  [[nodiscard]] virtual bool stop_requested() noexcept = 0;
+  /// A fault of the device. Does not return.
+  [[noreturn]] virtual void trap(const char* why) = 0;
+  /// Sends a message to the process of the device, its stamp and arrival are set (outbox.hpp). False: the queue is
+  /// full, and `wait` is false.
+  virtual bool post(const message_head& head, const std::byte* bytes, bool wait) = 0;
+  /// A slot for the answer to a message; waits for one.
+  [[nodiscard]] virtual std::uint32_t claim_answer() = 0;
+  [[nodiscard]] virtual answer_status take_answer(std::uint32_t slot, std::byte* value, std::size_t size) = 0;
+  /// Passes some time.
+  virtual void pause() = 0;
+
+ protected:
+  ~lane() = default;
+};
+
+/// The one that the calling thread of the host is; nullptr: none.
+[[nodiscard]] lane*& this_lane() noexcept;
+
+#if defined(__CUDACC__)
+/// The call that the threads of this block execute.
+struct running_call {
+  scope runs_on;
+  const std::uint64_t* stop;  // of the host
+  std::uint64_t stamp;
+  std::uint64_t* arrived;  // of grid_size() threads' barrier, in memory of the device
+};
+__device__ inline running_call& this_call() {
+  __shared__ running_call here;
+  return here;
+}
+#endif
+
+}  // namespace detail
+
+/// Of the threads that execute the call of the calling thread: its number, from 0, and how many they are. On a node
+/// that is no accelerator: 0 and 1.
+[[nodiscard]] HAM_DEVICE inline std::uint32_t rank() noexcept {
+#if HAM_DEVICE_CODE
+  switch (detail::this_call().runs_on) {
+    case scope::thread: return 0;
+    case scope::warp:
+    case scope::block: return threadIdx.x;
+    case scope::grid: break;
+  }
+  return blockIdx.x * blockDim.x + threadIdx.x;
+#else
+  const detail::lane* const here = detail::this_lane();
+  return here == nullptr ? 0 : here->rank();
+#endif
+}
+
+[[nodiscard]] HAM_DEVICE inline std::uint32_t size() noexcept {
+#if HAM_DEVICE_CODE
+  switch (detail::this_call().runs_on) {
+    case scope::thread: return 1;
+    case scope::warp: return warpSize < blockDim.x ? warpSize : blockDim.x;
+    case scope::block: return blockDim.x;
+    case scope::grid: break;
+  }
+  return gridDim.x * blockDim.x;
+#else
+  const detail::lane* const here = detail::this_lane();
+  return here == nullptr ? 1 : here->size();
+#endif
+}
+
+/// Waits until all threads that execute the call are here, and sees what they have written. All of them call it equally
+/// often, or none.
+HAM_DEVICE inline void sync() {
+#if HAM_DEVICE_CODE
+  switch (detail::this_call().runs_on) {
+    case scope::thread: return;
+    case scope::warp: __syncwarp(); return;
+    case scope::block: __syncthreads(); return;
+    case scope::grid: break;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    auto* const word = reinterpret_cast<unsigned long long*>(detail::this_call().arrived);
+    const unsigned long long mine = atomicAdd(word, 1ULL);
+    const unsigned long long all = (mine / gridDim.x + 1) * gridDim.x;
+    while (atomicAdd(word, 0ULL) < all) __nanosleep(100);
+    __threadfence();
+  }
+  __syncthreads();
+#else
+  if (detail::lane* const here = detail::this_lane()) here->sync();
+#endif
+}
+
+/// Whether the caller wants the function to stop: its future, its token or its deadline says so. Once true it stays
+/// true for the call. On a GPU it costs one access over the link, so a function asks now and then, not for every
+/// element.
+[[nodiscard]] HAM_DEVICE inline bool stop_requested() noexcept {
+#if HAM_DEVICE_CODE
+  return detail::acquire(*detail::this_call().stop) == detail::this_call().stamp;
+#else
+  detail::lane* const here = detail::this_lane();
+  return here != nullptr && here->stop_requested();
+#endif
+}
+
+/// Ends the target process as a fault of the device does: its callers get ham::node_failure with the function's name.
+/// On a node that is no accelerator: ends the process by abort().
+[[noreturn]] HAM_DEVICE inline void trap([[maybe_unused]] const char* why = "the function has called trap()") {
+#if HAM_DEVICE_CODE
+  __trap();
+  for (;;) {
+  }
+#else
+  if (detail::lane* const here = detail::this_lane()) here->trap(why);
+  __builtin_abort();
+#endif
+}
+
+}  // namespace ham::device

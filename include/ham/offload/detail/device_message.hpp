@@ -1,0 +1,124 @@
+// The message of a call of a device function: on a node with a device it runs there, on others as any function.
+// Internal.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "ham/device/offloading.hpp"
+#include "ham/offload/detail/call_message.hpp"
+
+namespace ham::inline v0::device::detail {
+
+/// The version of a device function that nodes without a device call.
+template <class Pointer, Pointer Function>
+struct host_version {
+  template <class... Args>
+  constexpr decltype(auto) operator()(Args&&... args) const {
+    return Function(static_cast<Args&&>(args)...);
+  }
+};
+
+}  // namespace ham::device::detail
+
+namespace ham::inline v0::msg {
+
+namespace detail {
+template <class Pointer, Pointer Function>
+inline constexpr bool is_fn_v<device::detail::host_version<Pointer, Function>> = true;
+}  // namespace detail
+template <class Pointer, Pointer Function>
+inline constexpr bool is_fn_v<device::detail::host_version<Pointer, Function>> = true;
+
+}  // namespace ham::msg
+
+namespace ham::inline v0::detail {
+
+/// Hands a call over once its arguments are decoded: as decoded_call (call_message.hpp).
+template <class Result, class... Params>
+struct device_call {
+  device_call(incoming_call& call, const device::detail::function_entry& function, msg::reader& from,
+              msg::decode_result_t<Params>&&... values) {
+    from.expect_end();
+    call.decoded = true;
+    const std::tuple<Params...> arguments(static_cast<Params>(values)...);
+    device::detail::argument_writer counted(nullptr);
+    put_all(counted, arguments);
+    run_on_device(call, {&function, counted.size(), &write, &arguments, &answer});
+  }
+
+ private:
+  static void put_all(device::detail::argument_writer& to, const std::tuple<Params...>& arguments) {
+    std::apply([&](const Params&... one) { (to.put(one), ...); }, arguments);
+  }
+  static void write(std::byte* bytes, const void* arguments) {
+    device::detail::argument_writer to(bytes);
+    put_all(to, *static_cast<const std::tuple<Params...>*>(arguments));
+  }
+  static void answer(incoming_call& call, [[maybe_unused]] const std::byte* result) {
+    if constexpr (std::is_void_v<Result>) {
+      if (wants_reply(call)) reply_nothing(call);
+    } else {
+      alignas(Result) std::byte bytes[sizeof(Result)];
+      std::memcpy(bytes, result, sizeof bytes);
+      reply_value<Result>(call, *reinterpret_cast<const Result*>(bytes));
+    }
+  }
+};
+
+/// As the general one, which executes calls on nodes without a device.
+template <class Tag, template <class> class Policy, class Pointer, Pointer Function, class Result, class... Params>
+requires(device::detail::declaration<Pointer, Function>::is_declared) struct call_message<
+    Tag, Policy, fn_t<Pointer, Function>, Result, Params...> {
+  using callable = fn_t<Pointer, Function>;
+  using on_host = call_message<Tag, Policy, device::detail::host_version<Pointer, Function>, Result, Params...>;
+  using declared = device::detail::declared_function<Pointer, Function>;
+  static constexpr bool is_function = true;
+
+  // What handler_registrar asks for.
+  using tag = Tag;
+  static constexpr msg::handler_kind kind = msg::handler_kind::call;
+  static constexpr std::size_t message_size() noexcept { return 0; }
+  static void handler(void* buffer) {
+    auto& call = *static_cast<incoming_call*>(buffer);
+    if (!has_device(call)) {
+      on_host::handler(buffer);
+      return;
+    }
+    msg::reader from(call.payload);
+    device_call<Result, Params...>{call, declared::entry(), from, msg::decode<Params>(from)...};
+  }
+  static std::string layout() { return msg::call_layout<callable, Result, Params...>(); }
+
+  [[nodiscard]] static msg::handler_entry& entry() noexcept {
+    static_cast<void>(declared::entry());
+    return msg::handler_registrar<call_message>::entry();
+  }
+
+  [[nodiscard]] static constexpr std::size_t size(const callable&, const Params&... values) {
+    return (std::size_t{0} + ... + msg::encoded_size(values));
+  }
+  static void encode([[maybe_unused]] msg::writer& to, const callable&, const Params&... values) {
+    (msg::encode(to, values), ...);
+  }
+
+  static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
+                         const callable& called, const Params&... values) {
+    const std::size_t bytes = size(called, values...);
+    call_room room;
+    if (begin_call(at, where, entry(), bytes, decode, policy, room)) [[likely]] {
+      reservation message(room);
+      msg::writer to(room.data, bytes);
+      encode(to, called, values...);
+      to.expect_full();
+      finish_call(at, message.release());
+    }
+    return room.slot;
+  }
+};
+
+}  // namespace ham::detail

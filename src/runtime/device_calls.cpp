@@ -1,0 +1,290 @@
+#include "runtime/device_calls.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/backoff.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/thread.hpp"
+#include "core/thread_state.hpp"
+#include "runtime/device_messages.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+using transport::residency;
+namespace wire = device::detail;
+
+/// The device of this process: it has one at most.
+std::atomic<device_calls*> of_process{nullptr};
+std::atomic<const engine*> node_of_process{nullptr};
+std::mutex end_mutex;  // who uses the device keeps it from ending
+
+/// How long answers have to leave before a process ends whose device has failed.
+constexpr std::int64_t last_answers_ns = 20'000'000;
+
+}  // namespace
+
+device_calls* device_calls::of(const engine* at) noexcept {
+  return node_of_process.load(std::memory_order_acquire) == at ? of_process.load(std::memory_order_relaxed) : nullptr;
+}
+
+device_calls::device_calls(engine& at, transport::device_owner& owner)
+    : at_(at), driver_(owner.take_device()), limits_(owner.device_limits()), queues_(driver_->queues().size()) {
+  thread_ = base::start_thread([this] { run(); });
+  of_process.store(this, std::memory_order_relaxed);
+  node_of_process.store(&at, std::memory_order_release);
+}
+
+device_calls::~device_calls() {
+  node_of_process.store(nullptr, std::memory_order_release);
+  {
+    std::lock_guard guard(end_mutex);
+    of_process.store(nullptr, std::memory_order_relaxed);
+  }
+  {
+    std::lock_guard guard(mutex_);
+    stop_ = true;
+  }
+  work_.notify_all();
+  thread_.join();
+}
+
+void device_calls::submit(incoming_call& call, const device_request& what) {
+  const auto context = static_cast<std::uint32_t>(std::hash<void*>()(this_thread.context) >> 4U);
+  const auto one = std::make_shared<device_execution>(call, what, context);
+  bool sleeps = false;
+  {
+    std::lock_guard guard(mutex_);
+    if (!waiting_.empty() || !post(one, nullptr, &what)) {
+      one->arguments.resize(what.size);
+      what.write(one->arguments.data(), what.arguments);
+      waiting_.push_back(one);
+    }
+    sleeps = waiting_.size() + in_queues_ == 1;
+  }
+  if (sleeps) work_.notify_one();
+}
+
+bool device_calls::has_room(const device_execution& one) const noexcept {
+  if (one.function().number() >= uploaded_) return false;
+  if (one.of_grid()) return std::ranges::none_of(queues_, &queue::full);
+  return !queues_[one.context() % queues_.size()].full();
+}
+
+/// Its arguments are in `arguments`, or `source` writes them. False: there is no room, or the device does not know the
+/// function yet.
+bool device_calls::post(const shared_request& one, const std::byte* arguments, const device_request* source) {
+  if (!has_room(*one)) return false;
+  const auto write = [&](std::byte* to) {
+    if (source != nullptr)
+      source->write(to, source->arguments);
+    else
+      std::copy_n(arguments, one->size(), to);
+  };
+  if (one->size() > wire::max_arguments) {
+    std::vector<std::byte> bytes(one->size());
+    write(bytes.data());
+    one->staged = driver_->stage(bytes);
+  }
+  const std::size_t first = one->of_grid() ? 0 : one->context() % queues_.size();
+  const std::size_t count = one->of_grid() ? queues_.size() : 1;
+  one->replies_missing = static_cast<std::uint32_t>(count);
+  for (std::size_t i = first; i < first + count; ++i) {
+    queue& to = queues_[i];
+    wire::call_queue& memory = driver_->queues()[i];
+    if (one->staged == 0) write(wire::call_room(memory, to.sent));
+    to.calls[to.sent % wire::queue_slots] = one;
+    wire::send_call(memory, to.sent++, one->function().number(), static_cast<std::uint32_t>(one->size()), one->staged);
+  }
+  ++in_queues_;
+  busy_ns_ = base::now_ns();
+  return true;
+}
+
+bool device_calls::post_waiting() {
+  bool any = false;
+  while (!waiting_.empty() && post(waiting_.front(), waiting_.front()->arguments.data(), nullptr)) {
+    waiting_.pop_front();
+    any = true;
+  }
+  return any;
+}
+
+/// Answers calls outside of the lock. Their slots stay in use meanwhile; nobody else takes replies.
+bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
+  bool any = false;
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    queue& from = queues_[i];
+    while (from.received != from.sent) {
+      const wire::reply_slot* const reply = wire::find_reply(driver_->queues()[i], from.received, base::now_ns());
+      if (reply == nullptr) break;
+      any = true;
+      shared_request one = std::move(from.calls[from.received % wire::queue_slots]);
+      const bool complete = one != nullptr && one->add_reply(*reply);
+      ++from.received;
+      if (!complete) continue;
+      --in_queues_;
+      busy_ns_ = base::now_ns();
+      if (one->staged != 0) driver_->unstage(one->staged);
+      lock.unlock();
+      one->answer();
+      one.reset();
+      lock.lock();
+    }
+  }
+  return any;
+}
+
+bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
+  bool any = false;
+  while (const wire::message_slot* const found = wire::find_message(driver_->messages(), messages_, base::now_ns())) {
+    any = true;
+    const wire::message_slot copy = *found;
+    wire::publish_consumed(driver_->messages(), ++messages_);
+    busy_ns_ = base::now_ns();
+    lock.unlock();
+    execute_device_message(at_, copy);
+    lock.lock();
+  }
+  return any;
+}
+
+/// Tells functions that their callers want them to stop, and ends the process if one does not.
+void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
+  const std::int64_t now = base::now_ns();
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    for (std::uint64_t position = queues_[i].received; position != queues_[i].sent; ++position) {
+      device_execution* const one = queues_[i].calls[position % wire::queue_slots].get();
+      if (one == nullptr || !one->stop_requested()) continue;
+      wire::send_stop(driver_->queues()[i], position);
+      if (one->stop_sent_ns == 0) one->stop_sent_ns = now;
+      const bool hangs =
+          position == queues_[i].received && limits_.watchdog_ns != 0 && now - one->stop_sent_ns > limits_.watchdog_ns;
+      if (hangs) {
+        const std::int64_t waited_ms = (now - one->stop_sent_ns) / 1'000'000;
+        end_process(lock, {"a function has not ended for " + std::to_string(waited_ms) +
+                               " ms after it was asked to stop; have it ask ham::device::stop_requested()",
+                           one->function().number()});
+      }
+    }
+  }
+}
+
+void device_calls::launch() {
+  const std::uint32_t functions = wire::count_functions();
+  if (functions != uploaded_) driver_->upload(functions);
+  uploaded_ = functions;
+  leaving_ = false;
+  busy_ns_ = base::now_ns();
+  driver_->launch();
+}
+
+void device_calls::ask_to_leave() {
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    queue& to = queues_[i];
+    to.calls[to.sent % wire::queue_slots] = nullptr;
+    wire::send_call(driver_->queues()[i], to.sent++, wire::leave_function, 0, 0);
+  }
+  leaving_ = true;
+}
+
+/// Nothing of the device is on its way any more.
+bool device_calls::is_quiet() noexcept {
+  return std::ranges::all_of(queues_, [](const queue& one) { return one.sent == one.received; }) &&
+         wire::find_message(driver_->messages(), messages_, base::never_ns) == nullptr;
+}
+
+void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
+  const bool has_calls = in_queues_ != 0 || !waiting_.empty();
+  switch (driver_->state()) {
+    case residency::failed: end_process(lock, driver_->failure());
+    case residency::absent:
+      if (has_calls)
+        launch();
+      else if (is_quiet())
+        work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty(); });
+      return;
+    case residency::resident: break;
+  }
+  if (leaving_ || std::ranges::any_of(queues_, &queue::full)) return;
+  const bool unknown = !waiting_.empty() && waiting_.front()->function().number() >= uploaded_;
+  const bool idle = !has_calls && base::now_ns() - busy_ns_ > limits_.linger_ns;
+  if (unknown || idle || stop_) ask_to_leave();
+}
+
+void device_calls::run() {
+  const engine_scope scope(&at_);
+  base::backoff<base::backoff_schedule{.spins = 100, .yields = 400, .sleep_ns = 20'000, .max_sleep_ns = 100'000}> pause;
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    bool any = collect(lock);
+    any = take_messages(lock) || any;
+    any = post_waiting() || any;
+    pass_stops(lock);
+    follow_residency(lock);
+    if (any) {
+      pause.reset();
+      continue;
+    }
+    lock.unlock();
+    pause.wait();
+    lock.lock();
+  }
+}
+
+/// What the device executes is lost, and so is what it has in its memory.
+void device_calls::end_process(std::unique_lock<std::mutex>& lock,
+                               const transport::device_driver::failure_report& why) {
+  std::string text = "its device reports \"" + why.what + "\"";
+  std::vector<std::pair<shared_request, bool>> all;
+  for (queue& from : queues_) {
+    for (std::uint64_t position = from.received; position != from.sent; ++position) {
+      shared_request& one = from.calls[position % wire::queue_slots];
+      if (one == nullptr) continue;
+      if (one->function().number() == why.function) text += " in " + one->name();
+      all.emplace_back(std::move(one), true);
+    }
+  }
+  for (shared_request& one : waiting_) all.emplace_back(std::move(one), false);
+  waiting_.clear();
+  lock.unlock();
+  base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool told = i != 0 && all[i].first == all[i - 1].first;
+    if (!told) all[i].first->fail(text, all[i].second);
+  }
+  base::sleep_ns(last_answers_ns);
+  ::_exit(1);
+}
+
+bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
+
+void run_on_device(incoming_call& call, const device_request& what) {
+  const std::lock_guard guard(end_mutex);  // threads of contexts may outlive the device
+  device_calls* const to = device_calls::of(call.at);
+  if (to == nullptr) throw call_error("the device of this node has ended with its job");
+  to->submit(call, what);
+}
+
+}  // namespace ham::detail
+
+namespace ham::inline v0::device::detail {
+
+void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
+  const std::lock_guard guard(ham::detail::end_mutex);
+  ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
+  if (to != nullptr) to->answer(answer, answer_status::value, value, size);
+}
+
+void fail_device(std::uint32_t answer) noexcept {
+  const std::lock_guard guard(ham::detail::end_mutex);
+  ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
+  if (to != nullptr) to->answer(answer, answer_status::failed, nullptr, 0);
+}
+
+}  // namespace ham::device::detail

@@ -1,0 +1,86 @@
+// Calls that a node executes on the device of its process, and calls that the device makes.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ham/device/offloading.hpp"
+#include "runtime/device_execution.hpp"
+#include "runtime/engine.hpp"
+#include "transport/device.hpp"
+
+namespace ham::inline v0::detail {
+
+/// The device of a node. Threads that receive calls put them into the device's queues; one thread answers them, starts
+/// the resident kernel when there is a call and has it leave when there was none for a while.
+class device_calls {
+ public:
+  /// Takes the device of `owner`, and is the one of this process from now on. Throws ham::config_error.
+  device_calls(engine& at, transport::device_owner& owner);
+  /// Nothing that the device still executes is answered.
+  ~device_calls();
+  device_calls(const device_calls&) = delete;
+  device_calls& operator=(const device_calls&) = delete;
+
+  /// The device of this process, if `at` is the node that has it.
+  [[nodiscard]] static device_calls* of(const engine* at) noexcept;
+
+  /// See run_on_device(). Any thread.
+  void submit(incoming_call& call, const device_request& what);
+  /// Answers a message of the device. Any thread.
+  void answer(std::uint32_t slot, device::detail::answer_status status, const std::byte* value,
+              std::size_t size) noexcept {
+    device::detail::fill_answer(driver_->messages(), slot, status, value, size);
+  }
+
+ private:
+  using shared_request = std::shared_ptr<device_execution>;
+  /// One queue of the device.
+  struct queue {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::array<shared_request, device::detail::queue_slots> calls;  ///< nullptr: the block was asked to leave
+    [[nodiscard]] bool full() const noexcept { return sent - received == device::detail::queue_slots; }
+  };
+
+  // All of these with mutex_ held, which those with a `lock` release for a while.
+  [[nodiscard]] bool post(const shared_request& one, const std::byte* arguments, const device_request* source);
+  [[nodiscard]] bool has_room(const device_execution& one) const noexcept;
+  bool collect(std::unique_lock<std::mutex>& lock);
+  bool take_messages(std::unique_lock<std::mutex>& lock);
+  bool post_waiting();
+  void pass_stops(std::unique_lock<std::mutex>& lock);
+  void follow_residency(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool is_quiet() noexcept;
+  void launch();
+  void ask_to_leave();
+  [[noreturn]] void end_process(std::unique_lock<std::mutex>& lock,
+                                const transport::device_driver::failure_report& why);
+
+  void run();
+
+  engine& at_;
+  const std::unique_ptr<transport::device_driver> driver_;
+  const transport::device_owner::limits limits_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable work_;
+  std::vector<queue> queues_;
+  std::deque<shared_request> waiting_;  // for room, in order
+  std::size_t in_queues_ = 0;           // requests, not leaves
+  std::uint32_t uploaded_ = 0;          // functions that the device knows
+  std::uint64_t messages_ = 0;          // of the device, that have been consumed
+  std::int64_t busy_ns_ = 0;            // when there was a call last
+  bool leaving_ = false;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ham::detail

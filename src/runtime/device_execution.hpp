@@ -1,0 +1,57 @@
+// One call that a device executes for a node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ham/device/offloading.hpp"
+#include "runtime/engine.hpp"
+
+namespace ham::inline v0::detail {
+
+/// Kept from its arrival to its answer.
+class device_execution {
+ public:
+  /// Throws ham::call_error if too many calls wait on the node already.
+  device_execution(const incoming_call& from, const device_request& what, std::uint32_t context);
+  /// Gives a call that was not answered up.
+  ~device_execution();
+  device_execution(const device_execution&) = delete;
+  device_execution& operator=(const device_execution&) = delete;
+
+  [[nodiscard]] const device::detail::function_entry& function() const noexcept { return *function_; }
+  [[nodiscard]] bool of_grid() const noexcept { return function_->row.runs_on == device::scope::grid; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Calls of one context go to one queue.
+  [[nodiscard]] std::uint32_t context() const noexcept { return context_; }
+  /// The name of the function, for people.
+  [[nodiscard]] std::string name() const;
+  /// Whether the caller wants it to stop. No lock of the engine is held.
+  [[nodiscard]] bool stop_requested() const noexcept { return call_.stop != nullptr && call_.stop->requested(); }
+
+  /// A block has replied. True: it was the last one.
+  [[nodiscard]] bool add_reply(const device::detail::reply_slot& reply);
+  /// Answers the caller with the result, or with what the device has said against the call.
+  void answer() noexcept;
+  /// Answers that the device has failed for the reason `why`. `may_have_run`: it was in a queue.
+  void fail(const std::string& why, bool may_have_run) noexcept;
+
+  // ---- for device_calls
+  std::vector<std::byte> arguments;  ///< of one that waits for room
+  std::uint64_t staged = 0;          ///< where the device has them, if they are longer than a slot
+  std::uint32_t replies_missing = 1;
+  std::int64_t stop_sent_ns = 0;  ///< when the device was told to stop it; 0: it was not
+
+ private:
+  stoppable_call call_;
+  const device::detail::function_entry* function_;
+  void (*answer_)(incoming_call& call, const std::byte* result);
+  const std::size_t size_;
+  const std::uint32_t context_;
+  device::call_status status_ = device::call_status::done;
+  std::vector<std::byte> result_;
+};
+
+}  // namespace ham::detail

@@ -1,0 +1,54 @@
+// The list of the device functions of this process.
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "ham/device/kernel.hpp"
+
+namespace ham::inline v0::device::detail {
+namespace {
+
+/// Never destroyed: threads may look while the process ends.
+struct function_list {
+  std::mutex mutex;
+  std::vector<const function_entry*> entries;
+};
+function_list& listed() {
+  static auto& all = *new function_list;
+  return all;
+}
+
+}  // namespace
+
+void function_entry::enlist() {
+  function_list& all = listed();
+  std::lock_guard guard(all.mutex);
+  if (number() != UINT32_MAX) return;
+  all.entries.push_back(this);
+  number_.store(static_cast<std::uint32_t>(all.entries.size() - 1), std::memory_order_relaxed);
+}
+
+std::uint32_t count_functions() noexcept {
+  function_list& all = listed();
+  std::lock_guard guard(all.mutex);
+  return static_cast<std::uint32_t>(all.entries.size());
+}
+
+const function_entry& function_at(std::uint32_t number) noexcept {
+  function_list& all = listed();
+  std::lock_guard guard(all.mutex);
+  return *all.entries[number];
+}
+
+namespace {
+std::atomic<const void*> kernel_of_process{nullptr};
+}
+
+const void* resident_kernel_of_process() noexcept { return kernel_of_process.load(std::memory_order_relaxed); }
+
+bool enlist_resident_kernel(const void* kernel) noexcept {
+  kernel_of_process.store(kernel, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace ham::device::detail

@@ -1,0 +1,137 @@
+#include "runtime/device_messages.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+#include "base/log.hpp"
+#include "ham/device/offloading.hpp"
+#include "ham/device/print.hpp"
+
+namespace ham::inline v0::device::detail {
+namespace {
+
+/// Never destroyed: the device may call while the process ends.
+struct host_function_list {
+  std::mutex mutex;
+  std::vector<const host_function*> all;
+};
+host_function_list& listed_host_functions() {
+  static auto& all = *new host_function_list;
+  return all;
+}
+
+}  // namespace
+
+void host_function::enlist() {
+  host_function_list& to = listed_host_functions();
+  std::lock_guard guard(to.mutex);
+  number_ = static_cast<std::uint32_t>(to.all.size());
+  to.all.push_back(this);
+}
+
+const host_function* host_function_at(std::uint32_t number) noexcept {
+  host_function_list& from = listed_host_functions();
+  std::lock_guard guard(from.mutex);
+  return number < from.all.size() ? from.all[number] : nullptr;
+}
+
+}  // namespace ham::device::detail
+
+namespace ham::inline v0::detail {
+namespace {
+
+namespace wire = device::detail;
+
+/// A number at the begin of `parts`, which it is taken from.
+template <class Number>
+[[nodiscard]] bool take_number(std::span<const std::byte>& parts, Number& to) noexcept {
+  if (parts.size() < sizeof to) return false;
+  std::memcpy(&to, parts.data(), sizeof to);
+  parts = parts.subspan(sizeof to);
+  return true;
+}
+
+[[nodiscard]] bool append_text(std::span<const std::byte>& parts, std::string& to) {
+  std::uint8_t length = 0;
+  if (!take_number(parts, length) || parts.size() < length) return false;
+  to.append(reinterpret_cast<const char*>(parts.data()), length);
+  parts = parts.subspan(length);
+  return true;
+}
+
+template <class Number>
+[[nodiscard]] bool append_number(std::span<const std::byte>& parts, std::string& to) {
+  Number number{};
+  if (!take_number(parts, number)) return false;
+  if constexpr (std::is_floating_point_v<Number>) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", number);
+    to += text;
+  } else {
+    to += std::to_string(number);
+  }
+  return true;
+}
+
+[[nodiscard]] bool append_part(std::span<const std::byte>& parts, std::string& to) {
+  const auto kind = static_cast<wire::print_part>(parts.front());
+  parts = parts.subspan(1);
+  switch (kind) {
+    case wire::print_part::text: return append_text(parts, to);
+    case wire::print_part::integer: return append_number<std::int64_t>(parts, to);
+    case wire::print_part::natural: return append_number<std::uint64_t>(parts, to);
+    case wire::print_part::real: return append_number<double>(parts, to);
+  }
+  return false;
+}
+
+/// One write for the line, so that those of several processes do not mix.
+void print_line(std::string line) {
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+std::string printed_text(std::span<const std::byte> parts) {
+  std::string text;
+  while (!parts.empty() && append_part(parts, text)) {
+  }
+  return text;
+}
+
+void execute_device_message(engine& at, const device::detail::message_slot& what) noexcept {
+  const std::size_t size = std::min<std::size_t>(what.head.size, wire::max_message);
+  try {
+    if (what.head.function == wire::print_function) {
+      print_line(printed_text({what.arguments, size}));
+      return;
+    }
+    const wire::host_function* const function = wire::host_function_at(what.head.function);
+    if (function == nullptr) {
+      base::log("runtime", base::log_level::error, "the device of node %d has called function %u, which is none",
+                at.self(), what.head.function);
+      return;
+    }
+    function->run()(what.arguments, size, what.head.node, what.head.answer);
+  } catch (const std::exception& problem) {
+    base::log("runtime", base::log_level::error, "a call by the device of node %d to node %d has failed: %s", at.self(),
+              what.head.node, problem.what());
+    if (what.head.answer != wire::no_answer) wire::fail_device(what.head.answer);
+  }
+}
+
+}  // namespace ham::detail
+
+namespace ham::inline v0::device::detail {
+
+void print_here(const std::byte* parts, std::size_t size) {
+  ham::detail::print_line(ham::detail::printed_text({parts, size}));
+}
+
+}  // namespace ham::device::detail

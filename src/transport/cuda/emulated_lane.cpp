@@ -1,0 +1,114 @@
+#include "transport/cuda/emulated_lane.hpp"
+
+namespace ham::inline v0::device::detail {
+
+lane*& this_lane() noexcept {
+  static constinit thread_local lane* here = nullptr;
+  return here;
+}
+
+}  // namespace ham::device::detail
+
+namespace ham::inline v0::transport::cuda {
+
+using device::scope;
+
+void emulated_lane::idle() {
+  if (of_.ended_.load(std::memory_order_acquire)) throw device_ended{};
+  pause_.wait();
+}
+
+void emulated_lane::begin(const device::detail::table_row& row, const std::uint64_t& stop,
+                          std::uint64_t stamp) noexcept {
+  runs_on_ = row.runs_on;
+  stop_ = &stop;
+  stamp_ = stamp;
+  stopped_ = false;
+}
+
+/// Code of real devices throws nothing. Where one of several threads does, the others may wait for it in sync(): that
+/// is a fault.
+void emulated_lane::run(const device::detail::table_row& row, device::detail::execution& call) {
+  try {
+    row.body(call);
+  } catch (const device_ended&) {
+    throw;
+  } catch (...) {
+    if (row.runs_on != scope::thread) trap("an exception has left a function that several threads execute");
+    call.status = device::call_status::threw;
+  }
+}
+
+std::uint32_t emulated_lane::rank() const noexcept {
+  switch (runs_on_) {
+    case scope::thread: return 0;
+    case scope::warp:
+    case scope::block: return thread_;
+    case scope::grid: break;
+  }
+  return block_ * of_.of_.warps * of_.of_.lanes + thread_;
+}
+
+std::uint32_t emulated_lane::size() const noexcept {
+  const std::uint32_t block = of_.of_.warps * of_.of_.lanes;
+  switch (runs_on_) {
+    case scope::thread: return 1;
+    case scope::warp: return of_.of_.lanes;
+    case scope::block: return block;
+    case scope::grid: break;
+  }
+  return of_.of_.blocks * block;
+}
+
+void emulated_lane::sync() {
+  switch (runs_on_) {
+    case scope::thread: return;
+    case scope::warp: of_.blocks_[block_]->of_warps[thread_ / of_.of_.lanes]->wait(of_.ended_); return;
+    case scope::block: sync_block(); return;
+    case scope::grid: of_.grid_->wait(of_.ended_); return;
+  }
+}
+
+bool emulated_lane::stop_requested() noexcept {
+  stopped_ = stopped_ || of_.ended_.load(std::memory_order_acquire) || of_.link_.read_word(*stop_) == stamp_;
+  return stopped_;
+}
+
+std::uint32_t emulated_lane::function() const noexcept { return of_.states_[block_].function; }
+
+void emulated_lane::trap(const char* why) {
+  of_.fail(why, function());
+  throw device_ended{};
+}
+
+void emulated_lane::pause() {
+  if (of_.ended_.load(std::memory_order_acquire)) throw device_ended{};
+  pause_.wait();
+}
+
+bool emulated_lane::post(const device::detail::message_head& head, const std::byte* bytes, bool wait) {
+  std::uint64_t ticket = 0;
+  while (!device::detail::claim_ticket(of_.link_, *of_.messages_, of_.outbox_state_, ticket)) {
+    if (!wait) return false;
+    pause();
+  }
+  pause_.reset();
+  device::detail::send_message(of_.link_, *of_.messages_, ticket, head, bytes);
+  return true;
+}
+
+std::uint32_t emulated_lane::claim_answer() {
+  for (;;) {
+    const std::uint32_t slot = device::detail::claim_answer_slot(of_.outbox_state_);
+    if (slot != device::detail::no_answer) return slot;
+    pause();
+  }
+}
+
+device::detail::answer_status emulated_lane::take_answer(std::uint32_t slot, std::byte* value, std::size_t size) {
+  const auto status = device::detail::take_answer_from(of_.link_, *of_.messages_, of_.outbox_state_, slot, value, size);
+  if (status != device::detail::answer_status::none) pause_.reset();
+  return status;
+}
+
+}  // namespace ham::transport::cuda

@@ -1,0 +1,52 @@
+// One thread of an emulated device, as the resident loop and the functions that it executes see it.
+#pragma once
+
+#include "base/backoff.hpp"
+#include "ham/device/place.hpp"
+#include "transport/cuda/emulated_device.hpp"
+
+namespace ham::inline v0::transport::cuda {
+
+/// A Unit of resident_loop (ham/device/loop.hpp).
+class emulated_lane final : public device::detail::lane {
+ public:
+  emulated_lane(emulated_device& of, std::uint32_t block, std::uint32_t thread) noexcept
+      : of_(of), block_(block), thread_(thread) {}
+
+  // ---- the loop
+  [[nodiscard]] std::uint32_t block() const noexcept { return block_; }
+  [[nodiscard]] bool leads_block() const noexcept { return thread_ == 0; }
+  [[nodiscard]] bool in_first_warp() const noexcept { return thread_ < of_.of_.lanes; }
+  void sync_block() { of_.blocks_[block_]->all.wait(of_.ended_); }
+  [[nodiscard]] emulated_link& link() noexcept { return of_.link_; }
+  void idle();
+  void worked() noexcept { pause_.reset(); }
+  void begin(const device::detail::table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept;
+  void run(const device::detail::table_row& row, device::detail::execution& call);
+
+  // ---- the functions
+  [[nodiscard]] std::uint32_t rank() const noexcept override;
+  [[nodiscard]] std::uint32_t size() const noexcept override;
+  void sync() override;
+  [[nodiscard]] bool stop_requested() noexcept override;
+  [[noreturn]] void trap(const char* why) override;
+  bool post(const device::detail::message_head& head, const std::byte* bytes, bool wait) override;
+  [[nodiscard]] std::uint32_t claim_answer() override;
+  [[nodiscard]] device::detail::answer_status take_answer(std::uint32_t slot, std::byte* value,
+                                                          std::size_t size) override;
+  void pause() override;
+
+ private:
+  [[nodiscard]] std::uint32_t function() const noexcept;
+
+  emulated_device& of_;
+  const std::uint32_t block_;
+  const std::uint32_t thread_;  // of its block
+  device::scope runs_on_ = device::scope::thread;
+  const std::uint64_t* stop_ = nullptr;
+  std::uint64_t stamp_ = 0;
+  bool stopped_ = false;
+  base::backoff<base::backoff_schedule{.spins = 20, .yields = 200, .sleep_ns = 20'000, .max_sleep_ns = 200'000}> pause_;
+};
+
+}  // namespace ham::transport::cuda

@@ -1,0 +1,28 @@
+// The size and the link of an emulated device, as HAM_NODES says them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace ham::inline v0::transport::cuda {
+
+/// Fixed-width fields: it travels to targets.
+struct geometry {
+  /// HAM_CUDA_LINGER says it, on the host.
+  static constexpr std::int64_t linger_of_setting = -1;
+
+  std::uint32_t blocks = 2;
+  std::uint32_t warps = 2;                     ///< of a block
+  std::uint32_t lanes = 2;                     ///< of a warp
+  std::int64_t read_ns = 0;                    ///< a read over the link, there and back
+  std::int64_t write_ns = 0;                   ///< until a write over the link has arrived
+  std::int64_t linger_ns = linger_of_setting;  ///< how long the resident kernel stays without a call
+  std::int64_t watchdog_ns = 10'000'000'000;   ///< for a function to end that has been asked to stop; 0: for ever
+
+  [[nodiscard]] bool sane() const noexcept;
+};
+
+/// Reads "KEY=VALUE/KEY=VALUE"; what is not named keeps its default. Throws ham::config_error.
+[[nodiscard]] geometry parse_geometry(std::string_view text);
+
+}  // namespace ham::transport::cuda

@@ -1,0 +1,75 @@
+#include "transport/cuda/target_transport.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "transport/common/joining.hpp"
+#include "transport/common/mapped_memory.hpp"
+#include "transport/cuda/emulated_device.hpp"
+
+namespace ham::inline v0::transport::cuda {
+namespace {
+
+/// How long a frame may wait that a hostile process has kept from waking this one.
+constexpr std::int64_t max_blind_ns = 200'000'000;
+
+}  // namespace
+
+invitation invitation::accept(int control_fd) {
+  invitation result;
+  result.control = base::unique_fd(control_fd);
+  base::control_message message = receive_welcome_of_own_user(control_fd);
+  welcome& said = result.said;
+  if (message.bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
+  std::memcpy(&said, message.bytes.data(), sizeof said);
+  const bool sane = said.version == welcome::protocol && said.node > 0 && said.host >= 0 && said.host != said.node &&
+                    said.nodes > 1 && said.running > 1 && said.device.sane();
+  if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
+  expect_descriptors(control_fd, message, welcome_fds);
+  auto& fds = message.fds;
+  result.bells = std::move(fds[0]);
+  result.rings = std::move(fds[1]);
+  result.own_heap = std::move(fds[2]);
+  result.host_heap = std::move(fds[3]);
+  result.own_event = std::move(fds[4]);
+  result.host_event = std::move(fds[5]);
+  if (base::file_size(result.bells.get()) < bell_page::bytes || base::file_size(result.rings.get()) < ring_pair::bytes)
+    decline(control_fd,
+            "the memory that this target shares with its host is too small; build both from the same release");
+  return result;
+}
+
+target_transport::target_transport(invitation from, observer& to)
+    : bell_page(std::move(from.bells), std::move(from.own_event)),
+      ring_transport(bell_page::of(from.said.node), bell_page::event.get(), to),
+      invitation_(std::move(from)) {
+  look_at_all_every(max_blind_ns);
+}
+
+target_transport::~target_transport() { shutdown(); }
+
+void target_transport::join() {
+  const welcome& said = invitation_.said;
+  base::mapping rings = ring_pair::map(invitation_.rings.get());
+  auto one = std::make_unique<ring_endpoint>(said.host, said.node, ring_pair::in(rings, said.epoch), 1U,
+                                             remote_bell{&bell_page::of(said.host), invitation_.host_event.get()});
+  one->set_memory(std::make_shared<mapped_memory>(std::move(invitation_.host_heap)));
+  one->keep(std::move(rings), std::move(invitation_.host_event));
+  adopt(std::move(one));
+  watch_ = join_and_watch(invitation_.control.get(), said.host, observing());
+}
+
+void target_transport::connect(node_t peer) {
+  observing().on_lost(peer, "the target of a device reaches its host only");
+}
+
+void target_transport::shutdown() noexcept {
+  if (watch_ != nullptr) watch_->stop();
+}
+
+std::unique_ptr<device_driver> target_transport::take_device() {
+  if (!std::exchange(has_device_, false)) return nullptr;
+  return std::make_unique<emulated_device>(invitation_.said.device);
+}
+
+}  // namespace ham::transport::cuda

@@ -1,0 +1,234 @@
+// Calls of a node that run on its device: nodes are threads of this process, and so is the device of one of them.
+#include "runtime/device_calls.hpp"
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ham/device.hpp"
+#include "offload/loopback_job.hpp"
+#include "transport/cuda/emulated_device.hpp"
+
+namespace ham::inline v0::device_calls_functions {
+
+/// Where a function runs: on a thread of a device, or on one of its node.
+int where_it_runs() { return device::detail::this_lane() != nullptr ? 1 : 0; }
+double axpy(double a, offload::buffer_ptr<double> x, offload::buffer_ptr<double> y, std::size_t n) {
+  for (std::size_t i = device::rank(); i < n; i += device::size()) y[i] += a * x[i];
+  device::sync();
+  return y[n - 1];
+}
+std::uint64_t total(std::span<const std::uint32_t> of) {
+  std::uint64_t result = 0;
+  for (const std::uint32_t one : of) result += one;
+  return result;
+}
+std::uint32_t threads_of_grid() { return device::size(); }
+int next_number(int after) {
+  static std::atomic<int> last{0};
+  return last.exchange(after);
+}
+void gives_nothing(bool) {}
+int throws(int) { throw 5; }
+std::uint64_t stops(offload::buffer_ptr<std::uint64_t> begun) {
+  __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
+  std::uint64_t rounds = 1;
+  while (!device::stop_requested()) ++rounds;
+  __atomic_store_n(begun.get(), 2, __ATOMIC_RELEASE);
+  return rounds;
+}
+
+std::atomic<std::uint64_t> sum_of_reports{0};
+std::vector<int> reports;  // of one warp, in the order of their arrival
+void report(int value) { reports.push_back(value); }
+double doubled(double value) { return 2 * value; }
+double refuses(double) { throw std::runtime_error("no"); }
+
+int reports_many(int count) {
+  for (int i = 0; i < count; ++i) device::ping<&report>(0, i);
+  return count;
+}
+double asks_the_host(double value) {
+  auto first = device::async<&doubled>(0, value);
+  auto second = device::async<&doubled>(0, value + 1);
+  double one = 0;
+  double other = 0;
+  if (!second.get(other) || !first.get(one)) return -1;
+  return one + other;
+}
+bool host_refuses(double value) {
+  auto answer = device::async<&refuses>(0, value);
+  return answer.get(value);
+}
+
+}  // namespace ham::device_calls_functions
+
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::where_it_runs, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::axpy, block)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::total, warp)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::threads_of_grid, grid)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::next_number, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::gives_nothing, block)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::throws, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::stops, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::reports_many, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_the_host, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::host_refuses, thread)
+
+namespace ham::inline v0::detail {
+namespace {
+
+using namespace device_calls_functions;
+using transport::cuda::emulated_device;
+using transport::cuda::geometry;
+
+class emulated_owner final : public transport::device_owner {
+ public:
+  explicit emulated_owner(const geometry& of) : of_(of) {}
+  [[nodiscard]] std::unique_ptr<transport::device_driver> take_device() override {
+    auto made = std::make_unique<emulated_device>(of_);
+    device = made.get();
+    return made;
+  }
+  [[nodiscard]] limits device_limits() const noexcept override { return {of_.linger_ns, of_.watchdog_ns}; }
+
+  emulated_device* device = nullptr;
+
+ private:
+  const geometry of_;
+};
+
+engine* engine_of_node() { return &current(); }
+
+/// Node 1 has a device.
+class device_calls_job : public testing::Test {
+ protected:
+  device_calls_job() : owner({.blocks = 2, .warps = 2, .lanes = 2, .linger_ns = 2'000'000}) {
+    calls = std::make_unique<device_calls>(
+        *reinterpret_cast<engine*>(offload::sync(1, [] { return reinterpret_cast<std::uintptr_t>(engine_of_node()); })),
+        owner);
+  }
+  [[nodiscard]] transport::residency state() { return owner.device->state(); }
+
+  runtime job{test::loopback(2)};
+  emulated_owner owner;
+  std::unique_ptr<device_calls> calls;
+};
+
+TEST_F(device_calls_job, run_on_the_device_where_there_is_one) {
+  EXPECT_EQ(offload::sync(1, fn<&where_it_runs>), 1);
+  EXPECT_EQ(offload::sync(2, fn<&where_it_runs>), 0);
+  EXPECT_EQ(where_it_runs(), 0);
+  EXPECT_EQ(offload::sync(1, [] { return where_it_runs(); }), 0) << "a function that is none of the device";
+}
+
+TEST_F(device_calls_job, reach_the_memory_of_their_node) {
+  constexpr std::size_t n = 1000;
+  std::vector<double> host(n);
+  std::iota(host.begin(), host.end(), 0.0);
+  for (const node_t node : {1, 2}) {
+    auto x = offload::allocate<double>(node, n);
+    auto y = offload::allocate<double>(node, n);
+    offload::put(host.data(), x, n).get();
+    offload::put(host.data(), y, n).get();
+    EXPECT_EQ(offload::sync(node, fn<&axpy>, 2.0, x, y, n), 3.0 * (n - 1));
+    std::vector<double> back(n);
+    offload::get(y, back.data(), n).get();
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(back[i], 3.0 * static_cast<double>(i)) << node;
+    offload::free(x);
+    offload::free(y);
+  }
+}
+
+TEST_F(device_calls_job, take_spans_of_any_length) {
+  for (const std::uint32_t count : {0U, 3U, 200U, 20'000U}) {
+    std::vector<std::uint32_t> values(count);
+    std::iota(values.begin(), values.end(), 1U);
+    EXPECT_EQ(offload::sync(1, fn<&total>, std::span<const std::uint32_t>(values)),
+              std::uint64_t{count} * (count + 1) / 2);
+  }
+}
+
+TEST_F(device_calls_job, are_pipelined_and_keep_their_order) {
+  constexpr int calls_made = 500;
+  std::vector<offload::future<int>> all;
+  for (int i = 1; i <= calls_made; ++i) all.push_back(offload::async(1, fn<&next_number>, i));
+  int before = all.front().get();
+  for (int i = 1; i < calls_made; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].get(), i) << before;
+  static_cast<void>(offload::sync(1, fn<&next_number>, 0));
+}
+
+TEST_F(device_calls_job, of_the_grid_are_one_call) {
+  std::vector<offload::future<std::uint32_t>> all;
+  for (int i = 0; i < 40; ++i) all.push_back(offload::async(1, fn<&threads_of_grid>));
+  for (auto& one : all) EXPECT_EQ(one.get(), 8U);
+}
+
+TEST_F(device_calls_job, need_no_result_and_no_caller) {
+  offload::sync(1, fn<&gives_nothing>, true);
+  offload::ping(1, fn<&gives_nothing>, false);
+  EXPECT_EQ(offload::sync(1, fn<&where_it_runs>), 1) << "which ran behind the ping";
+}
+
+TEST_F(device_calls_job, of_a_batch_run_there_too) {
+  offload::batch several(1);
+  auto first = several.add(fn<&where_it_runs>);
+  auto second = several.add(fn<&threads_of_grid>);
+  several.submit();
+  EXPECT_EQ(first.get(), 1);
+  EXPECT_EQ(second.get(), 8U);
+}
+
+TEST_F(device_calls_job, tell_what_went_wrong) {
+  EXPECT_NE(test::message_of<call_error>([] { offload::sync(1, fn<&throws>, 1); }).find("has thrown an exception"),
+            std::string::npos);
+  EXPECT_THROW(offload::sync(2, fn<&throws>, 1), std::exception) << "there it travels as any other";
+  EXPECT_EQ(offload::sync(1, fn<&where_it_runs>), 1) << "the device goes on";
+}
+
+TEST_F(device_calls_job, leave_the_device_idle_after_a_while) {
+  EXPECT_EQ(offload::sync(1, fn<&where_it_runs>), 1);
+  EXPECT_TRUE(test::eventually([this] { return state() == transport::residency::absent; }));
+  EXPECT_EQ(offload::sync(1, fn<&where_it_runs>), 1) << "the next call starts it again";
+  EXPECT_TRUE(test::eventually([this] { return state() == transport::residency::absent; }));
+}
+
+TEST_F(device_calls_job, stop_when_their_caller_wants_that) {
+  auto begun = offload::allocate<std::uint64_t>(1, 1);
+  const std::uint64_t zero = 0;
+  offload::put(&zero, begun, 1).get();
+  const auto word = [&] {
+    std::uint64_t value = 0;
+    offload::get(begun, &value, 1).get();
+    return value;
+  };
+  auto result = offload::async(offload::stoppable(1), fn<&stops>, begun);
+  EXPECT_TRUE(test::eventually([&] { return word() == 1; }));
+  EXPECT_TRUE(result.request_stop());
+  EXPECT_GE(result.get(), 1U) << "what it returns when it has seen that";
+  EXPECT_EQ(word(), 2U);
+  offload::free(begun);
+}
+
+TEST_F(device_calls_job, report_to_the_host_in_order) {
+  reports.clear();
+  constexpr int count = 1000;  // more than there is room for
+  EXPECT_EQ(offload::sync(1, fn<&reports_many>, count), count);
+  EXPECT_TRUE(test::eventually([] {
+    offload::progress();
+    return reports.size() == static_cast<std::size_t>(count);
+  }));
+  for (int i = 0; i < count; ++i) ASSERT_EQ(reports[static_cast<std::size_t>(i)], i);
+}
+
+TEST_F(device_calls_job, ask_the_host_and_wait_for_its_answer) {
+  EXPECT_EQ(offload::sync(1, fn<&asks_the_host>, 1.5), 3.0 + 5.0);
+  EXPECT_EQ(offload::sync(2, fn<&asks_the_host>, 1.5), 3.0 + 5.0) << "without a device, too";
+  EXPECT_FALSE(offload::sync(1, fn<&host_refuses>, 1.5));
+}
+
+}  // namespace
+}  // namespace ham::detail

@@ -1,0 +1,77 @@
+// The list of device functions, and what the table says of each.
+#include <gtest/gtest.h>
+
+#include <span>
+
+#include "ham/device/function.hpp"
+
+namespace ham::inline v0::listed_device_functions {
+double plain(double, int, bool);
+void nothing() noexcept;
+int of_span(std::span<const float>, const double&);
+}  // namespace ham::listed_device_functions
+
+HAM_DEVICE_FUNCTION(ham::listed_device_functions::plain, warp)
+HAM_DEVICE_FUNCTION(ham::listed_device_functions::nothing, grid)
+HAM_DEVICE_FUNCTION(ham::listed_device_functions::of_span, block)
+
+namespace ham::inline v0::listed_device_functions {
+double plain(double x, int, bool) { return x; }
+void nothing() noexcept {}
+int of_span(std::span<const float> of, const double&) { return static_cast<int>(of.size()); }
+}  // namespace ham::listed_device_functions
+
+namespace ham::inline v0::device::detail {
+namespace {
+
+using namespace listed_device_functions;
+
+template <auto Function>
+function_entry& entry_of() {
+  return declared_function<decltype(Function), Function>::entry();
+}
+
+TEST(device_functions, have_numbers_of_their_own) {
+  const std::uint32_t first = entry_of<&plain>().number();
+  const std::uint32_t second = entry_of<&nothing>().number();
+  ASSERT_LT(first, count_functions());
+  ASSERT_LT(second, count_functions());
+  EXPECT_NE(first, second);
+  EXPECT_EQ(&function_at(first), &entry_of<&plain>());
+  const std::uint32_t count = count_functions();
+  entry_of<&plain>().enlist();
+  EXPECT_EQ(count_functions(), count) << "once is enough";
+}
+
+TEST(device_functions, are_described_by_their_parameters) {
+  const table_row& one = entry_of<&plain>().row;
+  EXPECT_EQ(one.runs_on, scope::warp);
+  EXPECT_EQ(one.min_size, 13U);
+  EXPECT_EQ(one.result_size, sizeof(double));
+  EXPECT_FALSE(one.varies);
+  EXPECT_EQ(entry_of<&nothing>().row.min_size, 0U);
+  EXPECT_EQ(entry_of<&nothing>().row.result_size, 0U);
+  EXPECT_TRUE(entry_of<&of_span>().row.varies);
+  EXPECT_EQ(entry_of<&plain>().symbol, nullptr) << "no compiler for devices has seen it";
+}
+
+TEST(device_functions, read_what_was_written_for_them) {
+  const float values[] = {1, 2, 3};
+  std::byte bytes[64];
+  argument_writer to(bytes);
+  to.put(std::span<const float>(values));
+  to.put(2.5);
+  argument_reader from(bytes, to.size());
+  const std::span<const float> first = from.take(static_cast<std::span<const float>*>(nullptr));
+  ASSERT_EQ(first.size(), 3U);
+  EXPECT_EQ(first[2], 3.0F);
+  EXPECT_EQ(from.take(static_cast<double*>(nullptr)), 2.5);
+  EXPECT_TRUE(from.ok());
+  argument_reader cut(bytes, to.size() - 1);
+  static_cast<void>(cut.take(static_cast<std::span<const float>*>(nullptr)));
+  static_cast<void>(cut.take(static_cast<double*>(nullptr)));
+  EXPECT_FALSE(cut.ok());
+}
+
+}  // namespace
+}  // namespace ham::device::detail

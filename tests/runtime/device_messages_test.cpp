@@ -1,0 +1,56 @@
+// Lines that device functions print, as the host reads them.
+#include "runtime/device_messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ham/device/print.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+namespace wire = device::detail;
+
+template <class... Parts>
+std::string printed(const Parts&... parts) {
+  wire::print_writer line;
+  (line.put(parts), ...);
+  const std::byte* const bytes = line.finish();
+  return printed_text({bytes, line.size()});
+}
+
+TEST(device_messages, print_texts_and_numbers) {
+  EXPECT_EQ(printed(), "");
+  EXPECT_EQ(printed("step ", 3, " of ", 7U, ": ", 0.5, ' ', true), "step 3 of 7: 0.5 true");
+  EXPECT_EQ(printed(INT64_MIN), "-9223372036854775808");
+  EXPECT_EQ(printed(UINT64_MAX), "18446744073709551615");
+}
+
+TEST(device_messages, print_no_more_than_a_message_holds) {
+  const std::string text(150, 'x');
+  const std::string line = printed(text.c_str(), text.c_str(), 5);
+  EXPECT_EQ(line, text + "...");
+  const std::string far_too_long(1000, 'y');
+  EXPECT_EQ(printed(far_too_long.c_str()).size(), wire::max_text);
+  wire::print_writer full;
+  for (int i = 0; i < 100; ++i) full.put(i);
+  static_cast<void>(full.finish());
+  EXPECT_LE(full.size(), wire::max_message);
+}
+
+TEST(device_messages, end_where_they_cannot_be_read) {
+  wire::print_writer line;
+  line.put("abc");
+  line.put(5);
+  const std::byte* const bytes = line.finish();
+  EXPECT_EQ(printed_text({bytes, line.size() - 1}), "abc");
+  EXPECT_EQ(printed_text({bytes, 2}), "");
+  const std::vector<std::byte> nonsense(10, std::byte{0x7f});
+  EXPECT_EQ(printed_text(nonsense), "");
+}
+
+}  // namespace
+}  // namespace ham::detail

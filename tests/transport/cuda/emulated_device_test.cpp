@@ -1,0 +1,264 @@
+// The resident loop, its queues and its table on a device of threads, without a node around it.
+#include "transport/cuda/emulated_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/backoff.hpp"
+#include "base/clock.hpp"
+
+namespace ham::inline v0::emulated_device_functions {
+
+double scaled(double x, int factor) { return x * factor; }
+std::uint32_t who_is_here() {
+  device::sync();
+  return device::size();
+}
+struct mark_request {
+  std::uint64_t at;  // of a std::uint32_t for each thread
+};
+std::uint32_t mark(mark_request where) {
+  auto* const marks = reinterpret_cast<std::uint32_t*>(static_cast<std::uintptr_t>(where.at));
+  marks[device::rank()] += device::rank() + 1;
+  device::sync();
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < device::size(); ++i) sum += marks[i];
+  return sum;
+}
+std::uint32_t mark_block(mark_request where) { return mark(where); }
+std::uint32_t mark_grid(mark_request where) { return mark(where); }
+double sum(std::span<const double> of) {
+  double result = 0;
+  for (const double one : of) result += one;
+  return result;
+}
+void fails() { throw std::string("no"); }
+void traps(int) { device::trap("illegal address"); }
+std::uint32_t until_stopped(bool) {
+  std::uint32_t rounds = 0;
+  while (!device::stop_requested()) ++rounds;
+  return rounds == 0 ? 1 : 2;
+}
+
+}  // namespace ham::emulated_device_functions
+
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::scaled, thread)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::who_is_here, warp)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::mark, warp)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::mark_block, block)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::mark_grid, grid)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::sum, block)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::fails, thread)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::traps, thread)
+HAM_DEVICE_FUNCTION(ham::emulated_device_functions::until_stopped, thread)
+
+namespace ham::inline v0::transport::cuda {
+namespace {
+
+using namespace emulated_device_functions;
+using device::call_status;
+namespace wire = device::detail;
+
+template <auto Function>
+std::uint32_t number_of() {
+  return wire::declared_function<decltype(Function), Function>::entry().number();
+}
+
+/// One device, and calls to it by hand.
+class device_here {
+ public:
+  explicit device_here(const geometry& of) : driver(of), sent_(of.blocks), received_(of.blocks) {
+    driver.upload(wire::count_functions());
+    driver.launch();
+  }
+  ~device_here() {
+    if (driver.state() == residency::resident) leave();
+  }
+
+  template <class... Args>
+  void send(std::uint32_t block, std::uint32_t function, const Args&... args) {
+    wire::call_queue& queue = driver.queues()[block];
+    wire::argument_writer counted(nullptr);
+    (counted.put(args), ...);
+    std::uint64_t elsewhere = 0;
+    if (counted.size() > wire::max_arguments) {
+      std::vector<std::byte> bytes(counted.size());
+      wire::argument_writer to(bytes.data());
+      (to.put(args), ...);
+      elsewhere = driver.stage(bytes);
+    } else {
+      wire::argument_writer to(wire::call_room(queue, sent_[block]));
+      (to.put(args), ...);
+    }
+    wire::send_call(queue, sent_[block]++, function, static_cast<std::uint32_t>(counted.size()), elsewhere);
+  }
+  /// The next reply of a block; nullptr: the device has failed.
+  const wire::reply_slot* receive(std::uint32_t block) {
+    base::backoff<base::backoff_schedule{.spins = 100, .yields = 100}> pause;
+    for (;;) {
+      if (const auto* const found = wire::find_reply(driver.queues()[block], received_[block], base::now_ns())) {
+        ++received_[block];
+        return found;
+      }
+      if (driver.state() == residency::failed) return nullptr;
+      pause.wait();
+    }
+  }
+  template <class Result, class... Args>
+  Result call(std::uint32_t block, std::uint32_t function, const Args&... args) {
+    send(block, function, args...);
+    const wire::reply_slot* const reply = receive(block);
+    EXPECT_EQ(reply->head.status, call_status::done);
+    EXPECT_EQ(reply->head.size, sizeof(Result));
+    Result result{};
+    std::memcpy(&result, reply->result, sizeof result);
+    return result;
+  }
+  void stop(std::uint32_t block) { wire::send_stop(driver.queues()[block], sent_[block] - 1); }
+  void leave() {
+    for (std::uint32_t i = 0; i < driver.queues().size(); ++i) send(i, wire::leave_function);
+    for (std::uint32_t i = 0; i < driver.queues().size(); ++i) static_cast<void>(receive(i));
+    while (driver.state() == residency::resident) base::yield();
+  }
+
+  emulated_device driver;
+
+ private:
+  std::vector<std::uint64_t> sent_, received_;
+};
+
+geometry small() { return {.blocks = 2, .warps = 2, .lanes = 2}; }
+
+TEST(emulated_device, executes_calls_without_a_launch_for_each) {
+  device_here gpu(small());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(gpu.call<double>(i % 2 == 0 ? 0 : 1, number_of<&scaled>(), 1.5, i), 1.5 * i);
+}
+
+TEST(emulated_device, keeps_many_calls_of_a_queue_in_order) {
+  device_here gpu(small());
+  for (int round = 0; round < 20; ++round) {
+    for (std::uint64_t i = 0; i < wire::queue_slots; ++i)
+      gpu.send(0, number_of<&scaled>(), static_cast<double>(round), static_cast<int>(i));
+    for (std::uint64_t i = 0; i < wire::queue_slots; ++i) {
+      double result = -1;
+      std::memcpy(&result, gpu.receive(0)->result, sizeof result);
+      EXPECT_EQ(result, round * static_cast<double>(i));
+    }
+  }
+}
+
+TEST(emulated_device, runs_a_function_by_as_many_threads_as_it_declares) {
+  device_here gpu(small());
+  EXPECT_EQ(gpu.call<std::uint32_t>(0, number_of<&who_is_here>()), 2U);
+  std::vector<std::uint32_t> marks(8);
+  const mark_request where{reinterpret_cast<std::uintptr_t>(marks.data())};
+  EXPECT_EQ(gpu.call<std::uint32_t>(1, number_of<&mark>(), where), 3U);
+  EXPECT_EQ(marks, (std::vector<std::uint32_t>{1, 2, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(gpu.call<std::uint32_t>(1, number_of<&mark_block>(), where), 3U + 10U);
+  EXPECT_EQ(marks, (std::vector<std::uint32_t>{2, 4, 3, 4, 0, 0, 0, 0}));
+}
+
+TEST(emulated_device, runs_a_function_of_the_grid_by_all_blocks) {
+  device_here gpu(small());
+  std::vector<std::uint32_t> marks(8);
+  const mark_request where{reinterpret_cast<std::uintptr_t>(marks.data())};
+  gpu.send(0, number_of<&mark_grid>(), where);
+  gpu.send(1, number_of<&mark_grid>(), where);
+  const wire::reply_slot* const first = gpu.receive(0);
+  const wire::reply_slot* const second = gpu.receive(1);
+  std::uint32_t result = 0;
+  ASSERT_EQ(first->head.size, sizeof result);
+  std::memcpy(&result, first->result, sizeof result);
+  EXPECT_EQ(result, 36U);
+  EXPECT_EQ(second->head.size, 0U) << "the result is that of rank 0, which is in the first block";
+  EXPECT_EQ(marks, (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST(emulated_device, takes_arguments_of_any_length) {
+  device_here gpu(small());
+  for (const std::size_t count : {0U, 1U, 3U, 4U, 100U, 124U, 125U, 5000U}) {
+    const std::vector<double> values(count, 0.5);
+    EXPECT_EQ(gpu.call<double>(0, number_of<&sum>(), std::span<const double>(values)),
+              0.5 * static_cast<double>(count));
+  }
+}
+
+TEST(emulated_device, goes_on_where_it_was_after_it_has_left) {
+  device_here gpu(small());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(gpu.call<double>(0, number_of<&scaled>(), 2.0, i), 2.0 * i);
+    gpu.leave();
+    EXPECT_EQ(gpu.driver.state(), residency::absent);
+    gpu.send(0, number_of<&scaled>(), 3.0, i);  // while nobody is there
+    gpu.driver.launch();
+    double result = -1;
+    std::memcpy(&result, gpu.receive(0)->result, sizeof result);
+    EXPECT_EQ(result, 3.0 * i);
+  }
+}
+
+TEST(emulated_device, tells_what_a_function_has_thrown) {
+  device_here gpu(small());
+  gpu.send(0, number_of<&fails>());
+  EXPECT_EQ(gpu.receive(0)->head.status, call_status::threw);
+  EXPECT_EQ(gpu.call<double>(0, number_of<&scaled>(), 2.0, 2), 4.0) << "the device goes on";
+}
+
+TEST(emulated_device, fails_for_good_when_a_function_faults) {
+  device_here gpu(small());
+  gpu.send(1, number_of<&traps>(), 1);
+  EXPECT_EQ(gpu.receive(1), nullptr);
+  EXPECT_EQ(gpu.driver.state(), residency::failed);
+  EXPECT_EQ(gpu.driver.failure().what, "illegal address");
+  EXPECT_EQ(gpu.driver.failure().function, number_of<&traps>());
+}
+
+TEST(emulated_device, tells_a_function_that_it_is_to_stop) {
+  device_here gpu(small());
+  gpu.send(0, number_of<&until_stopped>(), true);
+  EXPECT_EQ(wire::find_reply(gpu.driver.queues()[0], 0, base::never_ns), nullptr);
+  gpu.stop(0);
+  EXPECT_EQ(gpu.receive(0)->head.status, call_status::done);
+  gpu.send(0, number_of<&until_stopped>(), true);
+  base::sleep_ns(1'000'000);
+  EXPECT_EQ(wire::find_reply(gpu.driver.queues()[0], 1, base::never_ns), nullptr) << "the stop was for another call";
+  gpu.stop(0);
+  EXPECT_NE(gpu.receive(0), nullptr);
+}
+
+TEST(emulated_device, takes_as_long_as_its_link) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 300'000, .write_ns = 500'000});
+  const std::int64_t begin = base::now_ns();
+  EXPECT_EQ(gpu.call<double>(0, number_of<&scaled>(), 2.0, 3), 6.0);
+  EXPECT_GE(base::now_ns() - begin, 650'000) << "half a read and a write are on the way of every call";
+}
+
+/// What nobody sends: numbers, sizes and arguments by chance.
+TEST(emulated_device, executes_nothing_that_is_no_call) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1});
+  std::mt19937_64 random(17);
+  const std::uint32_t functions = wire::count_functions();
+  int refused = 0;
+  constexpr int rounds = 20'000;
+  for (int i = 0; i < rounds; ++i) {
+    std::uint32_t function = static_cast<std::uint32_t>(random());
+    if (i % 2 == 0) function = functions + function % 1000;
+    if (function == wire::leave_function || function < functions) function = functions;
+    std::vector<std::byte> bytes(random() % 64);
+    for (std::byte& one : bytes) one = static_cast<std::byte>(random());
+    gpu.send(0, function, std::span<const std::byte>(bytes));
+    refused += gpu.receive(0)->head.status == call_status::no_function ? 1 : 0;
+  }
+  EXPECT_EQ(refused, rounds);
+  gpu.send(0, number_of<&scaled>(), 1.0);  // and no factor
+  EXPECT_EQ(gpu.receive(0)->head.status, call_status::wrong_size);
+  gpu.send(0, number_of<&sum>(), std::uint64_t{1} << 60);  // elements that are not there
+  EXPECT_EQ(gpu.receive(0)->head.status, call_status::wrong_size);
+}
+
+}  // namespace
+}  // namespace ham::transport::cuda

@@ -1,0 +1,44 @@
+#include "transport/cuda/geometry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ham/error.hpp"
+
+namespace ham::inline v0::transport::cuda {
+namespace {
+
+std::string refusal(std::string_view text) {
+  try {
+    static_cast<void>(parse_geometry(text));
+  } catch (const config_error& problem) {
+    return problem.what();
+  }
+  return "none";
+}
+
+TEST(cuda_geometry, keeps_the_defaults_of_what_is_not_named) {
+  EXPECT_EQ(parse_geometry("").blocks, geometry{}.blocks);
+  const geometry read = parse_geometry("blocks=3/lanes=4/read=1200/write=600/linger=50/watchdog=7");
+  EXPECT_EQ(read.blocks, 3U);
+  EXPECT_EQ(read.warps, geometry{}.warps);
+  EXPECT_EQ(read.lanes, 4U);
+  EXPECT_EQ(read.read_ns, 1200);
+  EXPECT_EQ(read.write_ns, 600);
+  EXPECT_EQ(read.linger_ns, 50'000);
+  EXPECT_EQ(read.watchdog_ns, 7'000'000);
+}
+
+TEST(cuda_geometry, refuses_what_cannot_be) {
+  EXPECT_NE(refusal("blocs=1").find("the keys are"), std::string::npos);
+  EXPECT_NE(refusal("blocks").find("a number from 1"), std::string::npos);
+  EXPECT_NE(refusal("blocks=0").find("a number from 1"), std::string::npos);
+  EXPECT_NE(refusal("blocks=16/warps=16/lanes=2").find("256 threads"), std::string::npos);
+  geometry mad;
+  mad.read_ns = -1;
+  EXPECT_FALSE(mad.sane());
+}
+
+}  // namespace
+}  // namespace ham::transport::cuda
