@@ -109,7 +109,8 @@ std::vector<job_counters> read_counters() {
 std::vector<job_counters> read_counters(std::int64_t pid) {
   const detail::search_result all = detail::find_counters();
   std::vector<job_counters> jobs = detail::jobs_of(all.found, detail::now_s());
-  std::erase_if(jobs, [pid](const job_counters& one) { return !detail::has_process(one, pid); });
+  const bool is_process = pid > 0;  // -1 stands for hosts elsewhere
+  std::erase_if(jobs, [&](const job_counters& one) { return !is_process || !detail::has_process(one, pid); });
   if (!jobs.empty()) return jobs;
   const std::string who = "process " + std::to_string(pid);
   throw config_error(

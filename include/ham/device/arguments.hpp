@@ -109,7 +109,7 @@ class argument_reader {
     alignas(Type) std::byte copy[sizeof(Type)] = {};
     const std::byte* const bytes = next(alignof(Type), sizeof(Type));
     if (bytes != nullptr) {
-      for (std::size_t i = 0; i < sizeof(Type); ++i) copy[i] = bytes[i];
+      for (std::size_t at = 0; at < sizeof(Type); ++at) copy[at] = bytes[at];
     }
     return *reinterpret_cast<const Type*>(copy);
   }

@@ -85,7 +85,7 @@ struct invocation {
       const Result result = Function(static_cast<Values&&>(values)...);
       if (rank() != 0) return;
       const auto* const bytes = reinterpret_cast<const std::byte*>(&result);
-      for (std::size_t i = 0; i < sizeof(Result); ++i) call.result[i] = bytes[i];
+      for (std::size_t at = 0; at < sizeof(Result); ++at) call.result[at] = bytes[at];
     }
   }
 };

@@ -22,17 +22,17 @@ class hardware_link {
     auto* const copy = reinterpret_cast<std::uint64_t*>(to);
     copy[0] = acquire(words[0]);
     if (copy[0] != stamp) return false;
-    for (std::size_t i = 1; i < line_bytes / sizeof(std::uint64_t); ++i)
-      copy[i] = *static_cast<const volatile std::uint64_t*>(&words[i]);
+    for (std::size_t at = 1; at < line_bytes / sizeof(std::uint64_t); ++at)
+      copy[at] = *static_cast<const volatile std::uint64_t*>(&words[at]);
     return true;
   }
   __device__ std::uint64_t read_word(const std::uint64_t& from) const noexcept { return acquire(from); }
   __device__ void read_block(const std::byte* from, std::byte* to, std::size_t size) const noexcept {
     const auto* const bytes = reinterpret_cast<const volatile unsigned char*>(from);
-    for (std::size_t i = 0; i < size; ++i) to[i] = static_cast<std::byte>(bytes[i]);
+    for (std::size_t at = 0; at < size; ++at) to[at] = static_cast<std::byte>(bytes[at]);
   }
   __device__ void write_block(std::byte* to, const std::byte* from, std::size_t size) const noexcept {
-    for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
+    for (std::size_t at = 0; at < size; ++at) to[at] = from[at];
   }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
   __device__ std::int64_t arrival_ns() const noexcept { return 0; }

@@ -91,7 +91,7 @@ template <class Link>
   head = *reinterpret_cast<const call_head*>(line);
   if (head.elsewhere != 0 || head.size > max_arguments) return true;
   const std::size_t here = head.size < line_arguments ? head.size : line_arguments;
-  for (std::size_t i = 0; i < here; ++i) to[i] = line[sizeof head + i];
+  for (std::size_t at = 0; at < here; ++at) to[at] = line[sizeof head + at];
   if (head.size > here) link.read_block(slot.arguments + here, to + here, head.size - here);
   return true;
 }

@@ -121,7 +121,7 @@ inline void publish_consumed(outbox& of, std::uint64_t count) noexcept { release
 inline void fill_answer(outbox& of, std::uint32_t slot, answer_status status, const std::byte* value,
                         std::size_t size) noexcept {
   answer_slot& to = of.answers[slot];
-  for (std::size_t i = 0; i < size; ++i) to.value[i] = value[i];
+  for (std::size_t at = 0; at < size; ++at) to.value[at] = value[at];
   release(to.filled, static_cast<std::uint64_t>(status));
 }
 

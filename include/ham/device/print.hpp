@@ -64,7 +64,7 @@ class print_writer {
     return !cut_;
   }
   HAM_DEVICE void append(const void* from, std::size_t size) noexcept {
-    for (std::size_t i = 0; i < size; ++i) bytes_[size_++] = static_cast<const std::byte*>(from)[i];
+    for (std::size_t at = 0; at < size; ++at) bytes_[size_++] = static_cast<const std::byte*>(from)[at];
   }
 
   std::byte bytes_[max_message]{};
