@@ -15,10 +15,12 @@ namespace ham::inline v0::base {
 /// The events of one thread.
 class thread_recorder {
  public:
-  void record(recorded_kind kind, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
+  /// `at`: read_ticks() of it.
+  void record(recorded_kind kind, std::int32_t peer, std::uint32_t function, std::uint32_t call,
+              std::uint64_t at = read_ticks()) noexcept {
     if (!ready()) [[unlikely]]
       return;
-    add(recorded_event::make(kind, read_ticks(), peer, function, call));
+    add(recorded_event::make(kind, at, peer, function, call));
   }
   /// The call that the thread has begun last, if it has that number, is given to another thread.
   void mark_queued(std::uint32_t call) noexcept;

@@ -23,8 +23,9 @@ enum class trace_kind : std::uint8_t {
   counter,     ///< of the program; `wide`: its name, `value`: what it is now
   name,        ///< `length` bytes of text follow, in whole events; `wide` stands for it from now on
   stage,       ///< a stage of a graph; `call`: its number in there. No call was sent for it
+  answered,    ///< waited, and settled at its end by the same thread: read as these two
 };
-inline constexpr auto last_trace_kind = trace_kind::stage;
+inline constexpr auto last_trace_kind = trace_kind::answered;
 
 /// Its thread writes it, others may read meanwhile, and the process may be killed meanwhile: the word with the kind is
 /// written last.

@@ -37,6 +37,13 @@ void read_events(std::span<const std::byte> from, trace_part& into, trace_part::
     trace_event one;
     std::memcpy(static_cast<void*>(&one), from.data() + at, step);
     if (one.kind() == trace_kind::none) return;  // nothing behind it was written
+    if (one.kind() == trace_kind::answered) {
+      const std::uint64_t end = one.begin + one.length();
+      const std::uint64_t peer = static_cast<std::uint32_t>(one.peer());
+      thread.events.push_back(trace_event::make(trace_kind::settled, end, end, peer, one.what));
+      thread.events.push_back(trace_event::make(trace_kind::waited, one.begin, end, one.whom, one.what));
+      continue;
+    }
     if (one.kind() != trace_kind::name) {
       thread.events.push_back(one);
       continue;
@@ -80,6 +87,43 @@ double trace_part::tick_ns() const noexcept {
   return std::clamp(length, min_ns, max_ns);
 }
 
+namespace {
+
+/// Events of a thread.
+struct found_chunk {
+  std::size_t thread;  ///< among those of the part
+  std::uint64_t serial;
+  std::span<const std::byte> events;
+};
+
+/// In the order in which they were written: without copies, and what is not whole where there is a copy.
+void order(std::vector<found_chunk>& chunks) {
+  const auto written = [](const found_chunk& one) {
+    constexpr std::size_t step = sizeof(trace_event);
+    std::size_t count = 0;
+    for (trace_event event; (count + 1) * step <= one.events.size(); ++count) {
+      std::memcpy(static_cast<void*>(&event), one.events.data() + count * step, step);
+      if (event.kind() == trace_kind::none) break;
+    }
+    return count;
+  };
+  std::stable_sort(chunks.begin(), chunks.end(), [](const found_chunk& one, const found_chunk& other) {
+    return std::pair(one.thread, one.serial) < std::pair(other.thread, other.serial);
+  });
+  std::vector<found_chunk> kept;
+  for (const found_chunk& one : chunks) {
+    const bool is_copy =
+        !kept.empty() && one.serial != 0 && kept.back().serial == one.serial && kept.back().thread == one.thread;
+    if (!is_copy)
+      kept.push_back(one);
+    else if (written(one) > written(kept.back()))
+      kept.back() = one;
+  }
+  chunks = std::move(kept);
+}
+
+}  // namespace
+
 std::optional<trace_part> parse_trace_part(std::span<const std::byte> file) {
   trace_head head{};
   if (file.size() < sizeof head) return std::nullopt;
@@ -88,27 +132,30 @@ std::optional<trace_part> parse_trace_part(std::span<const std::byte> file) {
   trace_part part;
   read_head(head, part);
   std::map<std::pair<std::int32_t, std::uint32_t>, std::size_t> places;
+  std::vector<found_chunk> chunks;
   for (std::size_t at = trace_step; at + sizeof(trace_chunk) <= file.size();) {
     trace_chunk chunk{};
     std::memcpy(static_cast<void*>(&chunk), file.data() + at, sizeof chunk);
-    const bool sound = chunk.magic == trace_chunk::magic_value && chunk.bytes >= sizeof chunk &&
-                       chunk.bytes % trace_step == 0 && chunk.bytes <= file.size() - at;
+    const bool sound =
+        chunk.magic == trace_chunk::magic_value && chunk.bytes >= sizeof chunk && chunk.bytes % trace_step == 0;
     if (!sound) {  // its process was killed while it claimed it
       at += trace_step;
       continue;
     }
-    const auto content = file.subspan(at + sizeof chunk, chunk.bytes - sizeof chunk);
-    at += chunk.bytes;
+    const std::size_t bytes = std::min<std::size_t>(chunk.bytes, file.size() - at);
+    const auto content = file.subspan(at + sizeof chunk, bytes - sizeof chunk);
+    at += bytes;
     if (chunk.holds == trace_chunk::names) {
       read_names_of(chunk, content, part.functions);
       continue;
     }
     const auto [place, fresh] = places.try_emplace({chunk.node, chunk.thread}, part.threads.size());
     if (fresh) part.threads.push_back({chunk.node, chunk.thread, {}, {}});
-    trace_part::thread& thread = part.threads[place->second];
-    thread.name = text_in(chunk.name);
-    read_events(content, part, thread);
+    part.threads[place->second].name = text_in(chunk.name);
+    chunks.push_back({place->second, chunk.serial, content});
   }
+  order(chunks);
+  for (const found_chunk& one : chunks) read_events(one.events, part, part.threads[one.thread]);
   return part;
 }
 

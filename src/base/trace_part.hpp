@@ -1,6 +1,7 @@
 // The file in which one process keeps its events of a trace, and its reader, which believes nothing in it.
 //
-// A head, then chunks, which begin at multiples of `trace_step`: each of one thread, or with names of functions.
+// A head, then chunks, which begin at multiples of `trace_step`: each of one thread, or with names of functions. The
+// last one may end early.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace ham::inline v0::base {
 inline constexpr std::size_t trace_step = std::size_t{64} << 10;  // whole pages everywhere
 
 struct trace_head {
-  static constexpr std::uint64_t magic_value = 0x3150454341525421;  // "!TRACEP1"
+  static constexpr std::uint64_t magic_value = 0x3250454341525421;  // "!TRACEP2"
   std::uint64_t magic;                                              ///< written last
   std::uint64_t job;                                                ///< all parts of one trace have the same
   std::int64_t pid;                                                 ///< as the process sees itself
@@ -47,7 +48,10 @@ struct trace_chunk {
   std::uint32_t first;   ///< of names: the key of the first; each lies behind its length in two bytes
   std::uint32_t count;
   char name[16];  ///< of the thread
-  std::uint64_t reserved[2];
+  /// Chunks of one thread are in the order of their serials. Of those with the same one all but the one that has most
+  /// are left out; 0: it is alone.
+  std::uint64_t serial;
+  std::uint64_t reserved;
 };
 static_assert(sizeof(trace_chunk) == 64);
 

@@ -1,4 +1,6 @@
-// Chunks of the file are claimed one by one and mapped where their thread writes; the file only grows.
+// Each thread writes into a chunk of the file that is mapped, so that a killed process has left it. A full one is
+// copied behind the others, and used again: a page that is written by a system call costs a fraction of a page that is
+// mapped.
 #include "base/tracer.hpp"
 
 #include <fcntl.h>
@@ -35,7 +37,10 @@ class trace_of_process {
 
  private:
   friend void detach_tracer_after_fork() noexcept;
+  [[nodiscard]] bool has_room(std::size_t bytes) const noexcept;
   [[nodiscard]] void* map_more(std::size_t bytes) noexcept;
+  [[nodiscard]] bool begin_chunk(thread_tracer& by, std::uint32_t session) noexcept;
+  [[nodiscard]] bool save_chunk(thread_tracer& by) noexcept;
   void write_names() noexcept;
   void take_reading() noexcept;
 
@@ -43,14 +48,13 @@ class trace_of_process {
   std::uint64_t used_ = 0;
   std::uint64_t max_ = 0;
   std::uint32_t sessions_ = 0;
+  std::uint64_t chunks_ = 0;  ///< that threads have been given
   recorder_names names_ = nullptr;
   std::uint32_t names_written_ = 0;
 };
 
 namespace {
 
-constexpr std::size_t first_bytes = trace_step;  // of most threads there is no more
-constexpr std::size_t further_bytes = 8 * trace_step;
 constexpr std::size_t max_name = 200;
 
 trace_of_process& traced_process() { return immortal<trace_of_process>(); }
@@ -94,9 +98,13 @@ unique_fd make_trace_file(const std::string& path) {
 
 }  // namespace
 
+bool trace_of_process::has_room(std::size_t bytes) const noexcept {
+  return used_ + bytes <= max_ && used_ + bytes <= max_file_bytes();
+}
+
 /// Memory behind what is used, which nobody can take away; nullptr: there is none.
 void* trace_of_process::map_more(std::size_t bytes) noexcept {
-  if (used_ + bytes > max_ || used_ + bytes > max_file_bytes()) return nullptr;
+  if (!has_room(bytes)) return nullptr;
   const auto at = static_cast<off_t>(used_);
   if (::posix_fallocate(file.get(), at, static_cast<off_t>(bytes)) != 0) return nullptr;
   void* const made = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), at);
@@ -171,34 +179,55 @@ void trace_of_process::write_names() noexcept {
   }
 }
 
+/// The thread writes there from now on. False: there is no room.
+bool trace_of_process::begin_chunk(thread_tracer& by, std::uint32_t session) noexcept {
+  if (by.chunk_ != nullptr) ::munmap(by.chunk_, trace_step);
+  by.chunk_ = static_cast<trace_chunk*>(map_more(trace_step));
+  by.next_ = by.end_ = nullptr;
+  by.session_ = session;
+  if (by.chunk_ == nullptr) return false;
+  trace_chunk& chunk = *by.chunk_;
+  chunk.bytes = trace_step;
+  chunk.holds = trace_chunk::events;
+  chunk.thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  chunk.serial = ++chunks_ << 32U;
+  by.end_ = reinterpret_cast<trace_event*>(reinterpret_cast<std::byte*>(&chunk) + trace_step);
+  return true;
+}
+
+/// Its chunk is empty again, what was in there is in the file. False: there is no room, and it stays as it is. Who is
+/// killed meanwhile leaves both, with the same serial.
+bool trace_of_process::save_chunk(thread_tracer& by) noexcept {
+  trace_chunk& chunk = *by.chunk_;
+  auto* const first = reinterpret_cast<trace_event*>(&chunk + 1);
+  if (by.next_ == first) return true;
+  if (!has_room(trace_step)) return false;
+  const auto* const from = reinterpret_cast<const std::byte*>(&chunk);
+  const auto size = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(by.next_) - from);
+  if (::pwrite(file.get(), from, size, static_cast<off_t>(used_)) != static_cast<ssize_t>(size)) return false;
+  used_ += trace_step;
+  std::memset(static_cast<void*>(first), 0, size - sizeof chunk);
+  __atomic_store_n(&chunk.serial, chunk.serial + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
 /// Room for events of the thread in a row. False: there is none, and they are counted as dropped.
 bool trace_of_process::claim(thread_tracer& by, std::int32_t node, std::size_t events) noexcept {
   const std::uint32_t session = trace_session.load(std::memory_order_acquire);
   if (session == 0 || by.ended_) return false;
   if (node < 0) node = head_->node;
   take_reading();
-  const bool again = by.session_ == session && by.node_ == node && by.chunk_ != nullptr;
-  const std::size_t bytes = again ? further_bytes : first_bytes;
-  auto* const chunk = static_cast<trace_chunk*>(map_more(bytes));
-  if (by.chunk_ != nullptr) ::munmap(by.chunk_, by.chunk_bytes_);
-  by.chunk_ = chunk;
-  by.chunk_bytes_ = bytes;
-  by.next_ = by.end_ = nullptr;
-  by.node_ = node;
-  by.session_ = session;
-  if (chunk == nullptr) {
+  const bool has_chunk = by.chunk_ != nullptr && by.session_ == session;
+  if (!(has_chunk ? save_chunk(by) : begin_chunk(by, session))) {
     __atomic_fetch_add(&head_->dropped, events, __ATOMIC_RELAXED);
     return false;
   }
-  chunk->bytes = static_cast<std::uint32_t>(bytes);
-  chunk->holds = trace_chunk::events;
-  chunk->node = node;
-  chunk->thread = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-  ::pthread_getname_np(::pthread_self(), chunk->name, sizeof chunk->name);
-  __atomic_store_n(&chunk->magic, trace_chunk::magic_value, __ATOMIC_RELEASE);
-  by.next_ = reinterpret_cast<trace_event*>(chunk + 1);
-  by.end_ = by.next_ + (bytes - sizeof *chunk) / sizeof(trace_event);
-  static_assert(sizeof(trace_chunk) % sizeof(trace_event) == 0);
+  trace_chunk& chunk = *by.chunk_;
+  chunk.node = by.node_ = node;
+  ::pthread_getname_np(::pthread_self(), chunk.name, sizeof chunk.name);
+  __atomic_store_n(&chunk.magic, trace_chunk::magic_value, __ATOMIC_RELEASE);
+  by.next_ = reinterpret_cast<trace_event*>(&chunk + 1);
+  static_assert(sizeof(trace_chunk) % sizeof(trace_event) == 0 && trace_step % sizeof(trace_event) == 0);
   return by.next_ + events <= by.end_;
 }
 
@@ -209,7 +238,7 @@ bool thread_tracer::claim(std::int32_t node, std::size_t events) noexcept {
   if (end.of == nullptr && !ended_) {
     end.of = this;
     end.leave = [](thread_tracer& mine) noexcept {
-      if (mine.chunk_ != nullptr) ::munmap(mine.chunk_, mine.chunk_bytes_);
+      if (mine.chunk_ != nullptr) ::munmap(mine.chunk_, trace_step);
       mine = thread_tracer();
       mine.ended_ = true;
     };
@@ -244,7 +273,9 @@ void traced_execution::end() noexcept {
   mine.innermost_ = outer_;
   if (!tracing()) return;
   const std::uint64_t end = reply_ended_ != 0 ? reply_ended_ : read_ticks();
-  const std::uint64_t reply = reply_ended_ != 0 && reply_begun_ != 0 ? end - reply_begun_ : 0;
+  // A tick at least, which says that there was one.
+  const std::uint64_t reply =
+      reply_ended_ == 0 ? 0 : std::max<std::uint64_t>(reply_begun_ != 0 ? end - reply_begun_ : 1, 1);
   mine.add(node_, trace_event::make(queued_ ? trace_kind::queued : kind_, begun_, end,
                                     trace_event::pair(static_cast<std::uint32_t>(peer_), reply), what_));
 }

@@ -19,6 +19,10 @@ extern constinit std::atomic<std::uint32_t> trace_session;
 [[nodiscard]] inline bool tracing() noexcept { return trace_session.load(std::memory_order_relaxed) != 0; }
 
 class traced_execution;
+class traced_wait;
+
+/// Up to so many bytes a message is written in less time than the clock takes to be read: its slice has no length.
+inline constexpr std::size_t max_untimed_bytes = 256;
 
 /// The events of one thread. To be used while tracing() only, where nothing else is said.
 class thread_tracer {
@@ -38,7 +42,7 @@ class thread_tracer {
   void begin_call(std::uint32_t function, std::size_t bytes) noexcept {
     call_function_ = function;
     call_bytes_ = bytes;
-    if (call_begun_ == 0) call_begun_ = read_ticks();
+    if (call_begun_ == 0 && bytes > max_untimed_bytes) call_begun_ = read_ticks();
   }
   /// It was waited for room, or the like, from then on.
   void expect_call() noexcept { call_begun_ = read_ticks(); }
@@ -54,25 +58,11 @@ class thread_tracer {
   }
   [[nodiscard]] std::uint32_t call_function() const noexcept { return call_function_; }
   [[nodiscard]] std::size_t call_bytes() const noexcept { return call_bytes_; }
-  void add_settled(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
-    settled_call_ = call;
-    settled_ = read_ticks();
-    add(node, trace_event::make(trace_kind::settled, settled_, settled_, static_cast<std::uint32_t>(peer),
-                                trace_event::pair(function, call)));
-  }
-  /// When a wait for a call begins and ends that this thread has made, or settled, last: its clock need not be read
-  /// again.
-  [[nodiscard]] std::uint64_t begin_wait(std::uint32_t call) noexcept {
-    settled_ = 0;
-    const std::uint64_t sent = std::exchange(call_sent_, 0);
-    return sent != 0 && call == call_ ? sent : read_ticks();
-  }
-  [[nodiscard]] std::uint64_t end_wait(std::uint32_t call) const noexcept {
-    return settled_ != 0 && call == settled_call_ ? settled_ : read_ticks();
-  }
+  /// Who waits for it on this thread writes it.
+  void add_settled(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept;
 
   // ---- of the call that the thread executes
-  void begin_reply() noexcept;
+  void begin_reply(std::size_t bytes) noexcept;
   void end_reply() noexcept;
   void mark_queued() noexcept;
 
@@ -82,6 +72,7 @@ class thread_tracer {
 
  private:
   friend class traced_execution;
+  friend class traced_wait;
   friend class trace_of_process;
   friend void detach_tracer_after_fork() noexcept;
   [[gnu::noinline, gnu::cold]] bool claim(std::int32_t node, std::size_t events) noexcept;
@@ -95,13 +86,11 @@ class thread_tracer {
   std::size_t call_bytes_ = 0;
   std::uint32_t call_function_ = 0;
   std::uint32_t call_ = 0;
-  std::uint32_t settled_call_ = 0;
-  std::uint64_t settled_ = 0;
+  traced_wait* innermost_wait_ = nullptr;
   traced_execution* innermost_ = nullptr;
   static constexpr std::size_t max_known = 16;
   std::uint64_t known_[max_known] = {};  ///< names that are in the file already
-  void* chunk_ = nullptr;                ///< what is mapped
-  std::size_t chunk_bytes_ = 0;
+  trace_chunk* chunk_ = nullptr;         ///< what is mapped
   bool ended_ = false;
 };
 
@@ -111,11 +100,12 @@ extern constinit thread_local thread_tracer this_tracer;
 /// At any time.
 class traced_execution {
  public:
+  /// `begun`: read_ticks() of its begin.
   traced_execution(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call,
-                   trace_kind kind = trace_kind::executed) noexcept
+                   std::uint64_t begun, trace_kind kind = trace_kind::executed) noexcept
       : kind_(kind) {
     if (tracing()) [[unlikely]]
-      begin(node, peer, function, call);
+      begin(node, peer, function, call, begun);
   }
   traced_execution(const traced_execution&) = delete;
   traced_execution& operator=(const traced_execution&) = delete;
@@ -126,8 +116,9 @@ class traced_execution {
 
  private:
   friend class thread_tracer;
-  void begin(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call) noexcept {
-    begun_ = read_ticks();
+  void begin(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call,
+             std::uint64_t begun) noexcept {
+    begun_ = begun;
     node_ = node;
     peer_ = peer;
     what_ = trace_event::pair(function, call);
@@ -146,14 +137,55 @@ class traced_execution {
   bool queued_ = false;
 };
 
-inline void thread_tracer::begin_reply() noexcept {
-  if (innermost_ != nullptr) innermost_->reply_begun_ = read_ticks();
+inline void thread_tracer::begin_reply(std::size_t bytes) noexcept {
+  if (innermost_ != nullptr && bytes > max_untimed_bytes) innermost_->reply_begun_ = read_ticks();
 }
 inline void thread_tracer::end_reply() noexcept {
   if (innermost_ != nullptr) innermost_->reply_ended_ = read_ticks();
 }
 inline void thread_tracer::mark_queued() noexcept {
   if (innermost_ != nullptr) innermost_->queued_ = true;
+}
+
+/// While it lives, the calling thread waits for a call of `node`. While tracing() only.
+class traced_wait {
+ public:
+  traced_wait(std::int32_t node, std::uint32_t call) noexcept
+      : node_(node), call_(call), outer_(std::exchange(this_tracer.innermost_wait_, this)) {
+    const std::uint64_t sent = std::exchange(this_tracer.call_sent_, 0);
+    begun_ = sent != 0 && call == this_tracer.call_ ? sent : read_ticks();
+  }
+  traced_wait(const traced_wait&) = delete;
+  traced_wait& operator=(const traced_wait&) = delete;
+  ~traced_wait() {
+    if (this_tracer.innermost_wait_ == this) this_tracer.innermost_wait_ = outer_;
+  }
+  /// It waits no longer.
+  void end(std::int32_t peer, std::uint32_t function) const noexcept {
+    const bool answered = settled_ != 0;
+    this_tracer.add(node_, trace_event::make(answered ? trace_kind::answered : trace_kind::waited, begun_,
+                                             answered ? settled_ : read_ticks(), static_cast<std::uint32_t>(peer),
+                                             trace_event::pair(function, call_)));
+  }
+
+ private:
+  friend class thread_tracer;
+  const std::int32_t node_;
+  const std::uint32_t call_;
+  traced_wait* const outer_;
+  std::uint64_t begun_ = 0;
+  std::uint64_t settled_ = 0;  ///< when this thread has received the answer
+};
+
+inline void thread_tracer::add_settled(std::int32_t node, std::int32_t peer, std::uint32_t function,
+                                       std::uint32_t call) noexcept {
+  const std::uint64_t now = read_ticks();
+  if (traced_wait* const wait = innermost_wait_; wait != nullptr && wait->call_ == call && wait->node_ == node) {
+    wait->settled_ = now;
+    return;
+  }
+  add(node, trace_event::make(trace_kind::settled, now, now, static_cast<std::uint32_t>(peer),
+                              trace_event::pair(function, call)));
 }
 
 /// What the calling thread does until its end, unless it is given up. At any time.

@@ -378,7 +378,7 @@ bool call_sender::finish_traced(call_room& out) {
   const std::uint32_t function = answered ? out.slot->function->key() : tracer.call_function();
   const std::uint64_t sent = tracer.end_call();
   if (!finish(out, frame_header::flagged_call(out.key, id, out.flags))) return false;
-  if (answered) base::this_recorder.record(base::recorded_kind::sent, node, function, id);
+  if (answered) base::this_recorder.record(base::recorded_kind::sent, node, function, id, sent);
   tracer.add_call(answered ? base::trace_kind::sent : base::trace_kind::pinged, of_.self, node, function, id, sent);
   return true;
 }

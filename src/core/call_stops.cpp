@@ -12,10 +12,20 @@ namespace {
 
 constexpr std::int64_t look_interval_ns = 100'000;  // where the word says nothing, and may have been overwritten
 constexpr std::int64_t poll_interval_ns = 2'000;    // a poll of a socket takes a good part of that
+constexpr std::int64_t quick_ns = 500;     // a function that polls more often need not look at the clock each time
+constexpr std::uint32_t max_unasked = 63;  // it may poll less often from now on
 
 }  // namespace
 
 bool stop_state::poll() noexcept { return static_cast<call_stop*>(this)->poll_node(); }
+
+/// How many polls of the function do not look at the clock: if it polls on as before, a while passes meanwhile.
+std::uint32_t call_stop::polls_to_skip(std::int64_t now_ns) noexcept {
+  const std::int64_t passed = now_ns - looked_ns_.exchange(now_ns, std::memory_order_relaxed);
+  const std::uint32_t polls = unasked_.load(std::memory_order_relaxed);
+  if (passed < quick_ns) return std::min(2 * polls + 1, max_unasked);
+  return passed > 4 * quick_ns ? polls / 4 : passed > 2 * quick_ns ? polls / 2 : polls;
+}
 
 /// The word is set, perhaps for another call, or there is none.
 bool call_stop::poll_node() noexcept {
@@ -26,6 +36,7 @@ bool call_stop::poll_node() noexcept {
     return true;
   }
   const std::int64_t now = base::now_ns();
+  unasked_.store(word != nullptr ? max_unasked : polls_to_skip(now), std::memory_order_relaxed);
   if (now < next_poll_ns_.load(std::memory_order_relaxed)) return false;
   next_poll_ns_.store(now + (word != nullptr && said == 0 ? look_interval_ns : poll_interval_ns),
                       std::memory_order_relaxed);

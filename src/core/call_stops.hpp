@@ -64,6 +64,7 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
  private:
   friend class stop_state;
   bool poll_node() noexcept;
+  [[nodiscard]] std::uint32_t polls_to_skip(std::int64_t now_ns) noexcept;
 
   static constexpr std::size_t min_nested = 64;
 
@@ -74,6 +75,7 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
   const origin of_;
   const std::uint64_t mark_;
   std::atomic<std::int64_t> next_poll_ns_{0};
+  std::atomic<std::int64_t> looked_ns_{0};
 };
 
 /// Any thread.

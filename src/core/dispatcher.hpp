@@ -11,9 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "base/observed_execution.hpp"
 #include "base/own_counters.hpp"
-#include "base/recorder.hpp"
-#include "base/tracer.hpp"
 #include "core/batch_reply.hpp"
 #include "core/call_stops.hpp"
 #include "core/continuation_runner.hpp"
@@ -169,10 +168,7 @@ class dispatcher {
   /// Without the receiving lock.
   void run_call(peer& from, std::uint32_t id, std::span<const std::byte> payload, const msg::handler_entry& entry,
                 batch_reply* collected = nullptr) const {
-    const std::uint64_t begun = base::read_ticks();
-    const base::recorded_execution recorded(from.node, entry.key(), id, begun);
-    const base::counted_execution counted(of_.counters, begun);
-    const base::traced_execution traced(of_.self, from.node, entry.key(), id);
+    const base::observed_execution observed({of_.self, from.node, entry.key(), id}, of_.counters);
     incoming_call call{of_.owner, &from, payload, id, &entry, collected};
     try {
       entry.handler(&call);

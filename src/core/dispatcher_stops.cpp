@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/clock.hpp"
+#include "base/observed_execution.hpp"
 #include "core/batch_records.hpp"
 #include "core/dispatcher.hpp"
 #include "core/remote_exception.hpp"
@@ -55,9 +56,7 @@ void dispatcher::run_stoppable(peer& from, frame_header head, std::span<const st
   call.stop = std::move(stop);
   static_cast<incoming_call&>(call) = {
       of_.owner, &from, payload.subspan(head.prefix_bytes()), head.id(), &entry, nullptr, false, true};
-  const std::uint64_t begun = base::read_ticks();
-  const base::recorded_execution recorded(from.node, entry.key(), head.id(), begun);
-  const base::counted_execution counted(of_.counters, begun);
+  const base::observed_execution observed({of_.self, from.node, entry.key(), head.id()}, of_.counters);
   const stop_scope scope(call.stop.get());
   try {
     entry.handler(static_cast<incoming_call*>(&call));

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/observed_execution.hpp"
 #include "base/own_counters.hpp"
 #include "base/recorder.hpp"
 #include "base/tracer.hpp"
@@ -40,10 +41,8 @@ bool device_execution::add_reply(const device::detail::reply_slot& reply) {
 
 void device_execution::answer() noexcept {
   const engine_scope scope(call_.at);
-  const std::uint64_t begun = base::read_ticks();
-  const base::recorded_execution recorded(call_.from->node, call_.function->key(), call_.call, begun);
-  const base::counted_execution counted(&call_.at->counters, begun);
-  const base::traced_execution traced(call_.at->self(), call_.from->node, call_.function->key(), call_.call);
+  const base::observed_execution observed({call_.at->self(), call_.from->node, call_.function->key(), call_.call},
+                                          &call_.at->counters);
   call_.decoded = true;
   try {
     const std::string where = " on the device of node " + std::to_string(call_.at->self());

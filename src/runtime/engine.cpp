@@ -300,13 +300,11 @@ bool engine::wait(call_slot& slot, std::int64_t until_ns) {
 bool engine::wait_traced(call_slot& slot, std::int64_t until_ns) {
   if (slot.settled()) return true;
   const std::uint32_t call = slot.id.load(std::memory_order_relaxed);
-  const auto peer = static_cast<std::uint32_t>(slot.node.load(std::memory_order_relaxed));
+  const node_t peer = slot.node.load(std::memory_order_relaxed);
   const std::uint32_t function = slot.function == nullptr ? msg::invalid_key : slot.function->key();
-  const std::uint64_t begun = base::this_tracer.begin_wait(call);
+  base::traced_wait waiting(self_, call);
   const bool settled = wait_untraced(slot, until_ns);
-  base::this_tracer.add(
-      self_, base::trace_event::make(base::trace_kind::waited, begun, base::this_tracer.end_wait(call),
-                                     base::trace_event::pair(peer, 0), base::trace_event::pair(function, call)));
+  waiting.end(peer, function);
   return settled;
 }
 

@@ -1,4 +1,6 @@
 // Replies to calls, as the handlers of calls ask for them.
+#include <cstdint>
+
 #include "base/tracer.hpp"
 #include "core/batch_reply.hpp"
 #include "core/remote_exception.hpp"
@@ -9,9 +11,9 @@ namespace ham::inline v0::detail {
 
 namespace {
 
-void trace_begin_of_reply() noexcept {
+void trace_begin_of_reply(std::size_t bytes) noexcept {
   if (base::tracing()) [[unlikely]]
-    base::this_tracer.begin_reply();
+    base::this_tracer.begin_reply(bytes);
 }
 /// Before its receiver may see it.
 void trace_end_of_reply() noexcept {
@@ -26,7 +28,7 @@ void begin_reply(incoming_call& call, std::size_t size, reply_room& out) {
     out.data = call.sink->begin(size);
     return;
   }
-  trace_begin_of_reply();
+  trace_begin_of_reply(size);
   peer& to = *call.from;
   const std::size_t whole = size + (call.batch != nullptr ? batch_reply::head_bytes : 0);
   if (whole > to.max_message) [[unlikely]]
@@ -45,7 +47,6 @@ void reply_nothing(incoming_call& call) {
     call.sink->finish();
     return;
   }
-  trace_begin_of_reply();
   reply_room out;
   if (call.batch != nullptr) {
     call.batch->begin(call.call, 0, out);
@@ -92,7 +93,7 @@ void reply_exception(incoming_call& call) noexcept {
     report_ping(call);
     return;
   }
-  trace_begin_of_reply();
+  trace_begin_of_reply(SIZE_MAX);
   std::vector<std::byte> bytes = encode_current_exception();
   if (bytes.size() + batch_reply::head_bytes > call.from->max_message) [[unlikely]]
     bytes = encode_call_error("the function has thrown an exception that is too long to be sent",

@@ -4,8 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/recorder.hpp"
-#include "base/tracer.hpp"
+#include "base/observed_execution.hpp"
 #include "core/peer.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/graph_parts.hpp"
@@ -308,10 +307,8 @@ void graph_part::begin_call(stage_run& stage) {
   const msg::handler_entry& function = function_of(at_, plan_.stages[stage.number]);
   incoming_call call{&at_, &at_.own, gather(stage), plan_.stages[stage.number].number, &function};
   call.sink = &stage;
-  const std::uint64_t begun = base::read_ticks();
-  const base::recorded_execution recorded(from_, function.key(), call.call, begun);
-  const base::counted_execution counted(&at_.counters, begun);
-  const base::traced_execution traced(at_.self(), at_.self(), function.key(), call.call, base::trace_kind::stage);
+  const base::observed_execution observed({at_.self(), from_, function.key(), call.call, base::trace_kind::stage},
+                                          &at_.counters);
   try {
     function.handler(&call);
   } catch (...) {

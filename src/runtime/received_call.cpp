@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/observed_execution.hpp"
 #include "base/own_counters.hpp"
 #include "base/recorder.hpp"
 #include "base/tracer.hpp"
@@ -74,12 +75,9 @@ void received_call_base::run(call_body body) {
       call_stop* const stop = kept_->call.stop.get();
       const stop_scope stopped_by(stop);
       if (stop != nullptr && stop->requested()) throw_stopped(*call_);
-      const std::uint64_t begun = base::read_ticks();
-      const base::recorded_execution recorded(call_->from->node, call_->function->key(), call_->call, begun);
-      const base::counted_execution counted(&call_->at->counters, begun);
-      const base::traced_execution traced(
-          call_->at->self(), call_->from->node, call_->function->key(), call_->call,
-          call_->sink != nullptr ? base::trace_kind::stage : base::trace_kind::executed);
+      const base::trace_kind kind = call_->sink != nullptr ? base::trace_kind::stage : base::trace_kind::executed;
+      const base::observed_execution observed(
+          {call_->at->self(), call_->from->node, call_->function->key(), call_->call, kind}, &call_->at->counters);
       body(*call_);
     }
   } catch (...) {

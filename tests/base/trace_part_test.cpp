@@ -68,6 +68,63 @@ TEST(trace_part, of_another_file_is_none) {
   EXPECT_FALSE(parse_trace_part(std::vector<std::byte>(trace_step)));
 }
 
+TEST(trace_part, has_chunks_in_the_order_of_their_serials_and_copies_once) {
+  written_part file;
+  trace_chunk& live = file.add_chunk(trace_chunk::events);
+  live.serial = 7;
+  file.add_event(live, 0, slept(3));
+  file.add_event(live, 1, slept(4));
+  trace_chunk& first = file.add_chunk(trace_chunk::events);
+  first.serial = 6;
+  file.add_event(first, 0, slept(1));
+  file.add_event(first, 1, slept(2));
+  trace_chunk& broken_copy = file.add_chunk(trace_chunk::events);
+  broken_copy.serial = 7;
+  file.add_event(broken_copy, 0, slept(3));
+  trace_chunk& other = file.add_chunk(trace_chunk::events, 10);
+  other.serial = 6;
+  file.add_event(other, 0, slept(9));
+  const auto part = parse_trace_part(file.bytes());
+  ASSERT_TRUE(part);
+  ASSERT_EQ(part->threads.size(), 2U);
+  ASSERT_EQ(part->threads[0].events.size(), 4U);
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(part->threads[0].events[i].begin, i + 1);
+  EXPECT_EQ(part->threads[1].events.size(), 1U);
+}
+
+TEST(trace_part, may_end_within_its_last_chunk) {
+  written_part file;
+  trace_chunk& chunk = file.add_chunk(trace_chunk::events);
+  file.add_event(chunk, 0, slept(1));
+  file.add_event(chunk, 1, slept(2));
+  file.bytes().resize(trace_step + sizeof(trace_chunk) + sizeof(trace_event));
+  const auto part = parse_trace_part(file.bytes());
+  ASSERT_TRUE(part);
+  ASSERT_EQ(part->threads.size(), 1U);
+  EXPECT_EQ(part->threads[0].events.size(), 1U);
+}
+
+TEST(trace_part, of_an_answered_wait_has_the_answer_and_the_wait) {
+  written_part file;
+  trace_chunk& chunk = file.add_chunk(trace_chunk::events);
+  file.add_event(chunk, 0, trace_event::make(trace_kind::answered, 10, 15, 3, trace_event::pair(1, 2)));
+  const auto part = parse_trace_part(file.bytes());
+  ASSERT_TRUE(part);
+  ASSERT_EQ(part->threads.size(), 1U);
+  const auto& events = part->threads[0].events;
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].kind(), trace_kind::settled);
+  EXPECT_EQ(events[0].begin, 15U);
+  EXPECT_EQ(events[0].length(), 0U);
+  EXPECT_EQ(events[1].kind(), trace_kind::waited);
+  EXPECT_EQ(events[1].begin, 10U);
+  EXPECT_EQ(events[1].length(), 5U);
+  for (const trace_event& one : events) {
+    EXPECT_EQ(one.peer(), 3);
+    EXPECT_EQ(one.call(), 2U);
+  }
+}
+
 TEST(trace_part, ends_at_an_event_that_was_not_written) {
   written_part file;
   trace_chunk& chunk = file.add_chunk(trace_chunk::events);

@@ -52,7 +52,7 @@ std::vector<trace_event> mine(const trace_part& part, std::int32_t node) {
 
 TEST(tracer, that_is_off_writes_nothing) {
   EXPECT_FALSE(tracing());
-  { const traced_execution running(1, 0, 0, 5); }
+  { const traced_execution running(1, 0, 0, 5, read_ticks()); }
   { const traced_time asleep(trace_kind::slept); }
   const traced on;
   EXPECT_TRUE(mine(part_so_far(), 1).empty());
@@ -85,12 +85,11 @@ TEST(tracer, writes_calls_executions_and_answers) {
   const std::uint64_t sent = this_tracer.end_call();
   this_tracer.add_call(trace_kind::sent, 0, 2, 1, 9, sent);
   {
-    const traced_execution running(0, 2, 1, 10);
-    this_tracer.begin_reply();
+    const traced_execution running(0, 2, 1, 10, read_ticks());
+    this_tracer.begin_reply(8);
     this_tracer.end_reply();
   }
-  const std::uint64_t waits = this_tracer.begin_wait(9);
-  this_tracer.add_settled(0, 2, 1, 9);
+  this_tracer.add_settled(0, 2, 1, 8);
   const std::vector<trace_event> events = mine(part_so_far(), 0);
   ASSERT_EQ(events.size(), 3U);
   EXPECT_EQ(events[0].kind(), trace_kind::sent);
@@ -98,19 +97,76 @@ TEST(tracer, writes_calls_executions_and_answers) {
   EXPECT_EQ(events[0].bytes(), 48U);
   EXPECT_EQ(events[0].peer(), 2);
   EXPECT_EQ(events[0].call(), 9U);
-  EXPECT_EQ(waits, sent) << "the wait begins where the call has ended";
   EXPECT_EQ(events[1].kind(), trace_kind::executed);
-  EXPECT_LE(events[1].bytes(), events[1].length()) << "the reply is the end of the execution";
+  EXPECT_EQ(events[1].bytes(), 1U) << "a short reply, which is not timed";
   EXPECT_EQ(events[2].kind(), trace_kind::settled);
-  EXPECT_EQ(this_tracer.end_wait(9), events[2].begin);
-  EXPECT_GT(this_tracer.end_wait(8), events[2].begin) << "another call";
+  EXPECT_EQ(events[2].call(), 8U);
+}
+
+TEST(tracer, times_long_messages_and_replies) {
+  const traced on;
+  this_tracer.begin_call(1, max_untimed_bytes + 1);
+  const std::uint64_t before = read_ticks();
+  const std::uint64_t sent = this_tracer.end_call();
+  this_tracer.add_call(trace_kind::sent, 0, 2, 1, 9, sent);
+  {
+    const traced_execution running(0, 2, 1, 10, before);
+    this_tracer.begin_reply(max_untimed_bytes + 1);
+    const std::uint64_t written = read_ticks();
+    while (read_ticks() < written + 100) continue;
+    this_tracer.end_reply();
+  }
+  const std::vector<trace_event> events = mine(part_so_far(), 0);
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_LE(events[0].begin, before);
+  EXPECT_EQ(events[0].begin + events[0].length(), sent);
+  EXPECT_EQ(events[1].begin, before);
+  EXPECT_GT(events[1].bytes(), 1U);
+  EXPECT_LE(events[1].bytes(), events[1].length()) << "the reply is the end of the execution";
+}
+
+TEST(tracer, an_answer_to_who_waits_is_one_event_that_reads_as_two) {
+  const traced on;
+  const std::uint64_t sent = this_tracer.end_call();
+  this_tracer.add_call(trace_kind::sent, 0, 2, 1, 9, sent);
+  {
+    traced_wait outer(0, 9);
+    {
+      traced_wait inner(0, 11);  // it executes a call that waits as well
+      this_tracer.add_settled(0, 2, 1, 9);
+      this_tracer.add_settled(1, 2, 1, 11);  // of another node
+      inner.end(2, 1);
+    }
+    outer.end(2, 1);
+  }
+  {
+    traced_wait again(0, 12);
+    this_tracer.add_settled(0, 2, 1, 12);
+    again.end(2, 1);
+  }
+  const trace_part part = part_so_far();
+  const std::vector<trace_event> of_0 = mine(part, 0);
+  ASSERT_EQ(of_0.size(), 6U);
+  EXPECT_EQ(of_0[1].kind(), trace_kind::settled);
+  EXPECT_EQ(of_0[1].call(), 9U);
+  EXPECT_EQ(of_0[2].kind(), trace_kind::waited);
+  EXPECT_EQ(of_0[2].call(), 11U);
+  EXPECT_EQ(of_0[3].kind(), trace_kind::waited);
+  EXPECT_EQ(of_0[3].call(), 9U);
+  EXPECT_EQ(of_0[3].begin, sent) << "the wait begins where the call has ended";
+  EXPECT_EQ(of_0[4].kind(), trace_kind::settled);
+  EXPECT_EQ(of_0[4].call(), 12U);
+  EXPECT_EQ(of_0[4].peer(), 2);
+  EXPECT_EQ(of_0[5].kind(), trace_kind::waited);
+  EXPECT_EQ(of_0[5].begin + of_0[5].length(), of_0[4].begin);
+  EXPECT_EQ(mine(part, 1).size(), 1U);
 }
 
 TEST(tracer, a_call_that_is_given_to_another_thread_is_queued) {
   const traced on;
   {
-    const traced_execution outer(0, 1, 0, 4);
-    { const traced_execution inner(0, 1, 0, 5); }
+    const traced_execution outer(0, 1, 0, 4, read_ticks());
+    { const traced_execution inner(0, 1, 0, 5, read_ticks()); }
     this_tracer.mark_queued();
   }
   const std::vector<trace_event> events = mine(part_so_far(), 0);
@@ -152,6 +208,19 @@ TEST(tracer, grows_and_loses_nothing) {
   ASSERT_EQ(events.size(), count);
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(events[i].begin, i);
   EXPECT_EQ(part.dropped, 0U);
+}
+
+TEST(tracer, a_thread_that_works_for_nodes_in_turns_loses_nothing) {
+  const traced on;
+  constexpr std::uint64_t count = 300;
+  for (std::uint64_t i = 0; i < count; ++i)
+    this_tracer.add(static_cast<std::int32_t>(i % 2), trace_event::make(trace_kind::sent, i, i, 0, i));
+  const trace_part part = part_so_far();
+  for (const int node : {0, 1}) {
+    const std::vector<trace_event> events = mine(part, node);
+    ASSERT_EQ(events.size(), count / 2);
+    for (std::uint64_t i = 0; i < events.size(); ++i) ASSERT_EQ(events[i].begin, 2 * i + static_cast<unsigned>(node));
+  }
 }
 
 TEST(tracer, says_how_many_events_it_has_dropped) {

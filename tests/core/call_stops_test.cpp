@@ -96,6 +96,14 @@ TEST_F(call_stops, without_a_word_a_deadline_that_has_passed_stops_it) {
   EXPECT_FALSE(make(nullptr, base::now_ns() + 1'000'000'000'000)->requested());
 }
 
+TEST_F(call_stops, who_polls_often_looks_at_the_clock_at_every_64th_time_at_least) {
+  const std::int64_t deadline = base::now_ns() + 1'000'000;
+  const auto call = make(nullptr, deadline);
+  int late = 0;
+  for (bool passed = false; !call->requested(); passed = base::now_ns() >= deadline) late += passed ? 1 : 0;
+  EXPECT_LE(late, 64);
+}
+
 TEST_F(call_stops, the_calls_that_it_has_made_are_stopped_with_it) {
   const auto call = make(&word_);
   EXPECT_FALSE(call->add_nested(3));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -81,6 +82,13 @@ TEST(tracing, of_pings_batches_and_pooled_calls_has_each_execution) {
   EXPECT_EQ(traced_process::events(trace_kind::sent, "traced_function_of_the_test").size(), 2U);
   EXPECT_EQ(traced_process::events(trace_kind::sent_batch).size(), 1U);
   EXPECT_EQ(traced_process::events(trace_kind::queued, "traced_pooled_function").size(), 1U);
+}
+
+TEST(tracing, of_a_call_with_a_deadline_has_its_execution) {
+  runtime rt(loopback());
+  const traced_process on;
+  EXPECT_EQ(offload::sync(offload::within(1, std::chrono::minutes(1)), fn<&traced_function_of_the_test>, 1), 2);
+  EXPECT_EQ(traced_process::events(trace_kind::executed, "traced_function_of_the_test").size(), 1U);
 }
 
 TEST(tracing, has_spans_and_counters_of_the_program) {

@@ -12,15 +12,15 @@ class stop_state {
   stop_state(const stop_state&) = delete;
   stop_state& operator=(const stop_state&) = delete;
 
-  /// Any thread. With a word in shared memory this is three loads and a store as long as nothing was stopped.
+  /// Any thread. As long as nothing was stopped, most times this is five loads and a store.
   [[nodiscard]] bool requested() noexcept {
     if (requested_.load(std::memory_order_acquire)) return true;
     const std::atomic<std::uint64_t>* const word = word_.load(std::memory_order_acquire);
-    if (word != nullptr && word->load(std::memory_order_acquire) == 0) [[likely]] {
-      // Another stop may have taken the word, and freed it since: then only a frame tells.
+    if (word == nullptr || word->load(std::memory_order_acquire) == 0) [[likely]] {
+      // Another stop may have taken the word, and freed it since, or there is none: then only a frame tells.
       const std::uint32_t asked = asked_.load(std::memory_order_relaxed) + 1;
       asked_.store(asked, std::memory_order_relaxed);
-      if (asked % polls_per_look != 0) return false;
+      if ((asked & unasked_.load(std::memory_order_relaxed)) != 0) return false;
     }
     return poll();
   }
@@ -33,9 +33,9 @@ class stop_state {
   /// What the word does not tell.
   [[nodiscard]] bool poll() noexcept;
 
-  static constexpr std::uint32_t polls_per_look = 32;
   std::atomic<bool> requested_{false};
   std::atomic<std::uint32_t> asked_{0};
+  std::atomic<std::uint32_t> unasked_{0};  ///< 2^n - 1: of so many polls and one, one looks further
   std::atomic<const std::atomic<std::uint64_t>*> word_{nullptr};
   const std::int64_t deadline_ns_;
 };

@@ -1,0 +1,34 @@
+// All that is written down of an execution: by the flight recorder, the counters and, while there is one, the trace.
+#pragma once
+
+#include <cstdint>
+
+#include "base/own_counters.hpp"
+#include "base/recorder.hpp"
+#include "base/ticks.hpp"
+#include "base/tracer.hpp"
+
+namespace ham::inline v0::base {
+
+/// While it lives, the calling thread executes a call. The clock is read once for all of them.
+class observed_execution {
+ public:
+  struct call_of {
+    std::int32_t node;       ///< that executes it
+    std::int32_t peer;       ///< that has made it
+    std::uint32_t function;  ///< its key
+    std::uint32_t call;      ///< its number
+    trace_kind kind = trace_kind::executed;
+  };
+  observed_execution(const call_of& what, own_counters* counters, std::uint64_t begun = read_ticks()) noexcept
+      : recorded_(what.peer, what.function, what.call, begun),
+        counted_(counters, begun),
+        traced_(what.node, what.peer, what.function, what.call, begun, what.kind) {}
+
+ private:
+  recorded_execution recorded_;
+  counted_execution counted_;
+  traced_execution traced_;
+};
+
+}  // namespace ham::base

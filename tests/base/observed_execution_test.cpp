@@ -1,0 +1,40 @@
+#include "base/observed_execution.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "base/counter_reading.hpp"
+#include "base/memory_file.hpp"
+#include "base/trace_part.hpp"
+
+namespace ham::inline v0::base {
+namespace {
+
+TEST(observed_execution, is_counted_and_traced_with_one_look_at_the_clock) {
+  own_counters counters(0);
+  trace_setup memory;
+  ASSERT_TRUE(begin_trace(memory));
+  const std::uint64_t begun = read_ticks();
+  { const observed_execution one({0, 3, 7, 12, trace_kind::stage}, &counters, begun); }
+  end_trace();
+  const auto read = parse_counters(read_counter_area(counters.file()));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->executed, 1U);
+  std::vector<std::byte> bytes(file_size(trace_file()));
+  ASSERT_EQ(::pread(trace_file(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  const auto part = parse_trace_part(bytes);
+  ASSERT_TRUE(part.has_value());
+  ASSERT_EQ(part->threads.size(), 1U);
+  ASSERT_EQ(part->threads[0].events.size(), 1U);
+  const trace_event& event = part->threads[0].events[0];
+  EXPECT_EQ(event.kind(), trace_kind::stage);
+  EXPECT_EQ(event.begin, begun);
+  EXPECT_EQ(event.peer(), 3);
+  EXPECT_EQ(event.function(), 7U);
+  EXPECT_EQ(event.call(), 12U);
+}
+
+}  // namespace
+}  // namespace ham::base
