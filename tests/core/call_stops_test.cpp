@@ -96,7 +96,7 @@ TEST_F(call_stops, without_a_word_a_deadline_that_has_passed_stops_it) {
   EXPECT_FALSE(make(nullptr, base::now_ns() + 1'000'000'000'000)->requested());
 }
 
-TEST_F(call_stops, who_polls_often_looks_at_the_clock_at_every_64th_time_at_least) {
+TEST_F(call_stops, who_polls_often_reads_the_clock_at_every_64th_poll_at_least) {
   const std::int64_t deadline = base::now_ns() + 1'000'000;
   const auto call = make(nullptr, deadline);
   int late = 0;

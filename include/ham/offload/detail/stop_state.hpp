@@ -35,7 +35,7 @@ class stop_state {
 
   std::atomic<bool> requested_{false};
   std::atomic<std::uint32_t> asked_{0};
-  std::atomic<std::uint32_t> unasked_{0};  ///< 2^n - 1: of so many polls and one, one looks further
+  std::atomic<std::uint32_t> unasked_{0};  ///< 2^n - 1: one of so many polls and one goes further
   std::atomic<const std::atomic<std::uint64_t>*> word_{nullptr};
   const std::int64_t deadline_ns_;
 };
