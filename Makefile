@@ -2,6 +2,8 @@
 PRESET ?= release
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Many tests wait for processes and clocks: two more at once than there are cores.
+TEST_JOBS ?= $(shell expr $(JOBS) + 2)
 MATRIX ?=
 DEMO_ARGS ?=
 # What the release preset's tests meet: other instruction sets under qemu-user (also riscv64 and ppc64le), or another
@@ -11,7 +13,7 @@ empty :=
 space := $(empty) $(empty)
 # A helper of VEO that `make cross ISA=aarch64` has built is tested, too.
 FOREIGN_AVEORUN := $(wildcard build/aarch64/libexec/aveorun)
-BENCH ?= latency placement rate bandwidth transfers blocks values startup idle scale overlap relay threads stops respawn groups tcp protocols openmp veo veo-offload kernels mpi
+BENCH ?= latency placement rate bandwidth transfers blocks values startup idle scale overlap relay threads stops respawn groups graphs tcp protocols openmp veo veo-offload kernels mpi
 BENCH_ARGS ?=
 # Whether what HAM is compared with is built, too; said each time, so that nothing is left in CMake's cache by `make evaluate`.
 HAM_PEERS ?= OFF
@@ -81,7 +83,7 @@ ifeq ($(PRESET),release)
 	@HAM_TEST_ISAS="$(HAM_TEST_ISAS)" scripts/install-deps.sh isa
 	@tests/isa/isa.sh why $(HAM_TEST_ISAS)
 endif
-	@ctest --preset $(PRESET) -j $(JOBS)
+	@ctest --preset $(PRESET) -j $(TEST_JOBS)
 
 bench: build
 	@scripts/bench.sh $(BUILD) "$(BENCH)" $(BENCH_ARGS)

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "ham/offload/graph.hpp"
 #include "ham/offload/group.hpp"
 #include "sim/callees.hpp"
 #include "sim/scheduler.hpp"
@@ -53,6 +54,7 @@ class actor {
     pending_.clear();
     for (group_call& one : group_calls_) settle(one);
     group_calls_.clear();
+    end_graphs();
     buffers_.clear();
     objects_.clear();
     contexts_.clear();
@@ -99,6 +101,20 @@ class actor {
     bool has_deadline = false;
     bool asked = false;    ///< to stop
     bool at_once = false;  ///< and then nothing is waited for
+  };
+  struct graph_shape;
+  struct known_graph {
+    std::shared_ptr<const graph_shape> shape;
+    offload::compiled_graph<std::int64_t, call_number, std::int64_t> replay;
+  };
+  /// A replay: each of its stages is one of the oracle's calls, with numbers from `first` on.
+  struct graph_replay {
+    offload::future<std::int64_t> result;
+    std::shared_ptr<const graph_shape> shape;
+    call_number first = 0;
+    std::int64_t value = 0;
+    bool has_deadline = false;
+    bool asked = false;  ///< to stop
   };
   /// A group that is called more than once. Where no node is lost its calls begin in order, on each node.
   struct known_group {
@@ -242,6 +258,12 @@ class actor {
   void expect_results(const group_call& one, const offload::group_result<std::int64_t>& results);
   void expect_reduced(group_call& one);
   void expect_failed(const group_call& one, call_number call, const std::exception_ptr& why);
+  void graph(random_source& random);
+  [[nodiscard]] known_graph* any_graph(random_source& random);
+  [[nodiscard]] std::optional<graph_replay> start(known_graph& which, random_source& random);
+  void settle(graph_replay& one);
+  void expect_failed(const graph_replay& one, const std::exception_ptr& why);
+  void end_graphs();
   void member(step kind, random_source& random);
   void fault(step kind, random_source& random);
 
@@ -261,6 +283,8 @@ class actor {
   std::vector<remote_queue> contexts_;
   std::vector<known_group> groups_;
   std::vector<group_call> group_calls_;
+  std::vector<known_graph> graphs_;
+  std::vector<graph_replay> replays_;
 };
 
 }  // namespace ham::sim

@@ -115,6 +115,24 @@ chain_link link_of_member(call_number first, std::int64_t value, std::int64_t ta
   return link_of(call, value);
 }
 
+std::int64_t result_of_stage(call_number first, std::uint32_t index, std::int64_t one, std::int64_t other) {
+  constexpr std::int64_t modulus = 1'000'003;
+  return result_of(first + index, (3 * one + other) % modulus);
+}
+
+std::int64_t stage(call_number first, std::uint32_t index, std::int64_t one, std::int64_t other,
+                   std::int64_t takes_ns) {
+  static_cast<void>(work(first + index, 0, takes_ns));
+  return result_of_stage(first, index, one, other);
+}
+
+std::int64_t iteration(call_number first, std::int64_t done, std::int64_t takes_ns) {
+  static_cast<void>(work(first + static_cast<call_number>(done), 0, takes_ns));
+  return done + 1;
+}
+
+bool has_iterated(std::int64_t done, std::int64_t wanted) { return done == wanted; }
+
 namespace {
 
 enum class end_of_call : std::uint8_t { by_itself, stopped, late };
@@ -192,6 +210,7 @@ std::string left_over() {
   std::string text;
   if (pending != 0) text += std::to_string(pending) + " pending calls, ";
   if (here.calls_in.has_deferred()) text += "calls that have not begun, ";
+  if (const auto parts = here.graphs.installed(); parts != 0) text += std::to_string(parts) + " parts of graphs, ";
   if (const auto full = here.peers.filled_outboxes().load(); full != 0)
     text += std::to_string(full) + " outboxes that are not empty, ";
   if (here.flow.take(here.flow.max_bytes()))

@@ -49,6 +49,14 @@ using chain_link = std::pair<std::uint64_t, std::uint64_t>;
 [[nodiscard]] chain_link chained(const chain_link& first, const chain_link& then);
 chain_link link_of_member(call_number first, std::int64_t value, std::int64_t takes_ns);
 
+// Of graphs: the calls of the stages have numbers from `first` on, in their order.
+[[nodiscard]] std::int64_t result_of_stage(call_number first, std::uint32_t index, std::int64_t one,
+                                           std::int64_t other);
+std::int64_t stage(call_number first, std::uint32_t index, std::int64_t one, std::int64_t other, std::int64_t takes_ns);
+/// Of a repeat: the call of an iteration, behind so many. Gives how many there are then.
+std::int64_t iteration(call_number first, std::int64_t done, std::int64_t takes_ns);
+bool has_iterated(std::int64_t done, std::int64_t wanted);
+
 /// A number that depends on each of the values and on their order.
 [[nodiscard]] std::int64_t sum_of(const std::int32_t* values, std::size_t count);
 /// The same of memory of the node that is called.

@@ -72,10 +72,10 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
 
 std::string_view name_of(step kind) noexcept {
   static constexpr std::array<std::string_view, steps_there_are> names{
-      "sync",     "async",    "ping",        "batch",  "context",   "nested", "long-message", "throwing",
-      "deadline", "then",     "abandon",     "try",    "join",      "stream", "ask",          "pooled",
-      "transfer", "block",    "object",      "cancel", "then-call", "pool",   "event-loop",   "group",
-      "restart",  "add-node", "remove-node", "stop",   "cut",       "kill",   "kill-host"};
+      "sync",     "async",   "ping",     "batch",       "context",   "nested", "long-message", "throwing",
+      "deadline", "then",    "abandon",  "try",         "join",      "stream", "ask",          "pooled",
+      "transfer", "block",   "object",   "cancel",      "then-call", "pool",   "event-loop",   "group",
+      "graph",    "restart", "add-node", "remove-node", "stop",      "cut",    "kill",         "kill-host"};
   return names[static_cast<unsigned>(kind)];
 }
 

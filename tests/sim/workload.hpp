@@ -38,6 +38,7 @@ enum class step : std::uint8_t {
   pool,
   event_loop,
   group,
+  graph,
   restart,
   add_node,
   remove_node,

@@ -1,0 +1,177 @@
+// Steps that replay recorded graphs.
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "sim/actor.hpp"
+
+namespace ham::inline v0::sim {
+
+/// What the stages of a graph are, and what they give.
+struct actor::graph_shape {
+  static constexpr std::size_t the_input = SIZE_MAX;
+  std::vector<node_t> nodes;                               ///< of each stage; of a repeat that of each iteration
+  std::vector<std::pair<std::size_t, std::size_t>> takes;  ///< the stages whose results a stage takes, or the input
+  bool repeats = false;
+
+  [[nodiscard]] std::int64_t result(call_number first, std::int64_t value) const {
+    if (repeats) return static_cast<std::int64_t>(nodes.size());
+    std::vector<std::int64_t> made;
+    const auto taken = [&](std::size_t from) { return from == the_input ? value : made[from]; };
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      made.push_back(
+          result_of_stage(first, static_cast<std::uint32_t>(i), taken(takes[i].first), taken(takes[i].second)));
+    }
+    return made.back();
+  }
+};
+
+namespace {
+
+call_outcome told_of_replay(call_outcome what) {
+  return what == call_outcome::not_run ? call_outcome::not_run : call_outcome::may_have_run;
+}
+
+}  // namespace
+
+/// Replays that are waited for at once, or later; some are stopped, or have a deadline.
+void actor::graph(random_source& random) {
+  constexpr std::size_t max_kept = 4;
+  known_graph* const which = any_graph(random);
+  if (which == nullptr) return;
+  std::optional<graph_replay> one = start(*which, random);
+  if (!one) return;
+  if (one->asked || random.once_in(2))
+    settle(*one);
+  else
+    replays_.push_back(std::move(*one));
+  while (replays_.size() > max_kept) {
+    const auto at = replays_.begin() + static_cast<std::ptrdiff_t>(random.below(replays_.size()));
+    graph_replay settled = std::move(*at);
+    replays_.erase(at);
+    settle(settled);
+  }
+}
+
+/// nullptr: it cannot be compiled, because a node is lost.
+actor::known_graph* actor::any_graph(random_source& random) {
+  constexpr std::size_t max_graphs = 3;
+  if (!graphs_.empty() && random.once_in(8)) graphs_.erase(graphs_.begin());  // waits for its replays
+  if (!graphs_.empty() && (graphs_.size() == max_graphs || !random.once_in(3)))
+    return &graphs_[random.below(graphs_.size())];
+  constexpr std::size_t max_stages = 6;
+  auto shape = std::make_shared<graph_shape>();
+  shape->repeats = random.once_in(3);
+  const std::size_t stages = 1 + random.below(max_stages);
+  const std::size_t in_flight = 1 + random.below(3);
+  const std::int64_t takes_ns = some_time(random);
+  const node_t looping = any_node(random);
+  const auto earlier = [&](std::size_t stage) {
+    return stage == 0 || random.once_in(4) ? graph_shape::the_input : random.below(stage);
+  };
+  for (std::size_t i = 0; i < stages; ++i) {
+    shape->nodes.push_back(shape->repeats ? looping : any_node(random));
+    shape->takes.emplace_back(earlier(i), earlier(i));
+  }
+  try {
+    offload::graph recorded;
+    const auto first = recorded.input<call_number>();
+    const auto value = recorded.input<std::int64_t>();
+    std::vector<offload::graph_value<std::int64_t>> made;
+    const auto taken = [&](std::size_t from) { return from == graph_shape::the_input ? value : made[from]; };
+    if (shape->repeats) {
+      const auto wanted = static_cast<std::int64_t>(stages);
+      made.push_back(recorded.repeat(
+          std::int64_t{0}, [&](auto done) { return recorded.call(looping, fn<&iteration>, first, done, takes_ns); },
+          [&](auto done) { return recorded.call(looping, fn<&has_iterated>, done, wanted); }));
+    } else {
+      for (std::size_t i = 0; i < stages; ++i) {
+        made.push_back(recorded.call(shape->nodes[i], fn<&stage>, first, static_cast<std::uint32_t>(i),
+                                     taken(shape->takes[i].first), taken(shape->takes[i].second), takes_ns));
+      }
+    }
+    return &graphs_.emplace_back(
+        known_graph{shape, recorded.compile(made.back(), offload::graph_options{in_flight}, first, value)});
+  } catch (const node_failure& lost) {
+    if (!faults_.any) running->fail(std::string("a node of a graph is lost without a reason: ") + lost.what());
+  } catch (const call_error& refused) {
+    if (!faults_.any && !faults_.any_added)
+      running->fail(std::string("a node refuses its part of a graph without a reason: ") + refused.what());
+  } catch (const config_error& gone) {
+    if (!faults_.any) running->fail(std::string("a graph cannot be compiled without a reason: ") + gone.what());
+  }
+  return nullptr;
+}
+
+std::optional<actor::graph_replay> actor::start(known_graph& which, random_source& random) {
+  graph_replay one;
+  one.shape = which.shape;
+  for (std::size_t i = 0; i < which.shape->nodes.size(); ++i) {
+    const call_number call = the_oracle->issue(which.shape->nodes[i]);
+    if (i == 0) one.first = call;
+    the_oracle->set_nested(call);
+    the_oracle->allow_late(call);  // no further one begins when another one has failed
+  }
+  one.value = static_cast<std::int64_t>(random.below(1000));
+  one.has_deadline = random.once_in(4);
+  one.asked = random.once_in(4);
+  const std::chrono::nanoseconds limit(random.below(600'000));
+  const std::int64_t pause = random.once_in(2) ? static_cast<std::int64_t>(random.below(200'000)) : 0;
+  try {
+    one.result =
+        one.has_deadline ? which.replay.within(limit)(one.first, one.value) : which.replay(one.first, one.value);
+  } catch (...) {
+    expect_failed(one, std::current_exception());
+    return std::nullopt;
+  }
+  if (one.asked) {
+    if (pause != 0) base::sleep_ns(pause);
+    one.result.request_stop();
+  }
+  return one;
+}
+
+void actor::settle(graph_replay& one) {
+  try {
+    const std::int64_t value = one.result.get();
+    const auto last = static_cast<call_number>(one.shape->nodes.size() - 1);
+    for (call_number i = 0; i < last; ++i) the_oracle->settle(one.first + i, 1, 1);  // it has run
+    the_oracle->settle(one.first + last, value, one.shape->result(one.first, one.value));
+  } catch (...) {
+    expect_failed(one, std::current_exception());
+  }
+}
+
+void actor::expect_failed(const graph_replay& one, const std::exception_ptr& why) {
+  const auto fail = [&](call_outcome outcome, const char* text) {
+    for (std::size_t i = 0; i < one.shape->nodes.size(); ++i)
+      the_oracle->fail(one.first + static_cast<call_number>(i), outcome, text);
+  };
+  try {
+    std::rethrow_exception(why);
+  } catch (const node_failure& lost) {
+    if (!faults_.any) running->fail(std::string("a node of a graph is lost without a reason: ") + lost.what());
+    fail(call_outcome::may_have_run, lost.what());
+  } catch (const deadline_exceeded& late) {
+    if (!one.has_deadline) running->fail(std::string("a replay has no deadline: ") + late.what());
+    fail(told_of_replay(late.outcome()), late.what());
+  } catch (const operation_cancelled& stopped) {
+    if (!one.asked) running->fail(std::string("a replay is stopped, and nobody has asked for it: ") + stopped.what());
+    fail(told_of_replay(stopped.outcome()), stopped.what());
+  } catch (const call_error& refused) {
+    if (!faults_.any && !faults_.any_added)
+      running->fail(std::string("a graph cannot be replayed without a reason: ") + refused.what());
+    fail(call_outcome::may_have_run, refused.what());
+  }
+}
+
+void actor::end_graphs() {
+  for (graph_replay& one : replays_) settle(one);
+  replays_.clear();
+  graphs_.clear();
+}
+
+}  // namespace ham::sim
