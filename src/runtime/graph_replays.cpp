@@ -22,8 +22,8 @@ std::exception_ptr late_replay(call_outcome outcome) {
   const bool begun = outcome != call_outcome::not_run;
   return std::make_exception_ptr(deadline_exceeded(
       begun ? "a replay of a graph did not end before its deadline (stages that have begun go on, no other ones begin)"
-            : "a replay of a graph has not begun before its deadline (as many as it allows were in flight) allow more "
-              "time",
+            : "a replay of a graph has not begun before its deadline (as many as it allows were in flight, or a "
+              "queue to a node was full) allow more time",
       outcome));
 }
 
@@ -179,14 +179,20 @@ void graph_replays::send(const replay_ticket& entered, const replay_options& how
   const engine_scope scope(&at_);
   replay& one = *replays_[entered.number % frames_];
   if (how.deadline_ns != 0) at_.calls.add_deadline(entered.slot->id, how.deadline_ns);
+  bool begun = false;
   try {
-    send_parts(one, entered.number, how.deadline_ns);
+    send_parts(one, entered.number, how.deadline_ns, begun);
   } catch (...) {
     std::exception_ptr why = std::current_exception();
+    const call_outcome outcome = begun ? call_outcome::may_have_run : call_outcome::not_run;
     try {
       throw;
     } catch (const node_failure& loss) {
       why = loss_of(loss.node(), *one.where, loss.what());
+    } catch (const deadline_exceeded&) {
+      why = late_replay(outcome);
+    } catch (const operation_cancelled&) {
+      why = stopped_replay(outcome);
     } catch (...) {  // as it is
     }
     locked([&] {
@@ -196,12 +202,14 @@ void graph_replays::send(const replay_ticket& entered, const replay_options& how
   end_filling(one);
 }
 
-/// Other nodes first. What this one has to do itself, it does while they work.
-void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t deadline_ns) {
+/// Other nodes first. What this one has to do itself, it does while they work. `begun`: whether a node may have begun,
+/// also if this throws.
+void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t deadline_ns, bool& begun) {
   const std::shared_ptr<const installation> where = one.where;
   for (std::size_t part = 1; part < plan_.parts.size(); ++part) {
-    if (!plan_.parts[part].starting.empty())
-      send_start(at_, where->parts[part], number, inputs_for(one, part), deadline_ns);
+    if (plan_.parts[part].starting.empty()) continue;
+    send_start(at_, where->parts[part], number, inputs_for(one, part), deadline_ns);
+    begun = true;
   }
   if (!plan_.parts.front().starting.empty()) where->own->start(number, inputs_for(one, 0));
 }

@@ -66,7 +66,7 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] bool await_room(const replay_options& how);
   [[nodiscard]] replay_ticket fill(replay& one, const replay_options& how, std::span<const std::size_t> sizes);
   [[nodiscard]] replay_ticket settled_ticket(std::exception_ptr why);
-  void send_parts(replay& one, std::uint32_t number, std::int64_t deadline_ns);
+  void send_parts(replay& one, std::uint32_t number, std::int64_t deadline_ns, bool& begun);
   [[nodiscard]] std::span<const std::byte> inputs_for(replay& one, std::size_t part) const;
   void end_filling(replay& one) noexcept;
 
