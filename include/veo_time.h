@@ -4,14 +4,17 @@
 
 #include <sys/time.h>
 
+/** Time of day. */
 static inline long get_time_us(void) {
   struct timeval now;
   gettimeofday(&now, (void*)0);
   return (long)now.tv_sec * 1000000L + (long)now.tv_usec;
 }
 
+/** Since a time of get_time_us. */
 static inline long timediff_us(long since) { return get_time_us() - since; }
 
+/** Spins for so long. */
 static inline void busy_sleep_us(long duration) {
   const long begin = get_time_us();
   while (timediff_us(begin) < duration) {
