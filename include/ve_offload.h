@@ -139,7 +139,7 @@ int veo_alloc_mem(struct veo_proc_handle* proc, uint64_t* addr, const size_t siz
 int veo_free_mem(struct veo_proc_handle* proc, uint64_t addr);
 int veo_read_mem(struct veo_proc_handle* proc, void* dst, uint64_t src, size_t size);
 int veo_write_mem(struct veo_proc_handle* proc, uint64_t dst, const void* src, size_t size);
-/** Queue the same. The result of the first request is the address. */
+/** Queue an allocation, whose result is the address, and the end of one. Do not wait. */
 uint64_t veo_alloc_mem_async(struct veo_thr_ctxt* ctx, const size_t size);
 uint64_t veo_free_mem_async(struct veo_thr_ctxt* ctx, uint64_t addr);
 /** The buffer is the library's until the request has finished. */

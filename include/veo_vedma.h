@@ -10,8 +10,8 @@ extern "C" {
 
 /** A transfer of a Vector Engine, which is never one here. */
 struct ve_dma_handle {
-  int status;
-  int index;
+  int status; /**< not looked at */
+  int index;  /**< likewise */
 };
 /** Its usual name. */
 typedef struct ve_dma_handle ve_dma_handle_t;

@@ -33,7 +33,7 @@ enum class error_kind : std::uint8_t {
 
 /// What describe_error() has found in an exception. A value.
 struct error_info {
-  error_kind kind = error_kind::none;  ///< decides which of the others mean something
+  error_kind kind = error_kind::none;  ///< says which of the others mean something
   std::string type;                    ///< name of the exception's class: "std::out_of_range"
   std::string message;                 ///< its what()
   call_error_reason reason = call_error_reason::unspecified;

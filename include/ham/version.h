@@ -9,10 +9,10 @@
 #ifndef HAM_VERSION_H
 #define HAM_VERSION_H
 
-/* The parts of HAM_VERSION. */
+/* The parts of HAM_VERSION, for the preprocessor. */
 #define HAM_VERSION_MAJOR 0
-#define HAM_VERSION_MINOR 1 /* as of HAM_VERSION */
-#define HAM_VERSION_PATCH 0 /* as of HAM_VERSION */
+#define HAM_VERSION_MINOR 1
+#define HAM_VERSION_PATCH 0
 
 /* 10000 * major + 100 * minor + patch. */
 #define HAM_VERSION (HAM_VERSION_MAJOR * 10000 + HAM_VERSION_MINOR * 100 + HAM_VERSION_PATCH)

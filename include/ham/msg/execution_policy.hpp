@@ -49,7 +49,7 @@ class pooled_message final : public pool_job {
 /// A user's policy is a class template of this form: any name, one static handler.
 template <class Message>
 struct execution_policy_direct {
-  /// Runs the Message at `buffer`, whatever its alignment, and returns when it has ended. Throws what that throws.
+  /// Runs the Message at `buffer` before it returns; an active message may lie at any address. Throws what that throws.
   static void handler(void* buffer) {
     detail::with_message<Message>(buffer, [](Message& message) { message(); });
   }

@@ -53,9 +53,7 @@ class buffer_ptr {
   [[nodiscard]] HAM_DEVICE Element& operator*() const noexcept { return *get(); }
   [[nodiscard]] HAM_DEVICE Element* operator->() const noexcept { return get(); }
 
-  // Arithmetic in elements, as with pointers.
-  /// By elements, as with pointers. Nothing is checked: an address outside of the allocation is an error where it is
-  /// used.
+  /// Arithmetic in elements, as with pointers, and without a check: put, get and copy check what they are given.
   constexpr buffer_ptr& operator+=(std::ptrdiff_t count) noexcept {
     address_ += static_cast<std::uint64_t>(count) * sizeof(Element);
     return *this;

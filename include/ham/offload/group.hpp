@@ -69,8 +69,7 @@ class group {
 /// is meant for the call that it stands in.
 class group_destination {
  public:
-  /// All calls of `to`, until `deadline_ns` on std::chrono::steady_clock (0: without one), and until `token` is
-  /// stopped.
+  /// Calls of `to`, with a deadline on std::chrono::steady_clock (0: none), and a token that stops them.
   // NOLINTNEXTLINE(google-explicit-constructor): async_all(group, ...)
   group_destination(const group& to) noexcept : to_(to), terms_{to.runtime(), 0, nullptr, when_stopped::after_answer} {}
   group_destination(const group& to, std::int64_t deadline_ns) noexcept : group_destination(to) {
