@@ -16,7 +16,7 @@ typedef struct veos_handle veos_handle;
 typedef uint64_t vhcall_handle; /**< a library of the host */
 typedef struct vhcall_args vhcall_args;
 
-#define VHCALL_HANDLE_INVALID ((vhcall_handle)-1)
+#define VHCALL_HANDLE_INVALID ((vhcall_handle)-1) /* what vhcall_install gives when it fails */
 
 /** What becomes of a buffer: goes to the host, goes and comes back, or comes back (zero at first). */
 enum vhcall_args_intent { VHCALL_INTENT_IN = 0, VHCALL_INTENT_INOUT = 1, VHCALL_INTENT_OUT = 2 };

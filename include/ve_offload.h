@@ -15,7 +15,7 @@
 
 #include "veo_hmem.h"
 
-#define VEO_API_VERSION 16
+#define VEO_API_VERSION 16        /* what veo_api_version() gives */
 #define VEO_SYMNAME_LEN_MAX (255) /* longest path of a library or name of a symbol */
 #define VEO_LOG_CATEGORY "veos.veo.veo"
 #define VEO_MAX_NUM_ARGS (256)
@@ -27,6 +27,7 @@
 extern "C" {
 #endif
 
+/** What veo_get_context_state() gives: of these only RUNNING and EXIT, and UNKNOWN, with EINVAL, for no context. */
 enum veo_context_state {
   VEO_STATE_UNKNOWN = 0,
   VEO_STATE_RUNNING = 1,
@@ -35,6 +36,7 @@ enum veo_context_state {
   VEO_STATE_EXIT = 4
 };
 
+/** What has become of a request. */
 enum veo_command_state {
   VEO_COMMAND_OK = 0,
   VEO_COMMAND_EXCEPTION = 1,
@@ -42,8 +44,10 @@ enum veo_command_state {
   VEO_COMMAND_UNFINISHED = 3
 };
 
+/** Of AVEO; nothing here gives one. */
 enum veo_queue_state { VEO_QUEUE_READY = 0, VEO_QUEUE_CLOSED = 1 };
 
+/** Whether a buffer goes to the kernel, goes and comes back, or comes back; see veo_args_set_stack. */
 enum veo_args_intent { VEO_INTENT_IN = 0, VEO_INTENT_INOUT = 1, VEO_INTENT_OUT = 2 };
 
 struct veo_args;
@@ -93,7 +97,10 @@ int veo_get_thr_ctxt_stacksize(struct veo_thr_ctxt_attr* attr, size_t* bytes);
 
 /* ---- arguments; `index` counts from 0 */
 
+/** An empty list, to be freed by veo_args_free; NULL if there is no memory. */
 struct veo_args* veo_args_alloc(void);
+/** Setters replace what `index` had; indices may come in any order. 0, or -1 with EINVAL (no list, or an index below 0
+ * or from VEO_MAX_NUM_ARGS on) or ENOMEM. */
 int veo_args_set_i64(struct veo_args* args, int index, int64_t value);
 int veo_args_set_u64(struct veo_args* args, int index, uint64_t value);
 int veo_args_set_i32(struct veo_args* args, int index, int32_t value);
@@ -127,10 +134,12 @@ int veo_call_wait_result(struct veo_thr_ctxt* ctx, uint64_t req, uint64_t* ret);
 
 /* ---- memory */
 
+/** These wait. 0, or -1. `*addr`: address in the helper; 0 on failure. Freeing is 0, too, if the helper has died. */
 int veo_alloc_mem(struct veo_proc_handle* proc, uint64_t* addr, const size_t size);
 int veo_free_mem(struct veo_proc_handle* proc, uint64_t addr);
 int veo_read_mem(struct veo_proc_handle* proc, void* dst, uint64_t src, size_t size);
 int veo_write_mem(struct veo_proc_handle* proc, uint64_t dst, const void* src, size_t size);
+/** Queue an allocation, whose result is the address, and the end of one. Do not wait. */
 uint64_t veo_alloc_mem_async(struct veo_thr_ctxt* ctx, const size_t size);
 uint64_t veo_free_mem_async(struct veo_thr_ctxt* ctx, uint64_t addr);
 /** The buffer is the library's until the request has finished. */

@@ -9,11 +9,15 @@
 extern "C" {
 #endif
 
+/** Offer tagged memory to other processes and end that: -1 with ENOTSUP; EINVAL if it has no tag. */
 int veo_shared_mem_open(void* hmem, size_t size, int syncnum, long long mode);
 int veo_shared_mem_close(void* hmem, size_t size, int syncnum, long long mode);
+/** (void*)-1 with ENOTSUP. */
 void* veo_shared_mem_attach(struct veo_proc_handle* proc, pid_t pid, void* hmem, size_t size, int syncnum,
                             long long mode);
+/** -1 with ENOTSUP. */
 int veo_shared_mem_detach(struct veo_proc_handle* proc, void* addr, long long mode);
+/** Does nothing. */
 void veo_access_pcircvsyc_register(struct veo_proc_handle* proc);
 
 #ifdef __cplusplus

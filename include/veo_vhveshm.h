@@ -10,8 +10,11 @@
 extern "C" {
 #endif
 
+/** -1 with ENOTSUP. */
 int veo_shmget(struct veo_proc_handle* proc, key_t key, size_t size, int flags);
+/** (void*)-1 with ENOTSUP; EFAULT if `vehva` is NULL. */
 void* veo_shmat(struct veo_proc_handle* proc, int shmid, const void* addr, int flags, void** vehva);
+/** -1 with ENOTSUP. */
 int veo_shmdt(struct veo_proc_handle* proc, const void* addr);
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@ import re
 
 import declarations
 
-MAX_UNDOCUMENTED = 315  # names without a comment of their own; only ever lowered
+MAX_UNDOCUMENTED = 11  # names without a comment of their own; only ever lowered
 
 HEADER_NAME = re.compile(r"`([\w/]+\.h(?:pp)?)`")
 

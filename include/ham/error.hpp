@@ -74,6 +74,7 @@ enum class call_error_reason : std::uint8_t {
 /// is its result that cannot be sent (too_long, wrong_size).
 class call_error : public error {
  public:
+  /// `message` is what() of it.
   explicit call_error(const std::string& message, call_error_reason reason = call_error_reason::unspecified)
       : error(message), reason_(reason) {}
 
@@ -117,6 +118,7 @@ enum class call_outcome : std::uint8_t {
 /// The deadline of a call passed before its result arrived; the result will be dropped.
 class deadline_exceeded : public error {
  public:
+  /// `message` is what() of it.
   explicit deadline_exceeded(const std::string& message, call_outcome outcome = call_outcome::may_have_run)
       : error(message), outcome_(outcome) {}
 
@@ -132,6 +134,7 @@ class deadline_exceeded : public error {
 /// it was.
 class operation_cancelled : public error {
  public:
+  /// `message` is what() of it.
   explicit operation_cancelled(const std::string& message, call_outcome outcome = call_outcome::may_have_run)
       : error(message), outcome_(outcome) {}
 
@@ -149,22 +152,29 @@ class node_failure : public error {
   /// Details of the failed node and the call; empty or negative where unknown. If the exception comes from a function
   /// that was called on another node, they are those of the call which that function made.
   struct details {
-    node_t node = -1;
-    std::string host;
-    std::int64_t pid = -1;
-    std::string function;
-    std::uint64_t call = 0;
-    call_outcome outcome = call_outcome::may_have_run;
-    bool orderly = false;  ///< see orderly()
+    node_t node = -1;                                   ///< that failed
+    std::string host;                                   ///< name of its machine
+    std::int64_t pid = -1;                              ///< of its process
+    std::string function;                               ///< that was called, its name for people
+    std::uint64_t call = 0;                             ///< number between the two nodes, used again; 0 also if unknown
+    call_outcome outcome = call_outcome::may_have_run;  ///< whether the function can have run
+    bool orderly = false;                               ///< see orderly()
   };
 
+  /// `message` is what() of it.
   node_failure(const std::string& message, details what) : error(message), details_(std::move(what)) {}
 
+  /// The node that failed; negative if unknown.
   [[nodiscard]] node_t node() const noexcept { return details_.node; }
+  /// Host name of its machine; empty if unknown.
   [[nodiscard]] const std::string& host() const noexcept { return details_.host; }
+  /// Its process, as the machine numbers it; negative if unknown.
   [[nodiscard]] std::int64_t pid() const noexcept { return details_.pid; }
+  /// Name of the function that was called, for people; empty if unknown.
   [[nodiscard]] const std::string& function() const noexcept { return details_.function; }
+  /// The number of the call between the two nodes, which is used again; 0 also if unknown.
   [[nodiscard]] std::uint64_t call() const noexcept { return details_.call; }
+  /// Whether the function can have run.
   [[nodiscard]] call_outcome outcome() const noexcept { return details_.outcome; }
   /// The node left on purpose: it was removed, or its runtime or this one has ended. False for what another node says.
   [[nodiscard]] bool orderly() const noexcept { return details_.orderly; }
@@ -179,21 +189,28 @@ class remote_error : public error {
  public:
   /// Where the exception came from.
   struct origin {
-    node_t node = -1;
-    std::string host;
-    std::int64_t pid = -1;
-    std::string function;
-    std::string type;     ///< name of the exception's type, demangled
-    std::string message;  ///< its what(), empty if it has none
+    node_t node = -1;       ///< on which the function ran
+    std::string host;       ///< name of its machine
+    std::int64_t pid = -1;  ///< of its process
+    std::string function;   ///< that was called, its name for people
+    std::string type;       ///< name of the exception's type, demangled
+    std::string message;    ///< its what(), empty if it has none
   };
 
+  /// `message` is what() of it.
   remote_error(const std::string& message, origin where) : error(message), origin_(std::move(where)) {}
 
+  /// The node on which the exception left the function.
   [[nodiscard]] node_t node() const noexcept { return origin_.node; }
+  /// Host name of its machine.
   [[nodiscard]] const std::string& host() const noexcept { return origin_.host; }
+  /// Its process, as the machine numbers it.
   [[nodiscard]] std::int64_t pid() const noexcept { return origin_.pid; }
+  /// Name, for people, of the function that was called.
   [[nodiscard]] const std::string& function() const noexcept { return origin_.function; }
+  /// Name of the exception's type, demangled.
   [[nodiscard]] const std::string& type() const noexcept { return origin_.type; }
+  /// what() of the exception itself; empty if it has none.
   [[nodiscard]] const std::string& message() const noexcept { return origin_.message; }
 
  private:

@@ -31,14 +31,16 @@ enum class error_kind : std::uint8_t {
 /// Text of a kind: "deadline".
 [[nodiscard]] const char* to_string(error_kind kind) noexcept;
 
+/// What describe_error() has found in an exception. A value.
 struct error_info {
-  error_kind kind = error_kind::none;
-  std::string type;     ///< name of the exception's class: "std::out_of_range"
-  std::string message;  ///< its what()
+  error_kind kind = error_kind::none;  ///< says which of the others mean something
+  std::string type;                    ///< name of the exception's class: "std::out_of_range"
+  std::string message;                 ///< its what()
   call_error_reason reason = call_error_reason::unspecified;
   call_outcome outcome = call_outcome::ran;  ///< of the call; `ran` where a function threw
   node_t node = -1;
 
+  /// Whether there was an exception.
   explicit operator bool() const noexcept { return kind != error_kind::none; }
 };
 

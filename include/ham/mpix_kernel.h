@@ -66,10 +66,11 @@ typedef struct MPIX_Kernel_status {
   char text[256];   /* what went wrong, for people; may be cut */
 } MPIX_Kernel_status;
 
-#define MPIX_KERNEL_STATUSES_IGNORE ((MPIX_Kernel_status*)0)
+#define MPIX_KERNEL_STATUSES_IGNORE ((MPIX_Kernel_status*)0) /* as `statuses`: nobody wants to know */
 
+/* The kernels of one call, to be waited for; MPIX_Kernel_wait or MPIX_Kernel_test frees it and sets it to null. */
 typedef struct MPIX_Kernel_request_s* MPIX_Kernel_request;
-#define MPIX_KERNEL_REQUEST_NULL ((MPIX_Kernel_request)0)
+#define MPIX_KERNEL_REQUEST_NULL ((MPIX_Kernel_request)0) /* a request that was freed */
 
 /* As MPIX_Kernel_call and MPIX_Kernel_call_multiple, but they never wait (except for the first call with an
  * intercommunicator), and give every parent a request to wait for the kernels' end with. */

@@ -9,6 +9,7 @@
 #ifndef HAM_VERSION_H
 #define HAM_VERSION_H
 
+/* The parts of HAM_VERSION, for the preprocessor. */
 #define HAM_VERSION_MAJOR 0
 #define HAM_VERSION_MINOR 1
 #define HAM_VERSION_PATCH 0

@@ -14,9 +14,11 @@ namespace ham::inline v0 {
 template <class Element>
 class new_buffer {
  public:
-  using result_type = offload::buffer_ptr<Element>;
+  using result_type = offload::buffer_ptr<Element>;  ///< what sync() gives
 
+  /// Of `count` elements.
   explicit new_buffer(std::size_t count = 0) noexcept : count_(count) {}
+  /// Allocates on the node that calls it.
   result_type operator()() const { return offload::allocate<Element>(offload::this_node(), count_); }
 
   HAM_FIELDS(count_)
@@ -31,11 +33,13 @@ class new_buffer {
 template <class Element>
 class delete_buffer {
  public:
-  using result_type = void;
+  using result_type = void;  ///< what sync() gives
 
   delete_buffer() noexcept = default;
+  /// Of memory that new_buffer or offload::allocate has given; an address is one of the node that calls it.
   explicit delete_buffer(offload::buffer_ptr<Element> what) noexcept : what_(what) {}
   explicit delete_buffer(Element* address) noexcept : what_(address, -1) {}
+  /// Frees it; called on the node that has it.
   void operator()() const {
     offload::free(what_.node() < 0 ? offload::buffer_ptr<Element>(what_.get(), offload::this_node()) : what_);
   }

@@ -46,6 +46,7 @@ class active_msg : public active_msg_base {
   using registered = detail::use_of<&registrar::enlisted>;
 
  public:
+  /// Sets the key. Throws ham::call_error if another message type of this process has the same name.
   active_msg() : active_msg_base(registrar::entry()) {
     assert(static_cast<void*>(static_cast<Derived*>(this)) == static_cast<void*>(static_cast<active_msg_base*>(this)));
   }

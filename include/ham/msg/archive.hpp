@@ -44,6 +44,7 @@ class saving_archive : public archive<Derived> {
 /// Adds up the encoded sizes of a class's members.
 class size_archive : public detail::saving_archive<size_archive> {
  public:
+  /// Bytes of all members so far.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
@@ -58,6 +59,7 @@ class size_archive : public detail::saving_archive<size_archive> {
 /// Writes a class's members.
 class write_archive : public detail::saving_archive<write_archive> {
  public:
+  /// Appends to `to`, which must outlive it.
   explicit write_archive(writer& to) noexcept : to_(to) {}
 
  private:
@@ -72,9 +74,11 @@ class write_archive : public detail::saving_archive<write_archive> {
 /// Reads a class's members.
 class read_archive : public detail::archive<read_archive> {
  public:
-  using is_saving = std::false_type;
-  using is_loading = std::true_type;
+  using is_saving = std::false_type;  ///< as the archives of cereal say it: `if constexpr (Archive::is_loading::value)`
+  using is_loading = std::true_type;  ///< see is_saving
+  /// Takes its bytes from `from`, which must outlive it.
   explicit read_archive(reader& from) noexcept : from_(from) {}
+  /// Reads one member, as ar(member). Throws ham::protocol_error for bytes that are none.
   template <class Member>
   read_archive& operator>>(Member& member) {
     return (*this)(member);
@@ -92,6 +96,7 @@ class read_archive : public detail::archive<read_archive> {
 /// Lists the layouts of a class's members.
 class layout_archive : public detail::saving_archive<layout_archive> {
  public:
+  /// Appends to `to`, which must outlive it: ":" before the first layout, "," between them.
   explicit layout_archive(std::string& to) noexcept : to_(to) {}
 
  private:

@@ -21,6 +21,7 @@ namespace ham::inline v0 {
 template <class Callable, class... Values>
 class binding {
  public:
+  /// As bind(callable, values...).
   template <class... Args>
   explicit constexpr binding(std::in_place_t, Callable callable, Args&&... values)
       : callable_(std::move(callable)), values_(static_cast<Args&&>(values)...) {}
@@ -34,7 +35,9 @@ class binding {
         values_);
   }
 
+  /// What is called; lives as long as this object.
   [[nodiscard]] constexpr const Callable& callable() const noexcept { return callable_; }
+  /// The first arguments; live as long as this object.
   [[nodiscard]] constexpr const std::tuple<Values...>& values() const noexcept { return values_; }
 
  private:
@@ -45,8 +48,9 @@ class binding {
 /// Sends the values by their codecs, and of the callable what it is made of; of a function nothing.
 template <class Callable, class... Values>
 requires(msg::crosses<Callable> && (msg::crosses<Values> && ...)) struct codec<binding<Callable, Values...>> {
-  using bound = binding<Callable, Values...>;
+  using bound = binding<Callable, Values...>;  ///< what crosses
 
+  /// Bytes of the values, and of the callable if it has any.
   static std::size_t size(const bound& of) {
     const std::size_t values =
         std::apply([](const Values&... each) { return (std::size_t{0} + ... + msg::encoded_size(each)); }, of.values());
@@ -55,10 +59,12 @@ requires(msg::crosses<Callable> && (msg::crosses<Values> && ...)) struct codec<b
     else
       return values + msg::encoded_size(of.callable());
   }
+  /// Writes the callable, if it has bytes, then the values.
   static void write(msg::writer& to, const bound& of) {
     if constexpr (!std::is_empty_v<Callable>) msg::encode(to, of.callable());
     std::apply([&to](const Values&... each) { (msg::encode(to, each), ...); }, of.values());
   }
+  /// Reads them in the same order. Throws ham::protocol_error for bytes that are none.
   static bound read(msg::reader& from) {
     if constexpr (std::is_empty_v<Callable>)
       return from_parts(empty(), msg::decode<std::tuple<Values...>>(from));
@@ -67,6 +73,7 @@ requires(msg::crosses<Callable> && (msg::crosses<Values> && ...)) struct codec<b
       return from_parts(std::move(callable), msg::decode<std::tuple<Values...>>(from));
     }
   }
+  /// "bind:", then the layouts of what write() writes.
   static std::string layout() {
     if constexpr (std::is_empty_v<Callable>)
       return "bind:" + msg::layout_text<std::tuple<Values...>>();

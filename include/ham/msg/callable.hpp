@@ -32,6 +32,7 @@ constexpr decltype(auto) invoke_member(Member Class::*member, Object&& object, A
 /// 3.2). Use it through fn<&function>. Callable where it stands, too. Member functions take the object first.
 template <class Pointer, Pointer Function>
 struct fn_t {
+  /// Calls the function here, at once.
   template <class... Args>
   requires std::is_invocable_v<Pointer, Args...>
   constexpr std::invoke_result_t<Pointer, Args...> operator()(Args&&... args) const
@@ -70,7 +71,8 @@ namespace msg {
 /// The text of a named<"..."> key as template argument.
 template <std::size_t Size>
 struct key_text {
-  char text[Size]{};
+  char text[Size]{};  ///< with the zero at its end
+  /// Of a literal.
   // NOLINTNEXTLINE(google-explicit-constructor): a literal must convert
   consteval key_text(const char (&literal)[Size]) {
     for (std::size_t at = 0; at < Size; ++at) text[at] = literal[at];
@@ -114,8 +116,9 @@ inline constexpr bool is_bound_v<bound<Callable, Params...>> = true;
 /// A callable whose handler has the name Key; see named().
 template <msg::key_text Key, class Callable>
 struct named_callable {
-  [[no_unique_address]] Callable callable;
+  [[no_unique_address]] Callable callable;  ///< what is called
 
+  /// Calls it here, at once.
   template <class... Args>
   requires std::is_invocable_v<const Callable&, Args...>
   constexpr std::invoke_result_t<const Callable&, Args...> operator()(Args&&... args) const {
@@ -126,8 +129,9 @@ struct named_callable {
 /// A callable that runs under an execution policy of its own; see with_policy().
 template <template <class> class Policy, class Callable>
 struct policy_callable {
-  [[no_unique_address]] Callable callable;
+  [[no_unique_address]] Callable callable;  ///< what is called
 
+  /// Calls it here, at once.
   template <class... Args>
   requires std::is_invocable_v<const Callable&, Args...>
   constexpr std::invoke_result_t<const Callable&, Args...> operator()(Args&&... args) const {
@@ -140,10 +144,12 @@ namespace msg {
 /// How a callable is taken apart: core_type is what crosses and is called, tag what names it, policy how it runs.
 template <class Callable>
 struct callable_traits {
-  using core_type = Callable;
-  using tag = Callable;
+  using core_type = Callable;  ///< without wrappers
+  using tag = Callable;        ///< a type that stands for its name
+  /// How messages of it run.
   template <class Message>
   using policy = default_execution_policy<Message>;
+  /// What crosses, within `callable`.
   static constexpr const core_type& core(const Callable& callable) noexcept { return callable; }
 };
 
@@ -181,6 +187,7 @@ struct callable_traits<policy_callable<Policy, Callable>> {
 template <class Callable>
 using core_type_t = typename callable_traits<Callable>::core_type;
 
+/// That part of `callable`, which must outlive the reference.
 template <class Callable>
 [[nodiscard]] constexpr const core_type_t<Callable>& core_of(const Callable& callable) noexcept {
   return callable_traits<Callable>::core(callable);
@@ -189,6 +196,7 @@ template <class Callable>
 /// policy_of<Callable>::type<Message>: the execution policy of a call of Callable, direct unless with_policy() says so.
 template <class Callable>
 struct policy_of {
+  /// The policy for one type of messages.
   template <class Message>
   using type = typename callable_traits<Callable>::template policy<Message>;
 };

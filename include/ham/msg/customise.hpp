@@ -86,13 +86,16 @@ struct listed_fields;
 
 /// Befriend it (`friend struct ham::msg::access;`) to keep `serialize`, `save` and `load` members private.
 struct access {
+  /// A std::tie of what HAM_FIELDS lists.
   template <class Value>
   static constexpr auto fields(Value& object) -> decltype(object.ham_fields_()) {
     return object.ham_fields_();
   }
+  /// A pointer to the class whose HAM_FIELDS it is, which a class may have inherited. For decltype only.
   template <class Value>
   static auto fields_owner(Value& object) -> decltype(object.ham_fields_owner_());
 
+  /// These call the member functions of the same name; `serialize_versioned` the one with a version, which is 0.
   template <class Value, class Archive>
   static auto serialize(Value& object, Archive& archive) -> decltype(object.serialize(archive)) {
     return object.serialize(archive);
@@ -109,6 +112,7 @@ struct access {
   static auto load(Value& object, Archive& archive) -> decltype(object.load(archive)) {
     return object.load(archive);
   }
+  /// Address of the member for one archive, which tells whose it is. For decltype only.
   template <class Value, class Archive>
   static auto serialize_pointer() -> decltype(&Value::template serialize<Archive>);
   template <class Value, class Archive>

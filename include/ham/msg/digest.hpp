@@ -11,8 +11,8 @@ namespace ham::inline v0::msg {
 
 /// Two nodes with equal digests have the same handlers under the same keys, laid out alike.
 struct digest {
-  std::uint64_t lo = 0;
-  std::uint64_t hi = 0;
+  std::uint64_t lo = 0;  ///< lower 64 bits
+  std::uint64_t hi = 0;  ///< upper 64 bits
   friend constexpr bool operator==(const digest&, const digest&) = default;
 };
 
@@ -22,10 +22,12 @@ struct digest {
 /// FNV-1a with 128 bits: no cryptographic hash, it guards against mistakes, not against forgers.
 class digest_builder {
  public:
+  /// Adds one byte.
   constexpr void byte(std::uint8_t value) noexcept {
     state_.lo ^= value;
     multiply_by_prime();
   }
+  /// Adds these bytes, without their number.
   void bytes(std::span<const std::byte> values) noexcept;
   /// Adds the length, then the characters, so that "ab" + "c" differs from "a" + "bc".
   void text(std::string_view value) noexcept;

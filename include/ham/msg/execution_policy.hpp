@@ -49,6 +49,7 @@ class pooled_message final : public pool_job {
 /// A user's policy is a class template of this form: any name, one static handler.
 template <class Message>
 struct execution_policy_direct {
+  /// Runs the Message at `buffer` before it returns; an active message may lie at any address. Throws what that throws.
   static void handler(void* buffer) {
     detail::with_message<Message>(buffer, [](Message& message) { message(); });
   }
@@ -58,6 +59,8 @@ struct execution_policy_direct {
 /// overtake each other. An exception that leaves the message ends the process, as with std::thread.
 template <class Message>
 struct execution_policy_pooled {
+  /// Copies the Message at `buffer`, or moves it if it cannot be copied; `buffer` is free again when this returns.
+  /// Throws std::bad_alloc, std::system_error.
   static void handler(void* buffer) {
     detail::with_message<Message>(buffer, [](Message& message) {
       if constexpr (std::is_copy_constructible_v<Message>) {

@@ -13,6 +13,8 @@
 /// another macro around it would see.
 template <class Pointer>
 struct ham_f2f_ {
+  /// The functor of Function with these arguments, converted to its parameters; for the macro. What does not fit does
+  /// not compile.
   template <std::decay_t<Pointer> Function, class... Args>
   [[nodiscard]] static constexpr auto bind(Args&&... args)
       -> ham::bound_t<ham::fn_t<std::decay_t<Pointer>, Function>, Args...> {

@@ -27,9 +27,10 @@ enum class handler_kind : std::uint8_t {
 /// A shared library that holds entries must stay loaded.
 class handler_entry {
  public:
-  using handler_function = void (*)(void* buffer);
-  using layout_function = std::string (*)();
+  using handler_function = void (*)(void* buffer);  ///< gets what handler_kind says
+  using layout_function = std::string (*)();        ///< gives the text of what crosses
 
+  /// Constant-initialised: registers nothing before enlist(). `size_bytes`: of a message; 0 for a call.
   constexpr handler_entry(const std::type_info& tag, handler_kind what, handler_function function,
                           layout_function layout_text, std::size_t size_bytes) noexcept
       : type(tag), kind(what), handler(function), layout(layout_text), message_size(size_bytes) {}

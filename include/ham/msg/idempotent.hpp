@@ -10,8 +10,9 @@ namespace ham::inline v0 {
 /// A callable whose calls may be repeated; see idempotent().
 template <class Callable>
 struct idempotent_callable {
-  [[no_unique_address]] Callable callable;
+  [[no_unique_address]] Callable callable;  ///< what is called
 
+  /// Calls it here, once.
   template <class... Args>
   requires std::is_invocable_v<const Callable&, Args...>
   constexpr std::invoke_result_t<const Callable&, Args...> operator()(Args&&... args) const {
@@ -24,6 +25,7 @@ namespace msg {
 /// What crosses, its name and its policy are those of the callable itself: the other node knows nothing of it.
 template <class Callable>
 struct callable_traits<idempotent_callable<Callable>> : callable_traits<Callable> {
+  /// What crosses, within `callable`.
   static constexpr const typename callable_traits<Callable>::core_type& core(
       const idempotent_callable<Callable>& callable) noexcept {
     return callable_traits<Callable>::core(callable.callable);

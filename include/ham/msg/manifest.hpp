@@ -33,6 +33,7 @@ class manifest {
   static constexpr std::size_t max_bytes = std::size_t{64} << 20;
   static constexpr std::size_t max_layout_bytes = std::size_t{1} << 20;
 
+  /// Of these handlers, in the order of their keys. Computes the digest.
   manifest(const data_layout& layout, std::vector<entry> entries);
 
   /// The manifest of the current handler table of this process.
@@ -49,7 +50,9 @@ class manifest {
   /// The same bytes on every architecture.
   [[nodiscard]] std::vector<std::byte> serialise() const;
 
+  /// Digest of the data layout and of all entries.
   [[nodiscard]] const digest& id() const noexcept { return digest_; }
+  /// How that node lays out data.
   [[nodiscard]] const data_layout& layout() const noexcept { return layout_; }
   /// Index is the key.
   [[nodiscard]] const std::vector<entry>& entries() const noexcept { return entries_; }

@@ -20,10 +20,12 @@ class migratable {
   /// Tells this general definition from users' specialisations, which do not have it.
   using ham_primary_template = void;
 
+  /// Makes the value of `from`.
   template <class... Compatible>
   requires std::is_constructible_v<Value, Compatible...> migratable(Compatible&&... from)
       : value_(std::forward<Compatible>(from)...) {}
 
+  /// The value; lives as long as this object.
   operator const Value&() const noexcept { return value_; }
 
  private:

@@ -23,9 +23,9 @@ class thread_pool {
   /// Threads in place of waiting ones, at most. When that many wait, waiting ones execute queued jobs (help()).
   static constexpr std::size_t max_spares = 256;
 
-  using job = pool_job;
+  using job = pool_job;  ///< submit() takes any class derived from it
 
-  /// @param threads 0 means HAM_POOL_THREADS if that is a number from 1 to 4096, else one per core.
+  /// Starts no thread yet. `threads`: 0 means HAM_POOL_THREADS if that is a number from 1 to 4096, else one per core.
   explicit thread_pool(std::size_t threads = 0);
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
@@ -53,6 +53,7 @@ class thread_pool {
   /// another thread of the pool executes them. May be nested. Does nothing on threads that are not of a pool.
   class waiting {
    public:
+    /// By the thread that waits, which also ends it.
     waiting() noexcept;
     ~waiting();
     waiting(const waiting&) = delete;

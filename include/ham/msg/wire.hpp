@@ -66,6 +66,7 @@ inline Number load_little(const std::byte* from) noexcept {
 /// expect_full(). Owns nothing; used by one thread.
 class writer {
  public:
+  /// Over `size` bytes from `begin` on, which must outlive it.
   writer(std::byte* begin, std::size_t size) noexcept : begin_(begin), cursor_(begin), end_(begin + size) {}
 
   /// Appends `size` bytes.
@@ -114,6 +115,7 @@ class writer {
 /// memory meanwhile gains nothing. Owns nothing; used by one thread.
 class reader {
  public:
+  /// Over these bytes, which must outlive it, and what view() gives.
   reader(const std::byte* begin, std::size_t size) noexcept : cursor_(begin), end_(begin + size) {}
   explicit reader(std::span<const std::byte> bytes) noexcept : reader(bytes.data(), bytes.size()) {}
 
@@ -168,6 +170,7 @@ class reader {
   /// Held while a value of a class with parts is read: guards against nesting that would exhaust the stack.
   class nested {
    public:
+    /// Throws ham::protocol_error if max_nesting values contain this one.
     explicit nested(reader& from) : reader_(from) {
       if (reader_.depth_ == max_nesting) [[unlikely]]
         detail::throw_malformed("values are nested too deeply");
@@ -183,6 +186,7 @@ class reader {
 
   /// In place of nested for classes whose values all have one size: those do not contain themselves.
   struct unnested {
+    /// Does nothing.
     explicit unnested(reader&) noexcept {}
   };
 

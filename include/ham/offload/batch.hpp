@@ -16,6 +16,7 @@ namespace ham::inline v0::offload {
 /// and co_await, and the destructor: add first, and go on with the futures afterwards.
 class batch : private detail::batch_owner {
  public:
+  /// For calls to `to`. Sends nothing. Throws ham::config_error if no runtime is up, or that of `to` has ended.
   explicit batch(destination to) : detail::batch_owner{&submit_owner}, at_(detail::engine_for(to)), to_(to) {}
   batch(const batch&) = delete;
   batch& operator=(const batch&) = delete;

@@ -13,10 +13,10 @@ namespace ham::inline v0::offload {
 /// pitch is the distance in elements from the beginning of one row to that of the next, not less than `columns`; 0: the
 /// rows follow each other without a gap. Of a single row the pitches mean nothing.
 struct block {
-  std::size_t rows = 0;
-  std::size_t columns = 0;
-  std::size_t source_pitch = 0;
-  std::size_t target_pitch = 0;
+  std::size_t rows = 0;          ///< 0: nothing is transferred
+  std::size_t columns = 0;       ///< elements of a row
+  std::size_t source_pitch = 0;  ///< elements from row to row where it comes from; 0: `columns`
+  std::size_t target_pitch = 0;  ///< elements from row to row where it goes to; 0: `columns`
 };
 
 namespace detail {

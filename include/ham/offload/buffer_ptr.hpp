@@ -25,7 +25,7 @@ struct buffer_ptr_access;
 template <class Element>
 class buffer_ptr {
  public:
-  using element_type = Element;
+  using element_type = Element;  ///< may be const
 
   constexpr buffer_ptr() noexcept = default;
   constexpr buffer_ptr(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
@@ -48,11 +48,12 @@ class buffer_ptr {
   [[nodiscard]] constexpr std::uint64_t tag() const noexcept { return tag_; }
   explicit constexpr operator bool() const noexcept { return address_ != 0; }
 
+  /// Element access on node(): a plain load or store, without any check. `index` counts elements.
   [[nodiscard]] HAM_DEVICE Element& operator[](std::size_t index) const noexcept { return get()[index]; }
   [[nodiscard]] HAM_DEVICE Element& operator*() const noexcept { return *get(); }
   [[nodiscard]] HAM_DEVICE Element* operator->() const noexcept { return get(); }
 
-  // Arithmetic in elements, as with pointers.
+  /// Arithmetic in elements, as with pointers, and without a check: put, get and copy check what they are given.
   constexpr buffer_ptr& operator+=(std::ptrdiff_t count) noexcept {
     address_ += static_cast<std::uint64_t>(count) * sizeof(Element);
     return *this;
@@ -126,18 +127,22 @@ inline constexpr const char* ham::msg::detail::known_members_v<ham::offload::buf
 /// A buffer_ptr crosses as address, tag and node, whatever the byte order.
 template <class Element>
 struct ham::codec<ham::offload::buffer_ptr<Element>> {
-  static constexpr std::size_t fixed_size = 20;
+  static constexpr std::size_t fixed_size = 20;  ///< bytes: address 8, tag 8, node 4
+  /// Bytes, always the same.
   static constexpr std::size_t size(const offload::buffer_ptr<Element>&) noexcept { return fixed_size; }
+  /// Copies its three parts, little-endian.
   static void write(msg::writer& to, const offload::buffer_ptr<Element>& value) {
     to.number(value.address());
     to.number(value.tag());
     to.number(value.node());
   }
+  /// Any bytes are a pointer: the node whose memory it is checks the tag when it is used.
   static offload::buffer_ptr<Element> read(msg::reader& from) {
     const auto address = from.number<std::uint64_t>();
     const auto tag = from.number<std::uint64_t>();
     return offload::detail::buffer_ptr_access::make<Element>(address, tag, from.number<node_t>());
   }
+  /// "buffer_ptr<...>" with the layout of the element; its size in bytes, where an element cannot cross.
   static std::string layout() {
     std::string text = "buffer_ptr<";
     if constexpr (!std::is_void_v<Element> && msg::crosses<std::remove_cv_t<Element>>) {

@@ -40,12 +40,13 @@ namespace detail {
 template <class Element>
 class buffer_span {
  public:
-  using element_type = Element;
-  using value_type = std::remove_cv_t<Element>;
+  using element_type = Element;                  ///< may be const
+  using value_type = std::remove_cv_t<Element>;  ///< without const
 
-  static constexpr std::size_t to_the_end = SIZE_MAX;
+  static constexpr std::size_t to_the_end = SIZE_MAX;  ///< as `count` of subspan(): all that follows
 
   constexpr buffer_span() noexcept = default;
+  /// `count` elements from `first` on, which is not checked here.
   constexpr buffer_span(buffer_ptr<Element> first, std::size_t count) noexcept : first_(first), size_(count) {}
   /// buffer_span<Element> to buffer_span<const Element>.
   // NOLINTNEXTLINE(google-explicit-constructor)
@@ -53,10 +54,15 @@ class buffer_span {
     return {first_, size_};
   }
 
+  /// The first element; null for an empty span made without one.
   [[nodiscard]] constexpr buffer_ptr<Element> ptr() const noexcept { return first_; }
+  /// Whose memory it is; -1 for a span made without any.
   [[nodiscard]] constexpr node_t node() const noexcept { return first_.node(); }
+  /// Number of elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+  /// Bytes of all elements.
   [[nodiscard]] constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(Element); }
+  /// Whether there is no element.
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
   /// `count` elements from `offset` on, or all from there to the end. Throws ham::buffer_error if that is outside.
@@ -96,17 +102,22 @@ inline constexpr const char* ham::msg::detail::known_members_v<ham::offload::buf
 /// A buffer_span crosses as a buffer_ptr and a number of 64 bits.
 template <class Element>
 struct ham::codec<ham::offload::buffer_span<Element>> {
-  using pointer = offload::buffer_ptr<Element>;
+  using pointer = offload::buffer_ptr<Element>;  ///< the first element
+  /// Bytes: those of the pointer, 8 of the number.
   static constexpr std::size_t fixed_size = codec<pointer>::fixed_size + 8;
+  /// Copies pointer and number.
   static void write(msg::writer& to, const offload::buffer_span<Element>& value) {
     codec<pointer>::write(to, value.ptr());
     to.number(static_cast<std::uint64_t>(value.size()));
   }
+  /// Throws ham::protocol_error for more elements than a process has addresses. The pointer is checked where it is
+  /// used.
   static offload::buffer_span<Element> read(msg::reader& from) {
     const pointer first = codec<pointer>::read(from);
     const auto size = from.number<std::uint64_t>();
     if (size > SIZE_MAX / sizeof(Element)) throw protocol_error("a buffer_span has more elements than addresses");
     return {first, static_cast<std::size_t>(size)};
   }
+  /// That of the pointer, and the number.
   static std::string layout() { return codec<pointer>::layout() + ",u8"; }
 };

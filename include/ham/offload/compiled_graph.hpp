@@ -35,6 +35,7 @@ class compiled_graph {
   /// A graph whose replays have a deadline or a token; see within() and stoppable(). As long as that.
   class bounded {
    public:
+    /// Starts a replay, as operator() of the graph does.
     template <class... Args>
     [[nodiscard]] future<Result> operator()(const Args&... args) const {
       return of_->start(how_, args...);
@@ -48,6 +49,7 @@ class compiled_graph {
   };
 
   compiled_graph(compiled_graph&&) noexcept = default;
+  /// Waits for the replays of the graph that this one has held, as the destructor does.
   compiled_graph& operator=(compiled_graph&& other) noexcept {
     if (this != &other) {
       close();

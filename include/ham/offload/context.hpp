@@ -27,9 +27,14 @@ class context {
   context& operator=(context&& other) noexcept;
   ~context();
 
+  /// The process that has its thread; also after close(). A process that takes over a lost one's number has a number of
+  /// its own, and not its contexts.
   [[nodiscard]] node_t node() const noexcept { return node_; }
+  /// Its number on that node; 0 once it is closed or was moved from.
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+  /// Whether it is open, as far as this object knows: a node that was lost does not change it.
   [[nodiscard]] bool valid() const noexcept { return id_ != 0; }
+  /// Throws ham::call_error if it is closed or was moved from.
   // NOLINTNEXTLINE(google-explicit-constructor): a context is a destination
   operator destination() const {
     if (id_ == 0) throw_closed();

@@ -11,6 +11,7 @@ namespace ham::inline v0 {
 
 /// Counts since the start of a node, and its state at the moment of reading (docs/monitoring.md).
 struct node_counters {
+  /// What a node does at the moment of reading.
   enum class activity : std::uint8_t {
     busy,      ///< a thread of it executes a call
     spinning,  ///< it polls for messages
@@ -28,13 +29,13 @@ struct node_counters {
   };
   /// What the node exchanged with one other, or with itself.
   struct peer {
-    node_t node = -1;
-    traffic with;
+    node_t node = -1;  ///< the other one
+    traffic with;      ///< to it, and from it
   };
   /// So many calls took up to `max_s`, and longer than the entry before says.
   struct duration {
-    double max_s = 0;
-    std::uint64_t calls = 0;
+    double max_s = 0;         ///< in seconds
+    std::uint64_t calls = 0;  ///< how many
   };
 
   node_t node = -1;          ///< number of its process

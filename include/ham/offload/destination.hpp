@@ -53,6 +53,8 @@ struct call_place {
 /// ham::runtime::node() gives one that names its runtime. A copyable value, which may outlive its runtime: using it
 /// then throws ham::config_error.
 struct destination : detail::call_place {
+  /// Where calls go. Numbers that node_t cannot hold throw ham::call_error; whether the job has the node is found out
+  /// by calling it. `in_context`: context::id(), 0 for the node itself; `of_runtime`: see `runtime`. No deadline.
   // NOLINTNEXTLINE(google-explicit-constructor): async(1, ...) must read like the papers
   template <detail::integer Number>
   constexpr destination(Number on) noexcept(detail::always_a_node_t<Number>) : call_place{node_number(on)} {}

@@ -27,14 +27,16 @@ enum class event_kind : std::uint8_t {
 /// Text of a kind: "deadline missed".
 [[nodiscard]] const char* to_string(event_kind kind) noexcept;
 
+/// One thing that has happened, as on_event tells it.
 struct event {
-  event_kind kind = event_kind::joined;
-  node_t node = -1;         ///< -1: several, where more has happened than there is room to tell one by one
-  std::uint64_t count = 1;  ///< how often, since it was told last; `reason` is that of the first time
-  bool orderly = false;     ///< of lost: on purpose, see ham::node_failure::orderly
-  std::string reason;       ///< for people; may be empty
+  event_kind kind = event_kind::joined;  ///< what has happened
+  node_t node = -1;                      ///< -1: several, where more has happened than there is room to tell one by one
+  std::uint64_t count = 1;               ///< how often, since it was told last; `reason` is that of the first time
+  bool orderly = false;                  ///< of lost: on purpose, see ham::node_failure::orderly
+  std::string reason;                    ///< for people; may be empty
 };
 
+/// What on_event calls; see there.
 using event_handler = std::function<void(const event&)>;
 
 /// Has `handler` called, from now on, for each event of the calling thread's runtime, as this node sees it; an empty

@@ -85,12 +85,15 @@ concept executor = std::copy_constructible<std::decay_t<Executor>> &&
 /// Runs work where it is made: on the thread that makes progress, as then(f) does.
 class inline_executor {
  public:
+  /// Runs it before it returns.
   void execute(const work& what) const noexcept { what(); }
 };
 
 /// Runs work on the threads of the process's pool (HAM_POOL_THREADS), which also execute pooled calls.
 class pool_executor {
  public:
+  /// Appends it to the queue of the pool; does not wait for it. Throws std::bad_alloc, std::system_error if no thread
+  /// can start.
   void execute(work what) const;
 };
 
@@ -98,6 +101,7 @@ class pool_executor {
 /// thread. The destructor drops what is left.
 class work_queue {
  public:
+  /// An empty one. Throws std::bad_alloc.
   work_queue();
   work_queue(const work_queue&) = delete;
   work_queue& operator=(const work_queue&) = delete;

@@ -71,10 +71,12 @@ struct future_access {
 template <class Result>
 class future {
  public:
-  using value_type = Result;
+  using value_type = Result;  ///< what get() gives
 
   future() noexcept = default;
+  /// Takes the result over; `other` is not valid afterwards.
   future(future&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+  /// The same. A result that this one has held is completed first, as by the destructor.
   future& operator=(future&& other) noexcept {
     if (this != &other) {
       drop();

@@ -39,6 +39,7 @@ struct graph_options {
 /// compiled any number of times, and recorded on.
 class graph {
  public:
+  /// An empty recording.
   graph() : recording_(detail::make_graph_recording()) {}
   graph(graph&&) noexcept = default;
   graph& operator=(graph&&) noexcept = default;

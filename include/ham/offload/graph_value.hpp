@@ -20,7 +20,7 @@ class graph;
 template <class Result>
 class graph_value {
  public:
-  using value_type = Result;
+  using value_type = Result;  ///< what the stage gives; void for stages that give nothing
 
   /// The stage begins after these have ended, beside those whose results it uses. Gives the value itself. Throws
   /// ham::config_error if they are of another graph, or this is an input.

@@ -53,7 +53,9 @@ class group {
   /// is found out by calling them.
   explicit group(std::vector<node_t> nodes);
 
+  /// The nodes in the order of results; not empty, each once.
   [[nodiscard]] const std::vector<node_t>& nodes() const noexcept { return nodes_; }
+  /// How many those are.
   [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
   /// Number of the runtime in which it was made, which makes the calls.
   [[nodiscard]] std::uint64_t runtime() const noexcept { return runtime_; }
@@ -67,6 +69,7 @@ class group {
 /// is meant for the call that it stands in.
 class group_destination {
  public:
+  /// Calls of `to`, with a deadline on std::chrono::steady_clock (0: none), and a token that stops them.
   // NOLINTNEXTLINE(google-explicit-constructor): async_all(group, ...)
   group_destination(const group& to) noexcept : to_(to), terms_{to.runtime(), 0, nullptr, when_stopped::after_answer} {}
   group_destination(const group& to, std::int64_t deadline_ns) noexcept : group_destination(to) {
@@ -77,7 +80,9 @@ class group_destination {
     token_ = std::move(token);
     terms_.how = how;
   }
+  /// The group itself, which must live as long as this object.
   [[nodiscard]] const group& where() const noexcept { return to_; }
+  /// Deadline and token, for the library; refers to this object.
   [[nodiscard]] detail::group_terms terms() const noexcept {
     detail::group_terms all = terms_;
     if (token_) all.token = &*token_;

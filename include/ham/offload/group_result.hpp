@@ -97,6 +97,7 @@ template <class Result>
 class group_result : public detail::group_outcome {
  public:
   group_result() = default;
+  /// For the library, which fills it in: of these nodes, none has an error, or a value yet.
   explicit group_result(std::vector<node_t> nodes) : group_outcome(std::move(nodes)), values_(size()) {}
 
   /// Of one node. Throws its error if it has failed, std::out_of_range for a wrong position.

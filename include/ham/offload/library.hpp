@@ -18,11 +18,15 @@ namespace ham::inline v0::offload {
 class library {
  public:
   library() = default;
+  /// For the library and bindings: what load_library() has got to know.
   library(const destination& where, std::string path, std::uint64_t number, std::vector<std::string> functions)
       : where_(where), path_(std::move(path)), number_(number), functions_(std::move(functions)) {}
 
+  /// The node that has loaded it.
   [[nodiscard]] node_t node() const noexcept { return where_.node; }
+  /// That node in its runtime, without a deadline.
   [[nodiscard]] const destination& where() const noexcept { return where_; }
+  /// As load_library() was given it: a path on that node, or a name that its linker searches for.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Of its node, among all that this has loaded.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }

@@ -100,7 +100,7 @@ class matrix_span : public detail::matrix_base<matrix_span<Element>, Element*> {
   using base = detail::matrix_base<matrix_span<Element>, Element*>;
 
  public:
-  using element_type = Element;
+  using element_type = Element;  ///< may be const
 
   constexpr matrix_span() noexcept = default;
   /// `pitch`: elements from row to row; 0: the rows follow each other without a gap. Throws ham::buffer_error if it is
@@ -113,6 +113,7 @@ class matrix_span : public detail::matrix_base<matrix_span<Element>, Element*> {
     return {this->data_handle(), this->rows(), this->columns(), this->pitch()};
   }
 
+  /// One element, without a check.
   [[nodiscard]] constexpr Element& operator()(std::size_t row, std::size_t column) const noexcept {
     return this->data_handle()[row * this->pitch() + column];
   }
@@ -124,7 +125,7 @@ class buffer_matrix : public detail::matrix_base<buffer_matrix<Element>, buffer_
   using base = detail::matrix_base<buffer_matrix<Element>, buffer_ptr<Element>>;
 
  public:
-  using element_type = Element;
+  using element_type = Element;  ///< may be const
 
   constexpr buffer_matrix() noexcept = default;
   /// In memory from `first` on; `pitch` as of matrix_span. Throws ham::buffer_error as that.
@@ -146,6 +147,7 @@ class buffer_matrix : public detail::matrix_base<buffer_matrix<Element>, buffer_
     return {buffer_ptr<const Element>(this->data_handle()), this->rows(), this->columns(), this->pitch()};
   }
 
+  /// Whose memory it is; -1 for one made without any.
   [[nodiscard]] constexpr node_t node() const noexcept { return this->data_handle().node(); }
   /// The same on the node whose memory it is. Throws ham::buffer_error on others.
   [[nodiscard]] matrix_span<Element> local() const {
@@ -259,13 +261,16 @@ void copy_sync(const buffer_matrix<Element>& source, const buffer_matrix<std::re
 /// A buffer_matrix crosses as a buffer_ptr and three numbers of 64 bits.
 template <class Element>
 struct ham::codec<ham::offload::buffer_matrix<Element>> {
-  using pointer = offload::buffer_ptr<Element>;
+  using pointer = offload::buffer_ptr<Element>;  ///< the first element
+  /// Bytes: those of the pointer, 24 of three numbers.
   static constexpr std::size_t fixed_size = codec<pointer>::fixed_size + 24;
+  /// Copies pointer, rows, columns and pitch.
   static void write(msg::writer& to, const offload::buffer_matrix<Element>& value) {
     codec<pointer>::write(to, value.data_handle());
     for (const std::size_t number : {value.rows(), value.columns(), value.pitch()})
       to.number(static_cast<std::uint64_t>(number));
   }
+  /// Throws ham::protocol_error for numbers that are no matrix. The pointer is checked where it is used.
   static offload::buffer_matrix<Element> read(msg::reader& from) {
     const pointer first = codec<pointer>::read(from);
     std::size_t numbers[3];
@@ -280,5 +285,6 @@ struct ham::codec<ham::offload::buffer_matrix<Element>> {
       throw protocol_error(wrong.what());
     }
   }
+  /// That of the pointer, and three numbers.
   static std::string layout() { return codec<pointer>::layout() + ",u8,u8,u8"; }
 };

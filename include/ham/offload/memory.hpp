@@ -213,7 +213,9 @@ class buffer {
   }
   ~buffer() { reset(); }
 
+  /// The first element; null if it is empty, was reset or moved from. Does not outlive the allocation.
   [[nodiscard]] buffer_ptr<Element> ptr() const noexcept { return ptr_; }
+  /// All elements; as ptr().
   [[nodiscard]] buffer_span<Element> span() const noexcept { return {ptr_, size_}; }
   /// As of buffer_span. Throws ham::buffer_error for what is outside.
   [[nodiscard]] buffer_span<Element> subspan(std::size_t offset,

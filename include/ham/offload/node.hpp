@@ -32,8 +32,10 @@ class node_descriptor {
   };
 
   node_descriptor() = default;
+  /// For the library and bindings: describes a node by `what`.
   explicit node_descriptor(info what) : info_(std::move(what)) {}
 
+  /// Host name of its machine.
   [[nodiscard]] const std::string& name() const noexcept { return info_.name; }
   /// "cpu", "ve", or "emulated": a process of this machine behind the emulated link, or behind a VEO library that runs
   /// its code on the host.
@@ -145,6 +147,7 @@ struct statistics {
   std::uint64_t sleeps = 0;          ///< times that this node went to sleep in the kernel
   HAM_FIELDS(calls_sent, calls_executed, bytes_sent, bytes_received, bytes_put, bytes_got, sleeps)
 };
+/// Those of the calling thread's runtime, right now. Any thread. Throws ham::config_error if no runtime is up.
 [[nodiscard]] statistics stats();
 
 /// What this node has exchanged with one other, or with itself, since the two met.

@@ -34,6 +34,7 @@ inline constexpr bool always_a_node_t =
 /// number of a node and does not compile.
 class node_number {
  public:
+  /// Throws ham::call_error for a number that node_t cannot hold. Which nodes the job has is not checked.
   template <detail::integer Number>
   // NOLINTNEXTLINE(google-explicit-constructor): allocate<T>(1, n) must read like the papers
   constexpr node_number(Number number) noexcept(detail::always_a_node_t<Number>) : value_(static_cast<node_t>(number)) {
@@ -46,6 +47,7 @@ class node_number {
     }
   }
 
+  /// The number.
   constexpr operator node_t() const noexcept { return value_; }  // NOLINT(google-explicit-constructor)
 
  private:

@@ -32,6 +32,7 @@ struct output_line {
   std::string_view text;  ///< lasts as long as the call that it is given to
   line_end end = line_end::newline;
 
+  /// The text alone, for handlers that take a std::string_view.
   operator std::string_view() const noexcept { return text; }  // NOLINT: so that handlers may take the text alone
 };
 

@@ -11,6 +11,7 @@ namespace ham::inline v0 {
 
 /// The flight recorder of one process (docs/tracing.md).
 struct node_recording {
+  /// What a thread has done.
   enum class action : std::uint8_t {
     called,      ///< a call with a result was sent to `peer`
     pinged,      ///< one without was
@@ -19,19 +20,21 @@ struct node_recording {
     executed,    ///< it has begun, and is over
     queued       ///< it was given to another thread of its node
   };
+  /// One thing that a thread has done.
   struct event {
-    action what{};
+    action what{};           ///< what it is
     std::string function;    ///< name for people; empty: sent_batch
     node_t peer = -1;        ///< to whom, or from whom
     std::uint32_t call = 0;  ///< its number between the two nodes, which is used again; 0xffffffff: of pings
     double age_s = -1;       ///< how long ago it was, or began; negative: not known
   };
+  /// What one thread has recorded.
   struct thread {
-    std::int64_t id = 0;
+    std::int64_t id = 0;           ///< the kernel's number of it
     std::vector<event> executing;  ///< one inside of the other, the outermost first
     std::vector<event> past;       ///< the newest first, some 100
   };
-  node_t node = -1;
+  node_t node = -1;       ///< number of the process in its job
   std::int64_t pid = -1;  ///< as the process sees itself
   bool alive = false;
   std::vector<thread> threads;  ///< that have recorded something

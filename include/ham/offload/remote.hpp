@@ -26,7 +26,7 @@ namespace ham::inline v0::offload {
 template <class Object>
 class remote_ref {
  public:
-  using element_type = Object;
+  using element_type = Object;  ///< also a base, or const
 
   constexpr remote_ref() noexcept = default;
   /// All parts; for bindings.
@@ -85,7 +85,7 @@ struct remote_access;
 template <class Object>
 class remote {
  public:
-  using element_type = Object;
+  using element_type = Object;  ///< what the object is used as
 
   remote() noexcept = default;
   /// Takes the ownership of what another owner has released, for the calling thread's runtime. Throws
@@ -107,9 +107,11 @@ class remote {
   }
   ~remote() { reset(); }
 
+  /// The handle, for arguments and other nodes; owns nothing. Of nothing after reset(), release() or a move.
   [[nodiscard]] remote_ref<Object> ref() const noexcept { return ref_; }
   // NOLINTNEXTLINE(google-explicit-constructor): an owner may stand where its handle is asked for
   operator remote_ref<Object>() const noexcept { return ref_; }
+  /// Where it lives; -1 if this owns nothing.
   [[nodiscard]] node_t node() const noexcept { return ref_.node(); }
   /// Its node, in its runtime: sync(within(r.where(), 1s), fn<&solver::step>, r, dt).
   [[nodiscard]] destination where() const noexcept { return {ref_.node(), 0, runtime_}; }
@@ -117,6 +119,7 @@ class remote {
   [[nodiscard]] std::uint64_t runtime() const noexcept { return runtime_; }
   explicit operator bool() const noexcept { return static_cast<bool>(ref_); }
 
+  /// As those of remote_ref, in the runtime of this object.
   template <auto Method, class... Args>
   auto call(Args&&... args) const {
     return offload::sync(where(), fn<Method>, ref_, static_cast<Args&&>(args)...);

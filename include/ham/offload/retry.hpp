@@ -16,8 +16,11 @@ namespace ham::inline v0::offload {
 /// A destination whose calls are repeated: taken by async and sync.
 class retried_destination {
  public:
+  /// As retry(to, times).
   constexpr retried_destination(const destination& to, unsigned times) noexcept : to_(to), times_(times) {}
+  /// The destination of every attempt, with its deadline.
   [[nodiscard]] constexpr const destination& where() const noexcept { return to_; }
+  /// Repetitions at most, the first attempt not counted.
   [[nodiscard]] constexpr unsigned times() const noexcept { return times_; }
 
  private:

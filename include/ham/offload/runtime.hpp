@@ -101,7 +101,9 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
   ~runtime();
 
+  /// Nodes of this job, as offload::num_nodes() counts them.
   [[nodiscard]] std::size_t num_nodes() const noexcept;
+  /// Number of this process in it.
   [[nodiscard]] node_t this_node() const noexcept;
 
   /// A node of this job, whatever runtime the calling thread uses: async(rt.node(1), f), context(rt.node(1)),
@@ -128,6 +130,7 @@ class runtime {
     explicit scope(detail::engine* at) noexcept;
     detail::engine* before_;
   };
+  /// For `const auto here = rt.use();`: end scopes in the thread that made them, the last one first.
   [[nodiscard]] scope use() noexcept;
 
  private:
@@ -136,9 +139,9 @@ class runtime {
 
 /// A transport that is a module of its own, as this process finds it.
 struct module_state {
-  bool available = false;
-  std::string remark;   ///< why it is not there and what to do; or what it cannot do here
-  std::string version;  ///< of what it rests on: the MPI, or what secures connections
+  bool available = false;  ///< whether its transport can be used here
+  std::string remark;      ///< why it is not there and what to do; or what it cannot do here
+  std::string version;     ///< of what it rests on: the MPI, or what secures connections
 };
 /// Loads the module of a transport ("tcp" or "mpi"), if it is there. Any thread; does not throw.
 [[nodiscard]] module_state find_module(const std::string& transport);

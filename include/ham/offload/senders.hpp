@@ -39,8 +39,11 @@ namespace ham::inline v0::offload::inline HAM_SENDERS {
 template <class Bound>
 class call_sender : public detail::sender_of<typename Bound::result_type> {
  public:
+  /// What call(to, ...) makes of a bound call.
   explicit call_sender(const destination& to, Bound call) : to_(to), call_(std::move(call)) {}
 
+  /// The operation, to be started once. Sends nothing. Moves the call out of this sender, or copies it, so that the
+  /// sender can be connected again.
   template <class Receiver>
   [[nodiscard]] auto connect(Receiver receiver) && -> detail::call_operation<Bound, Receiver> {
     return {to_, std::move(call_), std::move(receiver)};
@@ -85,8 +88,10 @@ template <class Callable, class... Params>
 template <class Result>
 class future_sender : public detail::sender_of<Result> {
  public:
+  /// As as_sender(of).
   explicit future_sender(future<Result>&& of) noexcept : of_(std::move(of)) {}
 
+  /// The operation, which takes the future. Its start() sends nothing: it completes when the future settles.
   template <class Receiver>
   [[nodiscard]] auto connect(Receiver receiver) && -> detail::future_operation<Result, Receiver> {
     return {std::move(of_), std::move(receiver)};
@@ -109,7 +114,9 @@ template <class Result>
 template <class Function>
 class then_on_node {
  public:
+  /// As then(function).
   explicit then_on_node(Function function) : function_(std::move(function)) {}
+  /// The continuation; lives as long as this object.
   [[nodiscard]] const Function& function() const noexcept { return function_; }
 
  private:
@@ -131,6 +138,7 @@ template <class Function>
 template <class Function>
 class node_sender : public call_sender<bound<Function>>, public detail::completes_on_node {
  public:
+  /// The call of a copy of `function` on `to`.
   explicit node_sender(const destination& to, const Function& function)
       : call_sender<bound<Function>>(to, bound<Function>(std::in_place, function)) {}
 
@@ -144,12 +152,14 @@ class node_sender : public call_sender<bound<Function>>, public detail::complete
 /// What schedule() makes: the place where then() runs its function. It is no operation by itself.
 class schedule_sender : public detail::sender_of<void>, public detail::completes_on_node {
  public:
+  /// As schedule(to).
   explicit schedule_sender(const destination& to) noexcept : to_(to) {}
 
   template <class Function>
   friend auto operator|(const schedule_sender& on, const then_on_node<Function>& first) {
     return detail::begin_on_node(on.to_, first.function());
   }
+  /// Does not compile: the message says what to write instead.
   template <class Receiver>
   detail::no_operation connect(Receiver) const {
     static_assert(

@@ -21,9 +21,11 @@ namespace ham::inline v0::offload {
 template <class Result>
 class shared_future {
  public:
-  using value_type = Result;
+  using value_type = Result;  ///< what get() gives a const& of
 
   shared_future() noexcept = default;
+  /// Takes the result over from `from`, which is not valid afterwards; of one that is not valid, this is not either. If
+  /// the call waits in a batch, the batch is submitted: by the batch's thread only.
   // NOLINTNEXTLINE(google-explicit-constructor): as std::shared_future
   shared_future(future<Result>&& from) {
     if (!from.valid()) return;
@@ -32,6 +34,7 @@ class shared_future {
     state_ = std::make_shared<const future<Result>>(std::move(from));
   }
 
+  /// False for one that is empty or was moved from. get() leaves it valid.
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   /// As those of future.
   [[nodiscard]] bool test() const {

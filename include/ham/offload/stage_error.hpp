@@ -20,11 +20,15 @@ class stage_error : public error {
     node_t node = -1;
   };
 
+  /// For the library. `cause`: what the stage has thrown.
   stage_error(const std::string& message, origin where, std::exception_ptr cause)
       : error(message), origin_(std::move(where)), cause_(std::move(cause)) {}
 
+  /// Number of the stage that has failed, in the order of recording, inputs included.
   [[nodiscard]] std::size_t stage() const noexcept { return origin_.stage; }
+  /// Name of its function, or what graph_value::name() has said.
   [[nodiscard]] const std::string& name() const noexcept { return origin_.name; }
+  /// Where it ran.
   [[nodiscard]] node_t node() const noexcept { return origin_.node; }
   /// What it has thrown, as get() of a call throws it.
   [[nodiscard]] const std::exception_ptr& cause() const noexcept { return cause_; }

@@ -29,6 +29,7 @@ class call_stop_token {
  public:
   /// Of a call that cannot be stopped.
   call_stop_token() noexcept = default;
+  /// Of the call that has this state. For the library.
   explicit call_stop_token(std::shared_ptr<detail::stop_state> of) noexcept : state_(std::move(of)) {}
 
   /// Once true it stays true. Over shared memory it costs some nanoseconds; over other transports it receives, at most
@@ -82,10 +83,14 @@ namespace offload {
 /// A destination with a stop token: taken by async, sync and try_async.
 class stoppable_destination {
  public:
+  /// As stoppable(to, token, how); a deadline of `to` is kept.
   stoppable_destination(const destination& to, std::stop_token token, when_stopped how) noexcept
       : to_(stoppable(to)), token_(std::move(token)), how_(how) {}
+  /// The destination, which is stoppable().
   [[nodiscard]] const destination& where() const noexcept { return to_; }
+  /// Stops the calls that are sent to this destination.
   [[nodiscard]] const std::stop_token& token() const noexcept { return token_; }
+  /// When the futures of running calls settle that it stops.
   [[nodiscard]] when_stopped how() const noexcept { return how_; }
 
  private:

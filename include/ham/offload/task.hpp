@@ -16,12 +16,19 @@ namespace ham::inline v0::offload {
 template <class Result = void>
 class [[nodiscard]] task {
  public:
+  /// Of the coroutine protocol: what the promises of all results have in common. Internal.
   struct promise_base {
+    /// Of the result; owned by the future in the task. Throws ham::config_error if no runtime is up.
     detail::call_slot* slot = detail::make_local_slot(detail::current());
+    /// Number of the runtime in which the coroutine was called.
     std::uint64_t runtime = detail::serial_of(*slot->owner);
+    /// The task of this coroutine, whose get() waits for it.
     [[nodiscard]] task get_return_object() { return task(detail::future_access::make<Result>(slot)); }
+    /// The coroutine starts within the call.
     [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
+    /// Its frame is destroyed as soon as it ends.
     [[nodiscard]] std::suspend_never final_suspend() const noexcept { return {}; }
+    /// What leaves the coroutine becomes the error of its task.
     void unhandled_exception() noexcept {
       detail::outcome_of<Result> failed;
       failed.error = std::current_exception();
@@ -37,7 +44,9 @@ class [[nodiscard]] task {
         detail::fulfil<Result>(*slot, [&]() -> Result { return with.take(); });
     }
   };
+  /// The promise of a coroutine with a result.
   struct value_promise : promise_base {
+    /// co_return: makes the result of `value`. What that throws is the error.
     template <class Value>
     void return_value(Value&& value) {
       detail::outcome_of<Result> made;
@@ -45,16 +54,24 @@ class [[nodiscard]] task {
       this->end(std::move(made));
     }
   };
+  /// The promise of a coroutine without one.
   struct void_promise : promise_base {
+    /// The end of the coroutine.
     void return_void() noexcept { this->end({}); }
   };
+  /// Of the coroutine protocol.
   using promise_type = std::conditional_t<std::is_void_v<Result>, void_promise, value_promise>;
 
+  /// As those of future.
   [[nodiscard]] bool test() { return result_.test(); }
   [[nodiscard]] bool has_value() const { return result_.has_value(); }
   [[nodiscard]] std::exception_ptr error() const { return result_.error(); }
   Result get() { return result_.get(); }
+  /// Takes the result out of the task, as a future: for when_all, then, a container. The task is not valid afterwards,
+  /// and its destructor does not wait.
   [[nodiscard]] future<Result> as_future() && { return std::move(result_); }
+  /// co_await of a task waits as that of a future does, and goes on in the thread that makes progress. Takes the
+  /// result.
   auto operator co_await() && noexcept { return std::move(result_).operator co_await(); }
 
  private:

@@ -23,8 +23,10 @@ namespace ham::inline v0::offload {
 template <class Bound>
 class call_then {
  public:
-  using result_type = typename Bound::result_type;
+  using result_type = typename Bound::result_type;  ///< what the future of the transfer gives
+  /// As then_call(call).
   explicit call_then(Bound call) : call_(std::move(call)) {}
+  /// The call with its arguments.
   [[nodiscard]] const Bound& call() const& noexcept { return call_; }
   [[nodiscard]] Bound&& call() && noexcept { return std::move(call_); }
 

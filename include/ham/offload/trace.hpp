@@ -56,8 +56,8 @@ inline void counter(std::string_view name, double value) noexcept {
 
 /// What a trace consists of.
 struct contents {
-  std::size_t nodes = 0;
-  std::size_t calls = 0;
+  std::size_t nodes = 0;      ///< whose parts it consists of
+  std::size_t calls = 0;      ///< in the whole trace
   std::uint64_t dropped = 0;  ///< events for which there was no room
   double max_backwards_ns =
       0;  ///< by which an arrow points backwards; never more than the bounds that the trace states

@@ -19,13 +19,14 @@ enum class operation : std::uint8_t { continuation, call, ping, put, get, copy }
 
 /// An error that nobody has read.
 struct unobserved_error {
-  std::exception_ptr error;
-  operation what = operation::continuation;
-  node_t node = -1;      ///< that was called, or whose memory it was; -1: none
-  node_t at = -1;        ///< the node that tells; -1: its runtime has ended
-  std::string function;  ///< of calls and pings; else empty
+  std::exception_ptr error;                  ///< what it has failed with
+  operation what = operation::continuation;  ///< what it is the result of
+  node_t node = -1;                          ///< that was called, or whose memory it was; -1: none
+  node_t at = -1;                            ///< the node that tells; -1: its runtime has ended
+  std::string function;                      ///< of calls and pings; else empty
 };
 
+/// See on_unobserved_error. It must not throw.
 using unobserved_error_handler = void (*)(const unobserved_error& what);
 
 /// Has `handler` called, from now on and in this process, for each error that nobody has read; gives the one before.

@@ -206,8 +206,8 @@ requires(!std::is_reference_v<Range> && !std::is_const_v<Range>) [[nodiscard]] a
 /// Which of several futures has settled first, and all of them.
 template <class Result>
 struct when_any_result {
-  std::size_t index = 0;
-  std::vector<future<Result>> futures;
+  std::size_t index = 0;                ///< of the first that has settled, among `futures`
+  std::vector<future<Result>> futures;  ///< all of them, in their order; others may not have settled yet
 };
 
 /// A future of the index of the first of these futures to settle, together with the futures, which it owns meanwhile.

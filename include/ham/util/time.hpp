@@ -10,12 +10,13 @@
 
 namespace ham::inline v0::util::time {
 
-using clock = std::chrono::steady_clock;
-using duration = std::chrono::nanoseconds;
+using clock = std::chrono::steady_clock;    ///< monotonic
+using duration = std::chrono::nanoseconds;  ///< of all times here
 
 /// Runs from its construction on.
 class timer {
  public:
+  /// Starts again from now.
   void reset() noexcept { begin_ = clock::now(); }
   /// Since the construction or the last reset().
   [[nodiscard]] duration elapsed() const noexcept {
@@ -29,8 +30,10 @@ class timer {
 /// Of measured times. The first `warm_up` of them do not count. Times are in nanoseconds; 0 if there is none.
 class statistics {
  public:
+  /// `expected`: room for so many times. `warm_up`: see above.
   explicit statistics(std::size_t expected = 0, std::size_t warm_up = 0) : skip_(warm_up) { times_.reserve(expected); }
 
+  /// Adds one time, or drops it while warming up.
   void add(const timer& since) { add(since.elapsed()); }
   void add(duration time) {
     if (skip_ > 0)
@@ -39,11 +42,17 @@ class statistics {
       times_.push_back(static_cast<double>(time.count()));
   }
 
+  /// Times that count.
   [[nodiscard]] std::size_t count() const noexcept { return times_.size(); }
+  /// All together.
   [[nodiscard]] double sum() const { return std::accumulate(times_.begin(), times_.end(), 0.0); }
+  /// The shortest one.
   [[nodiscard]] double smallest() const { return times_.empty() ? 0 : *std::min_element(times_.begin(), times_.end()); }
+  /// The longest one.
   [[nodiscard]] double largest() const { return times_.empty() ? 0 : *std::max_element(times_.begin(), times_.end()); }
+  /// Arithmetic mean.
   [[nodiscard]] double average() const { return times_.empty() ? 0 : sum() / static_cast<double>(count()); }
+  /// The middle one, or the mean of the middle two.
   [[nodiscard]] double median() const {
     if (times_.empty()) return 0;
     std::vector<double> sorted = times_;
