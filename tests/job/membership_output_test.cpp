@@ -26,10 +26,11 @@ TEST_F(output_of_members, is_that_of_children_only) {
   const starting_played by(log);
   problem_with([&] { members_.start({target_group(by)}); });
   for (const node_t node : {1, 2})
-    EXPECT_EQ(why_not(node),
-              "the output of node " + std::to_string(node) +
-                  " cannot be captured (only that of processes which the host itself has started on its "
-                  "machine can be captured: shm, exec, emulated, cuda-emulated); redirect it where its process is started");
+    EXPECT_EQ(
+        why_not(node),
+        "the output of node " + std::to_string(node) +
+            " cannot be captured (only that of processes which the host itself has started on its "
+            "machine can be captured: shm, exec, emulated, cuda-emulated); redirect it where its process is started");
 }
 
 TEST_F(output_of_members, is_said_to_be_missing_in_the_folder_where_it_cannot_be_captured) {

@@ -20,10 +20,10 @@ struct actor::graph_shape {
   [[nodiscard]] std::int64_t result(call_number first, std::int64_t value) const {
     if (repeats) return static_cast<std::int64_t>(nodes.size());
     std::vector<std::int64_t> made;
-    const auto taken = [&](std::size_t from) { return from == the_input ? value : made[from]; };
+    const auto given_by = [&](std::size_t from) { return from == the_input ? value : made[from]; };
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       made.push_back(
-          result_of_stage(first, static_cast<std::uint32_t>(i), taken(takes[i].first), taken(takes[i].second)));
+          result_of_stage(first, static_cast<std::uint32_t>(i), given_by(takes[i].first), given_by(takes[i].second)));
     }
     return made.back();
   }
@@ -31,7 +31,7 @@ struct actor::graph_shape {
 
 namespace {
 
-call_outcome told_of_replay(call_outcome what) {
+call_outcome outcome_of_stages(call_outcome what) {
   return what == call_outcome::not_run ? call_outcome::not_run : call_outcome::may_have_run;
 }
 
@@ -81,7 +81,7 @@ actor::known_graph* actor::any_graph(random_source& random) {
     const auto first = recorded.input<call_number>();
     const auto value = recorded.input<std::int64_t>();
     std::vector<offload::graph_value<std::int64_t>> made;
-    const auto taken = [&](std::size_t from) { return from == graph_shape::the_input ? value : made[from]; };
+    const auto given_by = [&](std::size_t from) { return from == graph_shape::the_input ? value : made[from]; };
     if (shape->repeats) {
       const auto wanted = static_cast<std::int64_t>(stages);
       made.push_back(recorded.repeat(
@@ -90,7 +90,7 @@ actor::known_graph* actor::any_graph(random_source& random) {
     } else {
       for (std::size_t i = 0; i < stages; ++i) {
         made.push_back(recorded.call(shape->nodes[i], fn<&stage>, first, static_cast<std::uint32_t>(i),
-                                     taken(shape->takes[i].first), taken(shape->takes[i].second), takes_ns));
+                                     given_by(shape->takes[i].first), given_by(shape->takes[i].second), takes_ns));
       }
     }
     return &graphs_.emplace_back(
@@ -157,10 +157,10 @@ void actor::expect_failed(const graph_replay& one, const std::exception_ptr& why
     fail(call_outcome::may_have_run, lost.what());
   } catch (const deadline_exceeded& late) {
     if (!one.has_deadline) running->fail(std::string("a replay has no deadline: ") + late.what());
-    fail(told_of_replay(late.outcome()), late.what());
+    fail(outcome_of_stages(late.outcome()), late.what());
   } catch (const operation_cancelled& stopped) {
     if (!one.asked) running->fail(std::string("a replay is stopped, and nobody has asked for it: ") + stopped.what());
-    fail(told_of_replay(stopped.outcome()), stopped.what());
+    fail(outcome_of_stages(stopped.outcome()), stopped.what());
   } catch (const call_error& refused) {
     if (!faults_.any && !faults_.any_added)
       running->fail(std::string("a graph cannot be replayed without a reason: ") + refused.what());
