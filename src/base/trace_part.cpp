@@ -136,8 +136,8 @@ std::optional<trace_part> parse_trace_part(std::span<const std::byte> file) {
   for (std::size_t at = trace_step; at + sizeof(trace_chunk) <= file.size();) {
     trace_chunk chunk{};
     std::memcpy(static_cast<void*>(&chunk), file.data() + at, sizeof chunk);
-    const bool sound =
-        chunk.magic == trace_chunk::magic_value && chunk.bytes >= sizeof chunk && chunk.bytes % trace_step == 0;
+    const bool sound = chunk.magic == trace_chunk::magic_value && chunk.bytes >= sizeof chunk &&
+                       chunk.bytes % trace_step == 0 && chunk.bytes <= std::max(file.size() - at, trace_step);
     if (!sound) {  // its process was killed while it claimed it
       at += trace_step;
       continue;

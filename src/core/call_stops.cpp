@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::int64_t look_interval_ns = 100'000;  // where the word says nothing, and may have been overwritten
 constexpr std::int64_t poll_interval_ns = 2'000;    // a poll of a socket takes a good part of that
-constexpr std::int64_t quick_ns = 500;     // a function that polls more often need not look at the clock each time
-constexpr std::uint32_t max_unasked = 63;  // it may poll less often from now on
+constexpr std::int64_t quick_ns = 500;  // a function that polls more often need not look at the clock each time
 
 }  // namespace
 

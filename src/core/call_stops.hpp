@@ -43,6 +43,7 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
             std::uint64_t mark) noexcept
       : stop_state(deadline_ns), node_(&node), of_(of), mark_(mark) {
     word_.store(word, std::memory_order_relaxed);
+    if (word != nullptr) unasked_.store(max_unasked, std::memory_order_relaxed);
   }
 
   [[nodiscard]] const origin& of() const noexcept { return of_; }
@@ -67,6 +68,7 @@ class call_stop final : public stop_state, public std::enable_shared_from_this<c
   [[nodiscard]] std::uint32_t polls_to_skip(std::int64_t now_ns) noexcept;
 
   static constexpr std::size_t min_nested = 64;
+  static constexpr std::uint32_t max_unasked = 63;  ///< polls in a row: the function may poll less often from now on
 
   std::mutex mutex_;  ///< guards the next three
   stopped_node* node_;
