@@ -100,6 +100,9 @@ FOCUS = {
     "no-fence-in-arm": "--medium loopback",
     "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,try,join,stream,"
                          "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,restart,add-node,remove-node,stop,cut,kill,kill-host",
+    "queues-kept": "--without group,graph,event-loop,pool,then-call,object,block,transfer",
+    "chunk-repeated": "--without sync,async,ping,batch,context,nested,long-message,throwing,deadline,then,abandon,try,join,stream,"
+                      "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph",
 }
 
 # Found, but by so few seeds that `make test` does not look for them.
