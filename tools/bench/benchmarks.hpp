@@ -73,6 +73,9 @@ namespace ham::inline v0::bench {
 /// one.
 [[nodiscard]] report run_graphs(const settings& how);
 
+/// Empty calls in jobs that are traced to a file, beside such in jobs that are not.
+[[nodiscard]] report run_traces(const settings& how);
+
 /// Calls from one to four host threads at once.
 [[nodiscard]] report run_threads(const settings& how);
 

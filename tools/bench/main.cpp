@@ -54,6 +54,7 @@ constexpr benchmark benchmarks[] = {
     {"respawn", "from the death of a supervised target to the next answer", run_respawn},
     {"groups", "one call for 1 to 256 targets along a tree", run_groups},
     {"graphs", "replays of recorded graphs beside the calls that they take the place of", run_graphs},
+    {"traces", "calls while the job is traced", run_traces},
     {"threads", "calls from 1 to 4 host threads", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
     {"openmp", "empty calls and transfers beside OpenMP target regions on LLVM's host device", run_openmp},

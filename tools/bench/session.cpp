@@ -11,8 +11,9 @@
 
 namespace ham::inline v0::bench {
 
-std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning where) {
+std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning where, const std::string& trace) {
   runtime_options options;
+  options.trace = trace;
   options.nodes = how.transport + ":" + std::to_string(targets) + (how.link.empty() ? "" : "/" + how.link);
   if (where == pinning::two_cores && how.cores.distinct()) {
     options.cpu_affinity = std::to_string(how.cores.host);

@@ -44,8 +44,9 @@ int run_target(int argc, char** argv);
 enum class pinning { two_cores, none, by_default };
 
 /// A job with `targets` targets of the chosen transport; when pinned, the host on the one core, all targets on the
-/// other.
-[[nodiscard]] std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning where);
+/// other. `trace`: the file that it is traced to, unless that is empty.
+[[nodiscard]] std::unique_ptr<runtime> start_job(const settings& how, int targets, pinning where,
+                                                 const std::string& trace = {});
 
 /// The function that does nothing: what is left is the cost of calling.
 void nothing();
