@@ -77,6 +77,7 @@ class device_here {
   }
   ~device_here() {
     if (driver.state() == residency::resident) leave();
+    for (const std::uint64_t one : staged_) driver.unstage(one);
   }
 
   template <class... Args>
@@ -90,6 +91,7 @@ class device_here {
       wire::argument_writer to(bytes.data());
       (to.put(args), ...);
       elsewhere = driver.stage(bytes);
+      staged_.push_back(elsewhere);
     } else {
       wire::argument_writer to(wire::call_room(queue, sent_[block]));
       (to.put(args), ...);
@@ -129,6 +131,7 @@ class device_here {
 
  private:
   std::vector<std::uint64_t> sent_, received_;
+  std::vector<std::uint64_t> staged_;
 };
 
 geometry small() { return {.blocks = 2, .warps = 2, .lanes = 2}; }
