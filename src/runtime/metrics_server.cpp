@@ -168,10 +168,11 @@ void metrics_server::serve() noexcept {
 }
 
 void metrics_server::answer(int connection) {
-  const std::int64_t until = base::now_ns() + request_limit_ns;
-  const std::string request = receive(connection, until);
+  const std::string request = receive(connection, base::now_ns() + request_limit_ns);
   if (request.empty()) return;
-  send(connection, http_answer(request, text_), until);
+  const std::string made = http_answer(request, text_);  // takes its time, which is not the reader's
+  const std::int64_t until = base::now_ns() + request_limit_ns;
+  send(connection, made, until);
   // What was not read would take the answer away from whoever has sent it.
   ::shutdown(connection, SHUT_WR);
   std::array<char, 1024> rest{};
