@@ -52,7 +52,7 @@ TEST(device_functions, are_described_by_their_parameters) {
   EXPECT_EQ(entry_of<&nothing>().row.min_size, 0U);
   EXPECT_EQ(entry_of<&nothing>().row.result_size, 0U);
   EXPECT_TRUE(entry_of<&of_span>().row.varies);
-  EXPECT_EQ(entry_of<&plain>().symbol, nullptr) << "no compiler for devices has seen it";
+  EXPECT_EQ(entry_of<&plain>().symbol(), nullptr) << "no compiler for devices has seen it";
 }
 
 TEST(device_functions, read_what_was_written_for_them) {

@@ -25,6 +25,7 @@ class emulated_device final : public device_driver {
   ~emulated_device() override;
 
   [[nodiscard]] const char* type() const noexcept override { return "cuda-emulated"; }
+  [[nodiscard]] device_description description() const override;
   [[nodiscard]] std::span<device::detail::call_queue> queues() noexcept override { return {queues_.get(), of_.blocks}; }
   [[nodiscard]] device::detail::outbox& messages() noexcept override { return *messages_; }
   [[nodiscard]] bool has(const device::detail::function_entry& function) const noexcept override {
@@ -36,6 +37,7 @@ class emulated_device final : public device_driver {
   [[nodiscard]] failure_report failure() override;
   [[nodiscard]] std::uint64_t stage(std::span<const std::byte> bytes) override;
   void unstage(std::uint64_t address) noexcept override;
+  [[nodiscard]] void* stream_of(const void*) noexcept override { return nullptr; }
 
  private:
   friend class emulated_lane;
