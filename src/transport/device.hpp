@@ -43,7 +43,7 @@ class device_driver {
 
   /// What nodes with such a device are to others (node_descriptor::device_type).
   [[nodiscard]] virtual const char* type() const noexcept = 0;
-  [[nodiscard]] virtual device_description description() const = 0;
+  [[nodiscard]] virtual device_description description() const { return {}; }
   /// The queues of calls, one for each block of the resident kernel. Stay where they are.
   [[nodiscard]] virtual std::span<device::detail::call_queue> queues() noexcept = 0;
   [[nodiscard]] virtual device::detail::outbox& messages() noexcept = 0;
@@ -71,13 +71,12 @@ class device_driver {
 
   /// The vendor's stream for what functions of the host launch by themselves, the same one for the same `context`;
   /// nullptr: the device has none. Any thread.
-  [[nodiscard]] virtual void* stream_of(const void* context) noexcept = 0;
+  [[nodiscard]] virtual void* stream_of(const void* /*context*/) noexcept { return nullptr; }
 };
 
 /// What owns a device besides being something else: the transport of a target process that has one.
 class device_owner {
  public:
-  [[nodiscard]] virtual device_description describe_device() const = 0;
   /// The device. Called once; empty if it was called before.
   [[nodiscard]] virtual std::unique_ptr<device_driver> take_device() = 0;
   /// How long the resident kernel stays without a call, and a function may go on that has been asked to stop (0: for

@@ -37,7 +37,6 @@ class emulated_device final : public device_driver {
   [[nodiscard]] failure_report failure() override;
   [[nodiscard]] std::uint64_t stage(std::span<const std::byte> bytes) override;
   void unstage(std::uint64_t address) noexcept override;
-  [[nodiscard]] void* stream_of(const void*) noexcept override { return nullptr; }
 
  private:
   friend class emulated_lane;

@@ -58,8 +58,7 @@ target_transport::target_transport(invitation from, observer& to)
       ring_transport(bell_page::of(from.said.node), bell_page::event.get(), to),
       invitation_(std::move(from)),
       device_(open_device(invitation_)),
-      type_(device_->type()),
-      description_(device_->description()) {
+      type_(device_->type()) {
   look_at_all_every(max_blind_ns);
 }
 

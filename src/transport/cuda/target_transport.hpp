@@ -42,7 +42,6 @@ class target_transport final : private bell_page, public ring_transport, public 
   void connect(node_t peer) override;
   void shutdown() noexcept override;
 
-  [[nodiscard]] device_description describe_device() const override { return description_; }
   [[nodiscard]] std::unique_ptr<device_driver> take_device() override { return std::move(device_); }
   [[nodiscard]] limits device_limits() const noexcept override {
     return {invitation_.said.device.linger_ns, invitation_.said.device.watchdog_ns};
@@ -53,7 +52,6 @@ class target_transport final : private bell_page, public ring_transport, public 
   invitation invitation_;
   std::unique_ptr<device_driver> device_;
   const char* const type_;  // as long as the process
-  const device_description description_;
   std::unique_ptr<host_watch> watch_;
 };
 
