@@ -13,15 +13,27 @@ namespace {
 /// magic, protocol version, digest, host name, device type, instruction set, cores, memory, pid, address for peers,
 /// longest message that is taken; of the device: name, capability, driver, processors, memory
 using device_text = std::tuple<std::string, std::string, std::string, std::uint32_t, std::uint64_t>;
-using hello = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::string, std::string,
-                         std::string, std::uint32_t, std::uint64_t, std::int64_t, std::string, std::uint64_t, device_text>;
+using hello =
+    std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::string, std::string, std::string,
+               std::uint32_t, std::uint64_t, std::int64_t, std::string, std::uint64_t, device_text>;
 
 }  // namespace
 
 std::vector<std::byte> greeting::encode() const {
   const offload::device_info& own = node.device;
-  const hello text{hello_magic, protocol_version, manifest.lo,       manifest.hi, node.name, node.device_type,
-                   node.isa,    node.cores,       node.memory_bytes, node.pid,    address,   max_message, device_text{own.name, own.capability, own.driver, own.processors, own.memory_bytes}};
+  const hello text{hello_magic,
+                   protocol_version,
+                   manifest.lo,
+                   manifest.hi,
+                   node.name,
+                   node.device_type,
+                   node.isa,
+                   node.cores,
+                   node.memory_bytes,
+                   node.pid,
+                   address,
+                   max_message,
+                   device_text{own.name, own.capability, own.driver, own.processors, own.memory_bytes}};
   std::vector<std::byte> bytes(msg::encoded_size(text));
   msg::writer writer(bytes.data(), bytes.size());
   msg::encode(writer, text);

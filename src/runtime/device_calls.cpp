@@ -30,7 +30,8 @@ std::string in_one_of(std::vector<std::string> names) {
   const auto rest = std::ranges::unique(names);
   names.erase(rest.begin(), rest.end());
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? names.size() == 1 ? " in " : " in one of " : ", ") + name;
+  for (const std::string& name : names)
+    text += (text.empty() ? names.size() == 1 ? " in " : " in one of " : ", ") + name;
   return text;
 }
 
@@ -46,8 +47,8 @@ device_calls* device_calls::of(const engine* at) noexcept {
 device_calls::device_calls(engine& at, transport::device_owner& owner)
     : at_(at), driver_(owner.take_device()), limits_(owner.device_limits()), queues_(driver_->queues().size()) {
   transport::device_description what = driver_->description();
-  at.own.about.set_device({std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors,
-                           what.memory_bytes});
+  at.own.about.set_device(
+      {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
   thread_ = base::start_thread([this] { run(); });
   of_process.store(this, std::memory_order_relaxed);
   node_of_process.store(&at, std::memory_order_release);
@@ -69,9 +70,10 @@ device_calls::~device_calls() {
 
 /// Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
 void device_calls::throw_no_version(const device_execution& call) const {
-  throw call_error(call.name() + " cannot run on the device of node " + std::to_string(at_.self()) +
-                   " (that has no version of it: no compiler for devices has seen the function); compile the source that "
-                   "declares it with one, as nvcc");
+  throw call_error(
+      call.name() + " cannot run on the device of node " + std::to_string(at_.self()) +
+      " (that has no version of it: no compiler for devices has seen the function); compile the source that "
+      "declares it with one, as nvcc");
 }
 
 void device_calls::submit(incoming_call& call, const device_request& what) {

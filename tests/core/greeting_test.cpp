@@ -17,7 +17,15 @@ using bytes = std::vector<std::byte>;
 
 greeting sample() {
   return {{0x1122334455667788, 0x99aabbccddeeff00},
-          {"some-host", "cpu", "aarch64", "not sent", 12, std::uint64_t{3} << 40, 4711, 5, {"a GPU", "9.0", "CUDA 13.0", 132, 80}},
+          {"some-host",
+           "cpu",
+           "aarch64",
+           "not sent",
+           12,
+           std::uint64_t{3} << 40,
+           4711,
+           5,
+           {"a GPU", "9.0", "CUDA 13.0", 132, 80}},
           "tcp://10.0.0.7:7000",
           std::uint64_t{1} << 33};
 }

@@ -36,8 +36,8 @@ class buffer_ptr {
   /// buffer_ptr<Element> to buffer_ptr<const Element>.
   // NOLINTNEXTLINE(google-explicit-constructor)
   template <class To>
-    requires(!std::is_const_v<Element> && std::is_same_v<To, const Element>)
-  constexpr operator buffer_ptr<To>() const noexcept {
+  requires(!std::is_const_v<Element> && std::is_same_v<To, const Element>) constexpr operator buffer_ptr<To>()
+      const noexcept {
     return {address_, tag_, node_};
   }
 

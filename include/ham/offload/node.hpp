@@ -29,14 +29,13 @@ struct device_info {
 class node_descriptor {
  public:
   struct info {
-    std::string name;  ///< host name
-    std::string device_type =
-        "cpu";                       ///< or "ve", a Vector Engine; "cuda", a GPU; "emulated", "cuda-emulated": a process
-                                     ///< that stands for an accelerator
-    std::string isa;                 ///< "x86-64", "aarch64", ...
-    std::string transport;           ///< how this process reaches it: "shm", "loopback", "self"
-    std::uint32_t cores = 0;         ///< that it may run on
-    std::uint64_t memory_bytes = 0;  ///< of its machine
+    std::string name;                 ///< host name
+    std::string device_type = "cpu";  ///< or "ve", a Vector Engine; "cuda", a GPU; "emulated", "cuda-emulated": a
+                                      ///< process that stands for an accelerator
+    std::string isa;                  ///< "x86-64", "aarch64", ...
+    std::string transport;            ///< how this process reaches it: "shm", "loopback", "self"
+    std::uint32_t cores = 0;          ///< that it may run on
+    std::uint64_t memory_bytes = 0;   ///< of its machine
     std::int64_t pid = -1;
     node_t node = -1;
     device_info device = {};
@@ -46,8 +45,8 @@ class node_descriptor {
   explicit node_descriptor(info what) : info_(std::move(what)) {}
 
   [[nodiscard]] const std::string& name() const noexcept { return info_.name; }
-  /// "cpu", "ve", "cuda", "cuda-emulated", or "emulated": a process of this machine behind the emulated link, or behind a VEO library that runs
-  /// its code on the host.
+  /// "cpu", "ve", "cuda", "cuda-emulated", or "emulated": a process of this machine behind the emulated link, or behind
+  /// a VEO library that runs its code on the host.
   [[nodiscard]] const std::string& device_type() const noexcept { return info_.device_type; }
   [[nodiscard]] const std::string& isa() const noexcept { return info_.isa; }
   [[nodiscard]] const std::string& transport() const noexcept { return info_.transport; }
