@@ -35,7 +35,8 @@ double flag_ping_pong_us(int rounds) {
   check(cudaHostAlloc(reinterpret_cast<void**>(&flags), 2 * apart * sizeof *flags, cudaHostAllocMapped));
   volatile unsigned long long* const to_gpu = flags;
   volatile unsigned long long* const from_gpu = flags + apart;
-  *to_gpu = *from_gpu = 0;
+  *to_gpu = 0;
+  *from_gpu = 0;
   answer_flags<<<1, 1>>>(to_gpu, from_gpu);
   check(cudaGetLastError());
   const double result = median_us(rounds, [&, next = 0ULL]() mutable {

@@ -152,8 +152,8 @@ class declared_function {
 
 /// Declares a function, which is marked with HAM_DEVICE, as one that accelerators execute, and by whom:
 ///
-///     HAM_DEVICE double norm(ham::offload::buffer_ptr<float> x, std::size_t n);
-///     HAM_DEVICE_FUNCTION(norm, block)
+///     HAM_DEVICE double length(ham::offload::buffer_ptr<float> x, std::size_t n);
+///     HAM_DEVICE_FUNCTION(length, block)
 ///
 /// In the global namespace, behind the declaration of the function and before its first call, in every source that
 /// calls it: beside its declaration in a header. SCOPE is thread, warp, block or grid (ham::device::scope). FUNCTION
