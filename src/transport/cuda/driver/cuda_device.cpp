@@ -9,7 +9,7 @@
 
 #include "ham/device/loop.hpp"
 #include "transport/cuda/driver/cuda_check.hpp"
-#include "transport/cuda/driver/gpu_facts.hpp"
+#include "transport/cuda/driver/gpu_probe.hpp"
 #include "transport/cuda/staging_area.hpp"
 
 namespace ham::inline v0::transport::cuda {

@@ -1,6 +1,6 @@
 // The entry point of the module: the one function that the library resolves in it.
 #include "transport/cuda/driver/cuda_device.hpp"
-#include "transport/cuda/driver/gpu_facts.hpp"
+#include "transport/cuda/driver/gpu_probe.hpp"
 
 namespace ham::inline v0::transport::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/cuda/driver/gpu_facts.hpp"
+#include "transport/cuda/driver/gpu_probe.hpp"
 
 #include <algorithm>
 #include <fstream>
