@@ -40,7 +40,7 @@ TEST(cuda_geometry, refuses_what_cannot_be) {
   EXPECT_FALSE(mad.sane());
 }
 
-TEST(cuda_geometry, of_real_gpus_has_whole_warps) {
+TEST(cuda_geometry, of_real_gpus_has_warps_of_32) {
   const geometry usual = parse_gpu_geometry("");
   EXPECT_EQ(usual.gpu, 0);
   EXPECT_EQ(usual.blocks, 0U) << "the driver knows how many fit";
