@@ -1,11 +1,11 @@
 // Device functions: what a GPU executes, called like any other function, and what such a function may do there.
 //
-//   HAM_DEVICE double norm(ham::offload::buffer_ptr<float> x, std::size_t n) {
+//   HAM_DEVICE double length(ham::offload::buffer_ptr<float> x, std::size_t n) {
 //     for (std::size_t i = ham::device::rank(); i < n; i += ham::device::size()) ...
 //   }
-//   HAM_DEVICE_FUNCTION(norm, block)              // by the threads of one block
+//   HAM_DEVICE_FUNCTION(length, block)            // by the threads of one block
 //
-//   double r = ham::offload::sync(gpu, fn<&norm>, x, n);
+//   double r = ham::offload::sync(gpu, fn<&length>, x, n);
 //
 // A resident kernel executes the calls, without a launch for each (docs/gpu.md). On a node that is no accelerator the
 // same call runs the function as any other, on one thread. Paper 1, Fig. 8: the accelerator is the active side.

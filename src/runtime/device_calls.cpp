@@ -24,6 +24,17 @@ std::atomic<device_calls*> of_process{nullptr};
 std::atomic<const engine*> node_of_process{nullptr};
 std::mutex end_mutex;  // who uses the device keeps it from ending
 
+/// Where it has failed, for people: a device with several blocks executes several functions.
+std::string in_one_of(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const auto rest = std::ranges::unique(names);
+  names.erase(rest.begin(), rest.end());
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? names.size() == 1 ? " in " : " in one of " : ", ") + name;
+  return text;
+}
+
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
 
@@ -35,6 +46,9 @@ device_calls* device_calls::of(const engine* at) noexcept {
 
 device_calls::device_calls(engine& at, transport::device_owner& owner)
     : at_(at), driver_(owner.take_device()), limits_(owner.device_limits()), queues_(driver_->queues().size()) {
+  transport::device_description what = driver_->description();
+  at.own.about.set_device(
+      {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
   thread_ = base::start_thread([this] { run(); });
   of_process.store(this, std::memory_order_relaxed);
   node_of_process.store(&at, std::memory_order_release);
@@ -54,9 +68,18 @@ device_calls::~device_calls() {
   thread_.join();
 }
 
+/// Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
+void device_calls::throw_no_version(const device_execution& call) const {
+  throw call_error(
+      call.name() + " cannot run on the device of node " + std::to_string(at_.self()) +
+      " (that has no version of it: no compiler for devices has seen the function); compile the source that "
+      "declares it with one, as nvcc");
+}
+
 void device_calls::submit(incoming_call& call, const device_request& what) {
   const auto context = static_cast<std::uint32_t>(std::hash<void*>()(this_thread.context) >> 4U);
   const auto one = std::make_shared<device_execution>(call, what, context);
+  if (!driver_->has(*what.function)) throw_no_version(*one);
   bool sleeps = false;
   {
     std::lock_guard guard(mutex_);
@@ -69,6 +92,8 @@ void device_calls::submit(incoming_call& call, const device_request& what) {
   }
   if (sleeps) work_.notify_one();
 }
+
+void* device_calls::stream_here() const noexcept { return driver_->stream_of(this_thread.context); }
 
 bool device_calls::has_room(const device_execution& one) const noexcept {
   if (one.function().number() >= uploaded_) return false;
@@ -169,7 +194,7 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
         const std::int64_t waited_ms = (now - one->stop_sent_ns) / 1'000'000;
         end_process(lock, {"a function has not ended for " + std::to_string(waited_ms) +
                                " ms after it was asked to stop; have it ask ham::device::stop_requested()",
-                           one->function().number()});
+                           {one->function().number()}});
       }
     }
   }
@@ -182,6 +207,17 @@ void device_calls::launch() {
   leaving_ = false;
   busy_ns_ = base::now_ns();
   driver_->launch();
+}
+
+/// The device may refuse the kernel, and nothing else is to be had of it then.
+void device_calls::launch_or_end(std::unique_lock<std::mutex>& lock) {
+  std::string why;
+  try {
+    return launch();
+  } catch (const std::exception& problem) {
+    why = problem.what();
+  }
+  end_process(lock, {why, {}});
 }
 
 void device_calls::ask_to_leave() {
@@ -205,7 +241,7 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
     case residency::failed: end_process(lock, driver_->failure());
     case residency::absent:
       if (has_calls)
-        launch();
+        launch_or_end(lock);
       else if (is_quiet())
         work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty(); });
       return;
@@ -240,19 +276,20 @@ void device_calls::run() {
 /// What the device executes is lost, and so is what it has in its memory.
 void device_calls::end_process(std::unique_lock<std::mutex>& lock,
                                const transport::device_driver::failure_report& why) {
-  std::string text = "its device reports \"" + why.what + "\"";
+  std::vector<std::string> suspects;
   std::vector<std::pair<shared_request, bool>> all;
   for (queue& from : queues_) {
     for (std::uint64_t position = from.received; position != from.sent; ++position) {
       shared_request& one = from.calls[position % wire::queue_slots];
       if (one == nullptr) continue;
-      if (one->function().number() == why.function) text += " in " + one->name();
+      if (std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
       all.emplace_back(std::move(one), true);
     }
   }
   for (shared_request& one : waiting_) all.emplace_back(std::move(one), false);
   waiting_.clear();
   lock.unlock();
+  const std::string text = "its device reports \"" + why.what + "\"" + in_one_of(std::move(suspects));
   base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool told = i != 0 && all[i].first == all[i - 1].first;

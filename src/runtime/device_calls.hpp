@@ -34,6 +34,8 @@ class device_calls {
 
   /// See run_on_device(). Any thread.
   void submit(incoming_call& call, const device_request& what);
+  /// The vendor's stream of the calling thread's context; nullptr: the device has none. Any thread.
+  [[nodiscard]] void* stream_here() const noexcept;
   /// Answers a message of the device. Any thread.
   void answer(std::uint32_t slot, device::detail::answer_status status, const std::byte* value,
               std::size_t size) noexcept {
@@ -60,11 +62,13 @@ class device_calls {
   void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;
   void launch();
+  void launch_or_end(std::unique_lock<std::mutex>& lock);
   void ask_to_leave();
   [[noreturn]] void end_process(std::unique_lock<std::mutex>& lock,
                                 const transport::device_driver::failure_report& why);
 
   void run();
+  [[noreturn]] void throw_no_version(const device_execution& call) const;
 
   engine& at_;
   const std::unique_ptr<transport::device_driver> driver_;

@@ -78,6 +78,7 @@ HAM_DEVICE void execute_call(const loop_parameters& with, Unit& unit, block_stat
     own.size = head.size;
     own.function = head.function;
     own.failed = 0;
+    unit.link().note_word(with.queues[unit.block()].executing, own.position + 1);
     if (row.runs_on == scope::thread) {  // the others of the block need not know
       run_part(with, unit, own);
     } else {

@@ -1,10 +1,12 @@
 #include "transport/cuda/target_transport.hpp"
 
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "transport/common/joining.hpp"
 #include "transport/common/mapped_memory.hpp"
+#include "transport/cuda/driver_module.hpp"
 #include "transport/cuda/emulated_device.hpp"
 
 namespace ham::inline v0::transport::cuda {
@@ -12,6 +14,18 @@ namespace {
 
 /// How long a frame may wait that a hostile process has kept from waking this one.
 constexpr std::int64_t max_blind_ns = 200'000'000;
+
+/// The GPU is the first one that this process sees: its host has seen to that (visible_gpus.hpp).
+std::unique_ptr<device_driver> open_device(const invitation& from) {
+  const geometry& of = from.said.device;
+  if (of.gpu == geometry::emulated) return std::make_unique<emulated_device>(of);
+  try {
+    return load_driver_module().open({of.blocks, of.warps * of.lanes},
+                                     {device::detail::device_code_of_process(), &device::detail::function_at});
+  } catch (const config_error& problem) {
+    decline(from.control.get(), "its GPU " + std::to_string(of.gpu) + " cannot be used: " + problem.what());
+  }
+}
 
 }  // namespace
 
@@ -42,7 +56,9 @@ invitation invitation::accept(int control_fd) {
 target_transport::target_transport(invitation from, observer& to)
     : bell_page(std::move(from.bells), std::move(from.own_event)),
       ring_transport(bell_page::of(from.said.node), bell_page::event.get(), to),
-      invitation_(std::move(from)) {
+      invitation_(std::move(from)),
+      device_(open_device(invitation_)),
+      type_(device_->type()) {
   look_at_all_every(max_blind_ns);
 }
 
@@ -65,11 +81,6 @@ void target_transport::connect(node_t peer) {
 
 void target_transport::shutdown() noexcept {
   if (watch_ != nullptr) watch_->stop();
-}
-
-std::unique_ptr<device_driver> target_transport::take_device() {
-  if (!std::exchange(has_device_, false)) return nullptr;
-  return std::make_unique<emulated_device>(invitation_.said.device);
 }
 
 }  // namespace ham::transport::cuda

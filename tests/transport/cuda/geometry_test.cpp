@@ -40,5 +40,23 @@ TEST(cuda_geometry, refuses_what_cannot_be) {
   EXPECT_FALSE(mad.sane());
 }
 
+TEST(cuda_geometry, of_real_gpus_has_warps_of_32) {
+  const geometry usual = parse_gpu_geometry("");
+  EXPECT_EQ(usual.gpu, 0);
+  EXPECT_EQ(usual.blocks, 0U) << "the driver knows how many fit";
+  EXPECT_EQ(usual.warps * usual.lanes, 128U);
+  EXPECT_TRUE(usual.sane());
+  const geometry read = parse_gpu_geometry("blocks=9/threads=64/linger=50/watchdog=7");
+  EXPECT_EQ(read.blocks, 9U);
+  EXPECT_EQ(read.warps, 2U);
+  EXPECT_EQ(read.linger_ns, 50'000);
+  EXPECT_EQ(read.watchdog_ns, 7'000'000);
+  EXPECT_THROW(static_cast<void>(parse_gpu_geometry("threads=33")), config_error);
+  EXPECT_THROW(static_cast<void>(parse_gpu_geometry("read=1")), config_error);
+  geometry mad = usual;
+  mad.lanes = 16;
+  EXPECT_FALSE(mad.sane());
+}
+
 }  // namespace
 }  // namespace ham::transport::cuda
