@@ -9,6 +9,7 @@
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/own_counters.hpp"
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 #include "runtime/device_messages.hpp"
@@ -16,8 +17,9 @@
 namespace ham::inline v0::detail {
 namespace {
 
-using transport::residency;
 namespace wire = device::detail;
+using transport::residency;
+using device_state = base::counter_head::device_state;
 
 /// The device of this process: it has one at most.
 std::atomic<device_calls*> of_process{nullptr};
@@ -35,6 +37,7 @@ device_calls* device_calls::of(const engine* at) noexcept {
 
 device_calls::device_calls(engine& at, transport::device_owner& owner)
     : at_(at), driver_(owner.take_device()), limits_(owner.device_limits()), queues_(driver_->queues().size()) {
+  at_.counters.note_device(device_state::idle);
   thread_ = base::start_thread([this] { run(); });
   of_process.store(this, std::memory_order_relaxed);
   node_of_process.store(&at, std::memory_order_release);
@@ -132,6 +135,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
       busy_ns_ = base::now_ns();
       if (one->staged != 0) driver_->unstage(one->staged);
       lock.unlock();
+      at_.counters.count_device_call();
       one->answer();
       one.reset();
       lock.lock();
@@ -182,6 +186,8 @@ void device_calls::launch() {
   leaving_ = false;
   busy_ns_ = base::now_ns();
   driver_->launch();
+  at_.counters.note_device(device_state::resident);
+  at_.counters.count_device_launch();
 }
 
 void device_calls::ask_to_leave() {
@@ -204,6 +210,7 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
   switch (driver_->state()) {
     case residency::failed: end_process(lock, driver_->failure());
     case residency::absent:
+      at_.counters.note_device(device_state::idle);
       if (has_calls)
         launch();
       else if (is_quiet())
@@ -264,6 +271,12 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
 
 bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
 
+bool device_has(const device::detail::function_entry& function) {
+  const std::lock_guard guard(end_mutex);
+  const device_calls* const here = of_process.load(std::memory_order_relaxed);
+  return here == nullptr || here->has(function);
+}
+
 void run_on_device(incoming_call& call, const device_request& what) {
   const std::lock_guard guard(end_mutex);  // threads of contexts may outlive the device
   device_calls* const to = device_calls::of(call.at);
@@ -278,13 +291,10 @@ namespace ham::inline v0::device::detail {
 void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
   const std::lock_guard guard(ham::detail::end_mutex);
   ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
-  if (to != nullptr) to->answer(answer, answer_status::value, value, size);
+  const answer_status status = value == nullptr ? answer_status::failed : answer_status::value;
+  if (to != nullptr) to->answer(answer, status, value, size);
 }
 
-void fail_device(std::uint32_t answer) noexcept {
-  const std::lock_guard guard(ham::detail::end_mutex);
-  ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
-  if (to != nullptr) to->answer(answer, answer_status::failed, nullptr, 0);
-}
+void fail_device(std::uint32_t answer) noexcept { answer_device(answer, nullptr, 0); }
 
 }  // namespace ham::device::detail

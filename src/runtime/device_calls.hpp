@@ -32,12 +32,17 @@ class device_calls {
   /// The device of this process, if `at` is the node that has it.
   [[nodiscard]] static device_calls* of(const engine* at) noexcept;
 
+  /// Whether the device has a version of that function. Any thread.
+  [[nodiscard]] bool has(const device::detail::function_entry& function) const noexcept {
+    return driver_->has(function);
+  }
   /// See run_on_device(). Any thread.
   void submit(incoming_call& call, const device_request& what);
-  /// Answers a message of the device. Any thread.
+  /// Answers a message of the device, which may say any slot. Any thread.
   void answer(std::uint32_t slot, device::detail::answer_status status, const std::byte* value,
               std::size_t size) noexcept {
-    device::detail::fill_answer(driver_->messages(), slot, status, value, size);
+    if (slot < device::detail::answer_slots)
+      device::detail::fill_answer(driver_->messages(), slot, status, value, size);
   }
 
  private:

@@ -116,6 +116,7 @@ void execute_device_message(engine& at, const device::detail::message_slot& what
     if (function == nullptr) {
       base::log("runtime", base::log_level::error, "the device of node %d has called function %u, which is none",
                 at.self(), what.head.function);
+      if (what.head.answer != wire::no_answer) wire::fail_device(what.head.answer);
       return;
     }
     function->run()(what.arguments, size, what.head.node, what.head.answer);

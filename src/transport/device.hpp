@@ -37,7 +37,7 @@ class device_driver {
   [[nodiscard]] virtual std::span<device::detail::call_queue> queues() noexcept = 0;
   [[nodiscard]] virtual device::detail::outbox& messages() noexcept = 0;
 
-  /// Whether the device can execute that function.
+  /// Whether the device can execute that function. Any thread.
   [[nodiscard]] virtual bool has(const device::detail::function_entry& function) const noexcept = 0;
   /// Makes functions known to the device; those before the first `count` are all that a call may name. While absent.
   virtual void upload(std::uint32_t count) = 0;

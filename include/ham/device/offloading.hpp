@@ -22,6 +22,8 @@ struct device_request {
 
 /// Whether functions of the node that has received the call run on a device.
 [[nodiscard]] bool has_device(const incoming_call& call) noexcept;
+/// Whether the device of this process, if there is one, has a version of the function. Any thread.
+[[nodiscard]] bool device_has(const device::detail::function_entry& function);
 /// Has it executed there, and answered by another thread, without waiting for either. Throws ham::call_error,
 /// ham::node_failure, std::bad_alloc.
 void run_on_device(incoming_call& call, const device_request& what);
@@ -50,7 +52,7 @@ class host_function {
 /// The one of that number, or nullptr.
 [[nodiscard]] const host_function* host_function_at(std::uint32_t number) noexcept;
 
-/// Answers a message of the device of this process, with a value or without one. Any thread.
+/// Answers a message of the device of this process, with a value or without one: it has failed. Any thread.
 void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept;
 void fail_device(std::uint32_t answer) noexcept;
 
