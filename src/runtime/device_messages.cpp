@@ -18,6 +18,7 @@ namespace {
 struct host_function_list {
   std::mutex mutex;
   std::vector<const host_function*> all;
+  std::vector<number_variable> variables;
 };
 host_function_list& listed_host_functions() {
   static auto& all = *new host_function_list;
@@ -31,6 +32,25 @@ void host_function::enlist() {
   std::lock_guard guard(to.mutex);
   number_ = static_cast<std::uint32_t>(to.all.size());
   to.all.push_back(this);
+}
+
+bool enlist_number_variable(const number_variable& one) {
+  host_function_list& to = listed_host_functions();
+  std::lock_guard guard(to.mutex);
+  to.variables.push_back(one);
+  return true;
+}
+
+std::uint32_t count_number_variables() noexcept {
+  host_function_list& from = listed_host_functions();
+  std::lock_guard guard(from.mutex);
+  return static_cast<std::uint32_t>(from.variables.size());
+}
+
+number_variable number_variable_at(std::uint32_t index) noexcept {
+  host_function_list& from = listed_host_functions();
+  std::lock_guard guard(from.mutex);
+  return from.variables[index];
 }
 
 const host_function* host_function_at(std::uint32_t number) noexcept {

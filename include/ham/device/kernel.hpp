@@ -42,7 +42,8 @@ class hardware_link {
 class hardware_thread {
  public:
   /// `arrived`: the barrier of the grid, in memory of the device, zero at first.
-  __device__ explicit hardware_thread(std::uint64_t* arrived) noexcept : arrived_(arrived) {}
+  __device__ hardware_thread(const loop_parameters& with, std::uint64_t* arrived) noexcept
+      : messages_(with.messages), sent_(with.sent), arrived_(arrived) {}
 
   __device__ std::uint32_t block() const noexcept { return blockIdx.x; }
   __device__ bool leads_block() const noexcept { return threadIdx.x == 0; }
@@ -56,13 +57,15 @@ class hardware_thread {
   __device__ void worked() noexcept { pause_ns_ = min_pause_ns; }
   /// Each thread of the call writes the same.
   __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
-    this_call() = {row.runs_on, &stop, stamp, arrived_};
+    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_};
   }
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 
  private:
   static constexpr unsigned min_pause_ns = 20;
   static constexpr unsigned max_pause_ns = 1000;
+  outbox* messages_;
+  outbox_state* sent_;
   std::uint64_t* arrived_;
   unsigned pause_ns_ = min_pause_ns;
   hardware_link link_;
@@ -71,7 +74,7 @@ class hardware_thread {
 /// A template, so that sources which include this make one kernel of one program.
 template <int Version = 0>
 __global__ void resident_kernel(loop_parameters with, std::uint64_t* arrived) {
-  hardware_thread unit(arrived);
+  hardware_thread unit(with, arrived);
   resident_loop(with, unit);
 }
 

@@ -49,6 +49,20 @@ class host_function {
   const runner run_;
   std::uint32_t number_ = UINT32_MAX;
 };
+/// A variable of the device in which its code looks the number of such a function up; `symbol` stands for it on the
+/// host.
+struct number_variable {
+  const void* symbol;
+  const host_function* function;
+};
+/// Adds one. Drivers write the numbers while the kernel is absent (device_driver::upload). Always true. Any thread.
+bool enlist_number_variable(const number_variable& one);
+/// How many there are, and which. Any thread.
+[[nodiscard]] std::uint32_t count_number_variables() noexcept;
+[[nodiscard]] number_variable number_variable_at(std::uint32_t index) noexcept;
+/// In a variable that nobody has written to.
+inline constexpr std::uint32_t unknown_function = 0xfffffffe;
+
 /// The one of that number, or nullptr.
 [[nodiscard]] const host_function* host_function_at(std::uint32_t number) noexcept;
 

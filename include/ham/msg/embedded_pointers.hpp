@@ -30,10 +30,22 @@ inline constexpr std::size_t max_constant_object = 1024;
 /// Whether an object of Value can be made from bytes in a constant expression: not if there is a pointer, a reference
 /// or a union anywhere in it, also where the language does not tell the members (lambdas). Compilers add limits of
 /// their own (clang 14: bit-fields), so that only `true` says something for certain.
+#if defined(__CUDACC__)
+// nvcc 13 hands the operator below to the host's compiler without its parentheses.
+template <class Value>
+constexpr bool is_made(const Value&) {
+  return true;
+}
+template <class Value>
+concept made_of_bytes = requires {
+  typename std::bool_constant<is_made(__builtin_bit_cast(Value, object_bytes<sizeof(Value)>{}))>;
+};
+#else
 template <class Value>
 concept made_of_bytes = requires {
   typename std::bool_constant<(static_cast<void>(__builtin_bit_cast(Value, object_bytes<sizeof(Value)>{})), true)>;
 };
+#endif
 
 /// Nothing can be said of large classes, of those that there are no constants of, and of lambdas of which GCC 12 has
 /// forgotten that they are trivially copyable (is_copied_by_bytes).

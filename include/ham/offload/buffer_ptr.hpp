@@ -34,10 +34,17 @@ class buffer_ptr {
   buffer_ptr(Element* address, node_number node) noexcept
       : address_(reinterpret_cast<std::uintptr_t>(address)), tag_(detail::local_tag(address, node)), node_(node) {}
   /// buffer_ptr<Element> to buffer_ptr<const Element>.
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 554  // it heeds no requires-clause
+#endif
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr operator buffer_ptr<const Element>() const noexcept requires(!std::is_const_v<Element>) {
     return {address_, tag_, node_};
   }
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 
   /// The address as a pointer; may be dereferenced on node() only.
   [[nodiscard]] HAM_DEVICE Element* get() const noexcept {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ham/device/kernel.hpp"
+#include "ham/device/offloading.hpp"
 #include "ham/error.hpp"
 
 namespace ham::inline v0::transport::cuda {
@@ -98,6 +99,7 @@ class cuda_device final : public device_driver {
     staged_ = make_shared_memory<std::byte>(staging_area::bytes);
     staging_ = staging_area(staged_);
     states_ = make_device_memory<wire::block_state>(blocks_);
+    sent_ = make_device_memory<wire::outbox_state>(1);
     arrived_ = make_device_memory<std::uint64_t>(1);
   }
   /// The process owns the device and ends with it: nothing waits for the kernel here.
@@ -123,10 +125,15 @@ class cuda_device final : public device_driver {
     table_ = make_device_memory<wire::table_row>(std::max<std::size_t>(count, 1));
     check(cudaMemcpy(table_, rows.data(), rows.size() * sizeof rows[0], cudaMemcpyHostToDevice), "table of functions");
     functions_ = count;
+    for (std::uint32_t i = 0; i < wire::count_number_variables(); ++i) {
+      const wire::number_variable one = wire::number_variable_at(i);
+      const std::uint32_t number = one.function->number();
+      check(cudaMemcpyToSymbol(one.symbol, &number, sizeof number), "number of a function");
+    }
   }
 
   void launch() override {
-    wire::loop_parameters with{queues_, states_, table_, functions_};
+    wire::loop_parameters with{queues_, states_, table_, functions_, messages_, sent_};
     void* arguments[] = {&with, &arrived_};
     check(cudaLaunchKernel(kernel_, dim3(blocks_), dim3(threads_), arguments, 0, stream_), "launch");
   }
@@ -175,6 +182,7 @@ class cuda_device final : public device_driver {
   std::byte* staged_ = nullptr;
   staging_area staging_{nullptr};
   wire::block_state* states_ = nullptr;
+  wire::outbox_state* sent_ = nullptr;
   std::uint64_t* arrived_ = nullptr;
   wire::table_row* table_ = nullptr;
   std::uint32_t functions_ = 0;
