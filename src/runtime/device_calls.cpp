@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/backoff.hpp"
@@ -12,6 +11,7 @@
 #include "base/own_counters.hpp"
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
+#include "runtime/contexts.hpp"
 #include "runtime/device_messages.hpp"
 
 namespace ham::inline v0::detail {
@@ -24,12 +24,18 @@ using device_state = base::counter_head::device_state;
 /// The device of this process: it has one at most.
 std::atomic<device_calls*> of_process{nullptr};
 std::atomic<const engine*> node_of_process{nullptr};
-std::mutex end_mutex;  // who uses the device keeps it from ending
 
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
 
 }  // namespace
+
+std::mutex& device_calls::end_mutex() noexcept {
+  static constinit std::mutex one;
+  return one;
+}
+
+device_calls* device_calls::of_this_process() noexcept { return of_process.load(std::memory_order_relaxed); }
 
 device_calls* device_calls::of(const engine* at) noexcept {
   return node_of_process.load(std::memory_order_acquire) == at ? of_process.load(std::memory_order_relaxed) : nullptr;
@@ -46,7 +52,7 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
 device_calls::~device_calls() {
   node_of_process.store(nullptr, std::memory_order_release);
   {
-    std::lock_guard guard(end_mutex);
+    std::lock_guard guard(end_mutex());
     of_process.store(nullptr, std::memory_order_relaxed);
   }
   {
@@ -58,25 +64,34 @@ device_calls::~device_calls() {
 }
 
 void device_calls::submit(incoming_call& call, const device_request& what) {
-  const auto context = static_cast<std::uint32_t>(std::hash<void*>()(this_thread.context) >> 4U);
-  const auto one = std::make_shared<device_execution>(call, what, context);
+  const auto one = std::make_shared<device_execution>(call, what, contexts::current());
   bool sleeps = false;
   {
     std::lock_guard guard(mutex_);
-    if (!waiting_.empty() || !post(one, nullptr, &what)) {
+    if (!may_begin(*one) || !post(one, nullptr, &what)) {
       one->arguments.resize(what.size);
       what.write(one->arguments.data(), what.arguments);
       waiting_.push_back(one);
+      ++waiting_in(*one);
     }
     sleeps = waiting_.size() + in_queues_ == 1;
   }
   if (sleeps) work_.notify_one();
 }
 
-bool device_calls::has_room(const device_execution& one) const noexcept {
+std::size_t& device_calls::waiting_in(const device_execution& one) noexcept {
+  return one.of_grid() ? waiting_of_grid_ : queue_of(one).waiting;
+}
+
+/// Whether no call waits that goes before it.
+bool device_calls::may_begin(const device_execution& one) noexcept {
+  return one.of_grid() ? waiting_.empty() : waiting_of_grid_ == 0 && queue_of(one).waiting == 0;
+}
+
+bool device_calls::has_room(const device_execution& one) noexcept {
   if (one.function().number() >= uploaded_) return false;
   if (one.of_grid()) return std::ranges::none_of(queues_, &queue::full);
-  return !queues_[one.context() % queues_.size()].full();
+  return !queue_of(one).full();
 }
 
 /// Its arguments are in `arguments`, or `source` writes them. False: there is no room, or the device does not know the
@@ -109,11 +124,24 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
   return true;
 }
 
+/// Calls that wait for room in one queue do not hold up those for others; those of the grid hold up all behind them.
 bool device_calls::post_waiting() {
+  std::size_t left =
+      static_cast<std::size_t>(std::ranges::count_if(queues_, [](const queue& one) { return one.waiting; }));
+  for (queue& one : queues_) one.stuck = false;
   bool any = false;
-  while (!waiting_.empty() && post(waiting_.front(), waiting_.front()->arguments.data(), nullptr)) {
-    waiting_.pop_front();
-    any = true;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const shared_request one = *at;
+    const bool has_turn = one->of_grid() ? at == waiting_.begin() : !queue_of(*one).stuck;
+    if (has_turn && post(one, one->arguments.data(), nullptr)) {
+      --waiting_in(*one);
+      at = waiting_.erase(at);
+      any = true;
+      continue;
+    }
+    if (one->of_grid() || (has_turn && --left == 0)) break;
+    queue_of(*one).stuck = true;
+    ++at;
   }
   return any;
 }
@@ -269,32 +297,4 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
   ::_exit(1);
 }
 
-bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
-
-bool device_has(const device::detail::function_entry& function) {
-  const std::lock_guard guard(end_mutex);
-  const device_calls* const here = of_process.load(std::memory_order_relaxed);
-  return here == nullptr || here->has(function);
-}
-
-void run_on_device(incoming_call& call, const device_request& what) {
-  const std::lock_guard guard(end_mutex);  // threads of contexts may outlive the device
-  device_calls* const to = device_calls::of(call.at);
-  if (to == nullptr) throw call_error("the device of this node has ended with its job");
-  to->submit(call, what);
-}
-
 }  // namespace ham::detail
-
-namespace ham::inline v0::device::detail {
-
-void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
-  const std::lock_guard guard(ham::detail::end_mutex);
-  ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
-  const answer_status status = value == nullptr ? answer_status::failed : answer_status::value;
-  if (to != nullptr) to->answer(answer, status, value, size);
-}
-
-void fail_device(std::uint32_t answer) noexcept { answer_device(answer, nullptr, 0); }
-
-}  // namespace ham::device::detail
