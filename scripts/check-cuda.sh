@@ -11,10 +11,10 @@ fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 count=0
-for source in $(find "$root/src" "$root/tests/device" -name '*.cu' | sort); do
+for source in $(find "$root/src" "$root/tests/device" -name '*.cu' | sort) "$root"/examples/applications/device_*/main.cpp; do
   for architecture in sm_80 sm_90; do
     "$nvcc" -std=c++20 -arch=$architecture --expt-relaxed-constexpr -Werror all-warnings -I"$root/include" -I"$root/src" \
-      -c "$source" -o "$out/object.o"
+      -I"$root/examples/applications" -I"$root/examples/applications/conjugate_gradient" -x cu -c "$source" -o "$out/object.o"
     count=$((count + 1))
   done
 done
