@@ -103,7 +103,7 @@ HAM_DEVICE_FUNCTION(threads, grid)
 namespace {
 
 constexpr double enough = 1e-20;
-constexpr std::size_t most_threads = 65'536;
+constexpr std::size_t max_threads = 65'536;
 
 struct solution {
   outcome how{};
@@ -147,7 +147,7 @@ solution on_node(node_t node, const cg::csr_matrix& a, const std::vector<double>
   const auto column = sent_to(node, a.column);
   const auto value = sent_to(node, a.value);
   const offload::buffer<double> vectors{node, 5 * n};
-  const offload::buffer<double> parts{node, most_threads};
+  const offload::buffer<double> parts{node, max_threads};
   offload::put(b.data(), vectors.ptr(), n).get();
   solution result{{}, std::vector<double>(n)};
   const auto start = std::chrono::steady_clock::now();

@@ -81,7 +81,7 @@ HAM_DEVICE_FUNCTION(threads, grid)
 namespace {
 
 constexpr std::uint32_t iterations = 20;
-constexpr std::size_t most_threads = 65'536;
+constexpr std::size_t max_threads = 65'536;
 
 struct solution {
   double residual = 0;
@@ -105,7 +105,7 @@ solution on_node(node_t node, const himeno::extents& grid) {
   begin.initialise();
   const std::size_t points = begin.p().size();
   const offload::buffer<float> fields{node, (coefficients + 2) * points};
-  const offload::buffer<double> parts{node, most_threads};
+  const offload::buffer<double> parts{node, max_threads};
   const auto at = [&](std::size_t which) { return fields.ptr() + static_cast<std::ptrdiff_t>(which * points); };
   for (std::uint32_t which = 0; which < coefficients; ++which)
     offload::put(begin.coefficient(which).data(), at(which), points).get();
