@@ -49,8 +49,7 @@ class host_function {
   const runner run_;
   std::uint32_t number_ = UINT32_MAX;
 };
-/// A variable of the device in which its code looks the number of such a function up; `symbol` stands for it on the
-/// host.
+/// A variable of the device that holds the number of such a function for its code; `symbol` stands for it on the host.
 struct number_variable {
   const void* symbol;
   const host_function* function;
