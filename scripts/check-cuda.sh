@@ -42,6 +42,13 @@ for source in $(find "$root/src" "$root/tests/device" "$root/benchmarks/gpu" -na
   "$nvcc" $flags -c "$source" -o "$out/device_$(basename "$source" .cu).o"
   count=$((count + 1))
 done
+# Sources that are for both compilers.
+for source in "$root"/examples/applications/device_*/main.cpp; do
+  # shellcheck disable=SC2086
+  "$nvcc" $flags -I"$root/examples/applications" -I"$root/examples/applications/conjugate_gradient" -x cu -c "$source" \
+    -o "$out/example_$(basename "$(dirname "$source")").o"
+  count=$((count + 1))
+done
 # Device code of several sources, linked; what the library has is not there.
 # shellcheck disable=SC2086
 "$nvcc" $flags -dlink "$out"/device_*.o -o "$out/linked.o"

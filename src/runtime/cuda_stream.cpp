@@ -1,4 +1,6 @@
 // ham::cuda::stream().
+#include <mutex>
+
 #include "core/thread_state.hpp"
 #include "ham/cuda.hpp"
 #include "ham/error.hpp"
@@ -7,6 +9,7 @@
 namespace ham::inline v0::cuda {
 
 CUstream_st* stream() {
+  const std::lock_guard guard(detail::device_calls::end_mutex());  // threads of contexts may outlive the device
   const detail::device_calls* const here = detail::device_calls::of(detail::current_or_null());
   void* const found = here == nullptr ? nullptr : here->stream_here();
   if (found == nullptr) {

@@ -3,26 +3,27 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/own_counters.hpp"
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
+#include "runtime/contexts.hpp"
 #include "runtime/device_messages.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
 
-using transport::residency;
 namespace wire = device::detail;
+using transport::residency;
+using device_state = base::counter_head::device_state;
 
 /// The device of this process: it has one at most.
 std::atomic<device_calls*> of_process{nullptr};
 std::atomic<const engine*> node_of_process{nullptr};
-std::mutex end_mutex;  // who uses the device keeps it from ending
 
 /// Where it has failed, for people: a device with several blocks executes several functions.
 std::string in_one_of(std::vector<std::string> names) {
@@ -40,6 +41,13 @@ constexpr std::int64_t last_answers_ns = 20'000'000;
 
 }  // namespace
 
+std::mutex& device_calls::end_mutex() noexcept {
+  static constinit std::mutex one;
+  return one;
+}
+
+device_calls* device_calls::of_this_process() noexcept { return of_process.load(std::memory_order_relaxed); }
+
 device_calls* device_calls::of(const engine* at) noexcept {
   return node_of_process.load(std::memory_order_acquire) == at ? of_process.load(std::memory_order_relaxed) : nullptr;
 }
@@ -49,6 +57,7 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
   transport::device_description what = driver_->description();
   at.own.about.set_device(
       {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
+  at_.counters.note_device(device_state::idle);
   thread_ = base::start_thread([this] { run(); });
   of_process.store(this, std::memory_order_relaxed);
   node_of_process.store(&at, std::memory_order_release);
@@ -57,7 +66,7 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
 device_calls::~device_calls() {
   node_of_process.store(nullptr, std::memory_order_release);
   {
-    std::lock_guard guard(end_mutex);
+    std::lock_guard guard(end_mutex());
     of_process.store(nullptr, std::memory_order_relaxed);
   }
   {
@@ -68,7 +77,8 @@ device_calls::~device_calls() {
   thread_.join();
 }
 
-/// Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
+/// The manifest tells it to other nodes; this is for calls of the node itself, and for what the manifest did not have
+/// yet. Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
 void device_calls::throw_no_version(const device_execution& call) const {
   throw call_error(
       call.name() + " cannot run on the device of node " + std::to_string(at_.self()) +
@@ -77,16 +87,16 @@ void device_calls::throw_no_version(const device_execution& call) const {
 }
 
 void device_calls::submit(incoming_call& call, const device_request& what) {
-  const auto context = static_cast<std::uint32_t>(std::hash<void*>()(this_thread.context) >> 4U);
-  const auto one = std::make_shared<device_execution>(call, what, context);
-  if (!driver_->has(*what.function)) throw_no_version(*one);
+  const auto one = std::make_shared<device_execution>(call, what, contexts::current());
+  if (!has(*what.function)) throw_no_version(*one);
   bool sleeps = false;
   {
     std::lock_guard guard(mutex_);
-    if (!waiting_.empty() || !post(one, nullptr, &what)) {
+    if (!may_begin(*one) || !post(one, nullptr, &what)) {
       one->arguments.resize(what.size);
       what.write(one->arguments.data(), what.arguments);
       waiting_.push_back(one);
+      ++waiting_in(*one);
     }
     sleeps = waiting_.size() + in_queues_ == 1;
   }
@@ -95,10 +105,19 @@ void device_calls::submit(incoming_call& call, const device_request& what) {
 
 void* device_calls::stream_here() const noexcept { return driver_->stream_of(this_thread.context); }
 
-bool device_calls::has_room(const device_execution& one) const noexcept {
+std::size_t& device_calls::waiting_in(const device_execution& one) noexcept {
+  return one.of_grid() ? waiting_of_grid_ : queue_of(one).waiting;
+}
+
+/// Whether no call waits that goes before it.
+bool device_calls::may_begin(const device_execution& one) noexcept {
+  return one.of_grid() ? waiting_.empty() : waiting_of_grid_ == 0 && queue_of(one).waiting == 0;
+}
+
+bool device_calls::has_room(const device_execution& one) noexcept {
   if (one.function().number() >= uploaded_) return false;
   if (one.of_grid()) return std::ranges::none_of(queues_, &queue::full);
-  return !queues_[one.context() % queues_.size()].full();
+  return !queue_of(one).full();
 }
 
 /// Its arguments are in `arguments`, or `source` writes them. False: there is no room, or the device does not know the
@@ -131,11 +150,24 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
   return true;
 }
 
+/// Calls that wait for room in one queue do not hold up those for others; those of the grid hold up all behind them.
 bool device_calls::post_waiting() {
+  std::size_t left =
+      static_cast<std::size_t>(std::ranges::count_if(queues_, [](const queue& one) { return one.waiting; }));
+  for (queue& one : queues_) one.stuck = false;
   bool any = false;
-  while (!waiting_.empty() && post(waiting_.front(), waiting_.front()->arguments.data(), nullptr)) {
-    waiting_.pop_front();
-    any = true;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const shared_request one = *at;
+    const bool has_turn = one->of_grid() ? at == waiting_.begin() : !queue_of(*one).stuck;
+    if (has_turn && post(one, one->arguments.data(), nullptr)) {
+      --waiting_in(*one);
+      at = waiting_.erase(at);
+      any = true;
+      continue;
+    }
+    if (one->of_grid() || (has_turn && --left == 0)) break;
+    queue_of(*one).stuck = true;
+    ++at;
   }
   return any;
 }
@@ -157,6 +189,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
       busy_ns_ = base::now_ns();
       if (one->staged != 0) driver_->unstage(one->staged);
       lock.unlock();
+      at_.counters.count_device_call();
       one->answer();
       one.reset();
       lock.lock();
@@ -207,6 +240,8 @@ void device_calls::launch() {
   leaving_ = false;
   busy_ns_ = base::now_ns();
   driver_->launch();
+  at_.counters.note_device(device_state::resident);
+  at_.counters.count_device_launch();
 }
 
 /// The device may refuse the kernel, and nothing else is to be had of it then.
@@ -240,6 +275,7 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
   switch (driver_->state()) {
     case residency::failed: end_process(lock, driver_->failure());
     case residency::absent:
+      at_.counters.note_device(device_state::idle);
       if (has_calls)
         launch_or_end(lock);
       else if (is_quiet())
@@ -299,29 +335,4 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
   ::_exit(1);
 }
 
-bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
-
-void run_on_device(incoming_call& call, const device_request& what) {
-  const std::lock_guard guard(end_mutex);  // threads of contexts may outlive the device
-  device_calls* const to = device_calls::of(call.at);
-  if (to == nullptr) throw call_error("the device of this node has ended with its job");
-  to->submit(call, what);
-}
-
 }  // namespace ham::detail
-
-namespace ham::inline v0::device::detail {
-
-void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
-  const std::lock_guard guard(ham::detail::end_mutex);
-  ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
-  if (to != nullptr) to->answer(answer, answer_status::value, value, size);
-}
-
-void fail_device(std::uint32_t answer) noexcept {
-  const std::lock_guard guard(ham::detail::end_mutex);
-  ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
-  if (to != nullptr) to->answer(answer, answer_status::failed, nullptr, 0);
-}
-
-}  // namespace ham::device::detail

@@ -12,8 +12,9 @@ struct device_code {
   const void* kernel;
   /// How many blocks of so many threads one processor of the GPU holds at once.
   int (*count_blocks)(const void* kernel, int threads, int& blocks);
-  /// What is in a variable of the device.
+  /// What is in a variable of the device, and what is to be in it. While the kernel is absent.
   int (*read_variable)(const void* symbol, void* to, std::size_t size);
+  int (*write_variable)(const void* symbol, const void* from, std::size_t size);
   /// Starts the kernel behind what is in the vendor's stream; does not wait.
   int (*launch)(const void* kernel, unsigned blocks, unsigned threads, void** arguments, void* stream);
 };

@@ -55,7 +55,8 @@ class hardware_link {
 class hardware_thread {
  public:
   /// `arrived`: the barrier of the grid, in memory of the device, zero at first.
-  __device__ explicit hardware_thread(std::uint64_t* arrived) noexcept : arrived_(arrived) {}
+  __device__ hardware_thread(const loop_parameters& with, std::uint64_t* arrived) noexcept
+      : messages_(with.messages), sent_(with.sent), arrived_(arrived) {}
 
   __device__ std::uint32_t block() const noexcept { return blockIdx.x; }
   __device__ bool leads_block() const noexcept { return threadIdx.x == 0; }
@@ -69,13 +70,15 @@ class hardware_thread {
   __device__ void worked() noexcept { pause_ns_ = min_pause_ns; }
   /// Each thread of the call writes the same.
   __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
-    this_call() = {row.runs_on, &stop, stamp, arrived_};
+    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_};
   }
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 
  private:
   static constexpr unsigned min_pause_ns = 20;
   static constexpr unsigned max_pause_ns = 1000;
+  outbox* messages_;
+  outbox_state* sent_;
   std::uint64_t* arrived_;
   unsigned pause_ns_ = min_pause_ns;
   hardware_link link_;
@@ -84,7 +87,7 @@ class hardware_thread {
 /// A template, so that sources which include this make one kernel of one program.
 template <int Version = 0>
 __global__ void resident_kernel(loop_parameters with, std::uint64_t* arrived) {
-  hardware_thread unit(arrived);
+  hardware_thread unit(with, arrived);
   resident_loop(with, unit);
 }
 
@@ -94,11 +97,14 @@ inline int count_blocks(const void* kernel, int threads, int& blocks) {
 inline int read_variable(const void* symbol, void* to, std::size_t size) {
   return cudaMemcpyFromSymbol(to, symbol, size);
 }
+inline int write_variable(const void* symbol, const void* from, std::size_t size) {
+  return cudaMemcpyToSymbol(symbol, from, size);
+}
 inline int launch_kernel(const void* kernel, unsigned blocks, unsigned threads, void** arguments, void* stream) {
   return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, static_cast<cudaStream_t>(stream));
 }
 inline const device_code own_device_code{reinterpret_cast<const void*>(&resident_kernel<>), &count_blocks,
-                                         &read_variable, &launch_kernel};
+                                         &read_variable, &write_variable, &launch_kernel};
 inline const bool device_code_enlisted = enlist_device_code(own_device_code);
 
 #endif

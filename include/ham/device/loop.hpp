@@ -42,6 +42,8 @@ struct loop_parameters {
   block_state* blocks;     ///< one per block
   const table_row* table;  ///< memory of the device
   std::uint32_t functions;
+  outbox* messages = nullptr;    ///< memory of the host; nullptr: calls of `Unit` know it
+  outbox_state* sent = nullptr;  ///< memory of the device
 };
 
 /// The part of one thread in the call of its block.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ham/device/device_code.hpp"
+#include "ham/device/offloading.hpp"
 #include "transport/device.hpp"
 #include "transport/factory.hpp"
 
@@ -14,6 +15,9 @@ namespace ham::inline v0::transport::cuda {
 struct gpu_program {
   const device::detail::device_code* code;  ///< nullptr: none; then device functions are refused
   const device::detail::function_entry& (*function_at)(std::uint32_t number);
+  // Variables of the device for the numbers of functions of the host.
+  std::uint32_t (*count_number_variables)();
+  device::detail::number_variable (*number_variable_at)(std::uint32_t index);
 };
 
 /// What of a GPU the resident kernel takes.
@@ -33,7 +37,7 @@ class driver_module {
 };
 
 /// Changes when anything changes that a module and the library share.
-inline constexpr std::uint32_t driver_interface = 1;
+inline constexpr std::uint32_t driver_interface = 2;
 
 /// The function that the module exports under the name "ham_gpu_module". nullptr: another interface than asked for.
 using driver_module_entry = driver_module* (*)(std::uint32_t interface_version);

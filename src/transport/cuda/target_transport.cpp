@@ -21,7 +21,8 @@ std::unique_ptr<device_driver> open_device(const invitation& from) {
   if (of.gpu == geometry::emulated) return std::make_unique<emulated_device>(of);
   try {
     return load_driver_module().open({of.blocks, of.warps * of.lanes},
-                                     {device::detail::device_code_of_process(), &device::detail::function_at});
+                                     {device::detail::device_code_of_process(), &device::detail::function_at,
+                                      &device::detail::count_number_variables, &device::detail::number_variable_at});
   } catch (const config_error& problem) {
     decline(from.control.get(), "its GPU " + std::to_string(of.gpu) + " cannot be used: " + problem.what());
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ham/device/offloading.hpp"
+#include "ham/msg/presence.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
 namespace ham::inline v0::device::detail {
@@ -96,8 +97,12 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct cal
 
   [[nodiscard]] static msg::handler_entry& entry() noexcept {
     static_cast<void>(declared::entry());
+    static_cast<void>(static_cast<const void*>(&presence_set));
     return msg::handler_registrar<call_message>::entry();
   }
+
+  static inline const bool presence_set =
+      msg::set_presence(msg::handler_registrar<call_message>::entry(), [] { return device_has(declared::entry()); });
 
   [[nodiscard]] static constexpr std::size_t size(const callable&, const Params&... values) {
     return (std::size_t{0} + ... + msg::encoded_size(values));

@@ -61,6 +61,7 @@ class cuda_device final : public device_driver {
     messages_ = make_shared_memory<wire::outbox>(1);
     staging_ = staging_area(make_shared_memory<std::byte>(staged_bytes), staged_bytes);
     states_ = make_device_memory<wire::block_state>(blocks_);
+    sent_ = make_device_memory<wire::outbox_state>(1);
     arrived_ = make_device_memory<std::uint64_t>(1);
   }
   /// The process owns the device and ends with it: nothing waits for the kernel here.
@@ -82,6 +83,7 @@ class cuda_device final : public device_driver {
       rows.back().body = nullptr;
       if (has(one)) check_code(program_.code->read_variable(one.symbol(), &rows.back().body, sizeof rows.back().body));
     }
+    write_numbers();
     check(cudaFree(table_), "the table of functions");
     table_ = nullptr;
     if (rows.empty()) return;
@@ -93,7 +95,7 @@ class cuda_device final : public device_driver {
 
   void launch() override {
     if (program_.code == nullptr) throw config_error("this program has no code for GPUs");
-    wire::loop_parameters with{queues_, states_, table_, functions_};
+    wire::loop_parameters with{queues_, states_, table_, functions_, messages_, sent_};
     std::array<void*, 2> arguments{&with, &arrived_};
     check_code(program_.code->launch(program_.code->kernel, blocks_, threads_, arguments.data(), stream_));
   }
@@ -131,6 +133,17 @@ class cuda_device final : public device_driver {
  private:
   static void check_code(int error) { check(static_cast<cudaError_t>(error), "the application's code for GPUs"); }
 
+  /// Of the functions of the host, which device code sends with its messages.
+  void write_numbers() const {
+    if (program_.code == nullptr) return;
+    const std::uint32_t count = program_.count_number_variables();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const wire::number_variable one = program_.number_variable_at(i);
+      const std::uint32_t number = one.function->number();
+      check_code(program_.code->write_variable(one.symbol, &number, sizeof number));
+    }
+  }
+
   /// A block that does not fit would wait for one that never ends.
   [[nodiscard]] std::uint32_t fitting_blocks(kernel_size size) const {
     constexpr std::uint32_t usual = 4;
@@ -154,6 +167,7 @@ class cuda_device final : public device_driver {
   wire::outbox* messages_ = nullptr;
   staging_area staging_{nullptr, 0};
   wire::block_state* states_ = nullptr;
+  wire::outbox_state* sent_ = nullptr;
   std::uint64_t* arrived_ = nullptr;
   wire::table_row* table_ = nullptr;
   std::uint32_t functions_ = 0;
