@@ -1,6 +1,7 @@
 // Blocks of rows in memory of other nodes: row by row where an access is a copy, else packed into messages.
 #include "ham/offload/block.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,9 @@
 
 #include "ham/offload/call.hpp"
 #include "runtime/always_runs.hpp"
+#include "runtime/device_accesses.hpp"
+#include "runtime/device_copies.hpp"
+#include "runtime/device_heap.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/local_memory.hpp"
 #include "runtime/memory_access.hpp"
@@ -18,6 +22,8 @@
 
 namespace ham::inline v0::offload::detail {
 namespace {
+
+using ham::detail::device_rows;
 
 /// Rows are packed into messages of this size: packing is pipelined with sending, and no message is so large that its
 /// memory comes from the kernel each time (over tcp three times as fast as 1 MiB at once).
@@ -37,8 +43,6 @@ void check_rows(const char* whose, std::size_t rows, std::size_t row_bytes, std:
   }
   if (row_bytes > SIZE_MAX - product(rows - 1, pitch)) throw_too_large(rows, pitch);
 }
-
-block_rows one_row(std::size_t bytes) { return {1, bytes, bytes, bytes}; }
 
 /// Rows that follow each other on both sides become one.
 block_rows checked(const block_rows& what) {
@@ -75,6 +79,30 @@ void unpack(const row_layout& rows, std::byte* local, std::size_t from, std::spa
   });
 }
 
+/// Packed bytes of a block, from `from` on, into memory of this node and out of it, which has been checked.
+void store_packed(engine& at, raw_buffer to, const row_layout& rows, std::size_t from,
+                  std::span<const std::byte> packed) {
+  if (at.memory.device() != nullptr && to.tag != 0) {
+    at.memory.device()->store_now({to.address, rows.row_bytes, rows.remote_pitch, from}, packed.data(), packed.size());
+    return;
+  }
+  rows.for_each_run(from, packed.size(), [&](std::size_t place, std::size_t there, std::size_t run) {
+    store_checked(at, {to.address + there, to.tag}, packed.data() + (place - from), run);
+    return true;
+  });
+}
+void load_packed(engine& at, raw_buffer where, const row_layout& rows, std::size_t from, std::span<std::byte> packed) {
+  if (at.memory.device() != nullptr && where.tag != 0) {
+    at.memory.device()->load_now({where.address, rows.row_bytes, rows.remote_pitch, from}, packed.data(),
+                                 packed.size());
+    return;
+  }
+  rows.for_each_run(from, packed.size(), [&](std::size_t place, std::size_t there, std::size_t run) {
+    load_checked(at, {where.address + there, where.tag}, packed.data() + (place - from), run);
+    return true;
+  });
+}
+
 // ---- executed by the owner of the memory
 
 /// A part of a block in this node's memory, as a message names it.
@@ -84,10 +112,8 @@ struct far_rows {
   std::uint64_t from;  ///< of the packed bytes
 };
 
-/// Calls access(memory, place in the packed bytes, count) for each run, once the whole part is known to be allowed.
-template <class Access>
-void for_each_run_here(const far_rows& what, std::size_t count, Access access) {
-  engine& at = current();
+/// Throws ham::buffer_error unless the whole part is allowed.
+void check_part_here(engine& at, const far_rows& what, std::size_t count) {
   const raw_buffer begin{what.address, what.tag};
   const auto wrong = [&](const char* why) { refuse(why, at.self(), begin, count); };
   if (count == 0) return;
@@ -100,35 +126,66 @@ void for_each_run_here(const far_rows& what, std::size_t count, Access access) {
       __builtin_add_overflow(last, what.address, &last)) {
     wrong("outside of the allocation");
   }
-  const row_layout rows{what.row_bytes, what.row_bytes, what.pitch};
-  if (what.tag != 0) {
-    const std::uint64_t first = what.address + what.from / what.row_bytes * what.pitch + what.from % what.row_bytes;
-    check_local(at, {first, what.tag}, last - first);
-  }
-  rows.for_each_run(what.from, count, [&](std::size_t packed, std::size_t there, std::size_t run) {
-    access(at, raw_buffer{what.address + there, what.tag}, packed - what.from, run);
-    return true;
-  });
+  if (what.tag == 0) return;
+  const std::uint64_t first = what.address + what.from / what.row_bytes * what.pitch + what.from % what.row_bytes;
+  check_local(at, {first, what.tag}, last - first);
 }
 
 void store_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch, std::uint64_t row_bytes,
                      std::uint64_t from, std::span<const std::byte> packed) {
-  for_each_run_here({address, tag, pitch, row_bytes, from}, packed.size(),
-                    [&](engine& at, raw_buffer to, std::size_t place, std::size_t run) {
-                      store_checked(at, to, packed.data() + place, run);
-                    });
+  engine& at = current();
+  check_part_here(at, {address, tag, pitch, row_bytes, from}, packed.size());
+  store_packed(at, {address, tag}, {row_bytes, row_bytes, pitch}, from, packed);
 }
 
 std::vector<std::byte> load_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch,
                                       std::uint64_t row_bytes, std::uint64_t from, std::uint64_t bytes) {
-  if (bytes > piece_bytes) refuse("more than one piece at once", current().self(), {address, tag}, bytes);
+  engine& at = current();
+  if (bytes > piece_bytes) refuse("more than one piece at once", at.self(), {address, tag}, bytes);
   std::vector<std::byte> packed(bytes);
-  for_each_run_here({address, tag, pitch, row_bytes, from}, bytes,
-                    [&](engine& at, raw_buffer where, std::size_t place, std::size_t run) {
-                      load_checked(at, where, packed.data() + place, run);
-                    });
+  check_part_here(at, {address, tag, pitch, row_bytes, from}, bytes);
+  load_packed(at, {address, tag}, {row_bytes, row_bytes, pitch}, from, packed);
   return packed;
 }
+
+/// What these two do where memory is a device's.
+[[nodiscard]] far_rows read_part(msg::reader& from) {
+  far_rows part{};
+  for (std::uint64_t* const one : {&part.address, &part.tag, &part.pitch, &part.row_bytes, &part.from})
+    *one = msg::decode<std::uint64_t>(from);
+  return part;
+}
+[[nodiscard]] device_rows rows_on_device(const far_rows& part) noexcept {
+  return {part.address, part.row_bytes, part.pitch, part.from};
+}
+template <class>
+struct store_rows_on_device {
+  [[nodiscard]] static bool take(incoming_call& call) {
+    msg::reader from(call.payload);
+    const far_rows part = read_part(from);
+    const auto packed = msg::decode<std::span<const std::byte>>(from);
+    from.expect_end();
+    if (part.tag == 0) return false;
+    call.decoded = true;
+    check_part_here(*call.at, part, packed.get().size());
+    return ham::detail::store_later(call, rows_on_device(part), packed);
+  }
+};
+template <class>
+struct load_rows_on_device {
+  [[nodiscard]] static bool take(incoming_call& call) {
+    msg::reader from(call.payload);
+    const far_rows part = read_part(from);
+    const auto bytes = msg::decode<std::uint64_t>(from);
+    from.expect_end();
+    if (part.tag == 0) return false;
+    call.decoded = true;
+    check_part_here(*call.at, part, bytes);
+    return ham::detail::load_later(call, rows_on_device(part), bytes);
+  }
+};
+constexpr auto storing_rows = with_policy<store_rows_on_device>(fn<&store_rows_here>);
+constexpr auto loading_rows = with_policy<load_rows_on_device>(fn<&load_rows_here>);
 
 /// The part of a copy that the owner of the source executes. `shape`: the members of block_rows.
 void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to,
@@ -155,10 +212,29 @@ void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_n
 
 // ---- put and get
 
+/// Through packed bytes, so that a row costs no copy of its own.
+void move_rows_of_device(ham::detail::device_heap& device, const one_sided& what) {
+  for (std::size_t done = 0; done < what.bytes; done += piece_bytes) {
+    const std::size_t piece = std::min(piece_bytes, what.bytes - done);
+    const device_rows there{what.there.address, what.rows.row_bytes, what.rows.remote_pitch, done};
+    if (what.which == one_sided::direction::put) {
+      device.store_now(there, pack(what.rows, what.local, done, piece).data(), piece);
+    } else {
+      std::vector<std::byte> packed(piece);
+      device.load_now(there, packed.data(), piece);
+      unpack(what.rows, what.local, done, packed);
+    }
+  }
+}
+
 /// By this process itself, as transfer() wants it.
 void move_own_rows(engine& at, const one_sided& what) {
   const bool put = what.which == one_sided::direction::put;
   if (what.there.tag != 0) check_local(at, what.there, what.rows.remote_extent(what.bytes));
+  if (at.memory.device() != nullptr && what.there.tag != 0) {
+    move_rows_of_device(*at.memory.device(), what);
+    return;
+  }
   what.rows.for_each_run(0, what.bytes, [&](std::size_t here, std::size_t there, std::size_t run) {
     const raw_buffer own{what.there.address + there, what.there.tag};
     if (put)
@@ -169,8 +245,7 @@ void move_own_rows(engine& at, const one_sided& what) {
   });
 }
 
-[[maybe_unused]] const bool always_run =
-    ham::detail::always_run(fn<&store_rows_here>, fn<&load_rows_here>, fn<&copy_rows_from_here>);
+[[maybe_unused]] const bool always_run = ham::detail::always_run(storing_rows, loading_rows, fn<&copy_rows_from_here>);
 
 }  // namespace
 
@@ -196,7 +271,7 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
         [&](std::size_t done, std::size_t piece) {
           std::vector<std::byte> packed = pack(rows, source, done, piece);
           swap_bytes(packed.data(), packed.size(), swapped);
-          return async(messages_to(at, node, how), fn<&store_rows_here>, to.address, to.tag,
+          return async(messages_to(at, node, how), storing_rows, to.address, to.tag,
                        static_cast<std::uint64_t>(what.target_pitch), static_cast<std::uint64_t>(what.row_bytes),
                        static_cast<std::uint64_t>(done), std::span<const std::byte>(packed));
         });
@@ -215,7 +290,7 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
     return transfer(
         at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
         [&](std::size_t done, std::size_t piece) {
-          return async(messages_to(at, node, how), fn<&load_rows_here>, from.address, from.tag,
+          return async(messages_to(at, node, how), loading_rows, from.address, from.tag,
                        static_cast<std::uint64_t>(what.source_pitch), static_cast<std::uint64_t>(what.row_bytes),
                        static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(piece))
               .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
@@ -234,12 +309,20 @@ future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_
   if (from_node == at.self() && from.tag != 0) {
     return begun_or_failed(at, to_node, [&] {
       check_local(at, from, rows.local_extent(bytes));
+      if (at.memory.device() != nullptr) {
+        copy_from_device(at, from, to_node, to, what, of, how);
+        return ready_or_failed(at, operation::copy, to_node, [] {});
+      }
       return put_rows(at, pointer_to(from), to_node, to, what, of, how);
     });
   }
   if (to_node == at.self() && to.tag != 0) {
     return begun_or_failed(at, from_node, [&] {
       check_local(at, to, rows.remote_extent(bytes));
+      if (at.memory.device() != nullptr) {
+        copy_to_device(at, from_node, from, to, what, of, how);
+        return ready_or_failed(at, operation::copy, from_node, [] {});
+      }
       return get_rows(at, from_node, from, pointer_to(to), what, of, how);
     });
   }
