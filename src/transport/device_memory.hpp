@@ -42,8 +42,8 @@ class device_memory {
   [[nodiscard]] virtual std::span<std::byte> staging() noexcept = 0;
 
   // ---- one thread at a time. The caller has checked that all addresses lie in the arena.
-  /// Each begins a copy and gives its number: 1, 2, 3, ... They are done in this order, one after the other. What cannot
-  /// be begun is a failure().
+  /// Each begins a copy and gives its number: 1, 2, 3, ... They are done in this order, one after the other. What
+  /// cannot be begun is a failure().
   virtual std::uint64_t start(const device_copy& what) noexcept = 0;
   /// From the device to itself; the two do not overlap.
   virtual std::uint64_t start_within(std::uint64_t to, std::uint64_t from, std::size_t bytes) noexcept = 0;

@@ -6,6 +6,12 @@
 
 namespace ham::inline v0::transport::cuda {
 
+/// Where a node with an emulated device allocates.
+enum class memory_kind : std::uint32_t {
+  device,  ///< memory of the device, which its process alone has
+  shared,  ///< memory of the process, which its host maps
+};
+
 /// Fixed-width fields: it travels to targets.
 struct geometry {
   /// HAM_CUDA_LINGER says it, on the host.
@@ -18,6 +24,10 @@ struct geometry {
   std::int64_t write_ns = 0;                   ///< until a write over the link has arrived
   std::int64_t linger_ns = linger_of_setting;  ///< how long the resident kernel stays without a call
   std::int64_t watchdog_ns = 10'000'000'000;   ///< for a function to end that has been asked to stop; 0: for ever
+
+  memory_kind memory = memory_kind::device;
+  std::uint64_t arena_bytes = std::uint64_t{1} << 30;  ///< of the device's memory
+  std::int64_t bandwidth_mb_s = 0;  ///< of copies over the link, in 10^6 bytes per second; 0: no limit
 
   [[nodiscard]] bool sane() const noexcept;
 };

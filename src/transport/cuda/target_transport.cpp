@@ -6,6 +6,7 @@
 #include "transport/common/joining.hpp"
 #include "transport/common/mapped_memory.hpp"
 #include "transport/cuda/emulated_device.hpp"
+#include "transport/cuda/emulated_memory.hpp"
 
 namespace ham::inline v0::transport::cuda {
 namespace {
@@ -70,6 +71,11 @@ void target_transport::shutdown() noexcept {
 std::unique_ptr<device_driver> target_transport::take_device() {
   if (!std::exchange(has_device_, false)) return nullptr;
   return std::make_unique<emulated_device>(invitation_.said.device);
+}
+
+std::unique_ptr<device_memory> target_transport::take_memory() {
+  if (invitation_.said.device.memory != memory_kind::device) return nullptr;
+  return std::make_unique<emulated_memory>(invitation_.said.device);
 }
 
 }  // namespace ham::transport::cuda

@@ -41,6 +41,7 @@ class target_transport final : private bell_page, public ring_transport, public 
   void shutdown() noexcept override;
 
   [[nodiscard]] std::unique_ptr<device_driver> take_device() override;
+  [[nodiscard]] std::unique_ptr<device_memory> take_memory() override;
   [[nodiscard]] limits device_limits() const noexcept override {
     return {invitation_.said.device.linger_ns, invitation_.said.device.watchdog_ns};
   }
