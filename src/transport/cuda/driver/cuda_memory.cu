@@ -22,9 +22,7 @@ void check_memory(cudaError_t result, const std::string& what) {
                      "); look at nvidia-smi, ask for less of it, or raise the limit of locked memory, ulimit -l");
 }
 
-void* address_in(std::uint64_t device) noexcept {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(device));
-}
+void* address_in(std::uint64_t device) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(device)); }
 
 class cuda_memory final : public device_memory {
  public:
