@@ -28,7 +28,7 @@ TEST(device_rows, without_gaps_are_one_copy) {
   }
 }
 
-TEST(device_rows, are_at_most_three_copies_which_bring_every_byte_to_its_place) {
+TEST(device_rows, are_up_to_three_copies_which_bring_every_byte_to_its_place) {
   constexpr std::size_t row_bytes = 5;
   constexpr std::size_t pitch = 8;
   constexpr std::size_t all = 6 * row_bytes;
