@@ -228,9 +228,9 @@ TEST(memory_of_a_device, has_the_bytes_that_a_call_has_brought) {
   const runtime rt(nodes("cuda-emulated:1/write=50000"));
   const auto sent = counted(3000);
   const offload::buffer<std::uint32_t> there(1, 3000);
-  auto result =
-      offload::put(sent.data(), there.ptr(), sent.size(),
-                   offload::then_call(fn<&total>, offload::buffer_ptr<const std::uint32_t>(there.ptr()), sent.size()));
+  auto result = offload::put(
+      sent.data(), there.ptr(), sent.size(),
+      offload::then_call(fn<&reads_by_get>, offload::buffer_ptr<const std::uint32_t>(there.ptr()), sent.size()));
   EXPECT_EQ(result.get(), 3000U * 3001 / 2);
 }
 
