@@ -44,6 +44,7 @@ EXCEPTIONS = {
     "src/transport/cuda/device_factory": "what both factories have: tests/transport/cuda/factory_test.cpp",
     "src/runtime/forks": "is about other processes: tests/multiprocess/fork_test.cpp",
     "src/runtime/output": "is about what targets print: tests/multiprocess/output_test.cpp",
+    "src/transport/device_memory": "an interface: tests/transport/cuda/emulated_memory_test.cpp",
     "src/transport/device": "an interface: tests/transport/cuda/emulated_device_test.cpp",
     "src/transport/factory": "an interface: tests/compose/transports_test.cpp asks every factory",
     "src/transport/in_process": "an interface: tests/transport/loopback/factory_test.cpp",

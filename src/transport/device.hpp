@@ -14,6 +14,7 @@
 #include "ham/device/function.hpp"
 #include "ham/device/mailbox.hpp"
 #include "ham/device/outbox.hpp"
+#include "transport/device_memory.hpp"
 
 namespace ham::inline v0::transport {
 
@@ -79,6 +80,9 @@ class device_owner {
  public:
   /// The device. Called once; empty if it was called before.
   [[nodiscard]] virtual std::unique_ptr<device_driver> take_device() = 0;
+  /// The memory of the device, before take_device; called once. nullptr: what the node allocates is memory of the
+  /// process, which the device reaches. Throws ham::config_error.
+  [[nodiscard]] virtual std::unique_ptr<device_memory> take_memory() { return nullptr; }
   /// How long the resident kernel stays without a call, and a function may go on that has been asked to stop (0: for
   /// ever).
   struct limits {

@@ -34,6 +34,9 @@ class driver_module {
   [[nodiscard]] virtual availability probe() const = 0;
   /// The first GPU that this process sees. The process uses it from then on. Throws ham::config_error.
   [[nodiscard]] virtual std::unique_ptr<device_driver> open(kernel_size size, gpu_program program) = 0;
+  /// Its memory, after open() and before the kernel is first launched: so many bytes, or nine tenths of what is free
+  /// (0). Throws ham::config_error.
+  [[nodiscard]] virtual std::unique_ptr<device_memory> open_memory(std::uint64_t bytes) = 0;
 };
 
 /// Changes when anything changes that a module and the library share.

@@ -11,7 +11,8 @@ class cuda_emulated_transport final : public cuda::device_factory {
   [[nodiscard]] std::string_view name() const noexcept override { return "cuda-emulated"; }
   [[nodiscard]] help_line help() const noexcept override {
     return {"cuda-emulated[:COUNT][/KEY=VALUE...][@CORE[+CORE...]]",
-            "a GPU that threads emulate; keys are blocks, warps, lanes, read, write, linger, watchdog"};
+            "a GPU that threads emulate; keys are blocks, warps, lanes, read, write, linger, watchdog, memory, arena, "
+            "bandwidth"};
   }
   [[nodiscard]] target_group parse(group_text& text) const override {
     target_group group(*this, text.take_count());

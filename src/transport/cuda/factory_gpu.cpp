@@ -16,7 +16,7 @@ class cuda_transport final : public cuda::device_factory {
   [[nodiscard]] std::string_view example() const noexcept override { return "cuda, cuda:2 or cuda@0+1"; }
   [[nodiscard]] help_line help() const noexcept override {
     return {"cuda[:COUNT][/KEY=VALUE...][@GPU[+GPU...]]",
-            "GPUs of NVIDIA's, by number; keys are blocks, threads, linger, watchdog"};
+            "GPUs of NVIDIA's, by number; keys are blocks, threads, linger, watchdog, arena"};
   }
   /// Without a count: one target for each GPU that is listed.
   [[nodiscard]] target_group parse(group_text& text) const override {

@@ -19,6 +19,9 @@ constexpr std::uint32_t usual_block_threads = 128;
 constexpr std::int64_t max_ns = 1'000'000'000;
 constexpr std::int64_t max_linger_us = 3'600'000'000;
 constexpr std::int64_t max_watchdog_ms = 3'600'000;
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+constexpr std::int64_t max_arena_mib = std::int64_t{1} << 20;
+constexpr std::int64_t max_mb_s = 1'000'000;
 
 struct key {
   std::string_view name;
@@ -28,6 +31,8 @@ struct key {
 constexpr key linger_key{"linger", 0, max_linger_us, [](geometry& of, std::int64_t n) { of.linger_ns = n * 1000; }};
 constexpr key watchdog_key{"watchdog", 0, max_watchdog_ms,
                            [](geometry& of, std::int64_t n) { of.watchdog_ns = n * 1'000'000; }};
+constexpr key arena_key{"arena", 1, max_arena_mib,
+                        [](geometry& of, std::int64_t n) { of.arena_bytes = static_cast<std::uint64_t>(n) * mib; }};
 constexpr std::array keys{
     key{"blocks", 1, max_threads, [](geometry& of, std::int64_t n) { of.blocks = static_cast<std::uint32_t>(n); }},
     key{"warps", 1, max_threads, [](geometry& of, std::int64_t n) { of.warps = static_cast<std::uint32_t>(n); }},
@@ -36,6 +41,8 @@ constexpr std::array keys{
     key{"write", 0, max_ns, [](geometry& of, std::int64_t n) { of.write_ns = n; }},
     linger_key,
     watchdog_key,
+    arena_key,
+    key{"bandwidth", 0, max_mb_s, [](geometry& of, std::int64_t n) { of.bandwidth_mb_s = n; }},
 };
 constexpr std::array gpu_keys{
     key{"blocks", 1, max_blocks, [](geometry& of, std::int64_t n) { of.blocks = static_cast<std::uint32_t>(n); }},
@@ -43,6 +50,7 @@ constexpr std::array gpu_keys{
         [](geometry& of, std::int64_t n) { of.warps = static_cast<std::uint32_t>(n) / warp_threads; }},
     linger_key,
     watchdog_key,
+    arena_key,
 };
 
 /// The settings of one kind of device, for messages as well.
@@ -52,10 +60,24 @@ struct dialect {
   const char* names;
   const char* example;
 };
-const dialect of_emulated{keys, "an emulated device", "blocks, warps, lanes, read, write, linger and watchdog",
+const dialect of_emulated{keys, "an emulated device",
+                          "blocks, warps, lanes, read, write, linger, watchdog, arena, bandwidth, and memory, which is "
+                          "device or shared",
                           "cuda-emulated:1/blocks=2/warps=2/lanes=2/read=1200/write=600/linger=5000"};
-const dialect of_gpu{gpu_keys, "a GPU", "blocks, threads, linger and watchdog",
+const dialect of_gpu{gpu_keys, "a GPU", "blocks, threads, linger, watchdog and arena",
                      "cuda:1/blocks=4/threads=128/linger=5000/watchdog=10000"};
+
+/// The one key whose values are words; a GPU reaches no memory but its own.
+[[nodiscard]] bool apply_memory(geometry& to, std::string_view setting) {
+  if (to.gpu != geometry::emulated) return false;
+  if (setting == "memory=device")
+    to.memory = memory_kind::device;
+  else if (setting == "memory=shared")
+    to.memory = memory_kind::shared;
+  else
+    return false;
+  return true;
+}
 
 [[noreturn]] void refuse(const dialect& in, std::string_view setting, const std::string& why) {
   throw config_error("cannot use \"" + std::string(setting) + "\" of " + in.device + " (" + why +
@@ -63,6 +85,7 @@ const dialect of_gpu{gpu_keys, "a GPU", "blocks, threads, linger and watchdog",
 }
 
 void apply(const dialect& in, geometry& to, std::string_view setting) {
+  if (apply_memory(to, setting)) return;
   const std::size_t equals = std::min(setting.find('='), setting.size());
   const auto found = std::ranges::find(in.keys, setting.substr(0, equals), &key::name);
   if (found == in.keys.end()) refuse(in, setting, std::string("the keys are ") + in.names);
@@ -91,11 +114,13 @@ bool geometry::sane() const noexcept {
   const bool times = read_ns >= 0 && write_ns >= 0 && linger_ns >= linger_of_setting && watchdog_ns >= 0;
   if (gpu != emulated) {
     return times && gpu >= 0 && blocks <= max_blocks && lanes == warp_threads && warps != 0 &&
-           warps <= max_block_threads / warp_threads;
+           warps <= max_block_threads / warp_threads && memory == memory_kind::device &&
+           arena_bytes <= max_arena_mib * mib;
   }
   const std::uint64_t threads = std::uint64_t{blocks} * warps * lanes;
   return times && blocks != 0 && warps != 0 && lanes != 0 && blocks <= max_threads && warps <= max_threads &&
-         lanes <= max_threads && threads <= max_threads;
+         lanes <= max_threads && threads <= max_threads && memory <= memory_kind::shared && arena_bytes >= mib &&
+         arena_bytes <= max_arena_mib * mib && bandwidth_mb_s >= 0 && bandwidth_mb_s <= max_mb_s;
 }
 
 geometry parse_geometry(std::string_view text) {
@@ -111,6 +136,7 @@ geometry parse_gpu_geometry(std::string_view text) {
   result.blocks = 0;
   result.warps = usual_block_threads / warp_threads;
   result.lanes = warp_threads;
+  result.arena_bytes = 0;
   apply_all(of_gpu, result, text);
   return result;
 }

@@ -6,6 +6,12 @@
 
 namespace ham::inline v0::transport::cuda {
 
+/// Where a node with an emulated device allocates.
+enum class memory_kind : std::uint32_t {
+  device,  ///< memory of the device, which its process alone has
+  shared,  ///< memory of the process, which its host maps
+};
+
 /// Fixed-width fields: it travels to targets.
 struct geometry {
   /// HAM_CUDA_LINGER says it, on the host.
@@ -22,12 +28,17 @@ struct geometry {
   std::int64_t watchdog_ns = 10'000'000'000;   ///< for a function to end that has been asked to stop; 0: for ever
   std::int32_t gpu = emulated;                 ///< the number of a real GPU
 
+  memory_kind memory = memory_kind::device;
+  std::uint64_t arena_bytes = std::uint64_t{1}
+                              << 30;  ///< of the device's memory; of a real GPU 0: nine tenths of what is free
+  std::int64_t bandwidth_mb_s = 0;    ///< of copies over the link, in 10^6 bytes per second; 0: no limit
+
   [[nodiscard]] bool sane() const noexcept;
 };
 
 /// Reads "KEY=VALUE/KEY=VALUE" of an emulated device; what is not named keeps its default. Throws ham::config_error.
 [[nodiscard]] geometry parse_geometry(std::string_view text);
-/// The same of a real GPU, of which the number is 0: blocks, threads, linger and watchdog.
+/// The same of a real GPU, of which the number is 0: blocks, threads, linger, watchdog and arena.
 [[nodiscard]] geometry parse_gpu_geometry(std::string_view text);
 
 }  // namespace ham::transport::cuda

@@ -43,6 +43,7 @@ class target_transport final : private bell_page, public ring_transport, public 
   void shutdown() noexcept override;
 
   [[nodiscard]] std::unique_ptr<device_driver> take_device() override { return std::move(device_); }
+  [[nodiscard]] std::unique_ptr<device_memory> take_memory() override;
   [[nodiscard]] limits device_limits() const noexcept override {
     return {invitation_.said.device.linger_ns, invitation_.said.device.watchdog_ns};
   }
@@ -51,6 +52,7 @@ class target_transport final : private bell_page, public ring_transport, public 
   const unsigned cores_ = base::usable_cores();
   invitation invitation_;
   std::unique_ptr<device_driver> device_;
+  std::unique_ptr<device_memory> memory_;
   const char* const type_;  // as long as the process
   std::unique_ptr<host_watch> watch_;
 };

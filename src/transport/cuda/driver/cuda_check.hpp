@@ -10,6 +10,9 @@
 
 namespace ham::inline v0::transport::cuda {
 
+/// The GPU of this process: the first that it sees (visible_gpus.hpp).
+inline constexpr int own_gpu = 0;
+
 [[nodiscard]] inline std::string describe(cudaError_t error) {
   return describe_cuda_error(error, cudaGetErrorString(error));
 }

@@ -19,8 +19,6 @@ namespace wire = device::detail;
 
 constexpr std::size_t staged_bytes = std::size_t{64} << 20;
 constexpr std::size_t stream_count = 16;
-/// The GPU of this process.
-constexpr int own_gpu = 0;
 
 /// Memory of the host that the device reaches at the same address, zero at first. Not write-combined: the host reads
 /// it.

@@ -1,5 +1,6 @@
 // The entry point of the module: the one function that the library resolves in it.
 #include "transport/cuda/driver/cuda_device.hpp"
+#include "transport/cuda/driver/cuda_memory.hpp"
 #include "transport/cuda/driver/gpu_probe.hpp"
 
 namespace ham::inline v0::transport::cuda {
@@ -12,6 +13,9 @@ class cuda_module final : public driver_module {
   }
   [[nodiscard]] std::unique_ptr<device_driver> open(kernel_size size, gpu_program program) override {
     return make_cuda_device(size, program);
+  }
+  [[nodiscard]] std::unique_ptr<device_memory> open_memory(std::uint64_t bytes) override {
+    return make_cuda_memory(bytes);
   }
 };
 
