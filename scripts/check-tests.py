@@ -39,6 +39,7 @@ EXCEPTIONS = {
     "src/transport/cuda/target_transport": "is about two processes: tests/conformance/cuda_fixture.cpp",
     "src/transport/cuda/driver/cuda_check": "needs a GPU: tools/gpu-check; its words: tests/transport/cuda/cuda_errors_test.cpp",
     "src/transport/cuda/driver/cuda_device": "needs a GPU: tools/gpu-check",
+    "src/transport/cuda/driver/cuda_memory": "needs a GPU: tools/gpu-check",
     "src/transport/cuda/driver/gpu_probe": "what the module says: tests/transport/cuda/driver_module_test.cpp",
     "src/transport/cuda/driver/module": "the one function that a module exports: tests/transport/cuda/driver_module_test.cpp",
     "src/transport/cuda/device_factory": "what both factories have: tests/transport/cuda/factory_test.cpp",
