@@ -11,7 +11,6 @@
 #include "base/own_counters.hpp"
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
-#include "runtime/contexts.hpp"
 #include "runtime/device_messages.hpp"
 
 namespace ham::inline v0::detail {
@@ -24,17 +23,6 @@ using device_state = base::counter_head::device_state;
 /// The device of this process: it has one at most.
 std::atomic<device_calls*> of_process{nullptr};
 std::atomic<const engine*> node_of_process{nullptr};
-
-/// Where it has failed, for people: a device with several blocks executes several functions.
-std::string in_one_of(std::vector<std::string> names) {
-  std::ranges::sort(names);
-  const auto rest = std::ranges::unique(names);
-  names.erase(rest.begin(), rest.end());
-  std::string text;
-  for (const std::string& name : names)
-    text += (text.empty() ? names.size() == 1 ? " in " : " in one of " : ", ") + name;
-  return text;
-}
 
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
@@ -76,34 +64,6 @@ device_calls::~device_calls() {
   work_.notify_all();
   thread_.join();
 }
-
-/// The manifest tells it to other nodes; this is for calls of the node itself, and for what the manifest did not have
-/// yet. Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
-void device_calls::throw_no_version(const device_execution& call) const {
-  throw call_error(
-      call.name() + " cannot run on the device of node " + std::to_string(at_.self()) +
-      " (that has no version of it: no compiler for devices has seen the function); compile the source that "
-      "declares it with one, as nvcc");
-}
-
-void device_calls::submit(incoming_call& call, const device_request& what) {
-  const auto one = std::make_shared<device_execution>(call, what, contexts::current());
-  if (!has(*what.function)) throw_no_version(*one);
-  bool sleeps = false;
-  {
-    std::lock_guard guard(mutex_);
-    if (!may_begin(*one) || !post(one, nullptr, &what)) {
-      one->arguments.resize(what.size);
-      what.write(one->arguments.data(), what.arguments);
-      waiting_.push_back(one);
-      ++waiting_in(*one);
-    }
-    sleeps = waiting_.size() + in_queues_ == 1;
-  }
-  if (sleeps) work_.notify_one();
-}
-
-void* device_calls::stream_here() const noexcept { return driver_->stream_of(this_thread.context); }
 
 std::size_t& device_calls::waiting_in(const device_execution& one) noexcept {
   return one.of_grid() ? waiting_of_grid_ : queue_of(one).waiting;

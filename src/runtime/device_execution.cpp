@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "ham/msg/handler_table.hpp"
@@ -13,6 +14,16 @@ device_execution::device_execution(const incoming_call& from, const device_reque
 
 std::string device_execution::name() const {
   return msg::handler_table::local().pretty_name(held_.call().function->key());
+}
+
+std::string in_one_of(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const auto rest = std::ranges::unique(names);
+  names.erase(rest.begin(), rest.end());
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? names.size() == 1 ? " in " : " in one of " : ", ") + name;
+  return text;
 }
 
 bool device_execution::add_reply(const device::detail::reply_slot& reply) {

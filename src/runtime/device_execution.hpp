@@ -54,4 +54,7 @@ class device_execution {
   std::vector<std::byte> result_;
 };
 
+/// Where a device has failed that has executed these functions, for people; one with several blocks executes several.
+[[nodiscard]] std::string in_one_of(std::vector<std::string> names);
+
 }  // namespace ham::detail
