@@ -25,6 +25,14 @@ class observed_execution {
         counted_(counters, begun),
         traced_(what.node, what.peer, what.function, what.call, begun, what.kind) {}
 
+  /// The innermost call of this thread, if it has that number, was given to another one, which executes it.
+  static void leave_to_other(std::uint32_t call) noexcept {
+    this_recorder.mark_queued(call);
+    counted_execution::leave_to_other();
+    if (tracing()) [[unlikely]]
+      this_tracer.mark_queued();
+  }
+
  private:
   recorded_execution recorded_;
   counted_execution counted_;

@@ -39,8 +39,7 @@ void read_events(std::span<const std::byte> from, trace_part& into, trace_part::
     if (one.kind() == trace_kind::none) return;  // nothing behind it was written
     if (one.kind() == trace_kind::answered) {
       const std::uint64_t end = one.begin + one.length();
-      const std::uint64_t peer = static_cast<std::uint32_t>(one.peer());
-      thread.events.push_back(trace_event::make(trace_kind::settled, end, end, peer, one.what));
+      thread.events.push_back(trace_event::make(trace_kind::settled, end, end, one.whom, one.what));
       thread.events.push_back(trace_event::make(trace_kind::waited, one.begin, end, one.whom, one.what));
       continue;
     }

@@ -5,9 +5,6 @@
 #include <string>
 
 #include "base/observed_execution.hpp"
-#include "base/own_counters.hpp"
-#include "base/recorder.hpp"
-#include "base/tracer.hpp"
 #include "core/call_stops.hpp"
 #include "core/peer.hpp"
 #include "core/thread_state.hpp"
@@ -20,10 +17,7 @@ device_execution::device_execution(const incoming_call& from, const device_reque
   static_cast<incoming_call&>(call_) = from;
   if (from.stoppable) call_.stop = static_cast<const stoppable_call&>(from).stop;
   share_call(call_);  // which counts the bytes of its payload: they are not looked at any more
-  base::this_recorder.mark_queued(call_.call);
-  base::counted_execution::leave_to_other();
-  if (base::tracing()) [[unlikely]]
-    base::this_tracer.mark_queued();
+  base::observed_execution::leave_to_other(call_.call);
 }
 
 device_execution::~device_execution() {

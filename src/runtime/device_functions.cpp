@@ -3,6 +3,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/immortal.hpp"
 #include "ham/device/kernel.hpp"
 
 namespace ham::inline v0::device::detail {
@@ -13,10 +14,7 @@ struct function_list {
   std::mutex mutex;
   std::vector<const function_entry*> entries;
 };
-function_list& listed() {
-  static auto& all = *new function_list;
-  return all;
-}
+function_list& listed() { return base::immortal<function_list>(); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/immortal.hpp"
 #include "base/log.hpp"
 #include "ham/device/offloading.hpp"
 #include "ham/device/print.hpp"
@@ -19,10 +20,7 @@ struct host_function_list {
   std::mutex mutex;
   std::vector<const host_function*> all;
 };
-host_function_list& listed_host_functions() {
-  static auto& all = *new host_function_list;
-  return all;
-}
+host_function_list& listed_host_functions() { return base::immortal<host_function_list>(); }
 
 }  // namespace
 

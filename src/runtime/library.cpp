@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/immortal.hpp"
 #include "base/thread.hpp"
 #include "ham/msg/library_entry.hpp"
 #include "ham/msg/manifest.hpp"
@@ -38,10 +39,7 @@ struct loaded_libraries {
   std::mutex mutex;  // held while one is loaded, or unloaded
   std::vector<std::unique_ptr<loaded_library>> all;
 };
-loaded_libraries& libraries() {
-  static auto& all = *new loaded_libraries;
-  return all;
-}
+loaded_libraries& libraries() { return base::immortal<loaded_libraries>(); }
 
 /// What peers reach when they call a function of a library, also by a table of before that was taken away. It is
 /// counted first, and then checks that the library is there; who unloads it does it the other way round.

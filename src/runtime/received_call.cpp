@@ -5,9 +5,6 @@
 #include <vector>
 
 #include "base/observed_execution.hpp"
-#include "base/own_counters.hpp"
-#include "base/recorder.hpp"
-#include "base/tracer.hpp"
 #include "core/call_stops.hpp"
 #include "core/peer.hpp"
 #include "core/thread_state.hpp"
@@ -42,10 +39,7 @@ struct received_call_base::kept {
     if (from.stoppable) call.stop = static_cast<const stoppable_call&>(from).stop;
     call.payload = bytes;
     share_call(call);
-    base::this_recorder.mark_queued(call.call);
-    base::counted_execution::leave_to_other();
-    if (base::tracing()) [[unlikely]]
-      base::this_tracer.mark_queued();
+    base::observed_execution::leave_to_other(call.call);
   }
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;

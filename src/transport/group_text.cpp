@@ -1,6 +1,8 @@
 // Counts, cores and complaints that the groups of all transports have in common.
 #include "transport/group_text.hpp"
 
+#include <algorithm>
+
 #include "base/core_list.hpp"
 #include "base/numbers.hpp"
 #include "ham/error.hpp"
@@ -33,6 +35,13 @@ std::size_t group_text::take_times() {
   if (!rest_.starts_with('*')) return 1;
   skip(1);
   return count_at(rest_, "star");
+}
+
+std::string_view group_text::take_settings() noexcept {
+  if (!rest_.starts_with('/')) return {};
+  const std::string_view settings = rest_.substr(1, std::min(rest_.find('@'), rest_.size()) - 1);
+  skip(settings.size() + 1);
+  return settings;
 }
 
 std::vector<int> group_text::take_cores() {

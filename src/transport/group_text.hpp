@@ -29,6 +29,8 @@ class group_text {
   [[nodiscard]] std::size_t take_count(std::size_t unsaid = 1);
   /// "*COUNT" likewise.
   [[nodiscard]] std::size_t take_times();
+  /// "/KEY=VALUE[/KEY=VALUE...]", without the first slash; empty if it is not there.
+  [[nodiscard]] std::string_view take_settings() noexcept;
   /// "@CORE[+CORE...]"; empty if it is not there.
   [[nodiscard]] std::vector<int> take_cores();
   /// Where cores cannot be given.

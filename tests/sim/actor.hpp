@@ -205,13 +205,23 @@ class actor {
     });
     may_be_late_ = false;
   }
+  /// Any of them, which is not among them any more.
+  template <class Call>
+  [[nodiscard]] static Call take_any(std::vector<Call>& from, random_source& random) {
+    const auto at = from.begin() + static_cast<std::ptrdiff_t>(random.below(from.size()));
+    Call one = std::move(*at);
+    from.erase(at);
+    return one;
+  }
   void settle_some(random_source& random) {
     while (pending_.size() > 24 || (!pending_.empty() && random.once_in(3))) {
-      const auto at = pending_.begin() + static_cast<std::ptrdiff_t>(random.below(pending_.size()));
-      pending one = std::move(*at);
-      pending_.erase(at);
+      pending one = take_any(pending_, random);
       settle(one);
     }
+  }
+  /// What the caller knows of a node behind another one: of which of the two the outcome is said, it does not.
+  [[nodiscard]] static call_outcome outcome_for(call_outcome told) {
+    return told == call_outcome::not_run ? call_outcome::not_run : call_outcome::may_have_run;
   }
 
   void take(step kind, int number, random_source random);

@@ -29,14 +29,6 @@ struct actor::graph_shape {
   }
 };
 
-namespace {
-
-call_outcome outcome_of_stages(call_outcome what) {
-  return what == call_outcome::not_run ? call_outcome::not_run : call_outcome::may_have_run;
-}
-
-}  // namespace
-
 /// Replays that are waited for at once, or later; some are stopped, or have a deadline.
 void actor::graph(random_source& random) {
   constexpr std::size_t max_kept = 4;
@@ -49,9 +41,7 @@ void actor::graph(random_source& random) {
   else
     replays_.push_back(std::move(*one));
   while (replays_.size() > max_kept) {
-    const auto at = replays_.begin() + static_cast<std::ptrdiff_t>(random.below(replays_.size()));
-    graph_replay settled = std::move(*at);
-    replays_.erase(at);
+    graph_replay settled = take_any(replays_, random);
     settle(settled);
   }
 }
@@ -157,10 +147,10 @@ void actor::expect_failed(const graph_replay& one, const std::exception_ptr& why
     fail(call_outcome::may_have_run, lost.what());
   } catch (const deadline_exceeded& late) {
     if (!one.has_deadline) running->fail(std::string("a replay has no deadline: ") + late.what());
-    fail(outcome_of_stages(late.outcome()), late.what());
+    fail(outcome_for(late.outcome()), late.what());
   } catch (const operation_cancelled& stopped) {
     if (!one.asked) running->fail(std::string("a replay is stopped, and nobody has asked for it: ") + stopped.what());
-    fail(outcome_of_stages(stopped.outcome()), stopped.what());
+    fail(outcome_for(stopped.outcome()), stopped.what());
   } catch (const call_error& refused) {
     if (!faults_.any && !faults_.any_added)
       running->fail(std::string("a graph cannot be replayed without a reason: ") + refused.what());

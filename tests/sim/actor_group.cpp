@@ -9,14 +9,6 @@
 #include "sim/actor.hpp"
 
 namespace ham::inline v0::sim {
-namespace {
-
-/// What the caller knows of a node behind another one: of which of the two the outcome is said, it does not.
-call_outcome outcome_for(call_outcome told) {
-  return told == call_outcome::not_run ? call_outcome::not_run : call_outcome::may_have_run;
-}
-
-}  // namespace
 
 /// Calls that are waited for at once, or, while nodes die, later; some are stopped.
 void actor::group(random_source& random) {
@@ -31,9 +23,7 @@ void actor::group(random_source& random) {
     group_calls_.push_back(std::move(one));
   }
   while (group_calls_.size() > max_kept) {
-    const auto at = group_calls_.begin() + static_cast<std::ptrdiff_t>(random.below(group_calls_.size()));
-    group_call settled = std::move(*at);
-    group_calls_.erase(at);
+    group_call settled = take_any(group_calls_, random);
     settle(settled);
   }
 }

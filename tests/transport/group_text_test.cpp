@@ -52,6 +52,15 @@ TEST(group_text, counts) {
   EXPECT_NE(refusal_of_second(":4001", count).find("at most 4000 targets"), std::string::npos);
 }
 
+TEST(group_text, settings_end_at_the_cores) {
+  group_text some = second("/read=5/write=7@1+2");
+  EXPECT_EQ(some.take_settings(), "read=5/write=7");
+  EXPECT_EQ(some.take_cores(), (std::vector<int>{1, 2}));
+  group_text none = second("@1");
+  EXPECT_TRUE(none.take_settings().empty());
+  EXPECT_EQ(none.rest(), "@1");
+}
+
 TEST(group_text, cores) {
   group_text some = second("@1+4-5");
   EXPECT_EQ(some.take_cores(), (std::vector<int>{1, 4, 5}));

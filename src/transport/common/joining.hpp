@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@ inline constexpr std::string_view declined = "ham: declined: ";
 [[nodiscard]] base::control_message receive_welcome(int control_fd);
 /// The same; declines a host of another user.
 [[nodiscard]] base::control_message receive_welcome_of_own_user(int control_fd);
+/// The same where a welcome is one struct: declines one of another release, or that cannot be, and one that has arrived
+/// with another number of descriptors. `said.sane()`: what is in it besides the job.
+template <class Welcome>
+[[nodiscard]] base::control_message receive_welcome(int control_fd, Welcome& said, std::size_t descriptors);
 /// Declines a message that has arrived with another number of descriptors.
 void expect_descriptors(int control_fd, const base::control_message& message, std::size_t count);
 /// Tells the host, and throws ham::config_error with the same words.
@@ -46,5 +51,17 @@ void expect_descriptors(int control_fd, const base::control_message& message, st
 [[nodiscard]] std::string too_slow(std::int64_t limit_ns);
 /// What has happened to a target that joined and then said nothing for `limit_ns`.
 [[nodiscard]] std::string no_greeting(std::int64_t limit_ns);
+
+template <class Welcome>
+base::control_message receive_welcome(int control_fd, Welcome& said, std::size_t descriptors) {
+  base::control_message message = receive_welcome_of_own_user(control_fd);
+  if (message.bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
+  std::memcpy(&said, message.bytes.data(), sizeof said);
+  const bool sane = said.version == Welcome::protocol && said.node > 0 && said.host >= 0 && said.host != said.node &&
+                    said.nodes > 1 && said.running > 1 && said.sane();
+  if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
+  expect_descriptors(control_fd, message, descriptors);
+  return message;
+}
 
 }  // namespace ham::transport

@@ -18,6 +18,8 @@ struct welcome {
   std::uint32_t running = 0;  ///< nodes of the job that run on this machine
   std::uint32_t epoch = 0;
   geometry device;
+
+  [[nodiscard]] bool sane() const noexcept { return device.sane(); }
 };
 
 /// The descriptors that come with it, in this order: bells, rings, both heaps, the events of both.

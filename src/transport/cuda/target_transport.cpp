@@ -1,6 +1,5 @@
 #include "transport/cuda/target_transport.hpp"
 
-#include <cstring>
 #include <utility>
 
 #include "transport/common/joining.hpp"
@@ -18,14 +17,7 @@ constexpr std::int64_t max_blind_ns = 200'000'000;
 invitation invitation::accept(int control_fd) {
   invitation result;
   result.control = base::unique_fd(control_fd);
-  base::control_message message = receive_welcome_of_own_user(control_fd);
-  welcome& said = result.said;
-  if (message.bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
-  std::memcpy(&said, message.bytes.data(), sizeof said);
-  const bool sane = said.version == welcome::protocol && said.node > 0 && said.host >= 0 && said.host != said.node &&
-                    said.nodes > 1 && said.running > 1 && said.device.sane();
-  if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
-  expect_descriptors(control_fd, message, welcome_fds);
+  base::control_message message = receive_welcome(control_fd, result.said, welcome_fds);
   auto& fds = message.fds;
   result.bells = std::move(fds[0]);
   result.rings = std::move(fds[1]);

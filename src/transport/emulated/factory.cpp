@@ -1,5 +1,4 @@
 // emulated in HAM_NODES: emulated[:COUNT][/KEY=VALUE]...[@CORES].
-#include <algorithm>
 #include <utility>
 
 #include "transport/common/invited_target.hpp"
@@ -39,11 +38,7 @@ class emulated_transport final : public starting_factory {
   }
   [[nodiscard]] target_group parse(group_text& text) const override {
     target_group group(*this, text.take_count());
-    std::string_view settings;
-    if (text.rest().starts_with('/')) {
-      settings = text.rest().substr(1, std::min(text.rest().find('@'), text.rest().size()) - 1);
-      text.skip(settings.size() + 1);
-    }
+    const std::string_view settings = text.take_settings();
     group.cores = text.take_cores();
     text.expect_end();
     group.settings = std::make_shared<const emulated::group_medium>(emulated::parse_medium(settings));

@@ -19,6 +19,8 @@ struct welcome {
   std::uint32_t epoch = 0;
   one_sided_layout layout;
   medium costs;
+
+  [[nodiscard]] bool sane() const noexcept { return layout.sane() && costs.sane(); }
 };
 
 /// Direction in which each side sends.

@@ -1,7 +1,6 @@
 // Joining a job over an emulated link, and ending with it.
 #include "transport/emulated/target_transport.hpp"
 
-#include <cstring>
 #include <utility>
 
 #include "transport/common/joining.hpp"
@@ -12,19 +11,12 @@ namespace ham::inline v0::transport::emulated {
 invitation invitation::accept(int control_fd) {
   invitation result;
   result.control = base::unique_fd(control_fd);
-  base::control_message message = receive_welcome_of_own_user(control_fd);
-  welcome& said = result.said;
-  if (message.bytes.size() != sizeof said) decline(control_fd, "its host's first message is of another release");
-  std::memcpy(&said, message.bytes.data(), sizeof said);
-  const bool sane = said.version == welcome::protocol && said.node > 0 && said.host >= 0 && said.host != said.node &&
-                    said.nodes > 1 && said.layout.sane() && said.running > 1 && said.costs.sane();
-  if (!sane) decline(control_fd, "the host of this target speaks another version; build both from the same release");
-  expect_descriptors(control_fd, message, 3);
+  base::control_message message = receive_welcome(control_fd, result.said, 3);
   auto& fds = message.fds;
   result.segment_file = std::move(fds[0]);
   result.own_heap = std::move(fds[1]);
   result.host_heap = std::move(fds[2]);
-  if (base::file_size(result.segment_file.get()) < segment::bytes(said.layout)) {
+  if (base::file_size(result.segment_file.get()) < segment::bytes(result.said.layout)) {
     decline(control_fd, "the memory of this target's link is too small; build both from the same release");
   }
   return result;
