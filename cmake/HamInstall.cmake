@@ -1,6 +1,6 @@
 # Install rules: headers, libraries, tools, the CMake package and the pkg-config files. All of it can be moved.
 # Every rule names its component, which is also what a package holds (HamPackage.cmake):
-#   runtime, dev: libham; tcp, mpi_<mpi>: modules; tools; bench, bench_<mpi>; veo, veo_dev: VEO;
+#   runtime, dev: libham; tcp, cuda, mpi_<mpi>: modules; tools; bench, bench_<mpi>; veo, veo_dev: VEO;
 #   mpix_<mpi>, mpix_<mpi>_dev: MPI kernels
 include(CMakePackageConfigHelpers)
 

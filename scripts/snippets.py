@@ -39,6 +39,7 @@ REASONS = {
     "another tool": 8,
     "an MPI launcher": 3,
     "a process of the reader": 2,
+    "needs nvcc": 1,
 }
 
 MARK = re.compile(r"snippet: (?:not run: (?P<reason>.+)|(?P<name>[\w/.-]+))$")

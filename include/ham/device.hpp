@@ -1,11 +1,11 @@
 // Device functions: what a GPU executes, called like any other function, and what such a function may do there.
 //
-//   HAM_DEVICE double norm(ham::offload::buffer_ptr<float> x, std::size_t n) {
+//   HAM_DEVICE double length(ham::offload::buffer_ptr<float> x, std::size_t n) {
 //     for (std::size_t i = ham::device::rank(); i < n; i += ham::device::size()) ...
 //   }
-//   HAM_DEVICE_FUNCTION(norm, block)              // by the threads of one block
+//   HAM_DEVICE_FUNCTION(length, block)            // by the threads of one block
 //
-//   double r = ham::offload::sync(gpu, fn<&norm>, x, n);
+//   double r = ham::offload::sync(gpu, fn<&length>, x, n);
 //
 // A resident kernel executes the calls, without a launch for each (docs/gpu.md). On a node that is no accelerator the
 // same call runs the function as any other, on one thread. Paper 1, Fig. 8: the accelerator is the active side.
@@ -43,7 +43,7 @@ struct host_signature<Result (*)(Params...)> {
       return is_plain<result> && sizeof(result) <= max_answer;
   }
   template <class... Args>
-  static void write(argument_writer& to, const Args&... args) {
+  HAM_DEVICE static void write(argument_writer& to, const Args&... args) {
     static_assert(sizeof...(Args) == sizeof...(Params), "ham: a function is called with another number of arguments");
     (to.put(static_cast<const std::decay_t<Params>&>(static_cast<std::decay_t<Params>>(args))), ...);
   }
@@ -96,9 +96,57 @@ struct host_call<Result (*)(Params...) noexcept, Function> : host_call<Result (*
 template <class Pointer, Pointer Function>
 inline const host_function registered_host_function{&host_call<Pointer, Function>::run};
 
+#if defined(__CUDACC__)
+/// The number of that function, as device code knows it: written by the driver before the kernel begins.
+template <class Pointer, Pointer Function>
+__device__ std::uint32_t number_on_device = unknown_function;
+/// One in each source that such a compiler reads: without -rdc=true each has variables of its own.
+template <class Pointer, Pointer Function>
+static const bool number_enlisted = enlist_number_variable({&number_on_device<Pointer, Function>,
+                                                            &registered_host_function<Pointer, Function>});
+#endif
+
+template <class Pointer, Pointer Function>
+[[nodiscard]] HAM_DEVICE std::uint32_t host_number() noexcept {
+#if HAM_DEVICE_CODE
+  return number_on_device<Pointer, Function>;
+#else
+#if defined(__CUDACC__)
+  static_cast<void>(static_cast<const void*>(&number_enlisted<Pointer, Function>));
+#endif
+  return registered_host_function<Pointer, Function>.number();
+#endif
+}
+
+#if HAM_DEVICE_CODE
+/// The calling thread of the hardware, with what a lane has for messages.
+class sending_thread {
+ public:
+  __device__ void post(const message_head& head, const std::byte* bytes, bool /*wait*/) const {
+    const running_call& here = this_call();
+    hardware_link link;
+    std::uint64_t ticket = 0;
+    while (!claim_ticket(link, *here.messages, *here.sent, ticket)) pause();
+    send_message(link, *here.messages, ticket, head, bytes);
+  }
+  [[nodiscard]] __device__ std::uint32_t claim_answer() const {
+    for (;;) {
+      const std::uint32_t slot = claim_answer_slot(*this_call().sent);
+      if (slot != no_answer) return slot;
+      pause();
+    }
+  }
+  [[nodiscard]] __device__ answer_status take_answer(std::uint32_t slot, std::byte* value, std::size_t size) const {
+    hardware_link link;
+    return take_answer_from(link, *this_call().messages, *this_call().sent, slot, value, size);
+  }
+  __device__ static void pause() { __nanosleep(500); }
+};
+#endif
+
 /// Sends a call from a device function to its process.
-template <class Pointer, Pointer Function, class... Args>
-void post_call(lane& from, node_t node, std::uint32_t answer, const Args&... args) {
+template <class Pointer, Pointer Function, class Lane, class... Args>
+HAM_DEVICE void post_call(Lane& from, node_t node, std::uint32_t answer, const Args&... args) {
   using signature = host_signature<Pointer>;
   static_assert(signature::arguments_fit,
                 "ham: a function that devices call has plain parameters of at most 224 bytes together");
@@ -106,11 +154,21 @@ void post_call(lane& from, node_t node, std::uint32_t answer, const Args&... arg
   argument_writer to(bytes);
   signature::write(to, args...);
   message_head head{};
-  head.function = registered_host_function<Pointer, Function>.number();
+  head.function = host_number<Pointer, Function>();
   head.node = node;
   head.answer = answer;
   head.size = static_cast<std::uint32_t>(to.size());
   from.post(head, bytes, true);
+}
+
+/// Waits for an answer in the slot.
+template <class Lane>
+[[nodiscard]] HAM_DEVICE bool wait_for_answer(Lane& here, std::uint32_t slot, std::byte* bytes, std::size_t size) {
+  for (;;) {
+    const answer_status status = here.take_answer(slot, bytes, size);
+    if (status != answer_status::none) return status == answer_status::value;
+    here.pause();
+  }
 }
 
 }  // namespace detail
@@ -121,25 +179,29 @@ template <class Result>
 class answer {
  public:
   /// Waits for it. False: the call has failed, and `to` is as before. Once.
-  [[nodiscard]] bool get(Result& to) {
-    if (here_ == nullptr) return take_future(to);
+  [[nodiscard]] HAM_DEVICE bool get(Result& to) {
     alignas(Result) std::byte bytes[sizeof(Result)];
-    const bool got = wait(bytes, sizeof bytes);
+#if HAM_DEVICE_CODE
+    detail::sending_thread here;
+    const bool got = detail::wait_for_answer(here, slot_, bytes, sizeof bytes);
+#else
+    if (here_ == nullptr) return take_future(to);
+    const bool got = detail::wait_for_answer(*here_, slot_, bytes, sizeof bytes);
+#endif
     if (got) to = *reinterpret_cast<const Result*>(bytes);
     return got;
   }
 
+#if HAM_DEVICE_CODE
+  __device__ explicit answer(std::uint32_t slot) noexcept : slot_(slot) {}
+
+ private:
+  std::uint32_t slot_;
+#else
   answer(detail::lane* here, std::uint32_t slot) noexcept : here_(here), slot_(slot) {}
   explicit answer(offload::future<Result> of) : future_(std::move(of)) {}
 
  private:
-  bool wait(std::byte* bytes, std::size_t size) {
-    for (;;) {
-      const detail::answer_status status = here_->take_answer(slot_, bytes, size);
-      if (status != detail::answer_status::none) return status == detail::answer_status::value;
-      here_->pause();
-    }
-  }
   bool take_future(Result& to) {
     try {
       to = future_.get();
@@ -152,50 +214,66 @@ class answer {
   detail::lane* here_ = nullptr;
   std::uint32_t slot_ = 0;
   offload::future<Result> future_;
+#endif
 };
 
 /// From a device function: has `Function` executed by any node, once, and waits for nothing. Calls of one thread arrive
 /// in their order. Blocks only while the queue of messages is full. Plain parameters, at most 224 bytes together.
 template <auto Function, class... Args>
-void ping(node_t node, const Args&... args) {
+HAM_DEVICE void ping(node_t node, const Args&... args) {
   using pointer = std::decay_t<decltype(Function)>;
+#if HAM_DEVICE_CODE
+  detail::sending_thread here;
+  detail::post_call<pointer, Function>(here, node, detail::no_answer, args...);
+#else
   if (detail::lane* const here = detail::this_lane())
     detail::post_call<pointer, Function>(*here, node, detail::no_answer, args...);
   else
     offload::ping(node, fn<Function>, args...);
+#endif
 }
 
 /// The same with an answer of at most 56 bytes, of which 64 may be awaited at once.
 template <auto Function, class... Args>
-[[nodiscard]] auto async(node_t node, const Args&... args) {
+[[nodiscard]] HAM_DEVICE auto async(node_t node, const Args&... args) {
   using pointer = std::decay_t<decltype(Function)>;
   using result = typename detail::host_signature<pointer>::result;
   static_assert(!std::is_void_v<result> && detail::host_signature<pointer>::result_fits(),
                 "ham: a function that devices call for its answer returns a plain type of at most 56 bytes");
+#if HAM_DEVICE_CODE
+  detail::sending_thread here;
+  const std::uint32_t slot = here.claim_answer();
+  detail::post_call<pointer, Function>(here, node, slot, args...);
+  return answer<result>(slot);
+#else
   if (detail::lane* const here = detail::this_lane()) {
     const std::uint32_t slot = here->claim_answer();
     detail::post_call<pointer, Function>(*here, node, slot, args...);
     return answer<result>(here, slot);
   }
   return answer<result>(offload::async(node, fn<Function>, args...));
+#endif
 }
 
 /// Prints one line on the stdout of the target process: texts, numbers, bools and characters, one after the other. What
 /// is longer than some 200 characters is cut, and ends with "...".
 template <class... Parts>
-void print(const Parts&... parts) {
+HAM_DEVICE void print(const Parts&... parts) {
   detail::print_writer line;
   (line.put(parts), ...);
   const std::byte* const bytes = line.finish();
-  if (detail::lane* const here = detail::this_lane()) {
-    detail::message_head head{};
-    head.function = detail::print_function;
-    head.answer = detail::no_answer;
-    head.size = line.size();
+  detail::message_head head{};
+  head.function = detail::print_function;
+  head.answer = detail::no_answer;
+  head.size = line.size();
+#if HAM_DEVICE_CODE
+  detail::sending_thread().post(head, bytes, true);
+#else
+  if (detail::lane* const here = detail::this_lane())
     here->post(head, bytes, true);
-  } else {
+  else
     detail::print_here(bytes, line.size());
-  }
+#endif
 }
 
 }  // namespace ham::device

@@ -67,6 +67,12 @@ struct counter_head {
   alignas(counter_line_bytes) counter_mark in_contexts;
   alignas(counter_line_bytes) counter_mark in_pool;  ///< those that run are among them
 
+  /// Its device. Releases that know none leave zeros here.
+  enum class device_state : std::uint32_t { none, idle, resident };
+  counter_mark device;           ///< a `device_state`
+  counter_word device_calls;     ///< that the device has answered
+  counter_word device_launches;  ///< of its resident kernel
+
   counter_traffic gone;  ///< with peers whose rows were given back
 };
 

@@ -66,6 +66,11 @@ void read_head(counter_reading& into, const counter_head& head, const tick_readi
   into.set_aside = value_of(head.set_aside);
   into.in_contexts = value_of(head.in_contexts);
   into.in_pool = value_of(head.in_pool);
+  using device_state = counter_head::device_state;
+  if (const std::uint32_t state = value_of(head.device); state <= static_cast<std::uint32_t>(device_state::resident))
+    into.device = static_cast<device_state>(state);
+  into.device_calls = value_of(head.device_calls);
+  into.device_launches = value_of(head.device_launches);
   into.all = told(head.gone);
 }
 

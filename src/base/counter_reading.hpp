@@ -43,6 +43,8 @@ struct counter_reading {
   std::int64_t polled_ago_ns = -1;  ///< negative: never
   std::uint32_t executing = 0;      ///< threads that execute a call
   std::uint64_t set_aside = 0, in_contexts = 0, in_pool = 0;
+  counter_head::device_state device = counter_head::device_state::none;
+  std::uint64_t device_calls = 0, device_launches = 0;
   std::uint64_t executed = 0;                             ///< calls that are over
   std::uint64_t ticks = 0;                                ///< that they took, all together, by those that were timed
   std::array<std::uint64_t, time_buckets::count> took{};  ///< they by what they took, likewise

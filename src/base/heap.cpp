@@ -13,7 +13,6 @@
 namespace ham::inline v0::base {
 namespace {
 
-constexpr std::uint64_t index_mask = (std::uint64_t{1} << heap_index_bits) - 1;
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t growth = 64ULL << 20;
 constexpr std::uint64_t emulated_window_bytes = 4ULL << 30;
@@ -68,7 +67,10 @@ mapping map_window(int fd, std::size_t bytes) {
 unique_fd heap::make_file() { return make_memory_file("ham-heap", heap_data_offset); }
 
 heap::heap(unique_fd file)
-    : file_(std::move(file)), window_(map_window(file_.get(), own_window_bytes())), file_bytes_(heap_data_offset) {
+    : file_(std::move(file)),
+      window_(map_window(file_.get(), own_window_bytes())),
+      table_(address()),
+      file_bytes_(heap_data_offset) {
   reinterpret_cast<heap_header*>(window_.data())
       ->owner_base.store(reinterpret_cast<std::uintptr_t>(window_.data()), std::memory_order_release);
 }
@@ -78,13 +80,7 @@ heap_entry& heap::entry(std::uint64_t index) const noexcept {
 }
 
 std::uint64_t heap::take_extent(std::uint64_t size) {
-  for (auto at = free_extents_.begin(); at != free_extents_.end(); ++at) {
-    if (at->second < size) continue;
-    const auto [offset, extent] = *at;
-    free_extents_.erase(at);
-    if (extent > size) free_extents_.emplace(offset + size, extent - size);
-    return offset;
-  }
+  if (const auto offset = free_.take(size)) return *offset;
   if (size > window_.size() || end_ > window_.size() - size) throw std::bad_alloc();
   if (end_ + size > file_bytes_) {
     const std::uint64_t limit = max_file_bytes();
@@ -112,88 +108,48 @@ void heap::give_extent(std::uint64_t offset, std::uint64_t size) {
     [[maybe_unused]] const int punched = ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                                      static_cast<off_t>(offset), static_cast<off_t>(size));
   }
-  auto next = free_extents_.upper_bound(offset);
-  if (next != free_extents_.end() && next->first == offset + size) {
-    size += next->second;
-    next = free_extents_.erase(next);
-  }
-  if (next != free_extents_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second == offset) {
-      before->second += size;
-      return;
-    }
-  }
-  free_extents_.emplace(offset, size);
+  free_.give(offset, size);
 }
 
 heap::allocation heap::allocate(std::size_t size) {
   if (size > window_.size()) throw std::bad_alloc();
   const std::uint64_t extent = round_up(std::max<std::uint64_t>(size, 1), size >= 16 * page ? page : 64);
   std::lock_guard guard(mutex_);
-  std::uint64_t index = records_.size();
-  if (!free_indices_.empty()) {
-    index = free_indices_.back();
-  } else if (index > index_mask) {
-    throw std::bad_alloc();
-  }
+  table_.require_room();
   const std::uint64_t offset = take_extent(extent);
-  if (index == records_.size())
-    records_.emplace_back();
-  else
-    free_indices_.pop_back();
-  const allocation_tag tag = (++generation_ << heap_index_bits) | index;
-  records_[index] = {tag, offset, size, extent};
-  live_.emplace(offset, index);
-  heap_entry& shared = entry(index);
+  const allocation_tag tag = table_.add(offset, size, extent);
+  heap_entry& shared = entry(index_of(tag));
   shared.offset.store(offset, std::memory_order_relaxed);
   shared.size.store(size, std::memory_order_relaxed);
   shared.tag.store(tag, std::memory_order_release);
   return {window_.data() + offset, tag};
 }
 
-const heap::record* heap::find(allocation_tag tag) const noexcept {
-  const std::uint64_t index = tag & index_mask;
-  if (tag == 0 || index >= records_.size() || records_[index].tag != tag) return nullptr;
-  return &records_[index];
-}
-
 bool heap::free(std::uint64_t address, allocation_tag tag) {
   std::lock_guard guard(mutex_);
-  const record* found = find(tag);
-  if (found == nullptr || reinterpret_cast<std::uintptr_t>(window_.data()) + found->offset != address) return false;
-  const record freed = *found;
-  const std::uint64_t index = tag & index_mask;
-  entry(index).tag.store(0, std::memory_order_release);
-  records_[index] = {};
-  free_indices_.push_back(static_cast<std::uint32_t>(index));
-  live_.erase(freed.offset);
+  const allocation_table::record* const found = table_.find(address, tag);
+  if (found == nullptr) return false;
+  const allocation_table::record freed = *found;
+  entry(index_of(tag)).tag.store(0, std::memory_order_release);
+  table_.remove(tag);
   give_extent(freed.offset, freed.extent);
   return true;
 }
 
 heap_check heap::check(std::uint64_t address, allocation_tag tag, std::size_t size) const {
   std::lock_guard guard(mutex_);
-  const record* found = find(tag);
-  if (found == nullptr) return heap_check::stale;
-  const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(window_.data()) + found->offset;
-  const bool inside = address >= begin && address - begin <= found->size && size <= found->size - (address - begin);
-  return inside ? heap_check::valid : heap_check::out_of_range;
+  return table_.check(address, tag, size);
 }
 
 allocation_tag heap::tag_of(std::uint64_t address) const {
-  const std::uint64_t base = reinterpret_cast<std::uintptr_t>(window_.data());
-  if (address < base || address - base >= window_.size()) return 0;
+  if (address - this->address() >= window_.size()) return 0;
   std::lock_guard guard(mutex_);
-  auto after = live_.upper_bound(address - base);
-  if (after == live_.begin()) return 0;
-  const record& candidate = records_[std::prev(after)->second];
-  return address - base < candidate.offset + std::max<std::uint64_t>(candidate.size, 1) ? candidate.tag : 0;
+  return table_.tag_of(address);
 }
 
 std::size_t heap::live() const {
   std::lock_guard guard(mutex_);
-  return live_.size();
+  return table_.live();
 }
 
 heap_view::heap_view(unique_fd file) : file_(std::move(file)) {}
@@ -216,7 +172,7 @@ std::byte* heap_view::translate(std::uint64_t address, allocation_tag tag, std::
   }
   std::byte* const base = window->data();
   why = heap_check::stale;
-  auto& entry = reinterpret_cast<heap_entry*>(base + heap_table_offset)[tag & index_mask];
+  auto& entry = reinterpret_cast<heap_entry*>(base + heap_table_offset)[index_of(tag)];
   if (tag == 0 || entry.tag.load(std::memory_order_acquire) != tag) return nullptr;
   const std::uint64_t offset = entry.offset.load(std::memory_order_relaxed);
   const std::uint64_t length = entry.size.load(std::memory_order_relaxed);

@@ -6,18 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <mutex>
-#include <vector>
 
+#include "base/allocation_table.hpp"
+#include "base/extent_list.hpp"
 #include "base/memory_file.hpp"
 
 namespace ham::inline v0::base {
-
-/// Names one allocation for its whole life; 0 names none.
-using allocation_tag = std::uint64_t;
-
-enum class heap_check : std::uint8_t { valid, stale, out_of_range };
 
 /// Start of the file, shared; fixed-width fields.
 struct heap_header {
@@ -36,7 +31,6 @@ static_assert(sizeof(heap_header) == 8 && sizeof(heap_entry) == 24);
 static_assert(offsetof(heap_entry, offset) == 8 && offsetof(heap_entry, size) == 16);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-inline constexpr std::uint64_t heap_index_bits = 20;
 inline constexpr std::uint64_t heap_table_offset = 4096;
 inline constexpr std::uint64_t heap_data_offset = heap_table_offset +
                                                   (std::uint64_t{1} << heap_index_bits) * sizeof(heap_entry) + 4096 -
@@ -71,28 +65,17 @@ class heap {
   [[nodiscard]] std::size_t live() const;
 
  private:
-  struct record {
-    allocation_tag tag = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;    ///< as asked for
-    std::uint64_t extent = 0;  ///< as taken
-  };
-
   std::uint64_t take_extent(std::uint64_t size);
   void give_extent(std::uint64_t offset, std::uint64_t size);
   [[nodiscard]] heap_entry& entry(std::uint64_t index) const noexcept;
-  [[nodiscard]] const record* find(allocation_tag tag) const noexcept;
 
   unique_fd file_;
   mapping window_;
   mutable std::mutex mutex_;
-  std::vector<record> records_;  // by index
-  std::vector<std::uint32_t> free_indices_;
-  std::map<std::uint64_t, std::uint64_t> free_extents_;  // offset -> size
-  std::map<std::uint64_t, std::uint64_t> live_;          // offset -> index
+  allocation_table table_;
+  extent_list free_;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t end_ = heap_data_offset;  // of what was ever taken
-  std::uint64_t generation_ = 0;
 };
 
 /// A peer's view of another process's heap. Thread-safe.

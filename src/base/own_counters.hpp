@@ -79,6 +79,17 @@ class own_counters {
     if (on()) area_->head.in_pool.fetch_add(static_cast<std::uint32_t>(more), std::memory_order_relaxed);
   }
 
+  // ---- its device: one thread
+  void note_device(counter_head::device_state now) noexcept {
+    if (on()) area_->head.device.store(static_cast<std::uint32_t>(now), std::memory_order_relaxed);
+  }
+  void count_device_call() noexcept {
+    if (on()) count_more(area_->head.device_calls, 1);
+  }
+  void count_device_launch() noexcept {
+    if (on()) count_more(area_->head.device_launches, 1);
+  }
+
   /// In a child after fork: what is counted there reaches nobody. Calls nothing that a fork forbids.
   void detach_after_fork() noexcept;
 

@@ -11,8 +11,8 @@
 #endif
 
 // NAME stands for NAME_factory(), which the transport's folder defines. The first comes first in help and tools.
-#define HAM_TRANSPORTS(one)                                                                                 \
-  one(shm) one(exec) one(tcp) one(mpi) one(mpi_parent) one(emulated) one(veo) one(vedma) one(cuda_emulated) \
+#define HAM_TRANSPORTS(one)                                                                                           \
+  one(shm) one(exec) one(tcp) one(mpi) one(mpi_parent) one(emulated) one(veo) one(vedma) one(cuda) one(cuda_emulated) \
       one(loopback) HAM_EXTRA_TRANSPORTS(one)
 
 namespace ham::inline v0::transport {

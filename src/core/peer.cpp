@@ -46,7 +46,7 @@ std::uint32_t peer::translate_key(msg::handler_entry& function, std::uint32_t kn
                      call_error_reason::unknown_function);
   }
   const std::uint32_t theirs = (*translation)[key];
-  if (theirs >= msg::translation::differs) [[unlikely]]
+  if (!msg::translation::usable(theirs)) [[unlikely]]
     throw call_error(translation->explain(key, "node " + std::to_string(self), "node " + std::to_string(node)),
                      reason_of(theirs));
   return theirs;

@@ -18,6 +18,11 @@ void peer_identity::set_device_type(const char* type) {
   info_.device_type = type;
 }
 
+void peer_identity::set_device(offload::device_info device) {
+  std::lock_guard guard(mutex_);
+  info_.device = std::move(device);
+}
+
 peer_identity::info peer_identity::description() const {
   std::lock_guard guard(mutex_);
   return info_;

@@ -19,6 +19,7 @@ class peer_identity {
   /// By its greeting. `address`: where others can connect to it; empty: nowhere.
   void introduce(info of, std::string address);
   void set_device_type(const char* type);
+  void set_device(offload::device_info device);
   [[nodiscard]] info description() const;
   [[nodiscard]] std::string address() const;
   /// The name of its machine; empty: it has told nothing.

@@ -48,7 +48,7 @@ inline constexpr std::uint32_t no_reply = 0xffffffff;
 /// In front of each call of a batch: key, call id, size.
 inline constexpr std::size_t record_head_bytes = 12;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
-inline constexpr std::uint32_t protocol_version = 7;
+inline constexpr std::uint32_t protocol_version = 8;
 
 [[nodiscard]] constexpr std::uint8_t to_byte(wire_kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
 

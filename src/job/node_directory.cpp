@@ -334,7 +334,7 @@ transport::network& node_directory::network() {
     options.timeout = how_.timeout;
     options.records = records_of_tls();
   }
-  auto made = network_transport().module().open(options, &node_.memory.own(), node_.events);
+  auto made = network_transport().module().open(options, node_.memory.reachable(), node_.events);
   network_ = made.get();
   node_.adopt(std::move(made));
   return *network_;

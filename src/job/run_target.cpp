@@ -16,6 +16,7 @@
 #include "ham/msg/thread_pool.hpp"
 #include "job/main_here.hpp"
 #include "job/own_targets.hpp"
+#include "runtime/device_heap.hpp"
 #include "runtime/objects.hpp"
 #include "runtime/options.hpp"
 #include "runtime/output.hpp"
@@ -65,10 +66,14 @@ running_target::running_target(target_boot boot)
   }
 }
 
-/// And takes the device that comes with it.
+/// And takes the device that comes with it, and its memory.
 void running_target::open_transport() {
   auto made = boot_.open(target_, directory_);
   auto* const owner = dynamic_cast<transport::device_owner*>(made.get());
+  if (owner != nullptr) {
+    if (auto memory = owner->take_memory(); memory != nullptr)
+      target_.memory.use_device(std::make_shared<device_heap>(std::move(memory)));
+  }
   target_.use(std::move(made));
   if (owner != nullptr) device_ = std::make_unique<device_calls>(target_, *owner);
 }

@@ -11,15 +11,27 @@
 #include "ham/msg/names.hpp"
 
 // Bytes: "HAMM", u8 version, data layout (14 times u8), u32 number of entries; per entry u8 kind, u8 flags (bit 0:
-// duplicate), u32 length and name, u32 length and layout. Little-endian.
+// duplicate, bit 1: host only), u32 length and name, u32 length and layout. Little-endian. Version 2 is that with bit 1
+// in any entry: releases that do not know the bit read all others.
 namespace ham::inline v0::msg {
 
 namespace {
 
 constexpr std::string_view magic = "HAMM";
 constexpr std::uint8_t format_version = 1;
+constexpr std::uint8_t format_version_with_devices = 2;
 constexpr std::size_t min_entry_bytes = 1 + 1 + 4 + 4;
 constexpr std::uint8_t duplicate_flag = 1;
+constexpr std::uint8_t host_only_flag = 2;
+
+std::uint8_t flags_of(const manifest::entry& of) {
+  return static_cast<std::uint8_t>((of.duplicate ? duplicate_flag : 0) | (of.host_only ? host_only_flag : 0));
+}
+std::uint8_t version_of(const std::vector<manifest::entry>& entries) {
+  const bool any =
+      std::any_of(entries.begin(), entries.end(), [](const manifest::entry& one) { return one.host_only; });
+  return any ? format_version_with_devices : format_version;
+}
 
 static_assert(sizeof(data_layout) == 14, "a new member needs a new format version");
 
@@ -77,7 +89,7 @@ class byte_source {
   std::span<const std::byte> rest_;
 };
 
-manifest::entry parse_entry(byte_source& source) {
+manifest::entry parse_entry(byte_source& source, std::uint8_t known_flags) {
   manifest::entry entry;
   const std::uint8_t kind = source.u8();
   if (kind > static_cast<std::uint8_t>(handler_kind::call)) {
@@ -85,8 +97,9 @@ manifest::entry parse_entry(byte_source& source) {
   }
   entry.kind = static_cast<handler_kind>(kind);
   const std::uint8_t flags = source.u8();
-  if ((flags & ~duplicate_flag) != 0) throw protocol_error("malformed manifest: unknown flags");
-  entry.duplicate = flags == duplicate_flag;
+  if ((flags & ~known_flags) != 0) throw protocol_error("malformed manifest: unknown flags");
+  entry.duplicate = (flags & duplicate_flag) != 0;
+  entry.host_only = (flags & host_only_flag) != 0;
   entry.name = source.text(max_name_bytes);
   if (entry.name.empty()) throw protocol_error("malformed manifest: a handler has no name");
   entry.layout = source.text(manifest::max_layout_bytes);
@@ -98,7 +111,7 @@ digest digest_of(const data_layout& layout, const std::vector<manifest::entry>& 
   builder.bytes(std::as_bytes(std::span(&layout, 1)));
   for (const auto& each : entries) {
     builder.byte(static_cast<std::uint8_t>(each.kind));
-    builder.byte(each.duplicate ? duplicate_flag : 0);
+    builder.byte(flags_of(each));
     builder.text(each.name);
     builder.text(each.layout);
   }
@@ -118,7 +131,8 @@ manifest manifest::of(const handler_table& table) {
   std::vector<entry> entries;
   entries.reserve(table.size());
   for (std::uint32_t key = 0; key < table.size(); ++key) {
-    entries.push_back({table.name(key), table.layout(key), table.kind(key), table.duplicate(key)});
+    entries.push_back(
+        {table.name(key), table.layout(key), table.kind(key), table.duplicate(key), !table.runs_here(key)});
   }
   return {data_layout::local(), std::move(entries)};
 }
@@ -127,12 +141,12 @@ std::vector<std::byte> manifest::serialise() const {
   std::vector<std::byte> out;
   byte_sink sink(out);
   sink.raw(magic.data(), magic.size());
-  sink.u8(format_version);
+  sink.u8(version_of(entries_));
   sink.raw(&layout_, sizeof layout_);
   sink.u32(static_cast<std::uint32_t>(entries_.size()));
   for (const entry& each : entries_) {
     sink.u8(static_cast<std::uint8_t>(each.kind));
-    sink.u8(each.duplicate ? duplicate_flag : 0);
+    sink.u8(flags_of(each));
     sink.text(each.name);
     sink.text(each.layout);
   }
@@ -145,10 +159,12 @@ manifest manifest::parse(std::span<const std::byte> bytes) {
   if (std::memcmp(source.raw(magic.size()).data(), magic.data(), magic.size()) != 0) {
     throw protocol_error("malformed manifest: it does not begin like one");
   }
-  if (const std::uint8_t version = source.u8(); version != format_version) {
-    throw protocol_error("manifest of format version " + std::to_string(version) + " (this program reads version " +
-                         std::to_string(format_version) + ")");
+  const std::uint8_t version = source.u8();
+  if (version < format_version || version > format_version_with_devices) {
+    throw protocol_error("manifest of format version " + std::to_string(version) +
+                         " (this program reads versions up to " + std::to_string(format_version_with_devices) + ")");
   }
+  const std::uint8_t flags = version == format_version ? duplicate_flag : duplicate_flag | host_only_flag;
   data_layout layout;
   std::memcpy(&layout, source.raw(sizeof layout).data(), sizeof layout);
 
@@ -158,7 +174,7 @@ manifest manifest::parse(std::span<const std::byte> bytes) {
   }
   std::vector<entry> entries;
   entries.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) entries.push_back(parse_entry(source));
+  for (std::uint32_t i = 0; i < count; ++i) entries.push_back(parse_entry(source, flags));
   if (source.remaining() != 0) throw protocol_error("malformed manifest: bytes follow its last entry");
 
   // Sorted, not hashed: a peer could choose names that all have one hash.

@@ -209,6 +209,8 @@ std::uint32_t translation::translate(const manifest& mine, const manifest& their
     const manifest::entry& there = theirs.entries()[their_key];
     if (there.duplicate) {
       reason = ambiguous;
+    } else if (there.host_only) {
+      reason = host_only;
     } else if (here.kind != there.kind) {
       found.other_kind = true;
     } else if (here.layout != there.layout) {
@@ -250,6 +252,10 @@ string translation::explain(std::uint32_t my_key, string_view here, string_view 
            (what.lambda ? " (compilers name lambdas differently: ham::named<\"key\">(...) gives it a name that all "
                           "agree on)"
                         : " (is it built from the same sources?)");
+  }
+  if (result == host_only) {
+    return head + "the device of " + string(there) +
+           " has no version of it; compile the source that declares it for the device, too";
   }
   if (what.other_kind) return head + "one node has an active message of that name, the other a function";
   if (what.other_structs) {

@@ -1,6 +1,7 @@
 // Blocks of rows in memory of other nodes: row by row where an access is a copy, else packed into messages.
 #include "ham/offload/block.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,10 @@
 
 #include "ham/offload/call.hpp"
 #include "runtime/always_runs.hpp"
+#include "runtime/device_copies.hpp"
+#include "runtime/device_heap.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/far_rows.hpp"
 #include "runtime/local_memory.hpp"
 #include "runtime/memory_access.hpp"
 #include "runtime/message_transfer.hpp"
@@ -18,6 +22,8 @@
 
 namespace ham::inline v0::offload::detail {
 namespace {
+
+using ham::detail::device_rows;
 
 /// Rows are packed into messages of this size: packing is pipelined with sending, and no message is so large that its
 /// memory comes from the kernel each time (over tcp three times as fast as 1 MiB at once).
@@ -37,8 +43,6 @@ void check_rows(const char* whose, std::size_t rows, std::size_t row_bytes, std:
   }
   if (row_bytes > SIZE_MAX - product(rows - 1, pitch)) throw_too_large(rows, pitch);
 }
-
-block_rows one_row(std::size_t bytes) { return {1, bytes, bytes, bytes}; }
 
 /// Rows that follow each other on both sides become one.
 block_rows checked(const block_rows& what) {
@@ -77,59 +81,6 @@ void unpack(const row_layout& rows, std::byte* local, std::size_t from, std::spa
 
 // ---- executed by the owner of the memory
 
-/// A part of a block in this node's memory, as a message names it.
-struct far_rows {
-  std::uint64_t address, tag;
-  std::uint64_t pitch, row_bytes;
-  std::uint64_t from;  ///< of the packed bytes
-};
-
-/// Calls access(memory, place in the packed bytes, count) for each run, once the whole part is known to be allowed.
-template <class Access>
-void for_each_run_here(const far_rows& what, std::size_t count, Access access) {
-  engine& at = current();
-  const raw_buffer begin{what.address, what.tag};
-  const auto wrong = [&](const char* why) { refuse(why, at.self(), begin, count); };
-  if (count == 0) return;
-  if (what.row_bytes == 0 || what.pitch < what.row_bytes) wrong("rows that overlap");
-  std::uint64_t last = 0;  // one behind the last byte
-  std::uint64_t end = 0;   // the same of the packed bytes
-  if (__builtin_add_overflow(what.from, count, &end) ||
-      __builtin_mul_overflow((end - 1) / what.row_bytes, what.pitch, &last) ||
-      __builtin_add_overflow(last, (end - 1) % what.row_bytes + 1, &last) ||
-      __builtin_add_overflow(last, what.address, &last)) {
-    wrong("outside of the allocation");
-  }
-  const row_layout rows{what.row_bytes, what.row_bytes, what.pitch};
-  if (what.tag != 0) {
-    const std::uint64_t first = what.address + what.from / what.row_bytes * what.pitch + what.from % what.row_bytes;
-    check_local(at, {first, what.tag}, last - first);
-  }
-  rows.for_each_run(what.from, count, [&](std::size_t packed, std::size_t there, std::size_t run) {
-    access(at, raw_buffer{what.address + there, what.tag}, packed - what.from, run);
-    return true;
-  });
-}
-
-void store_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch, std::uint64_t row_bytes,
-                     std::uint64_t from, std::span<const std::byte> packed) {
-  for_each_run_here({address, tag, pitch, row_bytes, from}, packed.size(),
-                    [&](engine& at, raw_buffer to, std::size_t place, std::size_t run) {
-                      store_checked(at, to, packed.data() + place, run);
-                    });
-}
-
-std::vector<std::byte> load_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch,
-                                      std::uint64_t row_bytes, std::uint64_t from, std::uint64_t bytes) {
-  if (bytes > piece_bytes) refuse("more than one piece at once", current().self(), {address, tag}, bytes);
-  std::vector<std::byte> packed(bytes);
-  for_each_run_here({address, tag, pitch, row_bytes, from}, bytes,
-                    [&](engine& at, raw_buffer where, std::size_t place, std::size_t run) {
-                      load_checked(at, where, packed.data() + place, run);
-                    });
-  return packed;
-}
-
 /// The part of a copy that the owner of the source executes. `shape`: the members of block_rows.
 void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, std::uint64_t to,
                          std::uint64_t to_tag, const std::array<std::uint64_t, 4>& shape, std::uint32_t number_bytes,
@@ -155,10 +106,29 @@ void copy_rows_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_n
 
 // ---- put and get
 
+/// Through packed bytes, so that a row costs no copy of its own.
+void move_rows_of_device(ham::detail::device_heap& device, const one_sided& what) {
+  for (std::size_t done = 0; done < what.bytes; done += piece_bytes) {
+    const std::size_t piece = std::min(piece_bytes, what.bytes - done);
+    const device_rows there{what.there.address, what.rows.row_bytes, what.rows.remote_pitch, done};
+    if (what.which == one_sided::direction::put) {
+      device.store_now(there, pack(what.rows, what.local, done, piece).data(), piece);
+    } else {
+      std::vector<std::byte> packed(piece);
+      device.load_now(there, packed.data(), piece);
+      unpack(what.rows, what.local, done, packed);
+    }
+  }
+}
+
 /// By this process itself, as transfer() wants it.
 void move_own_rows(engine& at, const one_sided& what) {
   const bool put = what.which == one_sided::direction::put;
   if (what.there.tag != 0) check_local(at, what.there, what.rows.remote_extent(what.bytes));
+  if (at.memory.device() != nullptr && what.there.tag != 0) {
+    move_rows_of_device(*at.memory.device(), what);
+    return;
+  }
   what.rows.for_each_run(0, what.bytes, [&](std::size_t here, std::size_t there, std::size_t run) {
     const raw_buffer own{what.there.address + there, what.there.tag};
     if (put)
@@ -169,8 +139,7 @@ void move_own_rows(engine& at, const one_sided& what) {
   });
 }
 
-[[maybe_unused]] const bool always_run =
-    ham::detail::always_run(fn<&store_rows_here>, fn<&load_rows_here>, fn<&copy_rows_from_here>);
+[[maybe_unused]] const bool always_run = ham::detail::always_run(fn<&copy_rows_from_here>);
 
 }  // namespace
 
@@ -196,7 +165,7 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
         [&](std::size_t done, std::size_t piece) {
           std::vector<std::byte> packed = pack(rows, source, done, piece);
           swap_bytes(packed.data(), packed.size(), swapped);
-          return async(messages_to(at, node, how), fn<&store_rows_here>, to.address, to.tag,
+          return async(messages_to(at, node, how), storing_rows, to.address, to.tag,
                        static_cast<std::uint64_t>(what.target_pitch), static_cast<std::uint64_t>(what.row_bytes),
                        static_cast<std::uint64_t>(done), std::span<const std::byte>(packed));
         });
@@ -215,7 +184,7 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
     return transfer(
         at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
         [&](std::size_t done, std::size_t piece) {
-          return async(messages_to(at, node, how), fn<&load_rows_here>, from.address, from.tag,
+          return async(messages_to(at, node, how), loading_rows, from.address, from.tag,
                        static_cast<std::uint64_t>(what.source_pitch), static_cast<std::uint64_t>(what.row_bytes),
                        static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(piece))
               .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
@@ -234,12 +203,20 @@ future<void> copy_rows(engine& at, node_t from_node, raw_buffer from, node_t to_
   if (from_node == at.self() && from.tag != 0) {
     return begun_or_failed(at, to_node, [&] {
       check_local(at, from, rows.local_extent(bytes));
+      if (at.memory.device() != nullptr) {
+        copy_from_device(at, from, to_node, to, what, of, how);
+        return ready_or_failed(at, operation::copy, to_node, [] {});
+      }
       return put_rows(at, pointer_to(from), to_node, to, what, of, how);
     });
   }
   if (to_node == at.self() && to.tag != 0) {
     return begun_or_failed(at, from_node, [&] {
       check_local(at, to, rows.remote_extent(bytes));
+      if (at.memory.device() != nullptr) {
+        copy_to_device(at, from_node, from, to, what, of, how);
+        return ready_or_failed(at, operation::copy, from_node, [] {});
+      }
       return get_rows(at, from_node, from, pointer_to(to), what, of, how);
     });
   }

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/own_counters.hpp"
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 #include "runtime/device_messages.hpp"
@@ -16,18 +16,25 @@
 namespace ham::inline v0::detail {
 namespace {
 
-using transport::residency;
 namespace wire = device::detail;
+using transport::residency;
+using device_state = base::counter_head::device_state;
 
 /// The device of this process: it has one at most.
 std::atomic<device_calls*> of_process{nullptr};
 std::atomic<const engine*> node_of_process{nullptr};
-std::mutex end_mutex;  // who uses the device keeps it from ending
 
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
 
 }  // namespace
+
+std::mutex& device_calls::end_mutex() noexcept {
+  static constinit std::mutex one;
+  return one;
+}
+
+device_calls* device_calls::of_this_process() noexcept { return of_process.load(std::memory_order_relaxed); }
 
 device_calls* device_calls::of(const engine* at) noexcept {
   return node_of_process.load(std::memory_order_acquire) == at ? of_process.load(std::memory_order_relaxed) : nullptr;
@@ -35,6 +42,10 @@ device_calls* device_calls::of(const engine* at) noexcept {
 
 device_calls::device_calls(engine& at, transport::device_owner& owner)
     : at_(at), driver_(owner.take_device()), limits_(owner.device_limits()), queues_(driver_->queues().size()) {
+  transport::device_description what = driver_->description();
+  at.own.about.set_device(
+      {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
+  at_.counters.note_device(device_state::idle);
   thread_ = base::start_thread([this] { run(); });
   of_process.store(this, std::memory_order_relaxed);
   node_of_process.store(&at, std::memory_order_release);
@@ -43,7 +54,7 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
 device_calls::~device_calls() {
   node_of_process.store(nullptr, std::memory_order_release);
   {
-    std::lock_guard guard(end_mutex);
+    std::lock_guard guard(end_mutex());
     of_process.store(nullptr, std::memory_order_relaxed);
   }
   {
@@ -54,26 +65,19 @@ device_calls::~device_calls() {
   thread_.join();
 }
 
-void device_calls::submit(incoming_call& call, const device_request& what) {
-  const auto context = static_cast<std::uint32_t>(std::hash<void*>()(this_thread.context) >> 4U);
-  const auto one = std::make_shared<device_execution>(call, what, context);
-  bool sleeps = false;
-  {
-    std::lock_guard guard(mutex_);
-    if (!waiting_.empty() || !post(one, nullptr, &what)) {
-      one->arguments.resize(what.size);
-      what.write(one->arguments.data(), what.arguments);
-      waiting_.push_back(one);
-    }
-    sleeps = waiting_.size() + in_queues_ == 1;
-  }
-  if (sleeps) work_.notify_one();
+std::size_t& device_calls::waiting_in(const device_execution& one) noexcept {
+  return one.of_grid() ? waiting_of_grid_ : queue_of(one).waiting;
 }
 
-bool device_calls::has_room(const device_execution& one) const noexcept {
+/// Whether no call waits that goes before it.
+bool device_calls::may_begin(const device_execution& one) noexcept {
+  return one.of_grid() ? waiting_.empty() : waiting_of_grid_ == 0 && queue_of(one).waiting == 0;
+}
+
+bool device_calls::has_room(const device_execution& one) noexcept {
   if (one.function().number() >= uploaded_) return false;
   if (one.of_grid()) return std::ranges::none_of(queues_, &queue::full);
-  return !queues_[one.context() % queues_.size()].full();
+  return !queue_of(one).full();
 }
 
 /// Its arguments are in `arguments`, or `source` writes them. False: there is no room, or the device does not know the
@@ -106,11 +110,24 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
   return true;
 }
 
+/// Calls that wait for room in one queue do not hold up those for others; those of the grid hold up all behind them.
 bool device_calls::post_waiting() {
+  std::size_t left =
+      static_cast<std::size_t>(std::ranges::count_if(queues_, [](const queue& one) { return one.waiting; }));
+  for (queue& one : queues_) one.stuck = false;
   bool any = false;
-  while (!waiting_.empty() && post(waiting_.front(), waiting_.front()->arguments.data(), nullptr)) {
-    waiting_.pop_front();
-    any = true;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const shared_request one = *at;
+    const bool has_turn = one->of_grid() ? at == waiting_.begin() : !queue_of(*one).stuck;
+    if (has_turn && post(one, one->arguments.data(), nullptr)) {
+      --waiting_in(*one);
+      at = waiting_.erase(at);
+      any = true;
+      continue;
+    }
+    if (one->of_grid() || (has_turn && --left == 0)) break;
+    queue_of(*one).stuck = true;
+    ++at;
   }
   return any;
 }
@@ -132,6 +149,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
       busy_ns_ = base::now_ns();
       if (one->staged != 0) driver_->unstage(one->staged);
       lock.unlock();
+      at_.counters.count_device_call();
       one->answer();
       one.reset();
       lock.lock();
@@ -169,7 +187,7 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
         const std::int64_t waited_ms = (now - one->stop_sent_ns) / 1'000'000;
         end_process(lock, {"a function has not ended for " + std::to_string(waited_ms) +
                                " ms after it was asked to stop; have it ask ham::device::stop_requested()",
-                           one->function().number()});
+                           {one->function().number()}});
       }
     }
   }
@@ -182,6 +200,19 @@ void device_calls::launch() {
   leaving_ = false;
   busy_ns_ = base::now_ns();
   driver_->launch();
+  at_.counters.note_device(device_state::resident);
+  at_.counters.count_device_launch();
+}
+
+/// The device may refuse the kernel, and nothing else is to be had of it then.
+void device_calls::launch_or_end(std::unique_lock<std::mutex>& lock) {
+  std::string why;
+  try {
+    return launch();
+  } catch (const std::exception& problem) {
+    why = problem.what();
+  }
+  end_process(lock, {why, {}});
 }
 
 void device_calls::ask_to_leave() {
@@ -204,8 +235,9 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
   switch (driver_->state()) {
     case residency::failed: end_process(lock, driver_->failure());
     case residency::absent:
+      at_.counters.note_device(device_state::idle);
       if (has_calls)
-        launch();
+        launch_or_end(lock);
       else if (is_quiet())
         work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty(); });
       return;
@@ -240,19 +272,20 @@ void device_calls::run() {
 /// What the device executes is lost, and so is what it has in its memory.
 void device_calls::end_process(std::unique_lock<std::mutex>& lock,
                                const transport::device_driver::failure_report& why) {
-  std::string text = "its device reports \"" + why.what + "\"";
+  std::vector<std::string> suspects;
   std::vector<std::pair<shared_request, bool>> all;
   for (queue& from : queues_) {
     for (std::uint64_t position = from.received; position != from.sent; ++position) {
       shared_request& one = from.calls[position % wire::queue_slots];
       if (one == nullptr) continue;
-      if (one->function().number() == why.function) text += " in " + one->name();
+      if (std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
       all.emplace_back(std::move(one), true);
     }
   }
   for (shared_request& one : waiting_) all.emplace_back(std::move(one), false);
   waiting_.clear();
   lock.unlock();
+  const std::string text = "its device reports \"" + why.what + "\"" + in_one_of(std::move(suspects));
   base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool told = i != 0 && all[i].first == all[i - 1].first;
@@ -262,29 +295,4 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
   ::_exit(1);
 }
 
-bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
-
-void run_on_device(incoming_call& call, const device_request& what) {
-  const std::lock_guard guard(end_mutex);  // threads of contexts may outlive the device
-  device_calls* const to = device_calls::of(call.at);
-  if (to == nullptr) throw call_error("the device of this node has ended with its job");
-  to->submit(call, what);
-}
-
 }  // namespace ham::detail
-
-namespace ham::inline v0::device::detail {
-
-void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
-  const std::lock_guard guard(ham::detail::end_mutex);
-  ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
-  if (to != nullptr) to->answer(answer, answer_status::value, value, size);
-}
-
-void fail_device(std::uint32_t answer) noexcept {
-  const std::lock_guard guard(ham::detail::end_mutex);
-  ham::detail::device_calls* const to = ham::detail::of_process.load(std::memory_order_relaxed);
-  if (to != nullptr) to->answer(answer, answer_status::failed, nullptr, 0);
-}
-
-}  // namespace ham::device::detail

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -32,12 +32,22 @@ class device_calls {
   /// The device of this process, if `at` is the node that has it.
   [[nodiscard]] static device_calls* of(const engine* at) noexcept;
 
+  /// The device of this process; nullptr: none. It stays while the lock of end_mutex() is held.
+  [[nodiscard]] static device_calls* of_this_process() noexcept;
+  [[nodiscard]] static std::mutex& end_mutex() noexcept;
+  /// Whether the device has a version of that function. Any thread.
+  [[nodiscard]] bool has(const device::detail::function_entry& function) const noexcept {
+    return driver_->has(function);
+  }
   /// See run_on_device(). Any thread.
   void submit(incoming_call& call, const device_request& what);
-  /// Answers a message of the device. Any thread.
+  /// The vendor's stream of the calling thread's context; nullptr: the device has none. Any thread.
+  [[nodiscard]] void* stream_here() const noexcept;
+  /// Answers a message of the device, which may say any slot. Any thread.
   void answer(std::uint32_t slot, device::detail::answer_status status, const std::byte* value,
               std::size_t size) noexcept {
-    device::detail::fill_answer(driver_->messages(), slot, status, value, size);
+    if (slot < device::detail::answer_slots)
+      device::detail::fill_answer(driver_->messages(), slot, status, value, size);
   }
 
  private:
@@ -47,12 +57,19 @@ class device_calls {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     std::array<shared_request, device::detail::queue_slots> calls;  ///< nullptr: the block was asked to leave
+    std::size_t waiting = 0;                                        ///< calls for it that wait for room
+    bool stuck = false;                                             ///< for post_waiting()
     [[nodiscard]] bool full() const noexcept { return sent - received == device::detail::queue_slots; }
   };
 
   // All of these with mutex_ held, which those with a `lock` release for a while.
   [[nodiscard]] bool post(const shared_request& one, const std::byte* arguments, const device_request* source);
-  [[nodiscard]] bool has_room(const device_execution& one) const noexcept;
+  [[nodiscard]] bool has_room(const device_execution& one) noexcept;
+  [[nodiscard]] bool may_begin(const device_execution& one) noexcept;
+  [[nodiscard]] std::size_t& waiting_in(const device_execution& one) noexcept;
+  [[nodiscard]] queue& queue_of(const device_execution& one) noexcept {
+    return queues_[one.context() % queues_.size()];
+  }
   bool collect(std::unique_lock<std::mutex>& lock);
   bool take_messages(std::unique_lock<std::mutex>& lock);
   bool post_waiting();
@@ -60,11 +77,13 @@ class device_calls {
   void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;
   void launch();
+  void launch_or_end(std::unique_lock<std::mutex>& lock);
   void ask_to_leave();
   [[noreturn]] void end_process(std::unique_lock<std::mutex>& lock,
                                 const transport::device_driver::failure_report& why);
 
   void run();
+  [[noreturn]] void throw_no_version(const device_execution& call) const;
 
   engine& at_;
   const std::unique_ptr<transport::device_driver> driver_;
@@ -73,11 +92,12 @@ class device_calls {
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_;
   std::vector<queue> queues_;
-  std::deque<shared_request> waiting_;  // for room, in order
-  std::size_t in_queues_ = 0;           // requests, not leaves
-  std::uint32_t uploaded_ = 0;          // functions that the device knows
-  std::uint64_t messages_ = 0;          // of the device, that have been consumed
-  std::int64_t busy_ns_ = 0;            // when there was a call last
+  std::list<shared_request> waiting_;  // for room, in order
+  std::size_t waiting_of_grid_ = 0;
+  std::size_t in_queues_ = 0;   // requests, not leaves
+  std::uint32_t uploaded_ = 0;  // functions that the device knows
+  std::uint64_t messages_ = 0;  // of the device, that have been consumed
+  std::int64_t busy_ns_ = 0;    // when there was a call last
   bool leaving_ = false;
   bool stop_ = false;
   std::thread thread_;

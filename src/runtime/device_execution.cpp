@@ -2,30 +2,29 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
-#include "base/observed_execution.hpp"
-#include "core/call_stops.hpp"
-#include "core/peer.hpp"
-#include "core/thread_state.hpp"
 #include "ham/msg/handler_table.hpp"
 
 namespace ham::inline v0::detail {
 
 device_execution::device_execution(const incoming_call& from, const device_request& what, std::uint32_t context)
-    : function_(what.function), answer_(what.answer), size_(what.size), context_(context) {
-  static_cast<incoming_call&>(call_) = from;
-  if (from.stoppable) call_.stop = static_cast<const stoppable_call&>(from).stop;
-  share_call(call_);  // which counts the bytes of its payload: they are not looked at any more
-  base::observed_execution::leave_to_other(call_.call);
+    : held_(from), function_(what.function), answer_(what.answer), size_(what.size), context_(context) {}
+
+std::string device_execution::name() const {
+  return msg::handler_table::local().pretty_name(held_.call().function->key());
 }
 
-device_execution::~device_execution() {
-  call_.stop.reset();  // behind the next the engine may go
-  unshare_call(call_);
+std::string in_one_of(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const auto rest = std::ranges::unique(names);
+  names.erase(rest.begin(), rest.end());
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? names.size() == 1 ? " in " : " in one of " : ", ") + name;
+  return text;
 }
-
-std::string device_execution::name() const { return msg::handler_table::local().pretty_name(call_.function->key()); }
 
 bool device_execution::add_reply(const device::detail::reply_slot& reply) {
   if (reply.head.status != device::call_status::done) status_ = reply.head.status;
@@ -34,16 +33,12 @@ bool device_execution::add_reply(const device::detail::reply_slot& reply) {
 }
 
 void device_execution::answer() noexcept {
-  const engine_scope scope(call_.at);
-  const base::observed_execution observed({call_.at->self(), call_.from->node, call_.function->key(), call_.call},
-                                          &call_.at->counters);
-  call_.decoded = true;
-  try {
-    const std::string where = " on the device of node " + std::to_string(call_.at->self());
+  held_.answer([this](incoming_call& call) {
+    const std::string where = " on the device of node " + std::to_string(call.at->self());
     switch (status_) {
       case device::call_status::done:
         result_.resize(function_->row.result_size);
-        answer_(call_, result_.data());
+        answer_(call, result_.data());
         return;
       case device::call_status::no_function:
         throw call_error(name() + " cannot run" + where +
@@ -54,24 +49,23 @@ void device_execution::answer() noexcept {
     }
     throw call_error(name() + " has thrown an exception" + where +
                      " (exceptions do not leave devices); have it return what is wrong");
-  } catch (...) {
-    call_failed(call_);
-  }
+  });
 }
 
 void device_execution::fail(const std::string& why, bool may_have_run) noexcept {
-  const engine_scope scope(call_.at);
-  call_.decoded = true;
+  stoppable_call& call = held_.call();
+  const engine_scope scope(call.at);
+  call.decoded = true;
   try {
     node_failure::details what;
-    what.node = call_.at->self();
+    what.node = call.at->self();
     what.pid = ::getpid();
     what.function = name();
-    what.call = call_.call;
+    what.call = call.call;
     what.outcome = may_have_run ? call_outcome::may_have_run : call_outcome::not_run;
     throw node_failure("node " + std::to_string(what.node) + " failed: " + why, what);
   } catch (...) {
-    call_failed(call_);
+    call_failed(call);
   }
 }
 

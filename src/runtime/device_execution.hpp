@@ -7,17 +7,15 @@
 #include <vector>
 
 #include "ham/device/offloading.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/held_call.hpp"
 
 namespace ham::inline v0::detail {
 
-/// Kept from its arrival to its answer.
+/// Kept from its arrival to its answer; one that was not answered is given up.
 class device_execution {
  public:
   /// Throws ham::call_error if too many calls wait on the node already.
   device_execution(const incoming_call& from, const device_request& what, std::uint32_t context);
-  /// Gives a call that was not answered up.
-  ~device_execution();
   device_execution(const device_execution&) = delete;
   device_execution& operator=(const device_execution&) = delete;
 
@@ -29,7 +27,9 @@ class device_execution {
   /// The name of the function, for people.
   [[nodiscard]] std::string name() const;
   /// Whether the caller wants it to stop. No lock of the engine is held.
-  [[nodiscard]] bool stop_requested() const noexcept { return call_.stop != nullptr && call_.stop->requested(); }
+  [[nodiscard]] bool stop_requested() const noexcept {
+    return held_.call().stop != nullptr && held_.call().stop->requested();
+  }
 
   /// A block has replied. True: it was the last one.
   [[nodiscard]] bool add_reply(const device::detail::reply_slot& reply);
@@ -45,7 +45,7 @@ class device_execution {
   std::int64_t stop_sent_ns = 0;  ///< when the device was told to stop it; 0: it was not
 
  private:
-  stoppable_call call_;
+  held_call held_;
   const device::detail::function_entry* function_;
   void (*answer_)(incoming_call& call, const std::byte* result);
   const std::size_t size_;
@@ -53,5 +53,8 @@ class device_execution {
   device::call_status status_ = device::call_status::done;
   std::vector<std::byte> result_;
 };
+
+/// Where a device has failed that has executed these functions, for people; one with several blocks executes several.
+[[nodiscard]] std::string in_one_of(std::vector<std::string> names);
 
 }  // namespace ham::detail

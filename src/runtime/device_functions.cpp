@@ -1,4 +1,4 @@
-// The list of the device functions of this process.
+// The device functions of this process, and its code for devices.
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -39,13 +39,13 @@ const function_entry& function_at(std::uint32_t number) noexcept {
 }
 
 namespace {
-std::atomic<const void*> kernel_of_process{nullptr};
+std::atomic<const device_code*> code_of_process{nullptr};
 }
 
-const void* resident_kernel_of_process() noexcept { return kernel_of_process.load(std::memory_order_relaxed); }
+const device_code* device_code_of_process() noexcept { return code_of_process.load(std::memory_order_acquire); }
 
-bool enlist_resident_kernel(const void* kernel) noexcept {
-  kernel_of_process.store(kernel, std::memory_order_relaxed);
+bool enlist_device_code(const device_code& code) noexcept {
+  code_of_process.store(&code, std::memory_order_release);
   return true;
 }
 

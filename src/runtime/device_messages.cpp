@@ -19,6 +19,7 @@ namespace {
 struct host_function_list {
   std::mutex mutex;
   std::vector<const host_function*> all;
+  std::vector<number_variable> variables;
 };
 host_function_list& listed_host_functions() { return base::immortal<host_function_list>(); }
 
@@ -29,6 +30,25 @@ void host_function::enlist() {
   std::lock_guard guard(to.mutex);
   number_ = static_cast<std::uint32_t>(to.all.size());
   to.all.push_back(this);
+}
+
+bool enlist_number_variable(const number_variable& one) {
+  host_function_list& to = listed_host_functions();
+  std::lock_guard guard(to.mutex);
+  to.variables.push_back(one);
+  return true;
+}
+
+std::uint32_t count_number_variables() noexcept {
+  host_function_list& from = listed_host_functions();
+  std::lock_guard guard(from.mutex);
+  return static_cast<std::uint32_t>(from.variables.size());
+}
+
+number_variable number_variable_at(std::uint32_t index) noexcept {
+  host_function_list& from = listed_host_functions();
+  std::lock_guard guard(from.mutex);
+  return from.variables[index];
 }
 
 const host_function* host_function_at(std::uint32_t number) noexcept {
@@ -114,6 +134,7 @@ void execute_device_message(engine& at, const device::detail::message_slot& what
     if (function == nullptr) {
       base::log("runtime", base::log_level::error, "the device of node %d has called function %u, which is none",
                 at.self(), what.head.function);
+      if (what.head.answer != wire::no_answer) wire::fail_device(what.head.answer);
       return;
     }
     function->run()(what.arguments, size, what.head.node, what.head.answer);

@@ -16,6 +16,7 @@
 #include "base/renew.hpp"
 #include "core/unobserved.hpp"
 #include "ham/msg/handler_table.hpp"
+#include "runtime/device_heap.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/objects.hpp"
 #include "runtime/tracing.hpp"
@@ -134,6 +135,7 @@ void engine::detach_after_fork() noexcept {
   }
   memory.transfers().detach_after_fork();
   memory.started().detach_after_fork();
+  if (memory.device() != nullptr) memory.device()->detach_after_fork();
   settled.detach_after_fork();
   calls.detach_after_fork(std::make_exception_ptr(runtime_ended("no result comes here (" + why_forked_away() + ")")));
 }

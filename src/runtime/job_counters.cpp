@@ -52,6 +52,9 @@ node_counters own_view(const found_counters& found) {
   node.executing = from.executing;
   node.queued = from.set_aside + from.in_contexts + from.in_pool;
   node.sleeps = from.sleeps;
+  using device_state = base::counter_head::device_state;
+  node.device = {from.device != device_state::none, from.device == device_state::resident, from.device_calls,
+                 from.device_launches};
   node.rss_bytes = found.rss_bytes;
   take_executed(node, from);
   for (const counter_reading::peer& one : from.peers) node.peers.push_back({one.node, for_people(one.with)});

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ham/msg/translation.hpp"
+#include "runtime/device_heap.hpp"
 #include "runtime/memory_access.hpp"
 
 namespace ham::inline v0::offload::detail {
@@ -18,6 +19,10 @@ namespace {
 /// GiB at once.
 void access_untracked(engine& at, raw_buffer what, void* local, std::size_t bytes, bool write) {
   constexpr std::size_t max_bytes = std::size_t{1} << 30;
+  const ham::detail::device_heap* const device = at.memory.device();
+  if (device != nullptr && device->contains(what.address))
+    refuse("it is memory of the device, which is reached by the buffers of offload::allocate only", at.self(), what,
+           bytes);
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t piece = std::min(max_bytes, bytes - done);
     const iovec mine{static_cast<std::byte*>(local) + done, piece};
@@ -35,7 +40,7 @@ void access_untracked(engine& at, raw_buffer what, void* local, std::size_t byte
 }  // namespace
 
 void check_local(engine& at, raw_buffer what, std::size_t bytes) {
-  switch (at.memory.own().check(what.address, what.tag, bytes)) {
+  switch (at.memory.check(what.address, what.tag, bytes)) {
     case base::heap_check::valid: return;
     case base::heap_check::stale: refuse(transport::access_result::stale, at.self(), what, bytes);
     case base::heap_check::out_of_range: refuse(transport::access_result::out_of_range, at.self(), what, bytes);
@@ -45,6 +50,8 @@ void check_local(engine& at, raw_buffer what, std::size_t bytes) {
 void store_checked(engine& at, raw_buffer to, const void* from, std::size_t bytes) {
   if (to.tag == 0)
     access_untracked(at, to, const_cast<void*>(from), bytes, true);
+  else if (ham::detail::device_heap* const device = at.memory.device(); device != nullptr)
+    device->store_now({to.address}, static_cast<const std::byte*>(from), bytes);
   else
     std::memmove(pointer_to(to), from, bytes);
 }
@@ -52,6 +59,8 @@ void store_checked(engine& at, raw_buffer to, const void* from, std::size_t byte
 void load_checked(engine& at, raw_buffer from, void* to, std::size_t bytes) {
   if (from.tag == 0)
     access_untracked(at, from, to, bytes, false);
+  else if (ham::detail::device_heap* const device = at.memory.device(); device != nullptr)
+    device->load_now({from.address}, static_cast<std::byte*>(to), bytes);
   else
     std::memmove(to, pointer_to(from), bytes);
 }

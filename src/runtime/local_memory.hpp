@@ -9,14 +9,15 @@
 
 namespace ham::inline v0::offload::detail {
 
+/// Of memory of the process: of a node that allocates on its device there is none.
 [[nodiscard]] inline void* pointer_to(raw_buffer own) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(own.address));
 }
 
 /// Throws ham::buffer_error unless `what` is the beginning of `bytes` bytes of a live allocation of this node.
 void check_local(engine& at, raw_buffer what, std::size_t bytes);
-/// Writes, or reads, memory of this node. Memory that was not allocated here (tag 0) is tried by the kernel. Throws
-/// ham::buffer_error.
+/// Writes, or reads, memory of this node; where that is a device's, waits for its copy. Memory that was not allocated
+/// here (tag 0) is tried by the kernel. Throws ham::buffer_error, and ham::call_error if the device fails.
 void store_local(engine& at, raw_buffer to, const void* from, std::size_t bytes);
 void load_local(engine& at, raw_buffer from, void* to, std::size_t bytes);
 /// The same of memory that check_local has been asked for, unless it has no tag.

@@ -9,6 +9,8 @@
 #include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/memory.hpp"
 #include "runtime/always_runs.hpp"
+#include "runtime/device_accesses.hpp"
+#include "runtime/device_copies.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/forks.hpp"
@@ -22,13 +24,13 @@ namespace {
 // ---- executed by the owner of the memory
 
 std::pair<std::uint64_t, std::uint64_t> allocate_here(std::uint64_t bytes) {
-  const base::heap::allocation got = current().memory.own().allocate(bytes);
-  return {reinterpret_cast<std::uintptr_t>(got.address), got.tag};
+  const ham::detail::node_memory::allocation got = current().memory.allocate(bytes);
+  return {got.address, got.tag};
 }
 
 void free_here(std::uint64_t address, std::uint64_t tag) {
   engine& at = current();
-  if (at.memory.own().free(address, tag)) return;
+  if (at.memory.free(address, tag)) return;
   throw buffer_error("cannot free " + hexadecimal(address) + " of node " + std::to_string(at.self()) +
                      " (it is not the start of a live allocation there: freed before, in its middle, or not from "
                      "allocate); free once what allocate returned");
@@ -47,10 +49,46 @@ std::vector<std::byte> load_here(std::uint64_t address, std::uint64_t tag, std::
   return result;
 }
 
+/// What store_here and load_here do where memory is a device's.
+template <class>
+struct store_on_device {
+  [[nodiscard]] static bool take(incoming_call& call) {
+    msg::reader from(call.payload);
+    const auto address = msg::decode<std::uint64_t>(from);
+    const auto tag = msg::decode<std::uint64_t>(from);
+    const auto bytes = msg::decode<std::span<const std::byte>>(from);
+    from.expect_end();
+    if (tag == 0) return false;
+    call.decoded = true;
+    check_local(*call.at, {address, tag}, bytes.get().size());
+    return ham::detail::store_later(call, {address}, bytes);
+  }
+};
+template <class>
+struct load_on_device {
+  [[nodiscard]] static bool take(incoming_call& call) {
+    msg::reader from(call.payload);
+    const auto address = msg::decode<std::uint64_t>(from);
+    const auto tag = msg::decode<std::uint64_t>(from);
+    const auto bytes = msg::decode<std::uint64_t>(from);
+    from.expect_end();
+    if (tag == 0) return false;
+    call.decoded = true;
+    check_local(*call.at, {address, tag}, bytes);
+    return ham::detail::load_later(call, {address}, bytes);
+  }
+};
+constexpr auto storing = with_policy<store_on_device>(fn<&store_here>);
+constexpr auto loading = with_policy<load_on_device>(fn<&load_here>);
+
 /// Sends own memory, which is checked first, to another node.
 future<void> put_own(engine& at, raw_buffer from, node_t to_node, raw_buffer to, std::size_t bytes, element of,
                      transfer_terms how) {
   check_local(at, from, bytes);
+  if (at.memory.device() != nullptr) {
+    copy_from_device(at, from, to_node, to, one_row(bytes), of, how);
+    return ready_or_failed(at, operation::copy, to_node, [] {});
+  }
   return put_bytes(at, pointer_to(from), to_node, to, bytes, of, how);
 }
 
@@ -68,15 +106,14 @@ void copy_from_here(std::uint64_t from, std::uint64_t from_tag, node_t to_node, 
   put_bytes(at, copy.data(), to_node, {to, to_tag}, bytes, {number_bytes, known}, how).get();
 }
 
-[[maybe_unused]] const bool always_run =
-    ham::detail::always_run(fn<&free_here>, fn<&store_here>, fn<&load_here>, fn<&copy_from_here>);
+[[maybe_unused]] const bool always_run = ham::detail::always_run(fn<&free_here>, storing, loading, fn<&copy_from_here>);
 
 }  // namespace
 
 std::uint64_t local_tag(const void* address, node_t node) noexcept {
   engine* const at = ham::detail::current_or_null();
   if (at == nullptr || address == nullptr || node != at->self()) return 0;
-  return at->memory.own().tag_of(reinterpret_cast<std::uintptr_t>(address));
+  return at->memory.tag_of(reinterpret_cast<std::uintptr_t>(address));
 }
 
 void throw_too_large(std::size_t elements, std::size_t element_bytes) {
@@ -165,7 +202,7 @@ future<void> put_bytes(engine& at, const void* from, node_t node, raw_buffer to,
             swap_bytes(copy.data(), piece, swapped);
             content = copy;
           }
-          return async(messages_to(at, node, how), fn<&store_here>, to.address + done, to.tag, content);
+          return async(messages_to(at, node, how), storing, to.address + done, to.tag, content);
         });
   });
 }
@@ -180,7 +217,7 @@ future<void> get_bytes(engine& at, node_t node, raw_buffer from, void* to, std::
         at, {one_sided::direction::get, target, node, from, bytes, how}, swapped, piece_bytes,
         [&] { load_local(at, from, to, bytes); },
         [&](std::size_t done, std::size_t piece) {
-          return async(messages_to(at, node, how), fn<&load_here>, from.address + done, from.tag,
+          return async(messages_to(at, node, how), loading, from.address + done, from.tag,
                        static_cast<std::uint64_t>(piece))
               .then([place = target + done, piece, swapped](const std::vector<std::byte>& data) {
                 if (data.size() != piece) throw protocol_error("a get was answered with another size");
@@ -199,6 +236,10 @@ future<void> copy_bytes(engine& at, node_t from_node, raw_buffer from, node_t to
   if (to_node == at.self() && to.tag != 0) {
     return begun_or_failed(at, from_node, [&] {
       check_local(at, to, bytes);
+      if (at.memory.device() != nullptr) {
+        copy_to_device(at, from_node, from, to, one_row(bytes), of, how);
+        return ready_or_failed(at, operation::copy, from_node, [] {});
+      }
       return get_bytes(at, from_node, from, pointer_to(to), bytes, of, how);
     });
   }

@@ -67,6 +67,14 @@ class exposition {
     });
   }
 
+  /// Of nodes that have a device.
+  void add_device(const char* name, const char* type, const char* help, const node_value& value) {
+    begin(name, type, help);
+    each_node([&](const std::string& labels, const node_counters& node) {
+      if (node.device.there) line(name, labels, value(node));
+    });
+  }
+
   void add_times() {
     const std::string name = "ham_execution_seconds";
     begin(name.c_str(), "histogram", "how long executed calls took, from decoding to the reply");
@@ -137,6 +145,12 @@ std::string metrics_text(const std::vector<job_counters>& jobs) {
   all.add(
       "ham_resident_memory_bytes", "gauge", "resident memory of the node's process",
       [](const node& one) { return as_number(one.rss_bytes); }, true);
+  all.add_device("ham_device_calls_total", "counter", "calls of device functions that the node's device has answered",
+                 [](const node& one) { return as_number(one.device.calls); });
+  all.add_device("ham_device_launches_total", "counter", "launches of the resident kernel",
+                 [](const node& one) { return as_number(one.device.launches); });
+  all.add_device("ham_device_resident", "gauge", "1 while the device takes calls, 0 while it is idle",
+                 [](const node& one) { return one.device.resident ? 1.0 : 0.0; });
   all.add_state();
   all.add_times();
   return all.take();

@@ -14,6 +14,8 @@
 
 namespace ham::inline v0::detail {
 
+class device_heap;
+
 /// All members may be called from any thread.
 class node_memory {
  public:
@@ -21,8 +23,25 @@ class node_memory {
   node_memory(engine* owner, std::unique_ptr<base::heap> own)
       : own_(std::move(own)), transfers_(owner), started_(owner) {}
 
-  /// What other nodes may name by address and tag.
+  /// Memory of the process, which peers of this machine may map.
   [[nodiscard]] base::heap& own() noexcept { return *own_; }
+  /// From now on the node allocates memory of its device. Before the first call arrives.
+  void use_device(std::shared_ptr<device_heap> memory) noexcept { device_ = std::move(memory); }
+  /// nullptr: it allocates memory of the process.
+  [[nodiscard]] device_heap* device() const noexcept { return device_.get(); }
+  /// What transports offer to peers that they serve; nullptr: nothing.
+  [[nodiscard]] base::heap* reachable() noexcept { return device_ == nullptr ? own_.get() : nullptr; }
+
+  // ---- what other nodes may name by address and tag, wherever it lies: as those of base::heap
+  struct allocation {
+    std::uint64_t address;
+    base::allocation_tag tag;
+  };
+  [[nodiscard]] allocation allocate(std::size_t bytes);
+  [[nodiscard]] bool free(std::uint64_t address, base::allocation_tag tag);
+  [[nodiscard]] base::heap_check check(std::uint64_t address, base::allocation_tag tag, std::size_t bytes) const;
+  [[nodiscard]] base::allocation_tag tag_of(std::uint64_t address) const;
+
   /// Without it put and get go in messages. Before the first access.
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
   /// One-sided access to the memory of a connected node for the calling thread, or nullptr. Stays as long as `who`.
@@ -46,6 +65,7 @@ class node_memory {
 
  private:
   const std::unique_ptr<base::heap> own_;
+  std::shared_ptr<device_heap> device_;
   transfer_queue transfers_;
   started_transfers started_;
   bool one_sided_ = true;

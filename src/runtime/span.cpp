@@ -1,6 +1,7 @@
 // Ranges in memory of nodes: what is outside of them, and where they are.
 #include <string>
 
+#include "ham/device/place.hpp"
 #include "ham/offload/buffer_span.hpp"
 #include "runtime/engine.hpp"
 
@@ -20,10 +21,17 @@ void throw_too_short(const char* verb, std::size_t count, std::size_t size) {
 
 bool is_here(node_t node) noexcept {
   const ham::detail::engine* const at = ham::detail::current_or_null();
-  return at != nullptr && at->self() == node;
+  if (at == nullptr || at->self() != node) return false;
+  return at->memory.device() == nullptr || device::detail::this_lane() != nullptr;
 }
 
 void throw_not_here(node_t node) {
+  const ham::detail::engine* const at = ham::detail::current_or_null();
+  if (at != nullptr && at->self() == node) {
+    throw buffer_error("memory of node " + std::to_string(node) +
+                       " lies on its device, where ordinary functions do not reach it; have a device function work on "
+                       "it, or get it");
+  }
   throw buffer_error("memory of node " + std::to_string(node) +
                      " cannot be read or written as memory of this process; call a function on that node, or get it");
 }

@@ -9,10 +9,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ham/device/function.hpp"
 #include "ham/device/mailbox.hpp"
 #include "ham/device/outbox.hpp"
+#include "transport/device_memory.hpp"
 
 namespace ham::inline v0::transport {
 
@@ -21,6 +23,15 @@ enum class residency : std::uint8_t {
   absent,    ///< the device is idle
   resident,  ///< it takes calls
   failed,    ///< the device has failed for good: failure()
+};
+
+/// What a device is, for people.
+struct device_description {
+  std::string name;                ///< "NVIDIA H100 80GB HBM3"
+  std::string capability;          ///< of its instruction set: "9.0"
+  std::string driver;              ///< its version
+  std::uint32_t processors = 0;    ///< that execute blocks
+  std::uint64_t memory_bytes = 0;  ///< of its own
 };
 
 /// One device, owned by one process. One thread at a time, unless said otherwise.
@@ -33,11 +44,12 @@ class device_driver {
 
   /// What nodes with such a device are to others (node_descriptor::device_type).
   [[nodiscard]] virtual const char* type() const noexcept = 0;
+  [[nodiscard]] virtual device_description description() const { return {}; }
   /// The queues of calls, one for each block of the resident kernel. Stay where they are.
   [[nodiscard]] virtual std::span<device::detail::call_queue> queues() noexcept = 0;
   [[nodiscard]] virtual device::detail::outbox& messages() noexcept = 0;
 
-  /// Whether the device can execute that function.
+  /// Whether the device can execute that function. Any thread.
   [[nodiscard]] virtual bool has(const device::detail::function_entry& function) const noexcept = 0;
   /// Makes functions known to the device; those before the first `count` are all that a call may name. While absent.
   virtual void upload(std::uint32_t count) = 0;
@@ -45,10 +57,11 @@ class device_driver {
   virtual void launch() = 0;
   /// The kernel returns when each of its blocks has been asked to (leave_function). Does not wait.
   [[nodiscard]] virtual residency state() noexcept = 0;
-  /// What has failed, in the words of the device, and the number of the function that it executed, if that is known.
+  /// What has failed, in the words of the device, and the numbers of the functions that it executed: one of them has
+  /// failed. None: that is not known.
   struct failure_report {
     std::string what;
-    std::uint32_t function = device::detail::leave_function;
+    std::vector<std::uint32_t> functions;
   };
   [[nodiscard]] virtual failure_report failure() = 0;
 
@@ -56,6 +69,10 @@ class device_driver {
   /// unstage(). Also while resident. Throws std::bad_alloc.
   [[nodiscard]] virtual std::uint64_t stage(std::span<const std::byte> bytes) = 0;
   virtual void unstage(std::uint64_t address) noexcept = 0;
+
+  /// The vendor's stream for what functions of the host launch by themselves, the same one for the same `context`;
+  /// nullptr: the device has none. Any thread.
+  [[nodiscard]] virtual void* stream_of(const void* /*context*/) noexcept { return nullptr; }
 };
 
 /// What owns a device besides being something else: the transport of a target process that has one.
@@ -63,6 +80,9 @@ class device_owner {
  public:
   /// The device. Called once; empty if it was called before.
   [[nodiscard]] virtual std::unique_ptr<device_driver> take_device() = 0;
+  /// The memory of the device, before take_device; called once. nullptr: what the node allocates is memory of the
+  /// process, which the device reaches. Throws ham::config_error.
+  [[nodiscard]] virtual std::unique_ptr<device_memory> take_memory() { return nullptr; }
   /// How long the resident kernel stays without a call, and a function may go on that has been asked to stop (0: for
   /// ever).
   struct limits {

@@ -91,6 +91,22 @@ TEST(own_counters, tell_how_the_node_waits) {
   EXPECT_FALSE(read_counts(of).asleep);
 }
 
+TEST(own_counters, tell_what_its_device_does) {
+  own_counters of(0);
+  using state = counter_head::device_state;
+  EXPECT_EQ(read_counts(of).device, state::none);
+  of.note_device(state::resident);
+  of.count_device_launch();
+  for (int i = 0; i < 3; ++i) of.count_device_call();
+  EXPECT_EQ(read_counts(of).device, state::resident);
+  EXPECT_EQ(read_counts(of).device_calls, 3U);
+  EXPECT_EQ(read_counts(of).device_launches, 1U);
+  of.note_device(state::idle);
+  EXPECT_EQ(read_counts(of).device, state::idle);
+  of.note_device(static_cast<state>(77));
+  EXPECT_EQ(read_counts(of).device, state::none) << "nothing that is read is believed";
+}
+
 TEST(own_counters, count_executions_by_what_they_took) {
   own_counters of(0);
   constexpr std::uint64_t ago = 1'000'000;

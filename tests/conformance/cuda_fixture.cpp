@@ -10,7 +10,7 @@ namespace {
 class cuda_subject final : public subject {
  public:
   cuda_subject() : memory_(base::heap::make_file()), here_("cuda-emulated", 0, memory_.fd(), news_) {
-    here_.start({{{1, {"/proc/self/exe"}, {}}, cuda::geometry{}}}, 2);
+    here_.start({{{1, {"/proc/self/exe"}, {}}, cuda::geometry{.memory = cuda::memory_kind::shared}}}, 2);
   }
   [[nodiscard]] transport& here() override { return here_; }
   [[nodiscard]] node_t peer() override { return 1; }

@@ -17,7 +17,15 @@ using bytes = std::vector<std::byte>;
 
 greeting sample() {
   return {{0x1122334455667788, 0x99aabbccddeeff00},
-          {"some-host", "cpu", "aarch64", "not sent", 12, std::uint64_t{3} << 40, 4711, 5},
+          {"some-host",
+           "cpu",
+           "aarch64",
+           "not sent",
+           12,
+           std::uint64_t{3} << 40,
+           4711,
+           5,
+           {"a GPU", "9.0", "CUDA 13.0", 132, 80}},
           "tcp://10.0.0.7:7000",
           std::uint64_t{1} << 33};
 }
@@ -45,6 +53,11 @@ TEST(greeting, arrives_as_it_was_sent) {
   EXPECT_EQ(got.node.cores, 12U);
   EXPECT_EQ(got.node.memory_bytes, std::uint64_t{3} << 40);
   EXPECT_EQ(got.node.pid, 4711);
+  EXPECT_EQ(got.node.device.name, "a GPU");
+  EXPECT_EQ(got.node.device.capability, "9.0");
+  EXPECT_EQ(got.node.device.driver, "CUDA 13.0");
+  EXPECT_EQ(got.node.device.processors, 132U);
+  EXPECT_EQ(got.node.device.memory_bytes, 80U);
   EXPECT_EQ(got.address, "tcp://10.0.0.7:7000");
   EXPECT_EQ(got.max_message, std::uint64_t{1} << 33);
 }

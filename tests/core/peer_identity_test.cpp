@@ -51,6 +51,9 @@ TEST(peer_identity, tells_what_the_node_has_told) {
   EXPECT_EQ(who.address(), "tcp://alpha:7000");
   EXPECT_EQ(who.description().isa, "aarch64");
   EXPECT_EQ(who.description().device_type, "emulated");
+  who.set_device({"GPU", "9.0", "580", 132, 5});
+  EXPECT_EQ(who.description().device.name, "GPU");
+  EXPECT_EQ(who.description().device.processors, 132U);
 }
 
 TEST(peer_identity, a_failure_says_who_where_why_and_what_became_of_the_call) {

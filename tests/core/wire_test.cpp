@@ -36,7 +36,7 @@ TEST(wire, a_greeting_begins_with_readable_letters) {
   std::array<unsigned char, 4> sent{};
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<unsigned char>(hello_magic >> (8 * i));
   EXPECT_EQ(std::memcmp(sent.data(), "HAM1", 4), 0);
-  EXPECT_EQ(protocol_version, 7U) << "a new version is said in docs/wire-format.md, too";
+  EXPECT_EQ(protocol_version, 8U) << "a new version is said in docs/wire-format.md, too";
   EXPECT_EQ(record_head_bytes, 12U);
 }
 

@@ -26,11 +26,10 @@ TEST_F(output_of_members, is_that_of_children_only) {
   const starting_played by(log);
   problem_with([&] { members_.start({target_group(by)}); });
   for (const node_t node : {1, 2})
-    EXPECT_EQ(
-        why_not(node),
-        "the output of node " + std::to_string(node) +
-            " cannot be captured (only that of processes which the host itself has started on its "
-            "machine can be captured: shm, exec, emulated, cuda-emulated); redirect it where its process is started");
+    EXPECT_EQ(why_not(node), "the output of node " + std::to_string(node) +
+                                 " cannot be captured (only that of processes which the host itself has started on its "
+                                 "machine can be captured: shm, exec, emulated, cuda, cuda-emulated); redirect it "
+                                 "where its process is started");
 }
 
 TEST_F(output_of_members, is_said_to_be_missing_in_the_folder_where_it_cannot_be_captured) {
@@ -47,7 +46,7 @@ TEST_F(output_of_members, is_said_to_be_missing_in_the_folder_where_it_cannot_be
   const auto line_of = [](int node) {
     return "ham: node " + std::to_string(node) +
            " keeps its own output, of which HAM_OUTPUT gets nothing (only that of processes which the host itself has "
-           "started on its machine can be captured: shm, exec, emulated, cuda-emulated)\n";
+           "started on its machine can be captured: shm, exec, emulated, cuda, cuda-emulated)\n";
   };
   const std::string said = said_of_start();
   EXPECT_NE(said.find(line_of(3) + line_of(4)), std::string::npos) << said;

@@ -66,6 +66,9 @@ TEST(Manifest, TheDigestSeesEveryDifference) {
     changed[i].duplicate = !changed[i].duplicate;
     add(data_layout::local(), changed);
     changed = entries;
+    changed[i].host_only = true;
+    add(data_layout::local(), changed);
+    changed = entries;
     changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
     add(data_layout::local(), changed);
   }
@@ -76,6 +79,20 @@ TEST(Manifest, TheDigestSeesEveryDifference) {
   data_layout other = data_layout::local();
   other.long_double_digits ^= 1;
   add(other, entries);
+}
+
+TEST(Manifest, SaysWhatADeviceHasNoVersionOf) {
+  constexpr std::size_t version_at = 4;
+  auto entries = example().entries();
+  EXPECT_EQ(example().serialise()[version_at], std::byte{1}) << "which nodes of other releases read";
+  entries[1].host_only = true;
+  entries[2].host_only = true;
+  const manifest original(data_layout::local(), entries);
+  auto bytes = original.serialise();
+  EXPECT_EQ(bytes[version_at], std::byte{2});
+  EXPECT_EQ(manifest::parse(bytes).entries(), entries);
+  bytes[version_at] = std::byte{1};
+  EXPECT_THROW(static_cast<void>(manifest::parse(bytes)), ham::protocol_error) << "that version has no such flag";
 }
 
 TEST(Manifest, EveryTruncationIsRefused) {

@@ -57,6 +57,19 @@ TEST(Translation, MatchesByName) {
   EXPECT_EQ(back[1], translation::missing);
 }
 
+TEST(Translation, RefusesWhatTheDeviceOfThePeerHasNoVersionOf) {
+  manifest::entry there = call("norm(double)", "c,f8->f8");
+  there.host_only = true;
+  const translation keys(node({call("norm(double)", "c,f8->f8"), call("sum()", "c->f8")}),
+                         node({there, call("sum()", "c->f8")}));
+  EXPECT_EQ(keys[0], translation::host_only);
+  EXPECT_FALSE(translation::usable(keys[0]));
+  EXPECT_EQ(keys[1], 1u) << "the others are called as ever";
+  expect_says(keys.explain(0, "node 0", "node 3"), {"norm(double)", "the device of node 3 has no version of it"});
+  const translation back(node({there}), node({call("norm(double)", "c,f8->f8")}));
+  EXPECT_EQ(back[0], 0u) << "a node without a device runs it as any function";
+}
+
 TEST(Translation, KeysOutOfRangeAreMissing) {
   const translation keys(node({call("a", "x->x")}), node({call("a", "x->x")}));
   EXPECT_EQ(keys[1], translation::missing);

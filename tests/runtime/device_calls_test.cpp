@@ -1,6 +1,7 @@
 // Calls of a node that run on its device: nodes are threads of this process, and so is the device of one of them.
 #include "runtime/device_calls.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <numeric>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "ham/device.hpp"
+#include "ham/msg/manifest.hpp"
+#include "ham/msg/translation.hpp"
 #include "offload/loopback_job.hpp"
 #include "transport/cuda/emulated_device.hpp"
 
@@ -27,6 +30,7 @@ std::uint64_t total(std::span<const std::uint32_t> of) {
   return result;
 }
 std::uint32_t threads_of_grid() { return device::size(); }
+int of_the_host_only(int value) { return value; }
 int next_number(int after) {
   static std::atomic<int> last{0};
   return last.exchange(after);
@@ -70,6 +74,7 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::where_it_runs, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::axpy, block)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::total, warp)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::threads_of_grid, grid)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::of_the_host_only, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::next_number, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::gives_nothing, block)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::throws, thread)
@@ -85,12 +90,34 @@ using namespace device_calls_functions;
 using transport::cuda::emulated_device;
 using transport::cuda::geometry;
 
+/// As one whose program was compiled for it without one of the sources.
+class partial_device final : public transport::device_driver {
+ public:
+  explicit partial_device(const geometry& of) : all(of) {}
+  [[nodiscard]] const char* type() const noexcept override { return all.type(); }
+  [[nodiscard]] transport::device_description description() const override { return all.description(); }
+  [[nodiscard]] std::span<device::detail::call_queue> queues() noexcept override { return all.queues(); }
+  [[nodiscard]] device::detail::outbox& messages() noexcept override { return all.messages(); }
+  [[nodiscard]] bool has(const device::detail::function_entry& function) const noexcept override {
+    using missing = device::detail::declared_function<decltype(&of_the_host_only), &of_the_host_only>;
+    return &function != &missing::entry();
+  }
+  void upload(std::uint32_t count) override { all.upload(count); }
+  void launch() override { all.launch(); }
+  [[nodiscard]] transport::residency state() noexcept override { return all.state(); }
+  [[nodiscard]] failure_report failure() override { return all.failure(); }
+  [[nodiscard]] std::uint64_t stage(std::span<const std::byte> bytes) override { return all.stage(bytes); }
+  void unstage(std::uint64_t address) noexcept override { all.unstage(address); }
+
+  emulated_device all;
+};
+
 class emulated_owner final : public transport::device_owner {
  public:
   explicit emulated_owner(const geometry& of) : of_(of) {}
   [[nodiscard]] std::unique_ptr<transport::device_driver> take_device() override {
-    auto made = std::make_unique<emulated_device>(of_);
-    device = made.get();
+    auto made = std::make_unique<partial_device>(of_);
+    device = &made->all;
     return made;
   }
   [[nodiscard]] limits device_limits() const noexcept override { return {of_.linger_ns, of_.watchdog_ns}; }
@@ -123,6 +150,29 @@ TEST_F(device_calls_job, run_on_the_device_where_there_is_one) {
   EXPECT_EQ(offload::sync(2, fn<&where_it_runs>), 0);
   EXPECT_EQ(where_it_runs(), 0);
   EXPECT_EQ(offload::sync(1, [] { return where_it_runs(); }), 0) << "a function that is none of the device";
+}
+
+TEST_F(device_calls_job, of_what_the_device_has_no_version_of_are_refused_by_manifest) {
+  const auto key_of = [](const msg::manifest& in, const char* name) {
+    const auto& all = in.entries();
+    const auto found =
+        std::ranges::find_if(all, [&](const auto& one) { return one.pretty().find(name) != std::string::npos; });
+    return static_cast<std::uint32_t>(found - all.begin());
+  };
+  const msg::manifest with_device = msg::manifest::local();
+  const std::uint32_t missing = key_of(with_device, "of_the_host_only");
+  ASSERT_LT(missing, with_device.entries().size());
+  EXPECT_TRUE(with_device.entries()[missing].host_only);
+  const std::uint32_t there = key_of(with_device, "where_it_runs");
+  ASSERT_LT(there, with_device.entries().size());
+  EXPECT_FALSE(with_device.entries()[there].host_only);
+  EXPECT_EQ(offload::sync(2, fn<&of_the_host_only>, 5), 5) << "a node without a device";
+
+  calls.reset();
+  const msg::manifest without = msg::manifest::local();
+  EXPECT_FALSE(without.entries()[missing].host_only);
+  EXPECT_FALSE(without.id() == with_device.id()) << "so that the nodes exchange manifests";
+  EXPECT_EQ(msg::translation(without, with_device)[missing], msg::translation::host_only);
 }
 
 TEST_F(device_calls_job, reach_the_memory_of_their_node) {

@@ -1,6 +1,7 @@
 // The list of device functions, and what the table says of each.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <span>
 
 #include "ham/device/function.hpp"
@@ -52,7 +53,24 @@ TEST(device_functions, are_described_by_their_parameters) {
   EXPECT_EQ(entry_of<&nothing>().row.min_size, 0U);
   EXPECT_EQ(entry_of<&nothing>().row.result_size, 0U);
   EXPECT_TRUE(entry_of<&of_span>().row.varies);
-  EXPECT_EQ(entry_of<&plain>().symbol, nullptr) << "no compiler for devices has seen it";
+  EXPECT_EQ(entry_of<&plain>().symbol(), nullptr) << "no compiler for devices has seen it";
+}
+
+TEST(device_functions, of_other_sources_get_their_version_for_devices) {
+  static const int variable = 0;
+  EXPECT_TRUE(entry_of<&nothing>().set_symbol(&variable));
+  EXPECT_EQ(entry_of<&nothing>().symbol(), &variable);
+}
+
+TEST(device_functions, are_known_while_a_device_executes_them) {
+  const auto queue = std::make_unique<call_queue>();
+  EXPECT_EQ(executed_function(*queue), leave_function);
+  send_call(*queue, 0, 7, 0, 0);
+  EXPECT_EQ(executed_function(*queue), leave_function) << "it was not begun";
+  queue->executing = 1;
+  EXPECT_EQ(executed_function(*queue), 7U);
+  queue->reply_at(0).head.stamp = 1;
+  EXPECT_EQ(executed_function(*queue), leave_function) << "it has ended";
 }
 
 TEST(device_functions, read_what_was_written_for_them) {

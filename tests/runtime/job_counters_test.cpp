@@ -40,6 +40,9 @@ TEST(job_counters, have_the_nodes_that_their_host_has_met) {
   target.read.executing = 1;
   target.read.all.calls_received = 5;
   target.read.in_pool = 2;
+  target.read.device = base::counter_head::device_state::resident;
+  target.read.device_calls = 6;
+  target.read.device_launches = 1;
   target.read.executed = 4;
   target.read.took[10] = 3;
   target.read.ticks = 2'000'000'000;
@@ -54,6 +57,10 @@ TEST(job_counters, have_the_nodes_that_their_host_has_met) {
   EXPECT_EQ(one.now, activity::busy);
   EXPECT_EQ(one.all.calls_received, 5U);
   EXPECT_EQ(one.queued, 2U);
+  EXPECT_TRUE(one.device.there && one.device.resident);
+  EXPECT_EQ(one.device.calls, 6U);
+  EXPECT_EQ(one.device.launches, 1U);
+  EXPECT_FALSE(jobs[0].nodes[0].device.there);
   EXPECT_EQ(one.rss_bytes, 4096U);
   EXPECT_EQ(one.executed, 4U);
   EXPECT_DOUBLE_EQ(one.executed_s, 1.0);

@@ -73,6 +73,17 @@ TEST(metrics_text, has_what_nodes_have_counted) {
   EXPECT_EQ(read.samples.at(0).labels.at("job_pid"), "10");
 }
 
+TEST(metrics_text, has_devices_where_there_are_some) {
+  job_counters job = made_job();
+  EXPECT_TRUE(prometheus_text(metrics_text({job})).find("ham_device_calls_total", {}).empty());
+  job.nodes[0].device = {true, true, 31, 32};
+  const prometheus_text read(metrics_text({job}));
+  EXPECT_EQ(value(read, "ham_device_calls_total", "0"), 31);
+  EXPECT_EQ(value(read, "ham_device_launches_total", "0"), 32);
+  EXPECT_EQ(value(read, "ham_device_resident", "0"), 1);
+  EXPECT_TRUE(read.find("ham_device_resident", {{"node", "1"}}).empty());
+}
+
 TEST(metrics_text, leaves_out_what_the_host_does_not_know) {
   const prometheus_text read(metrics_text({made_job()}));
   for (const char* const name : {"ham_queued_calls", "ham_resident_memory_bytes", "ham_node_state",

@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "core/peer_table.hpp"
+#include "runtime/device_heap.hpp"
+#include "runtime/stepped_memory.hpp"
 
 namespace node_memory_test {
 
@@ -56,6 +58,32 @@ TEST_F(node_memory, its_own_is_checked_by_address_and_tag) {
   const auto address = reinterpret_cast<std::uintptr_t>(got.address);
   EXPECT_EQ(memory_.own().check(address, got.tag, 64), base::heap_check::valid);
   EXPECT_EQ(memory_.own().check(address, got.tag + 1, 64), base::heap_check::stale);
+}
+
+TEST_F(node_memory, is_allocated_in_its_process_which_peers_may_reach) {
+  EXPECT_EQ(memory_.device(), nullptr);
+  EXPECT_EQ(memory_.reachable(), &memory_.own());
+  const auto got = memory_.allocate(64);
+  EXPECT_EQ(memory_.own().check(got.address, got.tag, 64), base::heap_check::valid);
+  EXPECT_EQ(memory_.tag_of(got.address + 63), got.tag);
+  EXPECT_TRUE(memory_.free(got.address, got.tag));
+  EXPECT_EQ(memory_.check(got.address, got.tag, 64), base::heap_check::stale);
+}
+
+TEST_F(node_memory, or_on_its_device_which_they_do_not) {
+  auto device = std::make_unique<test::stepped_memory>(1000);
+  const transport::device_memory::block arena = device->arena();
+  memory_.use_device(std::make_shared<detail::device_heap>(std::move(device)));
+  EXPECT_EQ(memory_.reachable(), nullptr);
+  const auto got = memory_.allocate(64);
+  EXPECT_EQ(got.address, arena.address);
+  EXPECT_EQ(memory_.own().live(), 0U);
+  EXPECT_EQ(memory_.check(got.address, got.tag, 64), base::heap_check::valid);
+  EXPECT_EQ(memory_.check(got.address, got.tag, 65), base::heap_check::out_of_range);
+  EXPECT_EQ(memory_.tag_of(got.address), got.tag);
+  EXPECT_TRUE(memory_.free(got.address, got.tag));
+  EXPECT_FALSE(memory_.free(got.address, got.tag));
+  EXPECT_THROW(static_cast<void>(memory_.allocate(arena.bytes + 1)), std::bad_alloc);
 }
 
 }  // namespace node_memory_test

@@ -63,6 +63,25 @@ TEST(top_table, has_a_line_for_each_node) {
   EXPECT_EQ(table_lines({{4711, "app", 1, {host, far}}}), expected);
 }
 
+TEST(top_table, shows_devices_where_there_are_some) {
+  shown_node host;
+  host.counters.machine = "alpha";
+  shown_node gpu = host;
+  gpu.counters.device = {true, true, 5000, 2};
+  gpu.device_calls_s = 1234;
+  shown_node idle = host;
+  idle.counters.device = {true, false, 1, 1};
+  const auto lines = table_lines({{1, "a", 1, {host, gpu, idle}}});
+  ASSERT_GE(lines.size(), 5U);
+  const std::size_t at = lines[1].find("DEVICE");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(lines[2].substr(at), "-");
+  EXPECT_EQ(lines[3].substr(at), "resident, 1.23 k calls/s, 2 launches");
+  EXPECT_EQ(lines[4].substr(at), "idle, - calls/s, 1 launch");
+  const auto without = table_lines({{1, "a", 1, {host}}});
+  EXPECT_EQ(without[1].find("DEVICE"), std::string::npos);
+}
+
 TEST(top_table, keeps_jobs_apart) {
   shown_node one;
   one.counters.seen_by_host = false;

@@ -32,6 +32,14 @@ std::string setting_text(const node_list& nodes) {
   return nodes.setting.empty() ? "HAM_NODES is not set: the default" : "HAM_NODES=" + nodes.setting;
 }
 
+void print_device(std::ostream& out, const offload::node_descriptor& of) {
+  const offload::device_info& device = of.device();
+  if (device.name.empty()) return;
+  out << "  node " << of.node() << " has " << device.name << " (capability " << device.capability << ", "
+      << device.processors << " processors, " << (device.memory_bytes >> 20) << " MiB, driver " << device.driver
+      << ")\n";
+}
+
 void print_nodes(std::ostream& out, const node_list& nodes) {
   out << "nodes of an application here (" << setting_text(nodes) << ")\n";
   if (!nodes.problem.empty()) {
@@ -45,6 +53,7 @@ void print_nodes(std::ostream& out, const node_list& nodes) {
                     std::to_string(one.memory_bytes() >> 20) + " MiB"});
   }
   print_table(out, rows);
+  for (const offload::node_descriptor& one : nodes.nodes) print_device(out, one);
   out << '\n';
 }
 
@@ -59,6 +68,11 @@ void write_nodes(json_text& json, const node_list& nodes) {
         .value("isa", one.isa())
         .value("cores", one.cores())
         .value("memory_bytes", one.memory_bytes())
+        .value("device_name", one.device().name)
+        .value("device_capability", one.device().capability)
+        .value("device_driver", one.device().driver)
+        .value("device_processors", one.device().processors)
+        .value("device_memory_bytes", one.device().memory_bytes)
         .close_object();
   }
   json.close_list();

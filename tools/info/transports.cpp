@@ -19,7 +19,6 @@ struct absent_transport {
 };
 constexpr absent_transport absent[] = {
     {"ucx", "not part of this release; InfiniBand and RoCE are reached through mpi"},
-    {"cuda", "not part of this release; functions on a target may use CUDA by themselves"},
 };
 
 runtime_options options_for(std::string nodes) {

@@ -23,6 +23,15 @@ json traffic_of(const node_counters::traffic& of) {
           {"outbox", of.waiting}};
 }
 
+json device_of(const shown_node& shown) {
+  const node_counters::device_use& of = shown.counters.device;
+  if (!of.there) return nullptr;
+  return {{"resident", of.resident},
+          {"calls", of.calls},
+          {"calls_per_s", known(shown.device_calls_s)},
+          {"launches", of.launches}};
+}
+
 json to_json(const shown_node& shown) {
   const node_counters& of = shown.counters;
   const bool own = !of.seen_by_host;
@@ -54,6 +63,7 @@ json to_json(const shown_node& shown) {
           {"age_s", own ? json(of.age_s) : json(nullptr)},
           {"executed", own ? json(of.executed) : json(nullptr)},
           {"executed_s", own ? json(of.executed_s) : json(nullptr)},
+          {"device", device_of(shown)},
           {"total", traffic_of(of.all)},
           {"peers", std::move(peers)}};
 }

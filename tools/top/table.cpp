@@ -67,6 +67,15 @@ const std::array<column, 15> columns{{
     {"MACHINE", -1, [](const shown_node& of) { return of.counters.machine; }},
 }};
 
+/// Behind the others, where a node of the job has a device.
+std::string device_text(const shown_node& of) {
+  const node_counters::device_use& device = of.counters.device;
+  if (!device.there) return "-";
+  return std::string(device.resident ? "resident" : "idle") + ", " + short_number(of.device_calls_s) + " calls/s, " +
+         std::to_string(device.launches) + (device.launches == 1 ? " launch" : " launches");
+}
+constexpr int machine_width = 16;
+
 template <class Text>
 std::string line_of(Text text) {
   std::string line;
@@ -77,6 +86,10 @@ std::string line_of(Text text) {
     line += (line.empty() ? "" : "  ") + (one.width < 0 ? cell + blanks : blanks + cell);
   }
   return line.erase(line.find_last_not_of(' ') + 1);
+}
+
+std::string titles() {
+  return line_of([](const column& one) { return std::string(one.title); });
 }
 
 }  // namespace
@@ -101,9 +114,15 @@ std::vector<std::string> table_lines(const std::vector<shown_job>& jobs) {
     const std::string who = job.pid < 0 ? "of a host elsewhere" : std::to_string(job.pid);
     lines.push_back("job " + who + "  " + job.program + "  " + std::to_string(job.nodes.size()) +
                     (job.nodes.size() == 1 ? " node" : " nodes"));
-    lines.push_back(line_of([](const column& one) { return std::string(one.title); }));
+    const bool devices = std::ranges::any_of(job.nodes, [](const auto& one) { return one.counters.device.there; });
+    const auto with_device = [devices](std::string line, const std::string& device) {
+      if (!devices) return line;
+      line.resize(std::max(line.size(), titles().find("MACHINE") + machine_width), ' ');
+      return line + "  " + device;
+    };
+    lines.push_back(with_device(titles(), "DEVICE"));
     for (const shown_node& node : job.nodes) {
-      lines.push_back(line_of([&](const column& one) { return one.text(node); }));
+      lines.push_back(with_device(line_of([&](const column& one) { return one.text(node); }), device_text(node)));
       any_seen_by_host = any_seen_by_host || node.counters.seen_by_host;
     }
   }

@@ -43,6 +43,7 @@ void take_rates(shown_node& into, const node_counters& before, double interval_s
   into.calls_out_s = rate(before.all.calls_sent, now.all.calls_sent, interval_s);
   into.bytes_in_s = rate(before.all.bytes_received, now.all.bytes_received, interval_s);
   into.bytes_out_s = rate(before.all.bytes_sent, now.all.bytes_sent, interval_s);
+  if (now.device.there) into.device_calls_s = rate(before.device.calls, now.device.calls, interval_s);
   const auto took = added(before.took, now.took);
   into.p50_s = quantile(took, 0.5);
   into.p99_s = quantile(took, 0.99);

@@ -19,6 +19,7 @@ struct shown_node {
   double bytes_out_s = -1;
   double p50_s = -1;  ///< of the calls that ended meanwhile, in seconds
   double p99_s = -1;
+  double device_calls_s = -1;  ///< calls per second that its device has answered
 };
 
 struct shown_job {

@@ -72,26 +72,26 @@ template <class... Params>
   return at;
 }
 
-/// The host's side. Without memory it only counts.
+/// Whoever calls. Without memory it only counts.
 class argument_writer {
  public:
-  explicit argument_writer(std::byte* to) noexcept : to_(to) {}
+  HAM_DEVICE explicit argument_writer(std::byte* to) noexcept : to_(to) {}
 
   template <class Type>
-  void put(const Type& value) noexcept {
+  HAM_DEVICE void put(const Type& value) noexcept {
     at_ = aligned(at_, alignof(Type));
     bytes(&value, sizeof value);
   }
   template <class Element>
-  void put(const std::span<const Element>& values) noexcept {
+  HAM_DEVICE void put(const std::span<const Element>& values) noexcept {
     put(static_cast<std::uint64_t>(values.size()));
     at_ = aligned(at_, alignof(Element));
     if (!values.empty()) bytes(values.data(), values.size_bytes());
   }
-  [[nodiscard]] std::size_t size() const noexcept { return at_; }
+  [[nodiscard]] HAM_DEVICE std::size_t size() const noexcept { return at_; }
 
  private:
-  void bytes(const void* from, std::size_t size) noexcept {
+  HAM_DEVICE void bytes(const void* from, std::size_t size) noexcept {
     if (to_ != nullptr) std::memcpy(to_ + at_, from, size);
     at_ += size;
   }

@@ -37,14 +37,20 @@ class function_entry {
  public:
   constexpr function_entry(const std::type_info& function, const table_row& emulated,
                            const void* device_symbol) noexcept
-      : type(function), row(emulated), symbol(device_symbol) {}
+      : type(function), row(emulated), symbol_(device_symbol) {}
   function_entry(const function_entry&) = delete;
   function_entry& operator=(const function_entry&) = delete;
 
   const std::type_info& type;  ///< of fn<&function>
   const table_row row;         ///< its body is the version that the host's compiler has made
-  const void* const symbol;    ///< of a variable of the device with its version's address; nullptr: no compiler for
-                               ///< devices has seen the function
+
+  /// Of a variable of the device with its version's address; nullptr: no compiler for devices has seen the function.
+  [[nodiscard]] const void* symbol() const noexcept { return symbol_.load(std::memory_order_relaxed); }
+  /// A source that such a compiler has seen says it for those that only the host's compiler has. Always true.
+  bool set_symbol(const void* device_symbol) noexcept {
+    symbol_.store(device_symbol, std::memory_order_relaxed);
+    return true;
+  }
 
   /// Its number in the tables of all devices of this process; given by enlist().
   [[nodiscard]] std::uint32_t number() const noexcept { return number_.load(std::memory_order_relaxed); }
@@ -52,6 +58,7 @@ class function_entry {
   void enlist();
 
  private:
+  std::atomic<const void*> symbol_;
   std::atomic<std::uint32_t> number_{UINT32_MAX};
 };
 
@@ -145,8 +152,8 @@ class declared_function {
 
 /// Declares a function, which is marked with HAM_DEVICE, as one that accelerators execute, and by whom:
 ///
-///     HAM_DEVICE double norm(ham::offload::buffer_ptr<float> x, std::size_t n);
-///     HAM_DEVICE_FUNCTION(norm, block)
+///     HAM_DEVICE double length(ham::offload::buffer_ptr<float> x, std::size_t n);
+///     HAM_DEVICE_FUNCTION(length, block)
 ///
 /// In the global namespace, behind the declaration of the function and before its first call, in every source that
 /// calls it: beside its declaration in a header. SCOPE is thread, warp, block or grid (ham::device::scope). FUNCTION
@@ -162,17 +169,23 @@ class declared_function {
       : ham::device::detail::declared_as<ham::device::scope::SCOPE> {                                            \
     static constexpr const void* symbol = HAM_DEVICE_SYMBOL(NAME);                                               \
     static_assert(sizeof(typename ham::device::detail::device_version<decltype(&FUNCTION), &FUNCTION>::report)); \
-  };
+  };                                                                                                             \
+  HAM_DEVICE_PROVISION(FUNCTION, NAME)
 #define HAM_DEVICE_NAME(BEGIN, NUMBER) HAM_DEVICE_PASTE(BEGIN, NUMBER)
 #define HAM_DEVICE_PASTE(BEGIN, NUMBER) BEGIN##NUMBER
 
-// A compiler for devices adds the function's version for the device, which the host finds by this variable.
+// A compiler for devices adds the function's version for the device, which the host finds by this variable. The entry
+// may be that of another source, which the host's compiler has read: it is told.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define HAM_DEVICE_VARIABLE(FUNCTION, NAME)                 \
   static __device__ ham::device::detail::device_body NAME = \
       &ham::device::detail::device_version<decltype(&FUNCTION), &FUNCTION>::run;
 #define HAM_DEVICE_SYMBOL(NAME) &NAME
+#define HAM_DEVICE_PROVISION(FUNCTION, NAME)                             \
+  [[maybe_unused]] static const bool HAM_DEVICE_PASTE(NAME, _provided) = \
+      ham::device::detail::declared_function<decltype(&FUNCTION), &FUNCTION>::entry().set_symbol(&NAME);
 #else
 #define HAM_DEVICE_VARIABLE(FUNCTION, NAME)
 #define HAM_DEVICE_SYMBOL(NAME) nullptr
+#define HAM_DEVICE_PROVISION(FUNCTION, NAME)
 #endif

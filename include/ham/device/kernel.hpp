@@ -2,14 +2,10 @@
 // functions that were linked with it. Internal. For other compilers there is nothing in here.
 #pragma once
 
+#include "ham/device/device_code.hpp"
 #include "ham/device/loop.hpp"
 
 namespace ham::inline v0::device::detail {
-
-/// The kernel of this process, as a driver launches it; nullptr: no compiler for devices has made one.
-[[nodiscard]] const void* resident_kernel_of_process() noexcept;
-/// Sets it. Always true.
-bool enlist_resident_kernel(const void* kernel) noexcept;
 
 #if defined(__CUDACC__)
 
@@ -28,21 +24,39 @@ class hardware_link {
   }
   __device__ std::uint64_t read_word(const std::uint64_t& from) const noexcept { return acquire(from); }
   __device__ void read_block(const std::byte* from, std::byte* to, std::size_t size) const noexcept {
-    const auto* const bytes = reinterpret_cast<const volatile unsigned char*>(from);
-    for (std::size_t at = 0; at < size; ++at) to[at] = static_cast<std::byte>(bytes[at]);
+    copy_words(from, to, size);
   }
   __device__ void write_block(std::byte* to, const std::byte* from, std::size_t size) const noexcept {
-    for (std::size_t at = 0; at < size; ++at) to[at] = from[at];
+    copy_words(from, to, size);
+  }
+  __device__ void note_word(std::uint64_t& to, std::uint64_t word) const noexcept {
+    *static_cast<volatile std::uint64_t*>(&to) = word;
   }
   __device__ void write_word(std::uint64_t& to, std::uint64_t word) const noexcept { release(to, word); }
   __device__ std::int64_t arrival_ns() const noexcept { return 0; }
+
+ private:
+  /// A word crosses the link as fast as a byte.
+  __device__ static void copy_words(const std::byte* from, std::byte* to, std::size_t size) noexcept {
+    constexpr std::size_t word = sizeof(std::uint64_t);
+    std::size_t done = 0;
+    if ((reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to)) % word == 0) {
+      for (; done + word <= size; done += word)
+        *reinterpret_cast<volatile std::uint64_t*>(to + done) =
+            *reinterpret_cast<const volatile std::uint64_t*>(from + done);
+    }
+    for (; done < size; ++done)
+      *reinterpret_cast<volatile unsigned char*>(to + done) =
+          *reinterpret_cast<const volatile unsigned char*>(from + done);
+  }
 };
 
 /// A Unit of resident_loop: one thread of the hardware.
 class hardware_thread {
  public:
   /// `arrived`: the barrier of the grid, in memory of the device, zero at first.
-  __device__ explicit hardware_thread(std::uint64_t* arrived) noexcept : arrived_(arrived) {}
+  __device__ hardware_thread(const loop_parameters& with, std::uint64_t* arrived) noexcept
+      : messages_(with.messages), sent_(with.sent), arrived_(arrived) {}
 
   __device__ std::uint32_t block() const noexcept { return blockIdx.x; }
   __device__ bool leads_block() const noexcept { return threadIdx.x == 0; }
@@ -56,13 +70,15 @@ class hardware_thread {
   __device__ void worked() noexcept { pause_ns_ = min_pause_ns; }
   /// Each thread of the call writes the same.
   __device__ void begin(const table_row& row, const std::uint64_t& stop, std::uint64_t stamp) noexcept {
-    this_call() = {row.runs_on, &stop, stamp, arrived_};
+    this_call() = {row.runs_on, &stop, stamp, arrived_, messages_, sent_};
   }
   __device__ void run(const table_row& row, execution& call) noexcept { row.body(call); }
 
  private:
   static constexpr unsigned min_pause_ns = 20;
   static constexpr unsigned max_pause_ns = 1000;
+  outbox* messages_;
+  outbox_state* sent_;
   std::uint64_t* arrived_;
   unsigned pause_ns_ = min_pause_ns;
   hardware_link link_;
@@ -71,11 +87,25 @@ class hardware_thread {
 /// A template, so that sources which include this make one kernel of one program.
 template <int Version = 0>
 __global__ void resident_kernel(loop_parameters with, std::uint64_t* arrived) {
-  hardware_thread unit(arrived);
+  hardware_thread unit(with, arrived);
   resident_loop(with, unit);
 }
 
-inline const bool resident_kernel_enlisted = enlist_resident_kernel(reinterpret_cast<const void*>(&resident_kernel<>));
+inline int count_blocks(const void* kernel, int threads, int& blocks) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0);
+}
+inline int read_variable(const void* symbol, void* to, std::size_t size) {
+  return cudaMemcpyFromSymbol(to, symbol, size);
+}
+inline int write_variable(const void* symbol, const void* from, std::size_t size) {
+  return cudaMemcpyToSymbol(symbol, from, size);
+}
+inline int launch_kernel(const void* kernel, unsigned blocks, unsigned threads, void** arguments, void* stream) {
+  return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, static_cast<cudaStream_t>(stream));
+}
+inline const device_code own_device_code{reinterpret_cast<const void*>(&resident_kernel<>), &count_blocks,
+                                         &read_variable, &write_variable, &launch_kernel};
+inline const bool device_code_enlisted = enlist_device_code(own_device_code);
 
 #endif
 

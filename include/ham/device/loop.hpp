@@ -42,6 +42,8 @@ struct loop_parameters {
   block_state* blocks;     ///< one per block
   const table_row* table;  ///< memory of the device
   std::uint32_t functions;
+  outbox* messages = nullptr;    ///< memory of the host; nullptr: calls of `Unit` know it
+  outbox_state* sent = nullptr;  ///< memory of the device
 };
 
 /// The part of one thread in the call of its block.
@@ -78,6 +80,7 @@ HAM_DEVICE void execute_call(const loop_parameters& with, Unit& unit, block_stat
     own.size = head.size;
     own.function = head.function;
     own.failed = 0;
+    unit.link().note_word(with.queues[unit.block()].executing, own.position + 1);
     if (row.runs_on == scope::thread) {  // the others of the block need not know
       run_part(with, unit, own);
     } else {

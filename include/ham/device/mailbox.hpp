@@ -65,6 +65,7 @@ struct alignas(line_bytes) call_queue {
   call_slot calls[queue_slots];
   reply_slot replies[queue_slots];
   std::uint64_t stops[queue_slots];  ///< written by the host: stamps of calls that are to stop
+  std::uint64_t executing;           ///< written by the device: the stamp of the call that it has begun last
 
   [[nodiscard]] HAM_DEVICE call_slot& call_at(std::uint64_t position) noexcept { return calls[position % queue_slots]; }
   [[nodiscard]] HAM_DEVICE reply_slot& reply_at(std::uint64_t position) noexcept {
@@ -78,6 +79,7 @@ struct alignas(line_bytes) call_queue {
 ///   read_block(from, to, size)
 ///   write_block(to, from, size)
 ///   write_word(to, value)       ordered behind what was written before
+///   note_word(to, value)        in no order
 ///   arrival_ns()                when the host may see what is written now, over an emulated link; else 0
 /// All of it is of the calling thread, which is the one that leads its block.
 
@@ -126,6 +128,12 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
                                                   std::int64_t now_ns) noexcept {
   const reply_slot& slot = queue.reply_at(position);
   return acquire(slot.head.stamp) == position + 1 && slot.head.arrival_ns <= now_ns ? &slot : nullptr;
+}
+/// The number of the function that the device executes, or has executed when it failed; leave_function: none.
+[[nodiscard]] inline std::uint32_t executed_function(call_queue& queue) noexcept {
+  const std::uint64_t stamp = acquire(queue.executing);
+  if (stamp == 0 || acquire(queue.reply_at(stamp - 1).head.stamp) == stamp) return leave_function;
+  return queue.call_at(stamp - 1).head.function;
 }
 /// Tells the function that its caller wants it to stop.
 inline void send_stop(call_queue& queue, std::uint64_t position) noexcept {

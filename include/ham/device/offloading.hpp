@@ -22,6 +22,8 @@ struct device_request {
 
 /// Whether functions of the node that has received the call run on a device.
 [[nodiscard]] bool has_device(const incoming_call& call) noexcept;
+/// Whether the device of this process, if there is one, has a version of the function. Any thread.
+[[nodiscard]] bool device_has(const device::detail::function_entry& function);
 /// Has it executed there, and answered by another thread, without waiting for either. Throws ham::call_error,
 /// ham::node_failure, std::bad_alloc.
 void run_on_device(incoming_call& call, const device_request& what);
@@ -47,10 +49,23 @@ class host_function {
   const runner run_;
   std::uint32_t number_ = UINT32_MAX;
 };
+/// A variable of the device that holds the number of such a function for its code; `symbol` stands for it on the host.
+struct number_variable {
+  const void* symbol;
+  const host_function* function;
+};
+/// Adds one. Drivers write the numbers while the kernel is absent (device_driver::upload). Always true. Any thread.
+bool enlist_number_variable(const number_variable& one);
+/// How many there are, and which. Any thread.
+[[nodiscard]] std::uint32_t count_number_variables() noexcept;
+[[nodiscard]] number_variable number_variable_at(std::uint32_t index) noexcept;
+/// In a variable that nobody has written to.
+inline constexpr std::uint32_t unknown_function = 0xfffffffe;
+
 /// The one of that number, or nullptr.
 [[nodiscard]] const host_function* host_function_at(std::uint32_t number) noexcept;
 
-/// Answers a message of the device of this process, with a value or without one. Any thread.
+/// Answers a message of the device of this process, with a value or without one: it has failed. Any thread.
 void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept;
 void fail_device(std::uint32_t answer) noexcept;
 

@@ -52,6 +52,8 @@ struct running_call {
   const std::uint64_t* stop;  // of the host
   std::uint64_t stamp;
   std::uint64_t* arrived;  // of grid_size() threads' barrier, in memory of the device
+  outbox* messages;        // of the host
+  outbox_state* sent;
 };
 __device__ inline running_call& this_call() {
   __shared__ running_call here;

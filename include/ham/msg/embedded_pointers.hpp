@@ -27,12 +27,18 @@ struct object_bytes {
 /// Objects up to this size are made from bytes while compiling; it takes time.
 inline constexpr std::size_t max_constant_object = 1024;
 
+/// True of any object; nvcc loses the parentheses of a comma expression in an argument of a template.
+template <class Value>
+constexpr bool exists(const Value&) noexcept {
+  return true;
+}
+
 /// Whether an object of Value can be made from bytes in a constant expression: not if there is a pointer, a reference
 /// or a union anywhere in it, also where the language does not tell the members (lambdas). Compilers add limits of
 /// their own (clang 14: bit-fields), so that only `true` says something for certain.
 template <class Value>
 concept made_of_bytes = requires {
-  typename std::bool_constant<(static_cast<void>(__builtin_bit_cast(Value, object_bytes<sizeof(Value)>{})), true)>;
+  typename std::bool_constant<exists(__builtin_bit_cast(Value, object_bytes<sizeof(Value)>{}))>;
 };
 
 /// Nothing can be said of large classes, of those that there are no constants of, and of lambdas of which GCC 12 has

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ham/msg/handler.hpp"
+#include "ham/msg/presence.hpp"
 
 namespace ham::inline v0::msg {
 
@@ -59,6 +60,12 @@ class handler_table {
 
   /// True if several handlers of this process have this name.
   [[nodiscard]] bool duplicate(std::uint32_t key) const noexcept;
+
+  /// False if its function runs on the device of this process, which has no version of it; asked anew each time.
+  [[nodiscard]] bool runs_here(std::uint32_t key) const {
+    const row* const found = row_of(key);
+    return found == nullptr || msg::runs_here(*found->entries.front());
+  }
 
   // ---- libraries that are loaded later (docs/decisions/0018-loaded-libraries.md)
   /// The entries that are linked up while `load()` runs: those of the library that it loads, and of what that

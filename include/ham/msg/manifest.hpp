@@ -23,6 +23,7 @@ class manifest {
     std::string layout;
     handler_kind kind = handler_kind::call;
     bool duplicate = false;
+    bool host_only = false;  ///< the device of the node, on which it would run, has no version of it
 
     /// The name for people.
     [[nodiscard]] std::string pretty() const;

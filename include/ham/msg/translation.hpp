@@ -19,12 +19,13 @@ namespace ham::inline v0::msg {
 /// "callable,parameter,parameter->result" made of layout_text(); others are compared as text.
 class translation {
  public:
+  static constexpr std::uint32_t host_only = 0xfffffffc;  ///< it has no version for the device that the peer runs it on
   static constexpr std::uint32_t differs = 0xfffffffd;    ///< the peer lays out what crosses differently
   static constexpr std::uint32_t missing = 0xfffffffe;    ///< the peer does not have it
   static constexpr std::uint32_t ambiguous = 0xffffffff;  ///< several handlers of one node have this name
 
-  /// False for the three values above.
-  [[nodiscard]] static constexpr bool usable(std::uint32_t key) noexcept { return key < differs; }
+  /// False for the four values above.
+  [[nodiscard]] static constexpr bool usable(std::uint32_t key) noexcept { return key < host_only; }
 
   /// Translates nothing: every key is missing.
   translation() = default;

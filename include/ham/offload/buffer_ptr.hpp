@@ -35,7 +35,9 @@ class buffer_ptr {
       : address_(reinterpret_cast<std::uintptr_t>(address)), tag_(detail::local_tag(address, node)), node_(node) {}
   /// buffer_ptr<Element> to buffer_ptr<const Element>.
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr operator buffer_ptr<const Element>() const noexcept requires(!std::is_const_v<Element>) {
+  template <class To>
+  requires(!std::is_const_v<Element> && std::is_same_v<To, const Element>) constexpr operator buffer_ptr<To>()
+      const noexcept {
     return {address_, tag_, node_};
   }
 

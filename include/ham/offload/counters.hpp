@@ -27,6 +27,13 @@ struct node_counters {
     std::uint64_t bytes_received = 0;  ///< likewise
     std::uint32_t waiting = 0;         ///< messages that wait for room on their way
   };
+  /// What its device does (ham/device.hpp).
+  struct device_use {
+    bool there = false;          ///< it has one
+    bool resident = false;       ///< its kernel takes calls; false: the device is idle
+    std::uint64_t calls = 0;     ///< calls of device functions that it has answered
+    std::uint64_t launches = 0;  ///< of the kernel
+  };
   /// What the node exchanged with one other, or with itself.
   struct peer {
     node_t node = -1;  ///< the other one
@@ -59,6 +66,7 @@ struct node_counters {
   /// last such one as well: up to 31 per thread are not in here yet.
   std::vector<duration> took;
   std::vector<peer> peers;  ///< by number; empty: seen by the host
+  device_use device;        ///< not known if it is seen by the host
 };
 
 /// "busy", "spinning".

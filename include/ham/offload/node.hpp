@@ -16,19 +16,29 @@ namespace ham::inline v0::offload {
 
 using ham::node_t;
 
+/// The accelerator that a node has; of one without, everything is empty and 0.
+struct device_info {
+  std::string name;                ///< "NVIDIA H100 80GB HBM3"
+  std::string capability;          ///< of its instruction set: "9.0"
+  std::string driver;              ///< its version: "580.65.06, CUDA 13.0"
+  std::uint32_t processors = 0;    ///< that execute blocks: streaming multiprocessors
+  std::uint64_t memory_bytes = 0;  ///< its own
+};
+
 /// What is known of a node (paper 1, Table II). A copyable value.
 class node_descriptor {
  public:
   struct info {
-    std::string name;  ///< host name
-    std::string device_type =
-        "cpu";                       ///< or "ve", a Vector Engine; "emulated": a process that stands for an accelerator
-    std::string isa;                 ///< "x86-64", "aarch64", ...
-    std::string transport;           ///< how this process reaches it: "shm", "loopback", "self"
-    std::uint32_t cores = 0;         ///< that it may run on
-    std::uint64_t memory_bytes = 0;  ///< of its machine
+    std::string name;                 ///< host name
+    std::string device_type = "cpu";  ///< or "ve", a Vector Engine; "cuda", a GPU; "emulated", "cuda-emulated": a
+                                      ///< process that stands for an accelerator
+    std::string isa;                  ///< "x86-64", "aarch64", ...
+    std::string transport;            ///< how this process reaches it: "shm", "loopback", "self"
+    std::uint32_t cores = 0;          ///< that it may run on
+    std::uint64_t memory_bytes = 0;   ///< of its machine
     std::int64_t pid = -1;
     node_t node = -1;
+    device_info device = {};
   };
 
   node_descriptor() = default;
@@ -37,8 +47,8 @@ class node_descriptor {
 
   /// Host name of its machine.
   [[nodiscard]] const std::string& name() const noexcept { return info_.name; }
-  /// "cpu", "ve", or "emulated": a process of this machine behind the emulated link, or behind a VEO library that runs
-  /// its code on the host.
+  /// "cpu", "ve", "cuda", "cuda-emulated", or "emulated": a process of this machine behind the emulated link, or behind
+  /// a VEO library that runs its code on the host.
   [[nodiscard]] const std::string& device_type() const noexcept { return info_.device_type; }
   [[nodiscard]] const std::string& isa() const noexcept { return info_.isa; }
   [[nodiscard]] const std::string& transport() const noexcept { return info_.transport; }
@@ -46,6 +56,8 @@ class node_descriptor {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return info_.memory_bytes; }
   [[nodiscard]] std::int64_t pid() const noexcept { return info_.pid; }
   [[nodiscard]] node_t node() const noexcept { return info_.node; }
+  /// The accelerator that executes the device functions of its calls (ham/device.hpp).
+  [[nodiscard]] const device_info& device() const noexcept { return info_.device; }
 
  private:
   info info_;

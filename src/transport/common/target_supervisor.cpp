@@ -137,7 +137,8 @@ void target_supervisor::start_here(const plan& what, std::span<const std::byte> 
   request.cpus = what.cpus;
   request.output = what.output;
   request.inherited_fd = theirs.get();
-  request.extra_environment = {"HAM_TARGET=" + transport_ + ":" + std::to_string(theirs.get())};
+  request.extra_environment = what.environment;
+  request.extra_environment.push_back("HAM_TARGET=" + transport_ + ":" + std::to_string(theirs.get()));
   supervisor_.start(what.node, request);
   if (start_limit_ns_ != 0) supervisor_.kill_at(what.node, base::now_ns() + start_limit_ns_);
   one->program = words(what.command);

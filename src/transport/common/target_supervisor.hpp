@@ -29,9 +29,10 @@ class target_supervisor {
 
   struct plan {
     node_t node = 1;
-    std::vector<std::string> command;  ///< program and arguments
-    std::vector<int> cpus;             ///< empty: anywhere
-    base::output_fds output = {};      ///< open until start() has returned
+    std::vector<std::string> command;           ///< program and arguments
+    std::vector<int> cpus;                      ///< empty: anywhere
+    base::output_fds output = {};               ///< open until start() has returned
+    std::vector<std::string> environment = {};  ///< NAME=value, in addition to this process's own
   };
   /// exited: the process has ended, and was reaped (observer::on_died); disconnected: it has hung up, or did not join.
   enum class child_end : std::uint8_t { exited, disconnected };

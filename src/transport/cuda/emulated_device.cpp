@@ -24,6 +24,10 @@ emulated_device::~emulated_device() {
   join();
 }
 
+device_description emulated_device::description() const {
+  return {"emulated, " + std::to_string(of_.warps * of_.lanes) + " threads a block", "host", "none", of_.blocks, 0};
+}
+
 void emulated_device::upload(std::uint32_t count) {
   table_.clear();
   for (std::uint32_t i = 0; i < count; ++i) table_.push_back(device::detail::function_at(i).row);
@@ -72,7 +76,7 @@ residency emulated_device::state() noexcept {
 
 void emulated_device::fail(const std::string& why, std::uint32_t function) noexcept {
   std::lock_guard guard(mutex_);
-  if (!failed_) failure_ = {why, function};
+  if (!failed_) failure_ = {why, {function}};
   failed_ = true;
   ended_.store(true, std::memory_order_release);
 }

@@ -25,6 +25,7 @@ class emulated_device final : public device_driver {
   ~emulated_device() override;
 
   [[nodiscard]] const char* type() const noexcept override { return "cuda-emulated"; }
+  [[nodiscard]] device_description description() const override;
   [[nodiscard]] std::span<device::detail::call_queue> queues() noexcept override { return {queues_.get(), of_.blocks}; }
   [[nodiscard]] device::detail::outbox& messages() noexcept override { return *messages_; }
   [[nodiscard]] bool has(const device::detail::function_entry& function) const noexcept override {

@@ -1,4 +1,4 @@
-// The size and the link of an emulated device, as HAM_NODES says them.
+// The size of a device, and of an emulated one its link, as HAM_NODES says them.
 #pragma once
 
 #include <cstdint>
@@ -6,23 +6,39 @@
 
 namespace ham::inline v0::transport::cuda {
 
+/// Where a node with an emulated device allocates.
+enum class memory_kind : std::uint32_t {
+  device,  ///< memory of the device, which its process alone has
+  shared,  ///< memory of the process, which its host maps
+};
+
 /// Fixed-width fields: it travels to targets.
 struct geometry {
   /// HAM_CUDA_LINGER says it, on the host.
   static constexpr std::int64_t linger_of_setting = -1;
+  /// A device that threads emulate.
+  static constexpr std::int32_t emulated = -1;
 
-  std::uint32_t blocks = 2;
-  std::uint32_t warps = 2;                     ///< of a block
-  std::uint32_t lanes = 2;                     ///< of a warp
-  std::int64_t read_ns = 0;                    ///< a read over the link, there and back
-  std::int64_t write_ns = 0;                   ///< until a write over the link has arrived
+  std::uint32_t blocks = 2;   ///< of the resident kernel; of a real GPU 0: as many as the driver thinks
+  std::uint32_t warps = 2;    ///< of a block
+  std::uint32_t lanes = 2;    ///< of a warp
+  std::int64_t read_ns = 0;   ///< a read over the link, there and back
+  std::int64_t write_ns = 0;  ///< until a write over the link has arrived
   std::int64_t linger_ns = linger_of_setting;  ///< how long the resident kernel stays without a call
   std::int64_t watchdog_ns = 10'000'000'000;   ///< for a function to end that has been asked to stop; 0: for ever
+  std::int32_t gpu = emulated;                 ///< the number of a real GPU
+
+  memory_kind memory = memory_kind::device;
+  std::uint64_t arena_bytes = std::uint64_t{1}
+                              << 30;  ///< of the device's memory; of a real GPU 0: nine tenths of what is free
+  std::int64_t bandwidth_mb_s = 0;    ///< of copies over the link, in 10^6 bytes per second; 0: no limit
 
   [[nodiscard]] bool sane() const noexcept;
 };
 
-/// Reads "KEY=VALUE/KEY=VALUE"; what is not named keeps its default. Throws ham::config_error.
+/// Reads "KEY=VALUE/KEY=VALUE" of an emulated device; what is not named keeps its default. Throws ham::config_error.
 [[nodiscard]] geometry parse_geometry(std::string_view text);
+/// The same of a real GPU, of which the number is 0: blocks, threads, linger, watchdog and arena.
+[[nodiscard]] geometry parse_gpu_geometry(std::string_view text);
 
 }  // namespace ham::transport::cuda

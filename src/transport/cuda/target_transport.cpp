@@ -1,16 +1,48 @@
 #include "transport/cuda/target_transport.hpp"
 
+#include <string>
 #include <utility>
 
 #include "transport/common/joining.hpp"
 #include "transport/common/mapped_memory.hpp"
+#include "transport/cuda/driver_module.hpp"
 #include "transport/cuda/emulated_device.hpp"
+#include "transport/cuda/emulated_memory.hpp"
 
 namespace ham::inline v0::transport::cuda {
 namespace {
 
 /// How long a frame may wait that a hostile process has kept from waking this one.
 constexpr std::int64_t max_blind_ns = 200'000'000;
+
+/// The GPU is the first one that this process sees: its host has seen to that (visible_gpus.hpp).
+[[noreturn]] void decline_gpu(const invitation& from, const config_error& problem) {
+  decline(from.control.get(), "its GPU " + std::to_string(from.said.device.gpu) + " cannot be used: " + problem.what());
+}
+
+std::unique_ptr<device_driver> open_device(const invitation& from) {
+  const geometry& of = from.said.device;
+  if (of.gpu == geometry::emulated) return std::make_unique<emulated_device>(of);
+  try {
+    return load_driver_module().open({of.blocks, of.warps * of.lanes},
+                                     {device::detail::device_code_of_process(), &device::detail::function_at,
+                                      &device::detail::count_number_variables, &device::detail::number_variable_at});
+  } catch (const config_error& problem) {
+    decline_gpu(from, problem);
+  }
+}
+
+/// Behind the device, which takes what it needs first; before the resident kernel, while which nothing may be taken.
+std::unique_ptr<device_memory> open_memory(const invitation& from) {
+  const geometry& of = from.said.device;
+  if (of.memory != memory_kind::device) return nullptr;
+  if (of.gpu == geometry::emulated) return std::make_unique<emulated_memory>(of);
+  try {
+    return load_driver_module().open_memory(of.arena_bytes);
+  } catch (const config_error& problem) {
+    decline_gpu(from, problem);
+  }
+}
 
 }  // namespace
 
@@ -34,7 +66,10 @@ invitation invitation::accept(int control_fd) {
 target_transport::target_transport(invitation from, observer& to)
     : bell_page(std::move(from.bells), std::move(from.own_event)),
       ring_transport(bell_page::of(from.said.node), bell_page::event.get(), to),
-      invitation_(std::move(from)) {
+      invitation_(std::move(from)),
+      device_(open_device(invitation_)),
+      memory_(open_memory(invitation_)),
+      type_(device_->type()) {
   look_at_all_every(max_blind_ns);
 }
 
@@ -59,9 +94,6 @@ void target_transport::shutdown() noexcept {
   if (watch_ != nullptr) watch_->stop();
 }
 
-std::unique_ptr<device_driver> target_transport::take_device() {
-  if (!std::exchange(has_device_, false)) return nullptr;
-  return std::make_unique<emulated_device>(invitation_.said.device);
-}
+std::unique_ptr<device_memory> target_transport::take_memory() { return std::move(memory_); }
 
 }  // namespace ham::transport::cuda

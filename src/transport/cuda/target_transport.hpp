@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/process.hpp"
 #include "transport/common/host_watch.hpp"
@@ -28,19 +29,21 @@ class target_transport final : private bell_page, public ring_transport, public 
   static std::unique_ptr<target_transport> make(invitation from, observer& to) {
     return std::make_unique<target_transport>(std::move(from), to);
   }
+  /// Opens the device: a real one may take seconds. One that cannot be used is told to the host.
   target_transport(invitation from, observer& to);
   ~target_transport() override;
 
   /// Connects to the host; observer::on_connected follows at once. Throws ham::config_error.
   void join();
 
-  [[nodiscard]] const char* name() const noexcept override { return "cuda-emulated"; }
-  [[nodiscard]] const char* device_type() const noexcept override { return "cuda-emulated"; }
+  [[nodiscard]] const char* name() const noexcept override { return type_; }
+  [[nodiscard]] const char* device_type() const noexcept override { return type_; }
   [[nodiscard]] bool oversubscribed() const noexcept override { return invitation_.said.running > cores_; }
   void connect(node_t peer) override;
   void shutdown() noexcept override;
 
-  [[nodiscard]] std::unique_ptr<device_driver> take_device() override;
+  [[nodiscard]] std::unique_ptr<device_driver> take_device() override { return std::move(device_); }
+  [[nodiscard]] std::unique_ptr<device_memory> take_memory() override;
   [[nodiscard]] limits device_limits() const noexcept override {
     return {invitation_.said.device.linger_ns, invitation_.said.device.watchdog_ns};
   }
@@ -48,7 +51,9 @@ class target_transport final : private bell_page, public ring_transport, public 
  private:
   const unsigned cores_ = base::usable_cores();
   invitation invitation_;
-  bool has_device_ = true;
+  std::unique_ptr<device_driver> device_;
+  std::unique_ptr<device_memory> memory_;
+  const char* const type_;  // as long as the process
   std::unique_ptr<host_watch> watch_;
 };
 

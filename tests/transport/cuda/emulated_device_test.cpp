@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -240,13 +242,29 @@ TEST(emulated_device, takes_as_long_as_its_link) {
   EXPECT_GE(base::now_ns() - begin, 650'000) << "half a read and a write are on the way of every call";
 }
 
+/// What nobody sends: slots that are no call of this position.
+TEST(emulated_device, takes_no_slot_without_its_stamp) {
+  device_here gpu({.blocks = 1, .warps = 1, .lanes = 1});
+  std::mt19937_64 random(23);
+  for (int round = 0; round < 200; ++round) {
+    wire::call_queue& queue = gpu.driver.queues()[0];
+    auto* const bytes = reinterpret_cast<std::byte*>(&queue.calls[static_cast<std::size_t>(round) % wire::queue_slots]);
+    for (std::size_t i = sizeof(std::uint64_t); i < wire::slot_bytes; ++i) bytes[i] = static_cast<std::byte>(random());
+    device::detail::release(*reinterpret_cast<std::uint64_t*>(bytes), random() | std::uint64_t{1} << 63);
+    base::yield();
+    EXPECT_EQ(wire::find_reply(queue, static_cast<std::uint64_t>(round), base::never_ns), nullptr);
+    EXPECT_EQ(gpu.call<double>(0, number_of<&scaled>(), 1.5, round), 1.5 * round) << "and what is one is executed";
+  }
+}
+
 /// What nobody sends: numbers, sizes and arguments by chance.
 TEST(emulated_device, executes_nothing_that_is_no_call) {
   device_here gpu({.blocks = 1, .warps = 1, .lanes = 1});
   std::mt19937_64 random(17);
   const std::uint32_t functions = wire::count_functions();
   int refused = 0;
-  constexpr int rounds = 20'000;
+  const char* const set = std::getenv("HAM_TEST_ROUNDS");  // 50: a million
+  const int rounds = 20'000 * std::clamp(set == nullptr ? 1 : std::atoi(set), 1, 1000);
   for (int i = 0; i < rounds; ++i) {
     std::uint32_t function = static_cast<std::uint32_t>(random());
     if (i % 2 == 0) function = functions + function % 1000;

@@ -30,13 +30,51 @@ TEST(cuda_geometry, keeps_the_defaults_of_what_is_not_named) {
   EXPECT_EQ(read.watchdog_ns, 7'000'000);
 }
 
+TEST(cuda_geometry, says_where_memory_is) {
+  EXPECT_EQ(geometry{}.memory, memory_kind::device);
+  EXPECT_EQ(parse_geometry("memory=shared").memory, memory_kind::shared);
+  const geometry read = parse_geometry("memory=device/arena=64/bandwidth=12000");
+  EXPECT_EQ(read.memory, memory_kind::device);
+  EXPECT_EQ(read.arena_bytes, std::uint64_t{64} << 20);
+  EXPECT_EQ(read.bandwidth_mb_s, 12'000);
+}
+
 TEST(cuda_geometry, refuses_what_cannot_be) {
   EXPECT_NE(refusal("blocs=1").find("the keys are"), std::string::npos);
   EXPECT_NE(refusal("blocks").find("a number from 1"), std::string::npos);
   EXPECT_NE(refusal("blocks=0").find("a number from 1"), std::string::npos);
   EXPECT_NE(refusal("blocks=16/warps=16/lanes=2").find("256 threads"), std::string::npos);
+  EXPECT_NE(refusal("memory=elsewhere").find("device or shared"), std::string::npos);
+  EXPECT_NE(refusal("arena=0").find("a number from 1"), std::string::npos);
+  geometry unknown;
+  unknown.memory = static_cast<memory_kind>(7);
+  EXPECT_FALSE(unknown.sane());
+  geometry endless;
+  endless.arena_bytes = UINT64_MAX;
+  EXPECT_FALSE(endless.sane());
   geometry mad;
   mad.read_ns = -1;
+  EXPECT_FALSE(mad.sane());
+}
+
+TEST(cuda_geometry, of_real_gpus_has_warps_of_32) {
+  const geometry usual = parse_gpu_geometry("");
+  EXPECT_EQ(usual.gpu, 0);
+  EXPECT_EQ(usual.blocks, 0U) << "the driver knows how many fit";
+  EXPECT_EQ(usual.warps * usual.lanes, 128U);
+  EXPECT_EQ(usual.arena_bytes, 0U) << "the driver knows what is free";
+  EXPECT_TRUE(usual.sane());
+  const geometry read = parse_gpu_geometry("blocks=9/threads=64/linger=50/watchdog=7");
+  EXPECT_EQ(read.blocks, 9U);
+  EXPECT_EQ(read.warps, 2U);
+  EXPECT_EQ(read.linger_ns, 50'000);
+  EXPECT_EQ(read.watchdog_ns, 7'000'000);
+  EXPECT_THROW(static_cast<void>(parse_gpu_geometry("threads=33")), config_error);
+  EXPECT_THROW(static_cast<void>(parse_gpu_geometry("read=1")), config_error);
+  EXPECT_EQ(parse_gpu_geometry("arena=512").arena_bytes, std::uint64_t{512} << 20);
+  EXPECT_THROW(static_cast<void>(parse_gpu_geometry("memory=shared")), config_error);
+  geometry mad = usual;
+  mad.lanes = 16;
   EXPECT_FALSE(mad.sane());
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ham/msg/call_layout.hpp"
+#include "ham/msg/presence.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
 namespace ham::inline v0::detail {
@@ -38,6 +39,9 @@ template <class Tag, template <class> class Policy, class Callable, class Result
 struct bringing_message<call_message<Tag, Policy, Callable, Result, Params...>> {
   using plain = call_message<Tag, Policy, Callable, Result, Params...>;
 
+  /// Of functions that run on devices, which may have no version of them (device_message.hpp).
+  static constexpr bool may_be_absent = requires { plain::is_present(); };
+
   static void body(incoming_call& call) {
     store_brought(call);
     plain::body(call);
@@ -47,12 +51,25 @@ struct bringing_message<call_message<Tag, Policy, Callable, Result, Params...>> 
   using tag = bringing_tag<Tag>;
   static constexpr msg::handler_kind kind = msg::handler_kind::call;
   static constexpr std::size_t message_size() noexcept { return 0; }
-  static void handler(void* buffer) { handler_under<Policy, &body>::run(buffer); }
+  static void handler(void* buffer) {
+    if constexpr (may_be_absent)
+      plain::template handle<&body>(buffer);
+    else
+      handler_under<Policy, &body>::run(buffer);
+  }
   static std::string layout() {
     return msg::call_layout<Callable, Result, std::uint64_t, std::uint64_t, std::span<const std::byte>, Params...>();
   }
 
+  static inline const bool presence_set = [] {
+    if constexpr (may_be_absent)
+      return msg::set_presence(msg::handler_registrar<bringing_message>::entry(), &plain::is_present);
+    else
+      return false;
+  }();
+
   [[nodiscard]] static msg::handler_entry& entry() noexcept {
+    if constexpr (may_be_absent) static_cast<void>(static_cast<const void*>(&presence_set));
     return msg::handler_registrar<bringing_message>::entry();
   }
 

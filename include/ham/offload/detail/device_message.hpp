@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ham/device/offloading.hpp"
+#include "ham/msg/presence.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
 namespace ham::inline v0::device::detail {
@@ -89,6 +90,23 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct cal
       on_host::handler(buffer);
       return;
     }
+    body(call);
+  }
+  /// The handler of calls with another body: a device has no use for the policy, which is about threads of the host.
+  template <call_body Body>
+  static void handle(void* buffer) {
+    auto& call = *static_cast<incoming_call*>(buffer);
+    if (has_device(call))
+      Body(call);
+    else
+      handler_under<Policy, Body>::run(buffer);
+  }
+  /// Of calls that bring bytes along as well (bringing_message.hpp).
+  static void body(incoming_call& call) {
+    if (!has_device(call)) {
+      on_host::body(call);
+      return;
+    }
     msg::reader from(call.payload);
     device_call<Result, Params...>{call, declared::entry(), from, msg::decode<Params>(from)...};
   }
@@ -96,8 +114,13 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct cal
 
   [[nodiscard]] static msg::handler_entry& entry() noexcept {
     static_cast<void>(declared::entry());
+    static_cast<void>(static_cast<const void*>(&presence_set));
     return msg::handler_registrar<call_message>::entry();
   }
+
+  /// Whether the device of this process, if there is one, has a version of the function.
+  static bool is_present() { return device_has(declared::entry()); }
+  static inline const bool presence_set = msg::set_presence(msg::handler_registrar<call_message>::entry(), &is_present);
 
   [[nodiscard]] static constexpr std::size_t size(const callable&, const Params&... values) {
     return (std::size_t{0} + ... + msg::encoded_size(values));

@@ -1,0 +1,68 @@
+// How handlers and functions of the host reach the device of their process.
+#include <memory>
+#include <string>
+
+#include "core/thread_state.hpp"
+#include "ham/device/offloading.hpp"
+#include "runtime/contexts.hpp"
+#include "runtime/device_calls.hpp"
+
+namespace ham::inline v0::detail {
+
+/// The manifest tells it to other nodes; this is for calls of the node itself, and for what the manifest did not have
+/// yet. Before anything is in a queue: the resident kernel of a program without code for devices does not even exist.
+void device_calls::throw_no_version(const device_execution& call) const {
+  throw call_error(
+      call.name() + " cannot run on the device of node " + std::to_string(at_.self()) +
+      " (that has no version of it: no compiler for devices has seen the function); compile the source that "
+      "declares it with one, as nvcc");
+}
+
+void device_calls::submit(incoming_call& call, const device_request& what) {
+  const auto one = std::make_shared<device_execution>(call, what, contexts::current());
+  if (!has(*what.function)) throw_no_version(*one);
+  bool sleeps = false;
+  {
+    std::lock_guard guard(mutex_);
+    if (!may_begin(*one) || !post(one, nullptr, &what)) {
+      one->arguments.resize(what.size);
+      what.write(one->arguments.data(), what.arguments);
+      waiting_.push_back(one);
+      ++waiting_in(*one);
+    }
+    sleeps = waiting_.size() + in_queues_ == 1;
+  }
+  if (sleeps) work_.notify_one();
+}
+
+void* device_calls::stream_here() const noexcept { return driver_->stream_of(this_thread.context); }
+
+bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
+
+bool device_has(const device::detail::function_entry& function) {
+  const std::lock_guard guard(device_calls::end_mutex());
+  const device_calls* const here = device_calls::of_this_process();
+  return here == nullptr || here->has(function);
+}
+
+void run_on_device(incoming_call& call, const device_request& what) {
+  const std::lock_guard guard(device_calls::end_mutex());  // threads of contexts may outlive the device
+  device_calls* const to = device_calls::of(call.at);
+  if (to == nullptr) throw call_error("the device of this node has ended with its job");
+  to->submit(call, what);
+}
+
+}  // namespace ham::detail
+
+namespace ham::inline v0::device::detail {
+
+void answer_device(std::uint32_t answer, const std::byte* value, std::size_t size) noexcept {
+  const std::lock_guard guard(ham::detail::device_calls::end_mutex());
+  ham::detail::device_calls* const to = ham::detail::device_calls::of_this_process();
+  const answer_status status = value == nullptr ? answer_status::failed : answer_status::value;
+  if (to != nullptr) to->answer(answer, status, value, size);
+}
+
+void fail_device(std::uint32_t answer) noexcept { answer_device(answer, nullptr, 0); }
+
+}  // namespace ham::device::detail

@@ -1,0 +1,16 @@
+// Memory of a GPU of NVIDIA's, as what a node allocates.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "transport/device_memory.hpp"
+
+namespace ham::inline v0::transport::cuda {
+
+/// Takes `bytes` of the first GPU that this process sees, or nine tenths of what is free (0), and memory of the host to
+/// stage in: all of it before the resident kernel is first launched (make_cuda_device), because nothing may be
+/// allocated while that runs. Throws ham::config_error.
+[[nodiscard]] std::unique_ptr<device_memory> make_cuda_memory(std::size_t bytes);
+
+}  // namespace ham::transport::cuda

@@ -1,0 +1,146 @@
+// Emulated GPUs: contexts on blocks of their own, deadlines, stops, the death of the process, what tools read.
+// link: ham::ham
+// timeout: 300
+#include <ham/device.hpp>
+#include <ham/offload/counters.hpp>
+
+#include "support.hpp"
+
+using namespace ham;
+using namespace ham::test;
+
+namespace device_stop_test {
+
+using word = offload::buffer_ptr<std::uint64_t>;
+
+HAM_DEVICE int same(int value) { return value; }
+/// Two of them end only if both run at once.
+HAM_DEVICE bool meets(word mine, word other) {
+  __atomic_store_n(mine.get(), 1, __ATOMIC_RELEASE);
+  while (__atomic_load_n(other.get(), __ATOMIC_ACQUIRE) == 0)
+    if (device::stop_requested()) return false;
+  return true;
+}
+HAM_DEVICE std::uint64_t until_stopped(word state) {
+  if (device::rank() == 0) __atomic_store_n(state.get(), 1, __ATOMIC_RELEASE);
+  std::uint64_t rounds = 1;
+  while (!device::stop_requested()) ++rounds;
+  device::sync();
+  if (device::rank() == 0) __atomic_store_n(state.get(), 2, __ATOMIC_RELEASE);
+  return rounds;
+}
+HAM_DEVICE std::uint64_t block_until_stopped(word state) { return until_stopped(state); }
+
+}  // namespace device_stop_test
+
+HAM_DEVICE_FUNCTION(device_stop_test::same, thread)
+HAM_DEVICE_FUNCTION(device_stop_test::meets, thread)
+HAM_DEVICE_FUNCTION(device_stop_test::until_stopped, thread)
+HAM_DEVICE_FUNCTION(device_stop_test::block_until_stopped, block)
+
+namespace {
+
+using namespace device_stop_test;
+
+pid_t own_pid() { return ::getpid(); }
+
+/// Words in the memory of node 1, zero at first.
+struct words {
+  explicit words(std::size_t count) : memory(1, count) {
+    const std::vector<std::uint64_t> zeros(count);
+    offload::put(zeros.data(), memory.ptr(), count).get();
+  }
+  [[nodiscard]] word at(std::size_t i) const { return memory.ptr() + static_cast<std::ptrdiff_t>(i); }
+  [[nodiscard]] std::uint64_t value(std::size_t i) const {
+    std::uint64_t read = 0;
+    offload::get(at(i), &read, 1).get();
+    return read;
+  }
+  offload::buffer<std::uint64_t> memory;
+};
+
+TEST(device_contexts, run_at_the_same_time_on_blocks_of_their_own) {
+  const runtime rt(nodes("cuda-emulated/blocks=3"));
+  const words at(3);
+  offload::context first(1);
+  offload::context second(1);
+  auto one = offload::async(first, fn<&meets>, at.at(0), at.at(1));
+  auto other = offload::async(second, fn<&meets>, at.at(1), at.at(2));
+  auto third = offload::async(1, fn<&meets>, at.at(2), at.at(0));
+  EXPECT_TRUE(one.get());
+  EXPECT_TRUE(other.get());
+  EXPECT_TRUE(third.get()) << "of no context";
+}
+
+TEST(device_contexts, do_not_wait_for_each_others_backlog) {
+  const runtime rt(nodes("cuda-emulated/blocks=2"));
+  const words at(1);
+  offload::context other(1);
+  auto long_one = offload::async(offload::stoppable(1), fn<&until_stopped>, at.at(0));
+  std::vector<offload::future<int>> behind;
+  for (int i = 0; i < 100; ++i) behind.push_back(offload::async(1, fn<&same>, i));  // more than there is room for
+  EXPECT_TRUE(eventually([&] { return at.value(0) == 1; }));
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(offload::sync(other, fn<&same>, i), i);
+  EXPECT_FALSE(behind.front().test());
+  EXPECT_TRUE(long_one.request_stop());
+  EXPECT_GE(long_one.get(), 1U);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(behind[static_cast<std::size_t>(i)].get(), i);
+}
+
+TEST(device_deadlines, pass_for_functions_that_poll) {
+  const runtime rt(nodes("cuda-emulated:1"));
+  const words at(1);
+  EXPECT_THROW(static_cast<void>(offload::async(offload::within(1, 50ms), fn<&until_stopped>, at.at(0)).get()),
+               deadline_exceeded);
+  EXPECT_TRUE(eventually([&] { return at.value(0) == 2; })) << "the function has seen it";
+  EXPECT_EQ(offload::sync(1, fn<&same>, 3), 3) << "and the device goes on";
+}
+
+TEST(device_stops, are_seen_by_all_threads_of_a_function) {
+  const runtime rt(nodes("cuda-emulated:1"));
+  const words at(1);
+  auto result = offload::async(offload::stoppable(1), fn<&block_until_stopped>, at.at(0));
+  EXPECT_TRUE(eventually([&] { return at.value(0) == 1; }));
+  EXPECT_TRUE(result.request_stop());
+  EXPECT_GE(result.get(), 1U);
+  EXPECT_EQ(at.value(0), 2U);
+}
+
+TEST(device_processes, that_are_killed_fail_with_the_functions_that_ran) {
+  const runtime rt(nodes("cuda-emulated:2"));
+  const words at(1);
+  const pid_t pid = offload::sync(1, fn<&own_pid>);
+  auto running = offload::async(1, fn<&until_stopped>, at.at(0));
+  EXPECT_TRUE(eventually([&] { return at.value(0) == 1; }));
+  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+  try {
+    static_cast<void>(running.get());
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const node_failure& failure) {
+    EXPECT_NE(failure.function().find("until_stopped"), std::string::npos) << failure.what();
+    EXPECT_EQ(failure.outcome(), call_outcome::may_have_run);
+  }
+  EXPECT_EQ(offload::sync(2, fn<&same>, 5), 5) << "the other device goes on";
+}
+
+TEST(device_counters, tell_whether_the_kernel_is_resident) {
+  const runtime rt(nodes("cuda-emulated/linger=1000,shm:1"));
+  const auto device_of = [](std::size_t node) { return read_counters(::getpid()).at(0).nodes.at(node).device; };
+  const words at(1);
+  EXPECT_TRUE(device_of(1).there);
+  EXPECT_FALSE(device_of(1).resident) << "there was no call yet";
+  EXPECT_EQ(device_of(1).launches, 0U);
+  auto running = offload::async(offload::stoppable(1), fn<&until_stopped>, at.at(0));
+  EXPECT_TRUE(eventually([&] { return at.value(0) == 1; }));
+  EXPECT_TRUE(device_of(1).resident);
+  running.request_stop();
+  EXPECT_GE(running.get(), 1U);
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(offload::sync(1, fn<&same>, i), i);
+  EXPECT_EQ(device_of(1).calls, 10U);
+  EXPECT_GE(device_of(1).launches, 1U);
+  EXPECT_TRUE(eventually([&] { return !device_of(1).resident; })) << "an idle device";
+  EXPECT_FALSE(device_of(2).there);
+  EXPECT_FALSE(device_of(0).there);
+}
+
+}  // namespace

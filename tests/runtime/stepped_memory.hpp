@@ -1,0 +1,73 @@
+// Memory of a device whose copies are over when the test says so.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "transport/device_memory.hpp"
+
+namespace ham::inline v0::test {
+
+class stepped_memory final : public transport::device_memory {
+ public:
+  static constexpr std::size_t arena_bytes = std::size_t{8} << 20;
+
+  /// `staging_bytes`: of which pieces are made.
+  explicit stepped_memory(std::size_t staging_bytes) : arena_(arena_bytes + 256), staging_(staging_bytes) {}
+
+  /// So many more copies may be done.
+  void allow(std::uint64_t count) { allowed_.fetch_add(count); }
+  void allow_all() { allowed_.store(UINT64_MAX); }
+  void fail() { failed_.store(true); }
+  [[nodiscard]] std::uint64_t started() const { return started_.load(); }
+
+  [[nodiscard]] block arena() const noexcept override {
+    return {(reinterpret_cast<std::uintptr_t>(arena_.data()) + 255) / 256 * 256, arena_bytes};
+  }
+  [[nodiscard]] std::span<std::byte> staging() noexcept override { return staging_; }
+  std::uint64_t start(const transport::device_copy& what) noexcept override {
+    return add([what] {
+      for (std::size_t row = 0; row < what.rows; ++row) {
+        auto* const there = reinterpret_cast<std::byte*>(what.device + row * what.pitch);
+        std::byte* const here = what.host + row * what.row_bytes;
+        const bool in = what.which == transport::device_copy::direction::to_device;
+        std::memcpy(in ? there : here, in ? here : there, what.row_bytes);
+      }
+    });
+  }
+  std::uint64_t start_within(std::uint64_t to, std::uint64_t from, std::size_t bytes) noexcept override {
+    return add([=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes); });
+  }
+  std::uint64_t start_fill(std::uint64_t to, std::byte value, std::size_t bytes) noexcept override {
+    return add([=] { std::memset(reinterpret_cast<void*>(to), std::to_integer<int>(value), bytes); });
+  }
+  [[nodiscard]] std::uint64_t finished() noexcept override {
+    while (!failed_.load() && !tasks_.empty() && finished_ < allowed_.load()) {
+      tasks_.front()();
+      tasks_.pop_front();
+      ++finished_;
+    }
+    return finished_;
+  }
+  [[nodiscard]] std::string failure() const override { return failed_.load() ? "an illegal address" : ""; }
+
+ private:
+  std::uint64_t add(std::function<void()> what) {
+    tasks_.push_back(std::move(what));
+    return started_.fetch_add(1) + 1;
+  }
+
+  std::vector<std::byte> arena_;
+  std::vector<std::byte> staging_;
+  std::deque<std::function<void()>> tasks_;
+  std::uint64_t finished_ = 0;
+  std::atomic<std::uint64_t> started_{0};
+  std::atomic<std::uint64_t> allowed_{0};
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace ham::test
