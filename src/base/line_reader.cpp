@@ -22,7 +22,7 @@
 namespace ham::inline v0::base {
 namespace {
 
-constexpr std::size_t read_bytes = 1 << 16;
+constexpr std::size_t bytes_of_a_read = 1 << 16;
 constinit thread_local const line_reader* reader_of_this_thread = nullptr;
 
 void watch_pipe(int epoll, int pipe, void* tag) {
@@ -55,7 +55,7 @@ void line_reader::add(unique_fd pipe, receiver to) {
     epoll_ = make_epoll();
     event_ = make_event();
     watch(epoll_.get(), event_.get(), EPOLLIN, nullptr);
-    buffer_.resize(read_bytes);
+    buffer_.resize(bytes_of_a_read);
     thread_ = start_thread([this] { loop(); });
   }
   watch_pipe(epoll_.get(), one.front().pipe.get(), &one.front());
@@ -109,7 +109,7 @@ void line_reader::read_events() {
     auto* const from = static_cast<channel*>(events[static_cast<std::size_t>(i)].data.ptr);
     if (from == nullptr)
       drain_event(event_.get());
-    else if (!read_some(*from, read_bytes))
+    else if (!read_some(*from, bytes_of_a_read))
       close(*from);
   }
 }
@@ -144,7 +144,7 @@ void line_reader::read_present() {
   for (auto next = channels_.begin(); next != channels_.end();) {
     channel& one = *next++;
     for (std::size_t left = bytes_in_pipe(one.pipe.get()); left > 0;) {
-      const std::size_t size = std::min(left, read_bytes);
+      const std::size_t size = std::min(left, bytes_of_a_read);
       if (!read_some(one, size)) {
         close(one);
         break;

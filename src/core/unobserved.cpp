@@ -135,7 +135,8 @@ void name_function(unobserved_error& what, const msg::handler_entry& function) {
   if (library == std::string_view::npos) return;
   const std::string_view rest = mangled.substr(library + library_scope.size());
   for (const verb& one : verbs) {
-    if (!rest.starts_with(std::to_string(one.function.size()).append(one.function).append("E"))) continue;
+    const std::string name = std::to_string(one.function.size()).append(one.function).append("E");
+    if (rest.find(name) == std::string_view::npos) continue;  // the name of a policy may stand before it
     what.what = one.what;
     what.function.clear();
     return;

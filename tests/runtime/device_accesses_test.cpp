@@ -1,7 +1,6 @@
 // Calls that write and read memory of a device: when they are answered, and with what.
 #include "runtime/device_accesses.hpp"
 
-#include <numeric>
 #include <vector>
 
 #include "runtime/device_node.hpp"
@@ -11,17 +10,11 @@ namespace {
 
 int plus_one(int value) { return value + 1; }
 
-std::vector<std::uint32_t> counted(std::size_t n) {
-  std::vector<std::uint32_t> result(n);
-  std::iota(result.begin(), result.end(), 3);
-  return result;
-}
-
 using device_accesses = test::device_node;
 
 TEST_F(device_accesses, are_answered_when_the_device_has_copied_and_hold_nobody_up) {
   constexpr std::size_t n = 1000;
-  const auto sent = counted(n);
+  const auto sent = test::counted(n);
   const auto there = offload::allocate<std::uint32_t>(1, n);
   auto put = offload::put(sent.data(), there, n);
   ASSERT_TRUE(test::eventually([&] { return memory->started() == 1; }));
@@ -42,7 +35,7 @@ TEST_F(device_accesses, are_answered_when_the_device_has_copied_and_hold_nobody_
 }
 
 TEST_F(device_accesses, to_rows_are_answered_in_the_same_way) {
-  const auto sent = counted(60);
+  const auto sent = test::counted(60);
   const auto there = offload::allocate<std::uint32_t>(1, 100);
   const offload::block rows{10, 6, 6, 10};
   auto put = offload::put(sent.data(), there, rows);
@@ -57,7 +50,7 @@ TEST_F(device_accesses, to_rows_are_answered_in_the_same_way) {
 }
 
 TEST_F(device_accesses, fail_with_the_words_of_the_device) {
-  const auto sent = counted(10);
+  const auto sent = test::counted(10);
   const auto there = offload::allocate<std::uint32_t>(1, 10);
   auto put = offload::put(sent.data(), there, 10);
   memory->fail();
@@ -69,7 +62,7 @@ TEST_F(device_accesses, fail_with_the_words_of_the_device) {
 }
 
 TEST_F(device_accesses, are_checked_before_any_byte_moves) {
-  const auto sent = counted(20);
+  const auto sent = test::counted(20);
   const auto there = offload::allocate<std::uint32_t>(1, 10);
   EXPECT_THROW(offload::put(sent.data(), there, 20).get(), buffer_error);
   EXPECT_THROW(offload::put(sent.data(), there, offload::block{2, 4, 4, 8}).get(), buffer_error);
@@ -85,7 +78,7 @@ class device_accesses_in_small_steps : public test::device_node {
 };
 
 TEST_F(device_accesses_in_small_steps, are_done_at_once_where_they_are_long) {
-  const auto sent = counted(5000);
+  const auto sent = test::counted(5000);
   const auto there = offload::allocate<std::uint32_t>(1, 8000);
   std::vector<std::uint32_t> got(5000);
   offload::put(sent.data(), there, 5000).get();

@@ -2,7 +2,6 @@
 #include "runtime/device_copies.hpp"
 
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "runtime/device_node.hpp"
@@ -17,14 +16,8 @@ class device_copies : public test::device_node {
 
 constexpr std::size_t large = 800'000;  // numbers, of which a piece has a quarter of a million
 
-std::vector<std::uint32_t> counted(std::size_t n) {
-  std::vector<std::uint32_t> result(n);
-  std::iota(result.begin(), result.end(), 3);
-  return result;
-}
-
 TEST_F(device_copies, go_to_any_node_and_back) {
-  const auto sent = counted(large);
+  const auto sent = test::counted(large);
   const offload::buffer<std::uint32_t> source(1, large);
   offload::put(sent.data(), source.ptr(), large).get();
   for (const node_t other : {0, 2, 1}) {
@@ -43,7 +36,7 @@ TEST_F(device_copies, of_rows_that_are_shorter_or_longer_than_a_piece) {
   };
   for (const auto& [rows, columns, from_pitch, to_pitch] :
        {shape{100, 30, 40, 50}, {3, 300'000, 300'010, 300'000}, {1, 5, 5, 5}, {900, 400, 400, 401}}) {
-    const auto all = counted(rows * from_pitch);
+    const auto all = test::counted(rows * from_pitch);
     const offload::buffer<std::uint32_t> source(1, all.size());
     const offload::buffer<std::uint32_t> target(2, rows * to_pitch);
     offload::put(all.data(), source.ptr(), all.size()).get();

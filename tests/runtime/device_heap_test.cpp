@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 20;
 
-std::vector<std::byte> counted(std::size_t n) {
+std::vector<std::byte> counted_bytes(std::size_t n) {
   std::vector<std::byte> result(n);
   for (std::size_t i = 0; i < n; ++i) result[i] = static_cast<std::byte>(i * 7 + i / 256);
   return result;
@@ -65,7 +65,7 @@ class device_heap_steps : public testing::Test {
 TEST_F(device_heap_steps, goes_on_while_the_device_copies) {
   noted_access::note stored;
   noted_access::note loaded;
-  auto sent = counted(1000);
+  auto sent = counted_bytes(1000);
   heap->store({at}, sent, std::make_unique<noted_access>(stored));
   std::fill(sent.begin(), sent.end(), std::byte{0});  // they have been copied
   heap->load({at}, 1000, std::make_unique<noted_access>(loaded));
@@ -76,13 +76,13 @@ TEST_F(device_heap_steps, goes_on_while_the_device_copies) {
   EXPECT_EQ(loaded.ended, 0);
   memory->allow(1);
   await_that([&] { return loaded.gone == 1; });
-  EXPECT_EQ(loaded.bytes, counted(1000));
+  EXPECT_EQ(loaded.bytes, counted_bytes(1000));
   EXPECT_EQ(stored.failure + loaded.failure, "");
 }
 
 TEST_F(device_heap_steps, waits_when_all_staging_memory_is_in_use) {
   noted_access::note notes[3];
-  const auto sent = counted(10);
+  const auto sent = counted_bytes(10);
   heap->store({at}, sent, std::make_unique<noted_access>(notes[0]));
   heap->store({at}, sent, std::make_unique<noted_access>(notes[1]));
   auto third =
@@ -97,7 +97,7 @@ TEST_F(device_heap_steps, waits_when_all_staging_memory_is_in_use) {
 
 TEST_F(device_heap_steps, moves_more_than_a_piece) {
   memory->allow_all();
-  const auto sent = counted(3 * piece + 17);
+  const auto sent = counted_bytes(3 * piece + 17);
   std::vector<std::byte> got(sent.size());
   heap->store_now({at}, sent.data(), sent.size());
   heap->load_now({at}, got.data(), got.size());
@@ -112,7 +112,7 @@ TEST_F(device_heap_steps, moves_rows_in_pieces) {
   constexpr std::size_t rows = 1000;
   constexpr std::size_t row_bytes = 1500;
   constexpr std::size_t pitch = 2000;
-  const auto sent = counted(rows * row_bytes);
+  const auto sent = counted_bytes(rows * row_bytes);
   std::vector<std::byte> got(sent.size());
   heap->store_now({at, row_bytes, pitch}, sent.data(), sent.size());
   heap->load_now({at, row_bytes, pitch}, got.data(), got.size());
@@ -129,7 +129,7 @@ TEST_F(device_heap_steps, copies_within_the_device_also_what_overlaps) {
     std::size_t from, to;
   };
   for (const auto& [from, to] : {places{0, 2 * piece}, {0, 1}, {1, 0}, {4000, 0}, {0, piece}, {5, 5}}) {
-    auto expected = counted(4 * piece);
+    auto expected = counted_bytes(4 * piece);
     heap->store_now({at}, expected.data(), expected.size());
     heap->copy_now(at + to, at + from, n);
     std::memmove(expected.data() + to, expected.data() + from, n);
@@ -141,7 +141,7 @@ TEST_F(device_heap_steps, copies_within_the_device_also_what_overlaps) {
 
 TEST_F(device_heap_steps, says_that_the_device_has_failed) {
   noted_access::note stored;
-  const auto sent = counted(10);
+  const auto sent = counted_bytes(10);
   heap->store({at}, sent, std::make_unique<noted_access>(stored));
   memory->fail();
   await_that([&] { return stored.gone == 1; });
@@ -159,7 +159,7 @@ TEST_F(device_heap_steps, says_that_the_device_has_failed) {
 
 TEST_F(device_heap_steps, ends_with_accesses_under_way) {
   noted_access::note stored;
-  heap->store({at}, counted(10), std::make_unique<noted_access>(stored));
+  heap->store({at}, counted_bytes(10), std::make_unique<noted_access>(stored));
   memory->allow_all();
   heap.reset();
   EXPECT_EQ(stored.ended, 1);
@@ -178,7 +178,7 @@ TEST(device_heap, is_used_by_several_threads) {
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 4; ++i) {
     threads.emplace_back([&heap, i] {
-      const auto sent = counted(1'200'000 + i);
+      const auto sent = counted_bytes(1'200'000 + i);
       const auto own = heap.allocations().allocate(sent.size());
       std::vector<std::byte> got(sent.size());
       for (int round = 0; round < 5; ++round) {

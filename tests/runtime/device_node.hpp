@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <vector>
 
 #include "offload/loopback_job.hpp"
 #include "runtime/device_heap.hpp"
@@ -10,6 +12,13 @@
 #include "runtime/stepped_memory.hpp"
 
 namespace ham::inline v0::test {
+
+/// That many numbers, from 3.
+inline std::vector<std::uint32_t> counted(std::size_t n) {
+  std::vector<std::uint32_t> result(n);
+  std::iota(result.begin(), result.end(), std::uint32_t{3});
+  return result;
+}
 
 /// Put and get go in messages, as to the process of a device.
 class device_node : public testing::Test {

@@ -13,7 +13,7 @@ namespace {
 class cuda_transport final : public cuda::device_factory {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "cuda"; }
-  [[nodiscard]] std::string_view example() const noexcept override { return "cuda, cuda:2 or cuda@0+1"; }
+  [[nodiscard]] std::string_view example() const noexcept override { return "cuda:2 or cuda@0+1"; }
   [[nodiscard]] help_line help() const noexcept override {
     return {"cuda[:COUNT][/KEY=VALUE...][@GPU[+GPU...]]",
             "GPUs of NVIDIA's, by number; keys are blocks, threads, linger, watchdog, arena"};

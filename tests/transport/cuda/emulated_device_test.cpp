@@ -219,7 +219,7 @@ TEST(emulated_device, fails_for_good_when_a_function_faults) {
   EXPECT_EQ(gpu.receive(1), nullptr);
   EXPECT_EQ(gpu.driver.state(), residency::failed);
   EXPECT_EQ(gpu.driver.failure().what, "illegal address");
-  EXPECT_EQ(gpu.driver.failure().function, number_of<&traps>());
+  EXPECT_EQ(gpu.driver.failure().functions, std::vector<std::uint32_t>{number_of<&traps>()});
 }
 
 TEST(emulated_device, tells_a_function_that_it_is_to_stop) {

@@ -30,7 +30,7 @@ TEST(gpu_factory, reads_counts_and_numbers_of_gpus) {
 }
 
 TEST(gpu_factory, refuses_what_it_does_not_know) {
-  EXPECT_NE(refusal_of("cuda", "cuda/lanes=2").find("blocks, threads, linger and watchdog"), std::string::npos);
+  EXPECT_NE(refusal_of("cuda", "cuda/lanes=2").find("blocks, threads, linger, watchdog and arena"), std::string::npos);
   EXPECT_NE(refusal_of("cuda", "cuda/threads=48").find("warps of 32"), std::string::npos);
   EXPECT_NE(refusal_of("cuda", "cuda:1:2").find("left over"), std::string::npos);
 }
