@@ -105,7 +105,7 @@ std::uint32_t call_sender::special_key(peer& who, msg::handler_entry& function, 
   const bool may_fail = of_.faults != nullptr && who.node != of_.self && &function != &batch_entry();
   if (may_fail && out.to == nullptr) {
     out.to = &who;
-    if (const fault_decision what = of_.faults->decide(function, decode != nullptr)) throw fault_hit{what};
+    if (const fault_decision what = of_.faults->decide(function, decode != nullptr)) throw fault_hit{what, who.node};
   }
   const bool asks = who.node != of_.self && &function != node_.asking_function();
   if (asks && who.must_be_asked_for(function, known_keys_)) throw must_ask{};
@@ -221,7 +221,7 @@ template <bool CanStop>
         out.slot = missed(to.node, function, decode);
         return false;
       }
-      return begin_faulted({to, function, size, decode, policy}, out);
+      return begin_faulted({to, function, size, decode, policy}, process, out);
     }
     const bool is_big = total > who->max_payload;
     // A message that waits behind others for room in the connection's memory might wait for ever.
@@ -292,17 +292,18 @@ inline void call_sender::write_prefix(const call_place& to, std::span<std::byte>
 
 // ---- faults
 
-bool call_sender::begin_faulted(const request& what, call_room& out) {
+bool call_sender::begin_faulted(const request& what, node_t process, call_room& out) {
   const fault_decision fault = fault_of_key(out.key);
-  if (fault.request != 0 && !suffer(of_.faults->rule(fault.request), what, out)) return false;
+  if (fault.request != 0 && !suffer(of_.faults->rule(fault.request), what, process, out)) return false;
   if (!begin(what.to, what.function, what.size, what.decode, what.policy, out)) return false;
   if (out.slot != nullptr) out.slot->fault = fault.reply & max_fault_mark;  // not sent yet: no reply can come
   return true;
 }
 
-/// True: the call is to be sent. False: as begin. Throws what begin may throw.
-bool call_sender::suffer(const base::fault_rule& rule, const request& what, call_room& out) {
-  const peer_hold who = of_.peers.hold(what.to.node);
+/// True: the call is to be sent. False: as begin. Throws what begin may throw. `process`: that it would have gone to,
+/// also where it is called by the number of one that has died, or by a handle.
+bool call_sender::suffer(const base::fault_rule& rule, const request& what, node_t process, call_room& out) {
+  const peer_hold who = of_.peers.hold(process);
   if (!who) return true;  // it has gone, as sending will tell
   if (rule.action == base::fault_action::fail) {
     std::exception_ptr why = of_.faults->failure(*who, what.function, 0, call_outcome::not_run, rule);
@@ -433,7 +434,7 @@ batch_slot call_sender::begin_batched(const call_place& to, msg::handler_entry& 
     return claim_batched(to, function, decode, owner, decided);
   } catch (const fault_hit& hit) {
     if (hit.what.request != 0)  // or it throws, as a call without a future does
-      suffer(of_.faults->rule(hit.what.request), {to, function, 0, nullptr, when_full::wait}, decided);
+      suffer(of_.faults->rule(hit.what.request), {to, function, 0, nullptr, when_full::wait}, hit.process, decided);
     const batch_slot claimed = claim_batched(to, function, decode, owner, decided);
     claimed.slot->fault = hit.what.reply & max_fault_mark;
     return claimed;

@@ -131,8 +131,8 @@ class call_sender {
   [[gnu::noinline]] bool begin_stoppable(const request& what, call_room& out);
   [[gnu::noinline]] void follow(frame_header head, std::int64_t deadline_ns);
   call_slot* stopped(node_t to, msg::handler_entry& function);
-  [[gnu::noinline]] bool begin_faulted(const request& what, call_room& out);
-  bool suffer(const base::fault_rule& rule, const request& what, call_room& out);
+  [[gnu::noinline]] bool begin_faulted(const request& what, node_t process, call_room& out);
+  bool suffer(const base::fault_rule& rule, const request& what, node_t process, call_room& out);
   batch_slot claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
                            batch_owner& owner, call_room& decided);
   static void expect_owner_of_keys(peer& who, std::span<call_slot* const> slots);

@@ -49,7 +49,9 @@ void connections::connect(transport::endpoint& with) {
   peer* const claimed = of_.peers.claim(node);
   if (claimed == nullptr) return;
   peer& who = *claimed;
-  if (const base::fault_rule* const by = of_.faults == nullptr ? nullptr : of_.faults->decide_connection(node)) {
+  const base::fault_rule* const by =
+      of_.faults == nullptr ? nullptr : of_.faults->decide_connection(node, node_.supervised_number(node));
+  if (by != nullptr) {
     lose(who, fault_injector::reason(*by), peer_end::connection_lost);
     if (node_.ends_with(node)) node_.lose_host();
   }

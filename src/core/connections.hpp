@@ -32,6 +32,8 @@ class connected_node {
   virtual void after_loss(node_t node, const std::string& why, peer_end how) noexcept = 0;
   /// The node ends: what peers do wrong concerns nobody any more.
   [[nodiscard]] virtual bool leaving() const noexcept = 0;
+  /// The supervised number whose process it is, or will be when it has been started; else its own.
+  [[nodiscard]] virtual node_t supervised_number(node_t process) const { return process; }
 };
 
 class connections {

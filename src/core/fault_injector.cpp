@@ -64,11 +64,12 @@ fault_decision fault_injector::decide(const msg::handler_entry& function, bool h
   return result;
 }
 
-const fault_rule* fault_injector::decide_connection(node_t node) noexcept {
+const fault_rule* fault_injector::decide_connection(node_t node, node_t number) noexcept {
   const fault_rule* found = nullptr;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     if (rules_[i].point != fault_point::connect) continue;
-    if (rules_[i].subject != "*" && rules_[i].subject != std::to_string(node)) continue;
+    const std::string& subject = rules_[i].subject;
+    if (subject != "*" && subject != std::to_string(node) && subject != std::to_string(number)) continue;
     if (strikes(i) && found == nullptr) found = &rules_[i];
   }
   return found;

@@ -30,6 +30,7 @@ static_assert(base::max_fault_rules <= max_fault_mark);
 /// Leaves the path of a call that is about to be sent; nothing was reserved for it.
 struct fault_hit {
   fault_decision what;
+  node_t process;  ///< that it would have gone to: a supervised number may have another one
 };
 
 /// A reply that has arrived and is not handled yet.
@@ -52,8 +53,9 @@ class fault_injector {
   [[nodiscard]] bool for_calls() const noexcept { return for_calls_; }
   /// Each rule that names the function decides once. Of the rules of one point the first that strikes counts.
   [[nodiscard]] fault_decision decide(const msg::handler_entry& function, bool has_reply) noexcept;
-  /// The rule that a connection to `node` fails by; nullptr: none.
-  [[nodiscard]] const base::fault_rule* decide_connection(node_t node) noexcept;
+  /// The rule that a connection to `node` fails by; nullptr: none. `number`: the supervised one whose process it is;
+  /// else `node`. Rules name either.
+  [[nodiscard]] const base::fault_rule* decide_connection(node_t node, node_t number) noexcept;
   /// `mark`: a place from a decision.
   [[nodiscard]] const base::fault_rule& rule(std::uint8_t mark) const noexcept { return rules_[mark - 1U]; }
   /// What a rule says of itself in errors.

@@ -27,8 +27,29 @@ replacements::state replacements::of(node_t number) const {
   return {true, found->second.process, found->second.now, found->second.reason, false};
 }
 
+replacements::starting::starting(replacements& of, node_t process, node_t number) noexcept : of_(of) {
+  if (number < 0) return;
+  std::lock_guard guard(of_.mutex_);
+  of_.started_process_ = process;
+  of_.started_number_ = number;
+}
+replacements::starting::~starting() {
+  std::lock_guard guard(of_.mutex_);
+  of_.started_process_ = -1;
+}
+
+node_t replacements::number_at_start(node_t process) const {
+  std::lock_guard guard(mutex_);
+  return process == started_process_ ? started_number_ : number_locked(process);
+}
+
 node_t replacements::number_of(node_t process) const {
   std::lock_guard guard(mutex_);
+  return number_locked(process);
+}
+
+/// mutex_ is held.
+node_t replacements::number_locked(node_t process) const {
   for (const auto& [number, one] : records_) {
     if (one.process == process || std::ranges::find(one.before, process) != one.before.end()) return number;
   }
@@ -114,6 +135,7 @@ void replacements::changed() noexcept {
 void replacements::detach_after_fork() noexcept {
   base::renew(mutex_);
   base::renew(records_);  // another thread may have been changing them
+  started_process_ = -1;
   any_.store(false);
 }
 

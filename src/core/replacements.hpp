@@ -51,6 +51,8 @@ class replacements {
   [[nodiscard]] state of(node_t number) const;
   /// The supervised number that the process has now, or has had lately; else its own.
   [[nodiscard]] node_t number_of(node_t process) const;
+  /// The same, also of a process that is just being started in place of one that has died.
+  [[nodiscard]] node_t number_at_start(node_t process) const;
   [[nodiscard]] std::vector<listed> all() const;
 
   /// True: another process of the number is being started, also if this thread prepares it; `what` is due when that is
@@ -80,6 +82,18 @@ class replacements {
     const rebuilding* before_;
   };
 
+  /// While it lives, `process` is being started in place of that of `number`; negative: it has its own. One at a time.
+  class starting {
+   public:
+    starting(replacements& of, node_t process, node_t number) noexcept;
+    ~starting();
+    starting(const starting&) = delete;
+    starting& operator=(const starting&) = delete;
+
+   private:
+    replacements& of_;
+  };
+
   /// In a child after fork: nobody holds the lock, and nothing is replaced.
   void detach_after_fork() noexcept;
 
@@ -93,6 +107,7 @@ class replacements {
     std::vector<node_t> before;  ///< the latest last
     std::vector<continuation*> waiting;
   };
+  [[nodiscard]] node_t number_locked(node_t process) const;
   void set_locked(node_t number, node_t process, phase now, std::string reason);
   void changed() noexcept;
   void release(record& one) noexcept;
@@ -100,6 +115,8 @@ class replacements {
   ready_queue* const due_;
   mutable std::mutex mutex_;
   std::map<node_t, record> records_;
+  node_t started_process_ = -1;  ///< see starting
+  node_t started_number_ = -1;
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> version_{0};
 };

@@ -151,6 +151,7 @@ node_t membership::start(const std::vector<target_group>& groups, std::int64_t d
   const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count, deadline_ns);
   const fresh_targets planned = plan_targets(groups, first, 1);
   const target_outputs::number_of_start as(started_.outputs(), first, stands_for);
+  const replacements::starting supervised(host_.numbers, first, stands_for);
   if (stands_for < 0) warn_of_own_outputs(planned);
   invited_.prepare(planned);
   expect(planned);

@@ -70,6 +70,7 @@ class membership final : private process_starter {
   void end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout);
   void forget(node_t process);
   void remember_groups(const fresh_targets& planned);
+  [[nodiscard]] std::string why_not_supervised(node_t number) const;
   void start_planned(const fresh_targets& planned, std::int64_t deadline_ns);
   void end_process(node_t number, std::chrono::milliseconds timeout);
   node_t add_groups(std::vector<target_group> groups, const std::vector<std::string>& command,

@@ -35,16 +35,37 @@ void membership::remember_groups(const fresh_targets& planned) {
   }
 }
 
+/// And what to do, behind a parenthesis.
+std::string membership::why_not_supervised(node_t number) const {
+  const peer_hold who = host_.peers.hold(number);
+  if (!who) return "the job has no such node); offload::targets() lists those that it has";
+  if (who->state.load(std::memory_order_acquire) == peer_state::lost)
+    return "it has left the job, and how it was started is not known any more); supervise a node before it dies, or "
+           "add another one with offload::add_node";
+  const peer_identity::info about = who->about.description();
+  const std::string process = "process " + std::to_string(about.pid) + " on " + about.name;
+  if (directory_.is_rank(number))
+    return "it is a rank, " + process +
+           ": MPI cannot start a rank of a job again, and ends the job when one dies); supervise targets beside the "
+           "ranks, as in HAM_NODES=mpi,shm:2+restart, or add some with offload::add_node";
+  if (const node_t starter = host_.ways.hop_to(number); starter != number)
+    return process + " was started by node " + std::to_string(starter) +
+           ", and the host starts again only what it has started or reached itself); leave each: away in HAM_NODES, or "
+           "reach a waiting program on that machine, as in tcp://HOST:PORT+restart";
+  if (host_.ways.any_behind(number))
+    return process +
+           " has started other targets, which would be lost with it); let one waiting program have those targets, "
+           "and reach another one that has none";
+  return process + " was not started by the host, nor reached over tcp); start it with HAM_NODES or offload::add_node";
+}
+
 void membership::supervise(node_t node, offload::supervision how) {
   const node_t number = host_.numbers.number_of(node);
   if (number == 0) throw config_error("the host cannot be supervised; whoever starts the program can start it again");
   {
     std::lock_guard guard(groups_mutex_);
     if (!groups_.contains(number))
-      throw config_error("node " + std::to_string(number) +
-                         " cannot be supervised (only targets that the host has started on this machine, or reached "
-                         "over tcp://, can be started again; ranks, and what they or waiting programs have started, "
-                         "cannot)");
+      throw config_error("node " + std::to_string(number) + " cannot be supervised (" + why_not_supervised(number));
   }
   supervisor_.supervise(number, std::move(how));
 }

@@ -59,6 +59,8 @@ class node_directory {
   /// `ranks` reaches the host and the nodes from `first` to before `end`.
   void use_ranks(transport::transport& ranks, node_t first, node_t end);
   [[nodiscard]] bool has_ranks() const;
+  /// Whether it is reached as one of those of use_ranks().
+  [[nodiscard]] bool is_rank(node_t node) const { return ranks_with(node) != nullptr; }
 
   // ---- what the engine asks (job.hpp)
   /// Whether the host has told, if it has to, how `peer` is reached.

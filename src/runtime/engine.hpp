@@ -264,6 +264,7 @@ class engine final : public called_node,
   }
   void lose_host() noexcept override { stop_.store(true, std::memory_order_release); }
   [[nodiscard]] bool leaving() const noexcept override { return leaving_.load(); }
+  [[nodiscard]] node_t supervised_number(node_t process) const override { return numbers.number_at_start(process); }
   void after_loss(node_t node, const std::string& why, peer_end how) noexcept override;
   [[nodiscard]] relay_transport& relay();
 

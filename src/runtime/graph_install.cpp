@@ -37,15 +37,28 @@ class graph_replays::installing {
 void graph_replays::install() {
   at_.graphs.enlist(*this);
   try {
-    static_cast<void>(renew_installation(0));
+    while (stale_.load(std::memory_order_acquire)) static_cast<void>(renew_installation(0));
   } catch (...) {
     at_.graphs.remove(*this);
     throw;
   }
 }
 
+/// Whether one of the processes that the nodes had has died meanwhile, and another one takes its place. Not where this
+/// thread is what prepares that one: nobody starts a third one before it has ended that.
+bool graph_replays::is_replaced(std::span<const node_t> processes) const {
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const replacements::state now = at_.numbers.of(plan_.nodes[i]);
+    if (!now.supervised || now.prepared || now.now == replacements::phase::given_up) continue;
+    if (now.process != processes[i] || now.now == replacements::phase::restarting) return true;
+    const peer_hold who = at_.peers.hold(processes[i]);
+    if (who && who->state.load(std::memory_order_acquire) == peer_state::lost) return true;
+  }
+  return false;
+}
+
 /// No replay is in flight: they have failed with the loss that asks for this.
-/// False: the deadline passed before a node was started again.
+/// False: the deadline passed before a node was started again. True: the graph is installed, or stale again.
 bool graph_replays::renew_installation(std::int64_t deadline_ns) {
   const installing turn(*this);
   if (!turn) {
@@ -53,8 +66,8 @@ bool graph_replays::renew_installation(std::int64_t deadline_ns) {
     return deadline_ns == 0 || base::now_ns() < deadline_ns;
   }
   if (!stale_.exchange(false, std::memory_order_acq_rel)) return true;
+  std::vector<node_t> processes;
   try {
-    std::vector<node_t> processes;
     for (const node_t node : plan_.nodes) {
       processes.push_back(at_.process_of(node, deadline_ns));
       if (processes.back() >= 0) continue;
@@ -73,6 +86,10 @@ bool graph_replays::renew_installation(std::int64_t deadline_ns) {
     at_.waits.unlock();
     if (fresh != nullptr) uninstall(*fresh);
     return true;
+  } catch (const node_failure&) {
+    stale_.store(true, std::memory_order_release);
+    if (processes.size() == plan_.nodes.size() && is_replaced(processes)) return true;  // who asks tries again
+    throw;
   } catch (...) {
     stale_.store(true, std::memory_order_release);
     throw;

@@ -188,7 +188,7 @@ void graph_replays::send(const replay_ticket& entered, const replay_options& how
     try {
       throw;
     } catch (const node_failure& loss) {
-      why = loss_of(loss.node(), *one.where, loss.what());
+      why = loss_of(process_in(*one.where, loss.node()), *one.where, loss.what());
     } catch (const deadline_exceeded&) {
       why = late_replay(outcome);
     } catch (const operation_cancelled&) {
@@ -412,6 +412,16 @@ bool graph_replays::stop(call_slot& slot) noexcept {
 std::uint32_t graph_replays::number_of(const call_slot& slot) const noexcept {
   const replay* const one = find(slot);
   return one == nullptr ? 0 : one->number;
+}
+
+/// A loss may name the supervised number, whose process of this installation has died.
+node_t graph_replays::process_in(const installation& where, node_t node) const noexcept {
+  const auto has_part = [node](const part_address& one) { return one.node == node; };
+  if (std::any_of(where.parts.begin(), where.parts.end(), has_part)) return node;
+  for (std::size_t part = 0; part < where.parts.size(); ++part) {
+    if (plan_.nodes[part] == node) return where.parts[part].node;
+  }
+  return node;
 }
 
 /// `why`: as another node sees it; empty: as this one has noted it. Any thread.

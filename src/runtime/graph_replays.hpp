@@ -86,9 +86,11 @@ class graph_replays final : public replay_observer,
   void abort(replay& one) noexcept;
 
   [[nodiscard]] bool renew_installation(std::int64_t deadline_ns);
+  [[nodiscard]] bool is_replaced(std::span<const node_t> processes) const;
   [[nodiscard]] std::shared_ptr<installation> install_parts_on(std::span<const node_t> processes);
   void set_keys(part_plan& part, std::size_t index, node_t process) const;
   void uninstall(const installation& old) noexcept;
+  [[nodiscard]] node_t process_in(const installation& where, node_t node) const noexcept;
   [[nodiscard]] std::exception_ptr loss_of(node_t node, const installation& where,
                                            const std::string& why) const noexcept;
   [[nodiscard]] std::string stages_on(node_t process, const installation& where) const;

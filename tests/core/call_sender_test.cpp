@@ -17,6 +17,7 @@
 #include "core/narrow_endpoint.hpp"
 #include "core/outbox_message.hpp"
 #include "core/recorded_replies.hpp"
+#include "core/replacements.hpp"
 
 namespace call_sender_test {
 
@@ -49,6 +50,10 @@ class sending_node : public detail::sending_node {
     on_make_ready(node);
     return late && deadline_ns != 0 ? detail::peer_hold() : peers_.hold(node);
   }
+  node_t process_for(const detail::call_place& to) override {
+    return replacement < 0 ? detail::without_exact_bit(to.node) : replacement;
+  }
+  node_t replacement = -1;  ///< of whoever is called and not ready
   void take_notice() override { ++notices; }
   bool progress() override {
     ++progresses;
@@ -461,6 +466,24 @@ TEST_F(faulty_sender, a_node_is_lost_and_the_call_finds_that) {
 TEST_F(faulty_sender, a_call_to_a_process_that_was_killed_is_sent) {
   rules("*:request=kill:1");
   EXPECT_TRUE(send()) << "what becomes of it is seen when its end is noticed";
+  EXPECT_EQ(node_.broken.size(), 1U);
+}
+
+TEST_F(faulty_sender, who_is_called_by_a_handle_suffers_too) {
+  const destination handle(other | detail::exact_bit);
+  rules("*:request:1");
+  EXPECT_FALSE(send(handle));
+  EXPECT_NE(error<node_failure>().find("node 1 failed"), std::string::npos);
+  rules("*:request=kill:1");
+  EXPECT_TRUE(send(handle));
+  EXPECT_EQ(node_.broken.size(), 1U);
+}
+
+TEST_F(faulty_sender, the_process_suffers_that_has_the_number_now) {
+  constexpr node_t supervised = 5;  // its first process has left, and nothing is known of that any more
+  node_.replacement = other;
+  rules("*:request=kill:1");
+  EXPECT_TRUE(send(supervised));
   EXPECT_EQ(node_.broken.size(), 1U);
 }
 

@@ -35,6 +35,7 @@ class node_of_connections : public detail::connected_node, public detail::receiv
  public:
   int hosts_lost = 0;
   bool ends = false;
+  node_t number = -1;  ///< supervised, of every process
   std::vector<std::string> failures;
   std::vector<std::pair<node_t, std::string>> lost;
 
@@ -42,6 +43,7 @@ class node_of_connections : public detail::connected_node, public detail::receiv
   void lose_host() noexcept override { ++hosts_lost; }
   void after_loss(node_t node, const std::string& why, peer_end) noexcept override { lost.emplace_back(node, why); }
   bool leaving() const noexcept override { return ends; }
+  node_t supervised_number(node_t process) const override { return number < 0 ? process : number; }
   bool handle_events() noexcept override { return false; }
   void welcome(peer&) override {}
   void fail_peer(peer&, const std::string& why) noexcept override { failures.push_back(why); }
@@ -314,6 +316,17 @@ TEST_F(connections, one_that_is_to_fail_is_closed_before_it_is_greeted) {
   EXPECT_NE(to_.closed_because.find("rule 1:connect:1"), std::string::npos) << to_.closed_because;
   ASSERT_EQ(node_.lost.size(), 1U);
   EXPECT_EQ(node_.hosts_lost, 0);
+}
+
+TEST_F(connections, a_rule_names_the_number_that_a_process_was_started_for) {
+  detail::fault_injector faults{self, base::parse_faults("7:connect:1", "HERE"), msg::handler_table::local()};
+  detail::connections faulty{node_,
+                             {own_, msg::handler_table::local(), peers_, transports_, idle_.waits, calls_, greetings_,
+                              receiver_, replies_, events_, &faults}};
+  node_.number = 7;
+  peer_event what{&to_, -1, peer_end::none, {}};
+  faulty.handle(what);
+  EXPECT_EQ(who().state, peer_state::lost);
 }
 
 /// Has the flight recorder of node 1, which was executing its call 77 of this node.

@@ -60,10 +60,12 @@ TEST(fault_injector, decides_the_same_in_every_run_and_counts_each_rule_alone) {
 
 TEST(fault_injector, strikes_connections_of_one_node_or_of_all) {
   fault_injector one = with("2:connect:1");
-  EXPECT_EQ(one.decide_connection(1), nullptr);
-  ASSERT_NE(one.decide_connection(2), nullptr);
-  EXPECT_NE(with("*:connect:1").decide_connection(1), nullptr);
-  EXPECT_EQ(with("*:request:1").decide_connection(1), nullptr);
+  EXPECT_EQ(one.decide_connection(1, 1), nullptr);
+  ASSERT_NE(one.decide_connection(2, 2), nullptr);
+  EXPECT_NE(one.decide_connection(9, 2), nullptr) << "a process that was started in place of that of node 2";
+  EXPECT_NE(one.decide_connection(2, 1), nullptr) << "a process by its own number";
+  EXPECT_NE(with("*:connect:1").decide_connection(1, 1), nullptr);
+  EXPECT_EQ(with("*:request:1").decide_connection(1, 1), nullptr);
 }
 
 TEST(fault_injector, errors_say_which_rule_it_was) {

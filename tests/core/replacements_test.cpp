@@ -45,6 +45,25 @@ TEST(replacements, what_is_remembered_is_bounded) {
   EXPECT_EQ(table.number_of(500), 500);
 }
 
+TEST(replacements, a_process_that_is_being_started_is_known_by_who_asks_for_that) {
+  replacements table;
+  table.set(1, 1, phase::restarting);
+  {
+    const replacements::starting one(table, 4, 1);
+    EXPECT_EQ(table.number_at_start(4), 1);
+    EXPECT_EQ(table.number_of(4), 4) << "it cannot be called by that number yet";
+    EXPECT_EQ(table.number_at_start(5), 5);
+    EXPECT_EQ(table.of(1).process, 1);
+  }
+  EXPECT_EQ(table.number_at_start(4), 4) << "that has failed";
+  {
+    const replacements::starting one(table, 6, -1);
+    EXPECT_EQ(table.number_at_start(6), 6);
+  }
+  table.set(1, 7, phase::up);
+  EXPECT_EQ(table.number_at_start(7), 1);
+}
+
 TEST(replacements, every_change_has_a_version) {
   replacements table;
   const auto before = table.version();

@@ -24,11 +24,45 @@ TEST_F(supervised_members, are_those_that_can_be_started_again) {
   log.why_lost = "it stumbled";
   const starting_played by(log);
   problem_with([&] { members_.start({target_group(by)}); });
-  for (const node_t never_there : {1, 2})
-    EXPECT_EQ(why_not(never_there),
-              "node " + std::to_string(never_there) +
-                  " cannot be supervised (only targets that the host has started on this machine, or reached over "
-                  "tcp://, can be started again; ranks, and what they or waiting programs have started, cannot)");
+  EXPECT_EQ(why_not(1),
+            "node 1 cannot be supervised (it has left the job, and how it was started is not known any more); "
+            "supervise a node before it dies, or add another one with offload::add_node");
+  EXPECT_EQ(why_not(2),
+            "node 2 cannot be supervised (the job has no such node); offload::targets() lists those that it has");
+}
+
+/// A node that is known: its record says who it is.
+void introduce_member(engine& host, node_t node) {
+  ASSERT_TRUE(host.peers.grow_to(static_cast<std::size_t>(node) + 1));
+  peer* const who = host.peers.claim(node);
+  ASSERT_NE(who, nullptr);
+  peer_identity::info about;
+  about.name = "there";
+  about.pid = 77;
+  who->about.introduce(about, {});
+}
+
+TEST_F(supervised_members, are_not_ranks) {
+  silent<wire::transport> ranks;
+  directory_.use_ranks(ranks, 1, 3);
+  introduce_member(*host_, 2);
+  EXPECT_EQ(why_not(2),
+            "node 2 cannot be supervised (it is a rank, process 77 on there: MPI cannot start a rank of a job again, "
+            "and ends the job when one dies); supervise targets beside the ranks, as in "
+            "HAM_NODES=mpi,shm:2+restart, or add some with offload::add_node");
+}
+
+TEST_F(supervised_members, are_not_those_that_others_have_started_nor_those_others) {
+  introduce_member(*host_, 1);
+  introduce_member(*host_, 2);
+  host_->ways.add(2, 1);
+  EXPECT_EQ(why_not(2),
+            "node 2 cannot be supervised (process 77 on there was started by node 1, and the host starts again only "
+            "what it has started or reached itself); leave each: away in HAM_NODES, or reach a waiting program on that "
+            "machine, as in tcp://HOST:PORT+restart");
+  EXPECT_EQ(why_not(1),
+            "node 1 cannot be supervised (process 77 on there has started other targets, which would be lost with it); "
+            "let one waiting program have those targets, and reach another one that has none");
 }
 
 TEST_F(supervised_members, are_supervised_by_the_host) {

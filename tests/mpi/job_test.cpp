@@ -55,6 +55,21 @@ TEST(job, everybody_calls_everybody) {
   }
 }
 
+TEST(job, ranks_cannot_be_supervised_and_the_error_says_why) {
+  for (node_t node = 1; node < nodes(); ++node) {
+    try {
+      offload::supervise(node);
+      ADD_FAILURE() << node;
+    } catch (const config_error& why) {
+      const std::string said = why.what();
+      EXPECT_EQ(said.find("node " + std::to_string(node) + " cannot be supervised (it is a rank, process "), 0U)
+          << said;
+      EXPECT_NE(said.find("+restart"), std::string::npos) << said;
+    }
+    EXPECT_EQ(offload::sync(node, fn<&add>, 1, 2), 3);
+  }
+}
+
 TEST(job, groups_call_all_ranks) {
   const offload::group all;
   EXPECT_EQ(all.size(), static_cast<std::size_t>(nodes()) - 1);

@@ -71,6 +71,23 @@ TEST(graph, death_at_each_stage_settles_the_replay_once_and_leaves_the_graph_usa
   EXPECT_EQ(over.step->in_flight(), 0U);
 }
 
+/// The graph asks for the process of node 2, then waits for that of node 1; before it has that, node 2 dies.
+TEST(graph, a_node_may_die_while_the_next_process_of_another_one_is_awaited) {
+  runtime rt(nodes("shm:2"));
+  chain over({2, 1});
+  offload::supervision how = often;
+  how.on_respawn = [](const offload::respawned&) {
+    std::this_thread::sleep_for(100ms);  // for the replay below to begin to wait
+    auto doomed = offload::async(2, [] { ::raise(SIGKILL); });
+    EXPECT_FALSE(doomed.has_value());
+  };
+  offload::supervise(1, how);
+  offload::supervise(2, often);
+  auto doomed = offload::async(1, [] { ::raise(SIGKILL); });
+  EXPECT_FALSE(doomed.has_value());
+  EXPECT_EQ((*over.step)(5, no_victim).get(), 7);
+}
+
 TEST(graph, all_replays_in_flight_fail_with_the_node) {
   runtime rt(nodes("shm:2"));
   offload::supervise(2, often);

@@ -69,8 +69,8 @@ namespace ham::inline v0::bench {
 
 /// One call for 1 to 256 targets along the tree of a group, beside one call to each; who sends how many messages.
 [[nodiscard]] report run_groups(const settings& how);
-/// Replays of recorded graphs - dependent calls on one target and over two, a repeat - beside the same calls one by
-/// one.
+/// Replays of recorded graphs - dependent calls on one target and over two, a repeat, conjugate gradients - beside the
+/// same calls made by the host; how many messages the host sends for a solve.
 [[nodiscard]] report run_graphs(const settings& how);
 
 /// Empty calls in jobs that are traced to a file, beside such in jobs that are not.

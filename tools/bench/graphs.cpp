@@ -1,10 +1,14 @@
 // ham-bench graphs: replays of recorded graphs, beside the calls that they take the place of.
 #include "benchmarks.hpp"
 
+#include "conjugate_gradients.hpp"
+
 #include <ham/offload/graph.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +19,7 @@ namespace {
 
 constexpr int stages = 8;
 constexpr std::int64_t iterations = 100;
+constexpr std::size_t cg_rows = 200;  ///< which take 100 iterations
 
 std::uint64_t graph_step(std::uint64_t value) { return value + 1; }
 bool graph_ends(std::uint64_t value) { return value % iterations == 0; }
@@ -43,6 +48,9 @@ struct contest {
   const char* name;
   const char* floor;
   double limit;  ///< 0: no bar
+  std::function<void()> by_graph;
+  std::function<void()> by_host;
+  std::size_t group = block_plan{}.group;
   paired_rounds rounds{};
 };
 
@@ -68,6 +76,47 @@ void drive_loop(node_t target) {
   while (!graph_ends(value));
 }
 
+/// Conjugate gradients whose two ways give the same, or std::runtime_error.
+std::int64_t checked_iterations(conjugate_gradients& system) {
+  constexpr double most_error = 1e-6;
+  const std::int64_t by_graph = system.solve_by_graph();
+  const double error_of_graph = system.max_error();
+  const std::int64_t by_host = system.solve_by_host();
+  if (by_graph != by_host || !(error_of_graph < most_error) || !(system.max_error() < most_error))
+    throw std::runtime_error("conjugate gradients: " + std::to_string(by_graph) +
+                             " iterations by a graph, with an error of " + std::to_string(error_of_graph) + ", and " +
+                             std::to_string(by_host) + " by the host, with one of " +
+                             std::to_string(system.max_error()));
+  return by_graph;
+}
+
+/// That this process sends while `what` runs.
+template <class What>
+std::uint64_t messages_of_host(What what) {
+  const std::uint64_t before = offload::stats().calls_sent;
+  what();
+  return offload::stats().calls_sent - before;
+}
+
+/// Solves of 10 and of 100 iterations over two targets.
+void add_messages(report& result, conjugate_gradients& large) {
+  conjugate_gradients small(2, cg_rows / 20);
+  table found{"messages that the host sends for a solve by conjugate gradients over two targets",
+              {"iterations", "by a graph", "by a loop of the host"},
+              {}};
+  std::vector<std::uint64_t> by_graph;
+  for (conjugate_gradients* const system : {&small, &large}) {
+    const std::int64_t iterations = checked_iterations(*system);
+    by_graph.push_back(messages_of_host([&] { static_cast<void>(system->solve_by_graph()); }));
+    found.rows.push_back({count(iterations), count(by_graph.back()),
+                          count(messages_of_host([&] { static_cast<void>(system->solve_by_host()); }))});
+  }
+  result.tables.push_back(std::move(found));
+  result.bars.push_back({"messages of the host, of 100 iterations more than of 10",
+                         static_cast<double>(by_graph[1]) - static_cast<double>(by_graph[0]), bar::direction::at_most,
+                         0, ""});
+}
+
 }  // namespace
 
 report run_graphs(const settings& how) {
@@ -76,20 +125,27 @@ report run_graphs(const settings& how) {
   replay on_one = chain_over(1, stages);
   replay over_two = chain_over(2, stages);
   replay loop = loop_on(1);
-  contest contests[] = {{"8 dependent calls on one target, replayed", "one sync", 2},
-                        {"8 dependent calls over two targets, replayed", "8 syncs", have_cores ? 0.65 : 0},
-                        {"100 iterations of a repeat", "100 syncs", 1}};
-  const auto time = [&how](auto what) { return time_block(what, how.plan()); };
+  conjugate_gradients alone(1, cg_rows), shared(2, cg_rows / 2);
+  static_cast<void>(checked_iterations(alone));
+  constexpr std::size_t few = 4;  // a solve takes hundreds of calls
+  contest contests[] = {
+      {"8 dependent calls on one target, replayed", "one sync", 2, [&] { static_cast<void>(on_one(0).get()); },
+       [] { call_one_by_one(1, 1); }},
+      {"8 dependent calls over two targets, replayed", "8 syncs", have_cores ? 0.65 : 0,
+       [&] { static_cast<void>(over_two(0).get()); }, [] { call_one_by_one(2, stages); }},
+      {"100 iterations of a repeat", "100 syncs", 1, [&] { static_cast<void>(loop(0).get()); }, [] { drive_loop(1); }},
+      {"conjugate gradients on one target, 100 iterations", "a loop of the host", 1,
+       [&] { static_cast<void>(alone.solve_by_graph()); }, [&] { static_cast<void>(alone.solve_by_host()); }, few},
+      {"conjugate gradients over two targets, 100 iterations", "a loop of the host over both", have_cores ? 1. : 0,
+       [&] { static_cast<void>(shared.solve_by_graph()); }, [&] { static_cast<void>(shared.solve_by_host()); }, few}};
   for (int round = 0; round < how.repetitions; ++round) {
-    take_round(
-        contests[0].rounds, round, [&] { return time([] { call_one_by_one(1, 1); }); },
-        [&] { return time([&] { static_cast<void>(on_one(0).get()); }); });
-    take_round(
-        contests[1].rounds, round, [&] { return time([] { call_one_by_one(2, stages); }); },
-        [&] { return time([&] { static_cast<void>(over_two(0).get()); }); });
-    take_round(
-        contests[2].rounds, round, [&] { return time([] { drive_loop(1); }); },
-        [&] { return time([&] { static_cast<void>(loop(0).get()); }); });
+    for (contest& one : contests) {
+      block_plan plan = how.plan();
+      plan.group = one.group;
+      take_round(
+          one.rounds, round, [&] { return time_block(one.by_host, plan); },
+          [&] { return time_block(one.by_graph, plan); });
+    }
   }
   report result{"graphs", {}, {}, {}};
   table found{"replays of recorded graphs; floor: the same calls, one by one", {"graph"}, {}};
@@ -97,6 +153,7 @@ report run_graphs(const settings& how) {
   found.columns.insert(found.columns.end(), {"floor", "floor us", "ratio"});
   for (const contest& one : contests) add_row(found, one, result);
   result.tables.push_back(std::move(found));
+  add_messages(result, shared);
   if (!have_cores)
     result.remarks.emplace_back(
         "both targets share a core: a message between them takes a switch of processes, and no bar "

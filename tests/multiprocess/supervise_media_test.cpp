@@ -1,0 +1,133 @@
+// Supervision of targets of every kind: those that this program starts, those of another program, behind an emulated
+// link, and of a waiting program; and what cannot be started again is an error that says why.
+// link: ham::ham
+// env: HAM_LOG=error
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "support.hpp"
+#include "tcp_server.hpp"
+
+using namespace ham;
+using namespace ham::test;
+
+namespace {
+
+pid_t pid_here() { return ::getpid(); }
+std::string& state() {
+  static std::string of_this_process;
+  return of_this_process;
+}
+void set_state_here(const std::string& to) { state() = to; }
+std::string state_here() { return state(); }
+pid_t pid_seen_from_here(node_t node) { return offload::sync(node, fn<&pid_here>); }
+
+/// Ends the process with the call still pending.
+void end_process_of(node_t node) {
+  auto doomed = offload::async(node, [] { ::raise(SIGKILL); });
+  EXPECT_THROW(doomed.get(), node_failure);
+}
+
+class supervised_over : public testing::TestWithParam<const char*> {
+ protected:
+  /// One target of the kind, and one of shared memory.
+  runtime_options job(const std::string& behind_the_first = "") {
+    const std::string kind = GetParam();
+    std::string first = kind;
+    if (kind == "exec") first = "exec:" + std::filesystem::read_symlink("/proc/self/exe").string();
+    if (kind == "tcp") first = server_.emplace("", 8).nodes();
+    runtime_options options = nodes(first + behind_the_first + ",shm:1");
+    if (kind == "tcp") options.tcp_security = "off";
+    return options;
+  }
+
+ private:
+  std::optional<server> server_;
+};
+
+TEST_P(supervised_over, processes_take_the_number_one_after_the_other) {
+  runtime rt(job());
+  offload::supervise(1, {.on_respawn = [](const offload::respawned& fresh) {
+                       offload::sync(fresh.node, fn<&set_state_here>, "epoch " + std::to_string(fresh.epoch));
+                     }});
+  pid_t before = offload::sync(1, fn<&pid_here>);
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    end_process_of(1);
+    EXPECT_EQ(offload::sync(1, fn<&state_here>), "epoch " + std::to_string(epoch));
+    const pid_t now = offload::sync(1, fn<&pid_here>);
+    EXPECT_NE(now, before);
+    EXPECT_EQ(offload::sync(2, fn<&pid_seen_from_here>, 1), now) << "another target finds it";
+    EXPECT_EQ(offload::number_of(offload::process_of(1)), 1);
+    before = now;
+  }
+  offload::buffer<int> there(1, 3);
+  const std::vector<int> sent{1, 2, 3};
+  std::vector<int> back(3);
+  offload::put(sent.data(), there.ptr(), 3).get();
+  offload::get(there.ptr(), back.data(), 3).get();
+  EXPECT_EQ(back, sent);
+}
+
+TEST_P(supervised_over, the_list_of_nodes_may_ask_for_it) {
+  runtime rt(job("+restart"));
+  const pid_t before = offload::sync(1, fn<&pid_here>);
+  end_process_of(1);
+  EXPECT_NE(offload::sync(1, fn<&pid_here>), before);
+  end_process_of(2);
+  EXPECT_THROW(offload::sync(2, fn<&pid_here>), node_failure) << "of the group before only";
+}
+
+INSTANTIATE_TEST_SUITE_P(all, supervised_over, testing::Values("shm:1", "exec", "emulated:1", "tcp"),
+                         [](const auto& one) { return std::string(one.param).substr(0, 3); });
+
+std::string refusal_of(node_t node) {
+  try {
+    offload::supervise(node);
+  } catch (const config_error& why) {
+    return why.what();
+  }
+  return "it is supervised";
+}
+void expect_said(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text << "\ndoes not say: " << part;
+}
+
+TEST(not_supervised, are_targets_that_a_waiting_program_has_started_nor_that_program) {
+  const server waiting("");
+  runtime_options options = nodes(waiting.nodes() + "/each:shm:1");
+  options.tcp_security = "off";
+  runtime rt(options);
+  EXPECT_EQ(offload::sync(2, fn<&offload::this_node>), 2);
+  expect_said(refusal_of(2), "node 2 cannot be supervised (process ");
+  expect_said(refusal_of(2), " was started by node 1, ");
+  expect_said(refusal_of(1), " has started other targets, which would be lost with it)");
+  expect_said(refusal_of(7), "node 7 cannot be supervised (the job has no such node)");
+  EXPECT_EQ(offload::sync(2, fn<&offload::this_node>), 2) << "nothing has changed";
+}
+
+TEST(not_supervised, is_a_target_whose_waiting_program_has_gone) {
+  std::optional<server> waiting;
+  runtime_options options = nodes(waiting.emplace("", 8).nodes());
+  options.tcp_security = "off";
+  runtime rt(options);
+  offload::supervise(1, {.max_restarts = 2});
+  ::kill(waiting->pid(), SIGKILL);
+  end_process_of(1);
+  try {
+    offload::sync(1, fn<&pid_here>);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const node_failure& given_up) {
+    expect_said(given_up.what(), "node 1 is given up");
+    expect_said(given_up.what(), waiting->address());
+    EXPECT_EQ(given_up.outcome(), call_outcome::not_run);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (std::getenv("HAM_TARGET") != nullptr) const runtime target(runtime_options{});  // does not come back
+  return run(argc, argv);
+}
