@@ -34,6 +34,7 @@ EXCEPTIONS = {
     "src/job/ham_main": "what VEO calls in a target: tests/multiprocess/one_sided_test.cpp",
     "src/job/serve": "is about other processes: tests/multiprocess/tcp_job_test.cpp",
     "src/runtime/address_check": "works through the linker: tests/multiprocess/address_check_test.cpp",
+    "src/runtime/device_of_process": "a process has one device: tests/runtime/device_calls_test.cpp",
     "src/runtime/device_execution": "is about calls of a node: tests/runtime/device_calls_test.cpp",
     "src/transport/cuda/host_transport": "is about two processes: tests/conformance/cuda_fixture.cpp",
     "src/transport/cuda/target_transport": "is about two processes: tests/conformance/cuda_fixture.cpp",

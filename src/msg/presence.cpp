@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/immortal.hpp"
+
 namespace ham::inline v0::msg {
 namespace {
 
@@ -12,10 +14,7 @@ struct presence_list {
   std::mutex mutex;
   std::map<const handler_entry*, presence_function> of;
 };
-presence_list& listed_presence() {
-  static auto& all = *new presence_list;
-  return all;
-}
+presence_list& listed_presence() { return base::immortal<presence_list>(); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "ham/offload/detail/late_answer.hpp"
 #include "ham/offload/node.hpp"
 #include "runtime/always_runs.hpp"
+#include "runtime/device_calls.hpp"
 #include "runtime/end_of_handle.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/engine_info.hpp"
@@ -88,7 +89,12 @@ namespace {
 std::uint32_t open_context(std::uint64_t stack_bytes) {
   return ham::detail::current().thread_contexts.open(static_cast<std::size_t>(stack_bytes));
 }
-void drain_context() { ham::detail::current().thread_contexts.fail_if_lost(); }
+/// The context's thread has handed calls over to the device of its node, which may not be through with them.
+void drain_context() {
+  ham::detail::engine& here = ham::detail::current();
+  ham::detail::await_calls_on_device(here);
+  here.thread_contexts.fail_if_lost();
+}
 void close_context() {
   ham::detail::current().thread_contexts.close_current();
   drain_context();

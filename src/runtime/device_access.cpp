@@ -1,7 +1,9 @@
 // How handlers and functions of the host reach the device of their process.
+#include <algorithm>
 #include <memory>
 #include <string>
 
+#include "base/backoff.hpp"
 #include "core/thread_state.hpp"
 #include "ham/device/offloading.hpp"
 #include "runtime/contexts.hpp"
@@ -35,14 +37,33 @@ void device_calls::submit(incoming_call& call, const device_request& what) {
   if (sleeps) work_.notify_one();
 }
 
+bool device_calls::has_calls_of(std::uint32_t context) {
+  const auto is_of_it = [context](const shared_request& one) { return one != nullptr && one->context() == context; };
+  std::lock_guard guard(mutex_);
+  return std::ranges::any_of(waiting_, is_of_it) ||
+         std::ranges::any_of(queues_, [&](const queue& one) { return std::ranges::any_of(one.calls, is_of_it); });
+}
+
 void* device_calls::stream_here() const noexcept { return driver_->stream_of(this_thread.context); }
 
 bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
 
 bool device_has(const device::detail::function_entry& function) {
+  if (device_calls::of_this_process() == nullptr) return true;
   const std::lock_guard guard(device_calls::end_mutex());
   const device_calls* const here = device_calls::of_this_process();
   return here == nullptr || here->has(function);
+}
+
+void await_calls_on_device(const engine& at) {
+  constexpr base::backoff_schedule schedule{.spins = 20, .yields = 100, .sleep_ns = 20'000, .max_sleep_ns = 500'000};
+  const auto has_calls = [&at] {
+    if (device_calls::of(&at) == nullptr) return false;
+    const std::lock_guard guard(device_calls::end_mutex());
+    device_calls* const here = device_calls::of(&at);
+    return here != nullptr && here->has_calls_of(contexts::current());
+  };
+  for (base::backoff<schedule> pause; has_calls();) pause.wait();
 }
 
 void run_on_device(incoming_call& call, const device_request& what) {

@@ -20,25 +20,10 @@ namespace wire = device::detail;
 using transport::residency;
 using device_state = base::counter_head::device_state;
 
-/// The device of this process: it has one at most.
-std::atomic<device_calls*> of_process{nullptr};
-std::atomic<const engine*> node_of_process{nullptr};
-
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
 
 }  // namespace
-
-std::mutex& device_calls::end_mutex() noexcept {
-  static constinit std::mutex one;
-  return one;
-}
-
-device_calls* device_calls::of_this_process() noexcept { return of_process.load(std::memory_order_relaxed); }
-
-device_calls* device_calls::of(const engine* at) noexcept {
-  return node_of_process.load(std::memory_order_acquire) == at ? of_process.load(std::memory_order_relaxed) : nullptr;
-}
 
 device_calls::device_calls(engine& at, transport::device_owner& owner)
     : at_(at), driver_(owner.take_device()), limits_(owner.device_limits()), queues_(driver_->queues().size()) {
@@ -47,16 +32,11 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
       {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
   at_.counters.note_device(device_state::idle);
   thread_ = base::start_thread([this] { run(); });
-  of_process.store(this, std::memory_order_relaxed);
-  node_of_process.store(&at, std::memory_order_release);
+  begin_in_process();
 }
 
 device_calls::~device_calls() {
-  node_of_process.store(nullptr, std::memory_order_release);
-  {
-    std::lock_guard guard(end_mutex());
-    of_process.store(nullptr, std::memory_order_relaxed);
-  }
+  end_in_process();
   {
     std::lock_guard guard(mutex_);
     stop_ = true;

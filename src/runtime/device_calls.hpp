@@ -41,6 +41,8 @@ class device_calls {
   }
   /// See run_on_device(). Any thread.
   void submit(incoming_call& call, const device_request& what);
+  /// Whether calls of that context wait, or are in a queue of the device. Any thread.
+  [[nodiscard]] bool has_calls_of(std::uint32_t context);
   /// The vendor's stream of the calling thread's context; nullptr: the device has none. Any thread.
   [[nodiscard]] void* stream_here() const noexcept;
   /// Answers a message of the device, which may say any slot. Any thread.
@@ -52,6 +54,11 @@ class device_calls {
 
  private:
   using shared_request = std::shared_ptr<device_execution>;
+
+  // Which device the process has; all that is global here (device_of_process.cpp).
+  void begin_in_process() noexcept;
+  void end_in_process() noexcept;
+
   /// One queue of the device.
   struct queue {
     std::uint64_t sent = 0;
@@ -102,5 +109,8 @@ class device_calls {
   bool stop_ = false;
   std::thread thread_;
 };
+
+/// Waits until the device of the node, if it has one, has executed all calls of the calling thread's context.
+void await_calls_on_device(const engine& at);
 
 }  // namespace ham::detail

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ham/device.hpp"
@@ -36,6 +38,12 @@ int next_number(int after) {
   return last.exchange(after);
 }
 void gives_nothing(bool) {}
+std::atomic<int> slow_ones{0};  // that have ended
+int takes_a_while(int value) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  slow_ones.fetch_add(1);
+  return value;
+}
 int throws(int) { throw 5; }
 std::uint64_t stops(offload::buffer_ptr<std::uint64_t> begun) {
   __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
@@ -77,6 +85,7 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::threads_of_grid, grid)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::of_the_host_only, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::next_number, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::gives_nothing, block)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::takes_a_while, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::throws, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::stops, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::reports_many, thread)
@@ -237,6 +246,20 @@ TEST_F(device_calls_job, tell_what_went_wrong) {
             std::string::npos);
   EXPECT_THROW(offload::sync(2, fn<&throws>, 1), std::exception) << "there it travels as any other";
   EXPECT_EQ(offload::sync(1, fn<&where_it_runs>), 1) << "the device goes on";
+}
+
+TEST_F(device_calls_job, have_run_when_their_context_is_drained_or_closed) {
+  constexpr int count = 20;  // more than a queue holds
+  slow_ones.store(0);
+  offload::context queue(1);
+  std::vector<offload::future<int>> results;
+  for (int i = 0; i < count; ++i) results.push_back(offload::async(queue, fn<&takes_a_while>, i));
+  queue.drain();
+  EXPECT_EQ(slow_ones.load(), count);
+  for (int i = 0; i < count; ++i) results.push_back(offload::async(queue, fn<&takes_a_while>, i));
+  queue.close();
+  EXPECT_EQ(slow_ones.load(), 2 * count);
+  for (int i = 0; i < 2 * count; ++i) EXPECT_EQ(results[static_cast<std::size_t>(i)].get(), i % count);
 }
 
 TEST_F(device_calls_job, leave_the_device_idle_after_a_while) {

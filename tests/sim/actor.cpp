@@ -41,6 +41,7 @@ void actor::take(step kind, int number, random_source random) {
     case step::event_loop: event_loop(random); break;
     case step::group: group(random); break;
     case step::graph: graph(random); break;
+    case step::device: device(random); break;
     case step::restart: break;  // the job decides
     case step::add_node:
     case step::remove_node: member(kind, random); break;

@@ -1,6 +1,7 @@
 // A thread of the simulated host that takes steps, and holds what comes of them against a model.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,25 +14,18 @@
 
 #include "ham/offload/graph.hpp"
 #include "ham/offload/group.hpp"
-#include "sim/callees.hpp"
+#include "sim/actor_records.hpp"
+#include "sim/device_callees.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/workload.hpp"
 #include "sim/world.hpp"
 
 namespace ham::inline v0::sim {
 
-/// What all threads of the host know of the faults that were made, and what else they share.
-struct faults {
-  std::set<node_t> may_be_lost;  ///< by the host
-  bool any = false;              ///< so that calls between targets may fail
-  bool any_added = false;
-  std::vector<std::unique_ptr<offload::pool>> pools;  ///< each as long as the job: other threads may use it
-};
-
 [[nodiscard]] std::vector<std::int32_t> any_values(std::size_t count, random_source& random);
 
 /// A thread of the host that takes steps.
-class actor {
+class actor : actor_records {
  public:
   actor(const plan& what, int number, int steps, medium over, std::vector<node_t>& nodes, faults& made, world& in)
       : plan_(what),
@@ -45,7 +39,7 @@ class actor {
 
   void run() {
     for (int i = 0; i < steps_; ++i) {
-      const auto kind = static_cast<step>(random_.below(steps_there_are));
+      const step kind = any_step();
       const std::uint64_t seed = random_.next();  // a step that is left out changes nothing in the others
       if (!plan_.has(kind) || (!plan_.only.empty() && !plan_.only.contains({number_, i}))) continue;
       take(kind, i, random_source(seed));
@@ -61,47 +55,6 @@ class actor {
   }
 
  private:
-  struct pending {
-    offload::future<std::int64_t> result;
-    call_number call = 0;
-    std::int64_t expected = 0;
-    bool may_be_late = false;
-    bool throws = false;
-    bool passes_others = false;  ///< the failure of another node may be its own
-    bool is_task = false;        ///< of a pool
-  };
-  struct remote_memory {
-    buffer_ptr<std::int32_t> at;
-    std::vector<std::int32_t> model;
-  };
-  /// What was added to it may not have arrived yet, or never will: its value is somewhere between these.
-  struct remote_counter {
-    offload::remote<counter> at;
-    std::int64_t least = 0;
-    std::int64_t most = 0;
-    bool known = true;  ///< else others may still add to it
-  };
-  /// A call that may be asked to stop.
-  struct stoppable_call {
-    offload::future<std::int64_t> result;
-    call_number call = 0;
-    call_number inner = 0;  ///< the first of those that it makes; 0: none
-    bool has_deadline = false;
-    bool has_token = false;
-    bool asked = false;  ///< or may be, by another thread
-  };
-  /// A call of a group: one of the oracle's for each node, with numbers from `first` on.
-  struct group_call {
-    std::optional<offload::future<offload::group_result<std::int64_t>>> results;
-    std::optional<offload::future<chain_link>> reduced;  ///< this, or the results
-    std::vector<node_t> nodes;
-    call_number first = 0;
-    std::int64_t value = 0;
-    bool polls = false;  ///< for a stop
-    bool has_deadline = false;
-    bool asked = false;    ///< to stop
-    bool at_once = false;  ///< and then nothing is waited for
-  };
   struct graph_shape;
   struct known_graph {
     std::shared_ptr<const graph_shape> shape;
@@ -116,16 +69,14 @@ class actor {
     bool has_deadline = false;
     bool asked = false;  ///< to stop
   };
-  /// A group that is called more than once. Where no node is lost its calls begin in order, on each node.
-  struct known_group {
-    offload::group all;
-    std::vector<std::uint32_t> streams;  ///< one for each node
-  };
-  struct remote_queue {
-    offload::context queue;
-    std::uint32_t stream;
-  };
-
+  /// In a job without devices those that there were before there were any: its steps stay the same.
+  [[nodiscard]] step any_step() {
+    constexpr unsigned others = steps_there_are - 1;
+    constexpr unsigned times_devices = 6;
+    const bool with_devices = has_devices(plan_);
+    return static_cast<step>(
+        std::min<std::uint64_t>(random_.below(with_devices ? others + times_devices : others), others));
+  }
   [[nodiscard]] node_t any_node(random_source& random) { return nodes_[random.below(nodes_.size())]; }
   [[nodiscard]] node_t any_target(random_source& random) { return nodes_[1 + random.below(nodes_.size() - 1)]; }
   [[nodiscard]] std::uint32_t stream_to(node_t node) {
@@ -196,6 +147,7 @@ class actor {
         const std::int64_t value = one.result.get();
         if (one.throws) running->fail(the_oracle->describe(one.call) + " has thrown, and gives a value");
         the_oracle->settle(one.call, value, one.expected);
+        if (one.on_device) the_oracle->expect_parts_ended(one.call);
       } catch (const std::runtime_error& thrown) {
         if (!one.throws || dynamic_cast<const error*>(&thrown) != nullptr) throw;
         if (thrown.what() != words_of(one.call))
@@ -274,6 +226,22 @@ class actor {
   void settle(graph_replay& one);
   void expect_failed(const graph_replay& one, const std::exception_ptr& why);
   void end_graphs();
+  void device(random_source& random);
+  [[nodiscard]] node_t device_node(random_source& random);
+  [[nodiscard]] std::uint32_t device_stream_to(node_t node);
+  void device_calls(random_source& random);
+  void device_queue(random_source& random);
+  void device_pings(random_source& random);
+  void device_batch(random_source& random);
+  void device_values(random_source& random);
+  void device_memory(random_source& random);
+  void device_put(remote_memory& to, random_source& random);
+  void device_stops(random_source& random);
+  void device_messages(random_source& random);
+  void device_nested(random_source& random);
+  void device_within(random_source& random);
+  void device_error(random_source& random);
+  void device_fault(random_source& random);
   void member(step kind, random_source& random);
   void fault(step kind, random_source& random);
 
@@ -287,6 +255,7 @@ class actor {
   world& world_;
   bool may_be_late_ = false;
   std::map<node_t, std::uint32_t> streams_;
+  std::map<node_t, std::uint32_t> device_streams_;
   std::vector<pending> pending_;
   std::vector<remote_memory> buffers_;
   std::vector<remote_counter> objects_;

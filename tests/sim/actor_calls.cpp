@@ -111,7 +111,9 @@ void actor::batch(random_source& random) {
 void actor::queue(random_source& random) {
   if (contexts_.empty() || (contexts_.size() < 4 && random.once_in(4))) {
     const node_t node = any_node(random);
-    use(node, [&] { contexts_.push_back({offload::context(node), the_oracle->new_stream()}); });
+    use(node, [&] {
+      contexts_.push_back({offload::context(node), the_oracle->new_stream(), the_oracle->new_stream()});
+    });
     return;
   }
   const std::size_t at = random.below(contexts_.size());
@@ -133,6 +135,7 @@ void actor::queue(random_source& random) {
     else
       to.queue.close();
     the_oracle->expect_all_ran(to.stream);
+    the_oracle->expect_all_ran(to.of_device);
   });
   if (!to.queue.valid() || faults_.may_be_lost.contains(node))
     contexts_.erase(contexts_.begin() + static_cast<std::ptrdiff_t>(at));

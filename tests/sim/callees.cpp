@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "runtime/engine.hpp"
+#include "sim/device_callees.hpp"
 #include "sim/scheduler.hpp"
 
 namespace ham::inline v0::sim {
@@ -217,7 +218,7 @@ std::string left_over() {
     here.flow.drop(here.flow.max_bytes());
   else
     text += "room of calls that is not given back, ";
-  return text;
+  return text + left_over_of_device();
 }
 
 }  // namespace ham::sim

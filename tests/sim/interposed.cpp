@@ -327,6 +327,16 @@ ssize_t getrandom(void* to, size_t size, unsigned flags) {
   return static_cast<ssize_t>(size);
 }
 
+/// Of a simulated process: it is killed.
+void _exit(int status) {
+  if (simulated()) {
+    running->kill(me->node);
+    for (;;) static_cast<void>(running->block(&me, never, "the end of its process"));
+  }
+  HAM_REAL(_exit)(status);
+  __builtin_unreachable();
+}
+
 long syscall(long number, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, number);

@@ -150,6 +150,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> without;
   std::vector<std::string> only;
   std::string over = "any";
+  std::string devices_of_nodes = "any";
   CLI::Option* const single = app.add_option("--seed", one_seed, "simulate this one, and print every step");
   app.add_option("--first", first, "the first seed")->capture_default_str();
   app.add_option("--seeds", seeds, "how many seeds")->capture_default_str();
@@ -157,6 +158,9 @@ int main(int argc, char** argv) {
   app.add_option("--steps", what.steps, "steps of the host's threads together")->capture_default_str();
   app.add_option("--nodes", what.nodes, "nodes of each job, host included; 0: 2 to 8, as the seed decides");
   app.add_option("--medium", over, "what connects the nodes: sim, islands, loopback; any: as the seed decides");
+  app.add_option("--devices", devices_of_nodes,
+                 "whether nodes have emulated devices: some, none; any: as the seed decides")
+      ->check(CLI::IsMember({"any", "some", "none"}));
   app.add_option("--schedule", what.schedule, "another order of events for the same steps");
   app.add_option("--without", without, "kinds of steps that do not happen")->delimiter(',');
   app.add_option("--only", only, "steps that happen, as THREAD.STEP; all others do not")->delimiter(',');
@@ -185,7 +189,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "\n");
       return 2;
     }
-    what.without |= 1U << kind;
+    what.without |= set_of(static_cast<step>(kind));
   }
   for (const std::string& text : only) {
     int thread = 0;
@@ -204,6 +208,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   what.over = static_cast<medium>(number_of_medium);
+  if (devices_of_nodes != "any") what.of_nodes = devices_of_nodes == "some" ? devices::some : devices::none;
 #ifdef HAM_SIM_PLANTED
   const auto* const bug = std::find(std::begin(planted_names), std::end(planted_names), planted);
   if (!planted.empty() && planted != "none" && bug == std::end(planted_names)) {

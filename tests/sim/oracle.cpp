@@ -37,6 +37,34 @@ void oracle::begin(std::uint32_t call, node_t node) {
   running->note_progress();
 }
 
+void oracle::begin_part(std::uint32_t call, std::uint32_t rank, std::uint32_t size) {
+  call_parts& parts = parts_[call];
+  if (parts.begun == 0) parts.size = size;
+  if (parts.size != size || rank >= size)
+    running->fail(describe(call) + " is executed by thread " + std::to_string(rank) + " of " + std::to_string(size) +
+                  ", and by one of " + std::to_string(parts.size));
+  const std::uint64_t bit = std::uint64_t{1} << rank;
+  if ((parts.begun & bit) != 0) running->fail(describe(call) + " is executed by two threads of the same rank");
+  parts.begun |= bit;
+}
+
+void oracle::add_part(std::uint32_t call, std::int64_t value) {
+  call_parts& parts = parts_[call];
+  parts.sum += value;
+  ++parts.added;
+}
+
+std::int64_t oracle::sum_of_parts(std::uint32_t call) {
+  const call_parts& parts = parts_[call];
+  if (parts.added != parts.size) running->fail(describe(call) + ": a thread passes a barrier before others have come");
+  return parts.sum;
+}
+
+void oracle::expect_parts_ended(std::uint32_t call) {
+  const call_parts& parts = parts_[call];
+  if (parts.finished != parts.size) running->fail(describe(call) + " has a result while threads execute it");
+}
+
 void oracle::settle(std::uint32_t call) {
   call_record& one = calls_[call];
   if (one.settled) running->fail(describe(call) + " settles twice");

@@ -29,6 +29,15 @@ struct call_record {
   bool saw_no_stop = false;         ///< long after that
 };
 
+/// What the threads of a device have done of a call.
+struct call_parts {
+  std::uint32_t size = 0;      ///< threads that execute it
+  std::uint64_t begun = 0;     ///< a bit for each rank
+  std::uint32_t added = 0;     ///< threads that have added to the sum
+  std::uint32_t finished = 0;  ///< threads that have left the function
+  std::int64_t sum = 0;
+};
+
 /// One thread runs at a time, so that nothing here needs a lock. What is wrong ends the simulation.
 class oracle {
  public:
@@ -36,6 +45,16 @@ class oracle {
   std::uint32_t issue(node_t target, std::uint32_t stream = 0);
   /// The call begins on `node`.
   void begin(std::uint32_t call, node_t node);
+  // ---- of a device function, which each thread of the call executes
+  /// A thread of this rank begins, before the call does.
+  void begin_part(std::uint32_t call, std::uint32_t rank, std::uint32_t size);
+  /// It adds to the sum of all, which is complete behind a barrier.
+  void add_part(std::uint32_t call, std::int64_t value);
+  [[nodiscard]] std::int64_t sum_of_parts(std::uint32_t call);
+  void end_part(std::uint32_t call) { ++parts_[call].finished; }
+  /// Its caller has a result: no thread executes it any more.
+  void expect_parts_ended(std::uint32_t call);
+
   /// Its future has settled.
   void settle(std::uint32_t call);
   /// It has settled with a value.
@@ -71,6 +90,7 @@ class oracle {
 
  private:
   std::vector<call_record> calls_;
+  std::map<std::uint32_t, call_parts> parts_;
   std::map<std::uint32_t, std::uint32_t> next_in_, begun_in_;
   std::uint32_t streams_ = 0;
   std::uint64_t executed_ = 0;

@@ -92,10 +92,48 @@ BUGS = [
      "src/runtime/then_call.cpp",
      "  offload::detail::store_local(*call.at, {address, tag}, rest.data(), size);\n",
      "  offload::detail::store_local(*call.at, {address, tag}, rest.data(), size - ({bug} && size != 0 ? 1 : 0));\n"),
+    ("device-reply-too-early", "a device says that a reply is there before it has written it",
+     "include/ham/device/mailbox.hpp",
+     "  const reply_head head{0, link.arrival_ns(), status, size};\n",
+     "  if ({bug}) link.write_word(slot.head.stamp, position + 1);\n"
+     "  const reply_head head{0, link.arrival_ns(), status, size};\n"),
+    ("device-last-barrier", "a block replies while some of its threads still execute the call",
+     "include/ham/device/loop.hpp",
+     "      run_part(with, unit, own);\n      unit.sync_block();\n",
+     "      run_part(with, unit, own);\n      if (!{bug}) unit.sync_block();\n",
+     "include/ham/device/loop.hpp",
+     "\n    run_part(with, unit, own);\n    unit.sync_block();\n",
+     "\n    run_part(with, unit, own);\n    if (!{bug}) unit.sync_block();\n"),
+    ("device-left-behind", "a call that comes while the resident kernel leaves does not start it again",
+     "src/runtime/device_calls.cpp",
+     "      if (has_calls)\n        launch_or_end(lock);\n",
+     "      if ({bug} && !has_calls) leaving_ = false;\n"
+     "      if ({bug} && leaving_) {\n        leaving_ = false;\n        work_.wait(lock);\n"
+     "      } else if (has_calls)\n        launch_or_end(lock);\n"),
+    ("device-slot-overwritten", "a call is written into a slot whose last call has not been answered",
+     "src/runtime/device_calls.hpp",
+     "return sent - received == device::detail::queue_slots;",
+     "return sent - received == device::detail::queue_slots + ({bug} ? 1 : 0);"),
+    ("device-stop-misdirected", "a device is told to stop the call behind the one that is to stop",
+     "src/runtime/device_calls.cpp",
+     "      wire::send_stop(driver_->queues()[i], position);\n",
+     "      wire::send_stop(driver_->queues()[i], position + ({bug} ? 1 : 0));\n"),
+    ("device-not-drained", "a context is said to be drained while a device executes calls of it",
+     "src/runtime/api.cpp",
+     "  ham::detail::await_calls_on_device(here);\n",
+     "  if (!{bug}) ham::detail::await_calls_on_device(here);\n"),
 ]
+
+DEVICES = "--devices some --medium sim"
 
 # Options of ham_sim that bring out a bug which is seldom found otherwise.
 FOCUS = {
+    "device-reply-too-early": DEVICES,
+    "device-last-barrier": DEVICES,
+    "device-left-behind": DEVICES,
+    "device-slot-overwritten": DEVICES,
+    "device-stop-misdirected": DEVICES,
+    "device-not-drained": DEVICES,
     "lost-wake-up": "--medium loopback",
     "no-fence-in-arm": "--medium loopback",
     "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,try,join,stream,"

@@ -84,8 +84,8 @@ void prepare_runs() {
   first.nodes = 2;
   first.over = medium::sim;
   first.steps = 20;
-  first.without = 1U << static_cast<unsigned>(step::kill) | 1U << static_cast<unsigned>(step::cut) |
-                  1U << static_cast<unsigned>(step::kill_host);
+  first.of_nodes = devices::none;
+  first.without = set_of(step::kill) | set_of(step::cut) | set_of(step::kill_host);
   static_cast<void>(simulate(first));
   make_idle_threads(idle_threads);
 }
@@ -159,9 +159,14 @@ plan shrink(const plan& what, const std::string& kind) {
       shorter.steps = part == 1 ? best.steps * 3 / 4 : best.steps / part;
       if (shorter.steps < best.steps && shorter.steps > 0 && fails(shorter)) smaller = true;
     }
+    if (has_devices(best)) {
+      plan plainer = best;
+      plainer.of_nodes = devices::none;
+      if (fails(plainer)) smaller = true;
+    }
     for (unsigned kind_of_step = 0; kind_of_step < steps_there_are; ++kind_of_step) {
       plan plainer = best;
-      plainer.without |= 1U << kind_of_step;
+      plainer.without |= set_of(static_cast<step>(kind_of_step));
       if (plainer.without != best.without && fails(plainer)) smaller = true;
     }
   }
@@ -186,11 +191,13 @@ plan shrink(const plan& what, const std::string& kind) {
 std::string options_of(const plan& what) {
   std::string text = "--seed " + std::to_string(what.seed);
   if (what.over != medium::as_the_seed_says) text += " --medium " + std::string(name_of(what.over));
+  if (what.of_nodes != devices::as_the_seed_says)
+    text += what.of_nodes == devices::none ? " --devices none" : " --devices some";
   if (what.schedule != 0) text += " --schedule " + std::to_string(what.schedule);
   text += " --nodes " + std::to_string(what.nodes) + " --steps " + std::to_string(what.steps);
   std::string without;
   for (unsigned i = 0; i < steps_there_are; ++i) {
-    if ((what.without >> i & 1U) == 0) continue;
+    if (what.has(static_cast<step>(i))) continue;
     without += without.empty() ? " --without " : ",";
     without += name_of(static_cast<step>(i));
   }

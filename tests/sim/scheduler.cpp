@@ -445,6 +445,7 @@ void scheduler::fail(const std::string& what) noexcept {
     show_threads();
     on_failure_(what);
   }
+  me = nullptr;  // all processes end
   ::_exit(1);
 }
 

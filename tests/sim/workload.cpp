@@ -19,7 +19,7 @@
 namespace ham::inline v0::sim {
 namespace {
 
-constexpr int first_process_of_second = 100;  // of the host of the second job
+constexpr int first_process_of_second = world::processes_of_job;  // of the host of the second job
 bool some_were_lost = false;
 
 struct job_shape {
@@ -44,7 +44,7 @@ void expect_nothing_left(node_t node) {
 
 /// One job of the host, from its start to its end. `number`: how many were before it.
 void host_main(const plan& what, int number, int steps, const job_shape& shape, world& in) {
-  const medium over = what.over == medium::as_the_seed_says ? medium_of(what.seed) : what.over;
+  const medium over = medium_of(what);
   runtime job(runtime_options{.nodes = std::string(name_of(over)) + ":" + std::to_string(shape.nodes - 1)});
   std::vector<node_t> known;
   for (node_t node = 0; node < shape.nodes; ++node) known.push_back(node);
@@ -72,10 +72,10 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
 
 std::string_view name_of(step kind) noexcept {
   static constexpr std::array<std::string_view, steps_there_are> names{
-      "sync",     "async",   "ping",     "batch",       "context",   "nested", "long-message", "throwing",
-      "deadline", "then",    "abandon",  "try",         "join",      "stream", "ask",          "pooled",
-      "transfer", "block",   "object",   "cancel",      "then-call", "pool",   "event-loop",   "group",
-      "graph",    "restart", "add-node", "remove-node", "stop",      "cut",    "kill",         "kill-host"};
+      "sync",        "async",   "ping",      "batch", "context",    "nested", "long-message", "throwing", "deadline",
+      "then",        "abandon", "try",       "join",  "stream",     "ask",    "pooled",       "transfer", "block",
+      "object",      "cancel",  "then-call", "pool",  "event-loop", "group",  "graph",        "restart",  "add-node",
+      "remove-node", "stop",    "cut",       "kill",  "kill-host",  "device"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -84,8 +84,15 @@ std::string_view name_of(medium over) noexcept {
   return names[static_cast<unsigned>(over)];
 }
 
-medium medium_of(std::uint64_t seed) noexcept {
-  return std::array{medium::sim, medium::sim, medium::islands, medium::loopback}[random_source(seed + 77).below(4)];
+medium medium_of(const plan& what) noexcept {
+  if (what.over != medium::as_the_seed_says) return what.over;
+  return std::array{medium::sim, medium::sim, medium::islands,
+                    medium::loopback}[random_source(what.seed + 77).below(4)];
+}
+
+bool has_devices(const plan& what) noexcept {
+  if (what.of_nodes == devices::none || medium_of(what) == medium::loopback) return false;
+  return what.of_nodes == devices::some || what.seed % 5 == 3;
 }
 
 int nodes_of(std::uint64_t seed) noexcept { return static_cast<int>(2 + random_source(~seed).below(7)); }
@@ -104,6 +111,7 @@ outcome simulate(const plan& what) {
   conditions.max_payload = std::array<std::size_t, 4>{512, 512, 2'048, 16'384}[random.below(4)];
   const job_shape shape{what.nodes != 0 ? what.nodes : nodes_of(what.seed), static_cast<int>(1 + random.below(3))};
   const bool restarts = random.once_in(4) && what.has(step::restart);
+  if (has_devices(what)) conditions.devices = random_source(what.seed + 4711).next() | 1U;
 
   oracle judge;
   the_oracle = &judge;

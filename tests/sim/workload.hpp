@@ -46,8 +46,12 @@ enum class step : std::uint8_t {
   cut,
   kill,
   kill_host,
+  device,  ///< in jobs with devices
 };
-inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::kill_host) + 1;
+inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::device) + 1;
+using step_set = std::uint64_t;  ///< a bit for each kind
+static_assert(steps_there_are <= 64);
+[[nodiscard]] constexpr step_set set_of(step kind) noexcept { return step_set{1} << static_cast<unsigned>(kind); }
 [[nodiscard]] std::string_view name_of(step kind) noexcept;
 
 /// What connects the nodes.
@@ -59,6 +63,13 @@ enum class medium : std::uint8_t {
 };
 inline constexpr unsigned media_there_are = 4;
 [[nodiscard]] std::string_view name_of(medium over) noexcept;
+
+/// Whether nodes of the job have emulated devices: never its host, and none where loopback connects them.
+enum class devices : std::uint8_t {
+  as_the_seed_says,  ///< about one job in seven has some
+  none,
+  some,
+};
 
 /// Threads of a host are numbered from 0, those of the second job's from here on.
 inline constexpr int max_threads = 10;
@@ -72,17 +83,20 @@ struct plan {
   int nodes = 0;               ///< host included; 0: as the seed says, 2 to 8
   int steps = 200;
   medium over = medium::as_the_seed_says;
-  std::uint32_t without = 0;  ///< bits: kinds of steps that do not happen
+  devices of_nodes = devices::as_the_seed_says;
+  step_set without = 0;       ///< kinds of steps that do not happen
   std::set<step_place> only;  ///< steps that happen; empty: all
   bool verbose = false;       ///< print every step
 
-  [[nodiscard]] bool has(step kind) const noexcept { return (without >> static_cast<unsigned>(kind) & 1U) == 0; }
+  [[nodiscard]] bool has(step kind) const noexcept { return (without & set_of(kind)) == 0; }
 };
 
 /// How many nodes a job has whose plan does not say it.
 [[nodiscard]] int nodes_of(std::uint64_t seed) noexcept;
 /// What connects them.
-[[nodiscard]] medium medium_of(std::uint64_t seed) noexcept;
+[[nodiscard]] medium medium_of(const plan& what) noexcept;
+/// Whether nodes of the job have devices. Other jobs are what they were before there were any.
+[[nodiscard]] bool has_devices(const plan& what) noexcept;
 
 struct outcome {
   std::uint64_t hash = 0;  ///< of the trace of events

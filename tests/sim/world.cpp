@@ -1,6 +1,9 @@
 // Starts and ends of simulated processes.
 #include "sim/world.hpp"
 
+#include <array>
+#include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -8,6 +11,8 @@
 #include "base/clock.hpp"
 #include "base/thread.hpp"
 #include "job/run_target.hpp"
+#include "transport/cuda/emulated_device.hpp"
+#include "transport/cuda/emulated_memory.hpp"
 
 namespace ham::inline v0::sim {
 namespace {
@@ -20,6 +25,28 @@ void start_in(int process, Work work) {
   running->start_for(before);
 }
 
+std::map<int, transport::device_driver*> devices_of_processes;  // each as long as its node is there
+
+/// A few threads, a link without or with latency, and a kernel that leaves after a while, a short one or at once.
+transport::cuda::geometry any_geometry(random_source& random) {
+  struct shape {
+    std::uint32_t blocks, warps, lanes;
+  };
+  const shape of =
+      std::array<shape, 6>{{{1, 1, 1}, {2, 1, 1}, {1, 1, 2}, {1, 2, 2}, {2, 1, 2}, {2, 2, 1}}}[random.below(6)];
+  transport::cuda::geometry result;
+  result.blocks = of.blocks;
+  result.warps = of.warps;
+  result.lanes = of.lanes;
+  result.read_ns = std::array<std::int64_t, 3>{0, 1'200, 30'000}[random.below(3)];
+  result.write_ns = std::array<std::int64_t, 3>{0, 600, 30'000}[random.below(3)];
+  result.linger_ns = std::array<std::int64_t, 3>{0, 300'000, 5'000'000}[random.below(3)];
+  result.bandwidth_mb_s = std::array<std::int64_t, 3>{0, 50, 1'000}[random.below(3)];
+  result.memory = random.once_in(4) ? transport::cuda::memory_kind::shared : transport::cuda::memory_kind::device;
+  result.arena_bytes = std::uint64_t{4} << 20U;
+  return result;
+}
+
 }  // namespace
 
 world::world(const network_conditions& conditions, int first_process)
@@ -27,10 +54,9 @@ world::world(const network_conditions& conditions, int first_process)
   transport::sim::set_current_network(&network_);
   running->protect(&network_.mutex());
   start_in(no_node, [this, seen = std::size_t{0}]() mutable {
-    constexpr int most = 100;  // processes of a job
     for (;;) {
       const int node = running->await_killed(seen) - first_process_;
-      if (node >= 0 && node < most) network_.died(node);
+      if (node >= 0 && node < processes_of_job) network_.died(node);
     }
   });
 }
@@ -41,6 +67,29 @@ std::int64_t world::delay_ns(node_t, node_t) {
   random_source& random = running->random();
   if (random.once_in(20)) return 50 * conditions_.mean_delay_ns;
   return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * conditions_.mean_delay_ns) + 1));
+}
+
+bool world::has_device(node_t node) const noexcept {
+  const std::uint64_t of_job = conditions_.devices;
+  return of_job != 0 && node != 0 && (node == 1 || random_source(of_job + static_cast<std::uint64_t>(node)).once_in(2));
+}
+
+transport::device_driver* world::device_here() noexcept {
+  const auto found = devices_of_processes.find(running->current().node);
+  return found == devices_of_processes.end() ? nullptr : found->second;
+}
+
+transport::sim::node_device world::device_of(node_t node) {
+  if (!has_device(node)) return {};
+  random_source random(conditions_.devices * 31 + static_cast<std::uint64_t>(node));
+  const transport::cuda::geometry of = any_geometry(random);
+  transport::sim::node_device made;
+  made.driver = std::make_unique<transport::cuda::emulated_device>(of);
+  devices_of_processes[process_of(node)] = made.driver.get();
+  if (of.memory == transport::cuda::memory_kind::device)
+    made.memory = std::make_unique<transport::cuda::emulated_memory>(of);
+  made.limits = {of.linger_ns, of.watchdog_ns};
+  return made;
 }
 
 void world::start(std::unique_ptr<transport::target_side> target, transport::company others) {

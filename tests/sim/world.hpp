@@ -14,10 +14,14 @@ struct network_conditions {
   std::int64_t mean_delay_ns = 2'000;
   std::size_t frames = 16;  ///< that a link holds
   std::size_t max_payload = 512;
+  std::uint64_t devices = 0;  ///< decides which targets have devices, and of what size; 0: none
 };
 
 class world : public transport::sim::director {
  public:
+  /// Of each job: the processes of the next one are numbered from here on.
+  static constexpr int processes_of_job = 100;
+
   /// Its processes are numbered from `first_process` on, the host's first.
   world(const network_conditions& conditions, int first_process);
   ~world() override;
@@ -29,12 +33,20 @@ class world : public transport::sim::director {
   void await_targets();
   /// Of a node, for the scheduler.
   [[nodiscard]] int process_of(node_t node) const noexcept { return first_process_ + node; }
+  /// The node whose thread calls, of whichever job.
+  [[nodiscard]] static node_t node_here() noexcept { return running->current().node % processes_of_job; }
   /// Targets that were ever started.
   [[nodiscard]] const std::set<node_t>& targets() const noexcept { return targets_; }
+
+  /// The device of the process whose thread calls; nullptr: none.
+  [[nodiscard]] static transport::device_driver* device_here() noexcept;
+  /// Whether the target has a device, if there is such a target.
+  [[nodiscard]] bool has_device(node_t node) const noexcept;
 
   [[nodiscard]] std::int64_t delay_ns(node_t from, node_t to) override;
   [[nodiscard]] std::size_t capacity(node_t, node_t) override { return conditions_.frames; }
   [[nodiscard]] std::size_t max_payload() const override { return conditions_.max_payload; }
+  [[nodiscard]] transport::sim::node_device device_of(node_t node) override;
   void start(std::unique_ptr<transport::target_side> target, transport::company others) override;
   void end(node_t node, std::chrono::milliseconds timeout) override;
 

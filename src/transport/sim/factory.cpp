@@ -15,6 +15,22 @@ sim::network& network_here() {
   return *one;
 }
 
+/// Of a node with a device, whose memory is reached in messages, as that of the process of any device.
+class device_transport final : public sim::node_transport, public device_owner {
+ public:
+  device_transport(sim::network& among, node_t self, base::heap* memory, observer& to, sim::node_device device)
+      : node_transport(among, self, device.memory == nullptr ? memory : nullptr, to, true),
+        device_(std::move(device)) {}
+
+  [[nodiscard]] const char* device_type() const noexcept override { return "cuda-emulated"; }
+  [[nodiscard]] std::unique_ptr<device_driver> take_device() override { return std::move(device_.driver); }
+  [[nodiscard]] std::unique_ptr<device_memory> take_memory() override { return std::move(device_.memory); }
+  [[nodiscard]] limits device_limits() const noexcept override { return device_.limits; }
+
+ private:
+  sim::node_device device_;
+};
+
 /// Of a simulated process.
 class sim_target final : public target_side {
  public:
@@ -30,7 +46,12 @@ class sim_target final : public target_side {
     return made;
   }
   [[nodiscard]] std::unique_ptr<transport> open(observer& to) override {
-    auto made = std::make_unique<sim::node_transport>(network_, self_, memory_, to);
+    sim::node_device device = network_.directing().device_of(self_);
+    std::unique_ptr<sim::node_transport> made;
+    if (device.driver == nullptr)
+      made = std::make_unique<sim::node_transport>(network_, self_, memory_, to);
+    else
+      made = std::make_unique<device_transport>(network_, self_, memory_, to, std::move(device));
     transport_ = made.get();
     return made;
   }

@@ -43,8 +43,8 @@ bool network::introduce(node_t from, node_t to) {
   const auto nodes = both(from, to);
   if (introduced_.contains(nodes)) return introduced_[nodes];
   introduced_[nodes] = true;
-  one.here->on_news({news::kind::connected, to, {}});
-  other.here->on_news({news::kind::connected, from, {}});
+  one.here->on_news({news::kind::connected, to, {}, other.memory != nullptr});
+  other.here->on_news({news::kind::connected, from, {}, one.memory != nullptr});
   return true;
 }
 

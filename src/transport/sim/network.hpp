@@ -16,12 +16,20 @@
 #include <vector>
 
 #include "base/heap.hpp"
+#include "transport/device.hpp"
 #include "transport/starting.hpp"
 #include "transport/transport.hpp"
 
 namespace ham::inline v0::transport::sim {
 
 struct packet;
+
+/// The device of a node, with its memory.
+struct node_device {
+  std::unique_ptr<device_driver> driver;  ///< nullptr: it has none
+  std::unique_ptr<device_memory> memory;  ///< nullptr: the node allocates memory of its process
+  device_owner::limits limits{};
+};
 
 /// Who decides what happens on the network, and runs its nodes: the simulation.
 class director {
@@ -39,6 +47,8 @@ class director {
   [[nodiscard]] virtual std::size_t max_payload() const = 0;
   /// Runs a target, which reaches its host and `others`, from its start to its end on threads of its own.
   virtual void start(std::unique_ptr<target_side> target, company others) = 0;
+  /// The device of a node, asked for once, when the node opens its transport.
+  [[nodiscard]] virtual node_device device_of(node_t) { return {}; }
   /// The process of a node is ended if it has not done so within `timeout`. Does not wait.
   virtual void end(node_t node, std::chrono::milliseconds timeout) = 0;
   /// Is told of every frame when it leaves, and may change it, and when its receiver has taken it; with the network's
@@ -71,6 +81,7 @@ struct news {
   enum class kind : std::uint8_t { connected, lost, died } what;
   node_t node;
   std::string reason;
+  bool has_memory = false;  ///< of a connection: the other one's is reached in one-sided accesses
 };
 
 class node_transport;

@@ -10,8 +10,8 @@
 
 namespace ham::inline v0::transport::sim {
 
-node_transport::node_transport(network& among, node_t self, base::heap* memory, observer& to)
-    : network_(among), self_(self), observer_(to), one_sided_(memory != nullptr), event_(base::make_event()) {
+node_transport::node_transport(network& among, node_t self, base::heap* memory, observer& to, bool reaches_others)
+    : network_(among), self_(self), observer_(to), one_sided_(reaches_others), event_(base::make_event()) {
   network_.join(self_, *this, memory);
   reporter_ = base::start_thread([this] { report_news(); });
 }
@@ -37,7 +37,7 @@ void node_transport::report_news() {
     news_.pop_front();
     lock.unlock();
     switch (next.what) {
-      case news::kind::connected: introduce(next.node); break;
+      case news::kind::connected: introduce(next); break;
       case news::kind::lost: observer_.on_lost(next.node, next.reason); break;
       case news::kind::died: observer_.on_died(next.node, next.reason); break;
     }
@@ -45,10 +45,10 @@ void node_transport::report_news() {
   }
 }
 
-void node_transport::introduce(node_t peer) {
-  auto made = std::make_unique<sim_endpoint>(network_, self_, peer);
+void node_transport::introduce(const news& what) {
+  auto made = std::make_unique<sim_endpoint>(network_, self_, what.node);
   made->medium = name();
-  if (one_sided_) made->set_memory(std::make_shared<sim_memory>(network_, peer));
+  if (one_sided_ && what.has_memory) made->set_memory(std::make_shared<sim_memory>(network_, what.node));
   sim_endpoint& one = *made;
   observer_.on_connected(one);
   pending_.add(std::move(made));

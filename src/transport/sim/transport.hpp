@@ -18,10 +18,11 @@
 namespace ham::inline v0::transport::sim {
 
 /// What it hears of other nodes is told on a thread of its own, as transports between processes do.
-class node_transport final : public transport {
+class node_transport : public transport {
  public:
   /// `memory` nullptr: no one-sided access, so that everything travels in messages.
-  node_transport(network& among, node_t self, base::heap* memory, observer& to);
+  node_transport(network& among, node_t self, base::heap* memory, observer& to)
+      : node_transport(among, self, memory, to, memory != nullptr) {}
   ~node_transport() override;
 
   [[nodiscard]] const char* name() const noexcept override { return "sim"; }
@@ -42,9 +43,13 @@ class node_transport final : public transport {
     if (armed_.load(std::memory_order_seq_cst)) wake();
   }
 
+ protected:
+  /// `reaches_others`: it has one-sided access to their memory, whether they have it to its own or not.
+  node_transport(network& among, node_t self, base::heap* memory, observer& to, bool reaches_others);
+
  private:
   void report_news();
-  void introduce(node_t peer);
+  void introduce(const news& what);
   void adopt_pending();
   [[nodiscard]] std::int64_t next_arrival_ns() const;
 
