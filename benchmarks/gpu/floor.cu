@@ -1,19 +1,13 @@
 // What the machine can do without HAM: the floor of calls to a GPU.
 #include "floor.hpp"
 
-#include <chrono>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
+#include "cuda_check.hpp"
 #include "timing.hpp"
 
 namespace gpu_benchmark {
 namespace {
-
-void check(cudaError_t result) {
-  if (result != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(result));
-}
 
 __global__ void empty_kernel() {}
 
@@ -104,12 +98,6 @@ copy_rates copy_gb_per_s(std::size_t bytes, bool pinned) {
   check(cudaFree(device));
   const double bytes_per_us_of_gb = 1e3;
   return {static_cast<double>(bytes) / put / bytes_per_us_of_gb, static_cast<double>(bytes) / get / bytes_per_us_of_gb};
-}
-
-void* pinned_memory(std::size_t bytes) {
-  void* memory = nullptr;
-  check(cudaMallocHost(&memory, bytes));
-  return memory;
 }
 
 }  // namespace gpu_benchmark

@@ -17,7 +17,5 @@ struct copy_rates {
 };
 /// cudaMemcpy of host memory that is pinned, or not.
 [[nodiscard]] copy_rates copy_gb_per_s(std::size_t bytes, bool pinned);
-/// Stays until the process ends.
-[[nodiscard]] void* pinned_memory(std::size_t bytes);
 
 }  // namespace gpu_benchmark

@@ -32,6 +32,7 @@
 #include "ham/offload/memory.hpp"
 #include "ham/offload/node.hpp"
 #include "ham/offload/on_output.hpp"
+#include "ham/offload/pinned.hpp"
 #include "ham/offload/progress.hpp"
 #include "ham/offload/remote.hpp"
 #include "ham/offload/retry.hpp"

@@ -68,6 +68,7 @@ void connections::connect(transport::endpoint& with) {
   }
   who.to = &with;
   who.memory = with.memory();
+  who.copies_mapped = with.peer_copies_mapped();
   who.max_payload = with.max_payload();
   who.fragments.limit(of_.greetings.message_limit());
   with.user = &who;

@@ -206,7 +206,8 @@ struct peer {
   traffic_counter bytes_sent{row->traffic.bytes_sent};
 
   std::shared_ptr<transport::remote_memory> memory;  ///< of `to`; set before `greeting`
-  std::atomic<std::int64_t> lost_at_ns{0};           ///< on the steady clock
+  bool copies_mapped = false;               ///< it has this node's memory mapped for its device; set before `greeting`
+  std::atomic<std::int64_t> lost_at_ns{0};  ///< on the steady clock
   /// Until when it is to greet: another node has to make the connection. base::never_ns: somebody tells in any case.
   std::atomic<std::int64_t> greets_by_ns{base::never_ns};
   std::atomic<int> users{0};  ///< calls of it that run, or wait, elsewhere than on the receiving thread

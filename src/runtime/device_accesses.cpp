@@ -1,7 +1,10 @@
 #include "runtime/device_accesses.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -10,6 +13,8 @@
 
 namespace ham::inline v0::detail {
 namespace {
+
+using direction = transport::device_copy::direction;
 
 /// Answers when the device has copied.
 class answering_access : public device_access {
@@ -46,7 +51,85 @@ class answering_load final : public answering_access {
   void reply(incoming_call& call, std::span<const std::byte> bytes) override { reply_value(call, bytes); }
 };
 
+/// Keeps the memory that is copied until then.
+class answering_copy final : public device_access {
+ public:
+  answering_copy(const incoming_call& call, mapped_pages pages) : pages_(std::move(pages)), answer_(call) {}
+  void finish(std::span<const std::byte>, const std::string& failure) noexcept override { answer_.finish({}, failure); }
+
+ private:
+  const mapped_pages pages_;
+  answering_store answer_;
+};
+
+/// A copy in pieces through staging memory; its end answers.
+class staged_copy {
+ public:
+  staged_copy(const incoming_call& call, mapped_pages pages) : pages_(std::move(pages)), answer_(call) {}
+  ~staged_copy() { answer_.finish({}, failure_); }
+  staged_copy(const staged_copy&) = delete;
+  staged_copy& operator=(const staged_copy&) = delete;
+
+  /// Any thread.
+  void note(const std::string& failure) noexcept {
+    if (failure.empty()) return;
+    try {
+      std::lock_guard guard(mutex_);
+      failure_ = failure;
+    } catch (...) {  // no memory for the words
+      failure_.assign(1, '?');
+    }
+  }
+
+ private:
+  const mapped_pages pages_;
+  answering_store answer_;
+  std::mutex mutex_;
+  std::string failure_;
+};
+
+class staged_piece final : public device_access {
+ public:
+  /// `to`: where the bytes of a load go.
+  staged_piece(std::shared_ptr<staged_copy> of, std::byte* to) noexcept : of_(std::move(of)), to_(to) {}
+  void finish(std::span<const std::byte> bytes, const std::string& failure) noexcept override {
+    of_->note(failure);
+    if (failure.empty() && to_ != nullptr) std::memcpy(to_, bytes.data(), bytes.size());
+  }
+
+ private:
+  const std::shared_ptr<staged_copy> of_;
+  std::byte* const to_;
+};
+
+/// The thread waits while all staging memory is in use.
+void copy_staged(device_heap& device, incoming_call& call, const device_rows& where, direction which,
+                 mapped_pages pages, std::byte* host, std::size_t bytes) {
+  const auto all = std::make_shared<staged_copy>(call, std::move(pages));
+  try {
+    for (std::size_t done = 0; done < bytes; done += device.max_access()) {
+      const std::size_t piece = std::min(device.max_access(), bytes - done);
+      if (which == direction::to_device)
+        device.store(where.behind(done), {host + done, piece}, std::make_unique<staged_piece>(all, nullptr));
+      else
+        device.load(where.behind(done), piece, std::make_unique<staged_piece>(all, host + done));
+    }
+  } catch (const std::bad_alloc&) {
+    all->note("no memory for another copy");
+  }
+}
+
 }  // namespace
+
+void copy_mapped_later(incoming_call& call, const device_rows& where, direction which, mapped_pages pages,
+                       std::size_t offset, std::size_t bytes) {
+  device_heap& device = *call.at->memory.device();
+  std::byte* const host = pages.bytes.get() + offset;
+  if (device.locks().has({pages.bytes.get(), pages.size}))
+    device.copy(where, which, host, bytes, std::make_unique<answering_copy>(call, std::move(pages)));
+  else
+    copy_staged(device, call, where, which, std::move(pages), host, bytes);
+}
 
 bool allocates_on_device(const incoming_call& call) noexcept { return call.at->memory.device() != nullptr; }
 

@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "ham/offload/detail/call_message.hpp"
 #include "runtime/device_rows.hpp"
+#include "transport/device_memory.hpp"
+#include "transport/transport.hpp"
 
 namespace ham::inline v0::detail {
 
@@ -16,6 +19,17 @@ namespace ham::inline v0::detail {
 [[nodiscard]] bool store_later(incoming_call& call, const device_rows& to, std::span<const std::byte> bytes);
 /// Answers with what it has read: as a std::vector<std::byte>.
 [[nodiscard]] bool load_later(incoming_call& call, const device_rows& from, std::size_t bytes);
+
+/// Whole pages of the caller that this process has mapped. `of` outlives `bytes`.
+struct mapped_pages {
+  std::shared_ptr<transport::remote_memory> of;
+  std::shared_ptr<std::byte> bytes;
+  std::size_t size = 0;
+};
+/// Copies between the device and `bytes` bytes of these pages, from `offset` on, and answers: directly where the device
+/// has locked the pages, else through staging memory. All of it has been checked. `where` is of packed bytes.
+void copy_mapped_later(incoming_call& call, const device_rows& where, transport::device_copy::direction which,
+                       mapped_pages pages, std::size_t offset, std::size_t bytes);
 
 /// Whether this node allocates memory of a device.
 [[nodiscard]] bool allocates_on_device(const incoming_call& call) noexcept;

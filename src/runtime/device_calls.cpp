@@ -11,14 +11,13 @@
 #include "base/own_counters.hpp"
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
+#include "runtime/device_heap.hpp"
 #include "runtime/device_messages.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
 
 namespace wire = device::detail;
-using transport::residency;
-using device_state = base::counter_head::device_state;
 
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
@@ -30,13 +29,20 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
   transport::device_description what = driver_->description();
   at.own.about.set_device(
       {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
-  at_.counters.note_device(device_state::idle);
+  at_.counters.note_device(base::counter_head::device_state::idle);
+  if (device_heap* const memory = at.memory.device(); memory != nullptr) {
+    memory->locks().on_wanted([this] {
+      { const std::lock_guard guard(mutex_); }  // whoever is about to sleep does so, and is woken
+      work_.notify_one();
+    });
+  }
   thread_ = base::start_thread([this] { run(); });
   begin_in_process();
 }
 
 device_calls::~device_calls() {
   end_in_process();
+  if (device_heap* const memory = at_.memory.device(); memory != nullptr) memory->locks().on_wanted({});
   {
     std::lock_guard guard(mutex_);
     stop_ = true;
@@ -171,62 +177,6 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
       }
     }
   }
-}
-
-void device_calls::launch() {
-  const std::uint32_t functions = wire::count_functions();
-  if (functions != uploaded_) driver_->upload(functions);
-  uploaded_ = functions;
-  leaving_ = false;
-  busy_ns_ = base::now_ns();
-  driver_->launch();
-  at_.counters.note_device(device_state::resident);
-  at_.counters.count_device_launch();
-}
-
-/// The device may refuse the kernel, and nothing else is to be had of it then.
-void device_calls::launch_or_end(std::unique_lock<std::mutex>& lock) {
-  std::string why;
-  try {
-    return launch();
-  } catch (const std::exception& problem) {
-    why = problem.what();
-  }
-  end_process(lock, {why, {}});
-}
-
-void device_calls::ask_to_leave() {
-  for (std::size_t i = 0; i < queues_.size(); ++i) {
-    queue& to = queues_[i];
-    to.calls[to.sent % wire::queue_slots] = nullptr;
-    wire::send_call(driver_->queues()[i], to.sent++, wire::leave_function, 0, 0);
-  }
-  leaving_ = true;
-}
-
-/// Nothing of the device is on its way any more.
-bool device_calls::is_quiet() noexcept {
-  return std::ranges::all_of(queues_, [](const queue& one) { return one.sent == one.received; }) &&
-         wire::find_message(driver_->messages(), messages_, base::never_ns) == nullptr;
-}
-
-void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
-  const bool has_calls = in_queues_ != 0 || !waiting_.empty();
-  switch (driver_->state()) {
-    case residency::failed: end_process(lock, driver_->failure());
-    case residency::absent:
-      at_.counters.note_device(device_state::idle);
-      if (has_calls)
-        launch_or_end(lock);
-      else if (is_quiet())
-        work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty(); });
-      return;
-    case residency::resident: break;
-  }
-  if (leaving_ || std::ranges::any_of(queues_, &queue::full)) return;
-  const bool unknown = !waiting_.empty() && waiting_.front()->function().number() >= uploaded_;
-  const bool idle = !has_calls && base::now_ns() - busy_ns_ > limits_.linger_ns;
-  if (unknown || idle || stop_) ask_to_leave();
 }
 
 void device_calls::run() {

@@ -19,7 +19,7 @@ constexpr std::size_t max_piece_bytes = std::size_t{1} << 20;
 constexpr std::int64_t max_wait_at_end_ns = 1'000'000'000;
 
 using copy_pause =
-    base::backoff<base::backoff_schedule{.spins = 50, .yields = 50, .sleep_ns = 10'000, .max_sleep_ns = 100'000}>;
+    base::backoff<base::backoff_schedule{.spins = 50, .yields = 50, .sleep_ns = 5'000, .max_sleep_ns = 20'000}>;
 
 /// What one thread waits for.
 struct awaited {
@@ -49,6 +49,7 @@ class awaited_piece final : public device_access {
 
 device_heap::device_heap(std::unique_ptr<transport::device_memory> memory)
     : memory_(std::move(memory)),
+      locks_(*memory_),
       allocations_(memory_->arena().address, memory_->arena().bytes),
       staging_(memory_->staging()),
       piece_bytes_(std::min(max_piece_bytes, staging_.size())) {
@@ -178,6 +179,16 @@ void device_heap::store(const device_rows& to, std::span<const std::byte> bytes,
 
 void device_heap::load(const device_rows& from, std::size_t bytes, std::unique_ptr<device_access> after) {
   start(from, direction::to_host, nullptr, bytes, std::move(after));
+}
+
+void device_heap::copy(const device_rows& where, direction which, std::byte* host, std::size_t bytes,
+                       std::unique_ptr<device_access> after) {
+  std::list<started> fresh(1);
+  fresh.front().after = std::move(after);
+  guard locked(mutex_);
+  where.for_each_copy(which, host, bytes,
+                      [&](const transport::device_copy& copy) { fresh.front().last = memory_->start(copy); });
+  add(locked, fresh);
 }
 
 void device_heap::throw_failure() {

@@ -14,6 +14,7 @@
 
 #include "base/arena_heap.hpp"
 #include "runtime/device_rows.hpp"
+#include "runtime/page_locks.hpp"
 #include "transport/device_memory.hpp"
 
 namespace ham::inline v0::detail {
@@ -50,6 +51,13 @@ class device_heap {
   void store(const device_rows& to, std::span<const std::byte> bytes, std::unique_ptr<device_access> after);
   void load(const device_rows& from, std::size_t bytes, std::unique_ptr<device_access> after);
 
+  /// Begins to copy from or to memory of the process that the device copies directly (locks()), which is in use until
+  /// it is over; `bytes` packed ones at `host`. Does not wait. Throws std::bad_alloc.
+  void copy(const device_rows& where, transport::device_copy::direction which, std::byte* host, std::size_t bytes,
+            std::unique_ptr<device_access> after);
+  [[nodiscard]] page_locks& locks() noexcept { return locks_; }
+  [[nodiscard]] const page_locks& locks() const noexcept { return locks_; }
+
   /// Any number of bytes, complete on return. Throw ham::call_error if the device fails, std::bad_alloc.
   void store_now(const device_rows& to, const std::byte* from, std::size_t bytes);
   void load_now(const device_rows& from, std::byte* to, std::size_t bytes);
@@ -85,6 +93,7 @@ class device_heap {
   void run() noexcept;
 
   const std::unique_ptr<transport::device_memory> memory_;
+  page_locks locks_;
   base::arena_heap allocations_;
   const std::span<std::byte> staging_;
   const std::size_t piece_bytes_;

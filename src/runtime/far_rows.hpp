@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ham/msg/codec.hpp"
+#include "ham/msg/customise.hpp"
 #include "ham/offload/call.hpp"
 #include "runtime/device_accesses.hpp"
 #include "runtime/engine.hpp"
@@ -18,6 +19,7 @@ struct far_rows {
   std::uint64_t address, tag;
   std::uint64_t pitch, row_bytes;
   std::uint64_t from;  ///< of the packed bytes
+  HAM_FIELDS(address, tag, pitch, row_bytes, from)
 };
 
 /// Throws ham::buffer_error unless the whole part is allowed: `count` packed bytes.

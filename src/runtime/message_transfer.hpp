@@ -10,6 +10,7 @@
 #include "ham/offload/future.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/memory_access.hpp"
+#include "runtime/pinned_transfer.hpp"
 
 namespace ham::inline v0::offload::detail {
 
@@ -86,6 +87,7 @@ template <class Here, class Piece>
                                     Here here, Piece send_piece) {
   if (what.bytes == 0) return ready_or_failed(at, what.verb(), what.node, [] {});
   if (what.node == at.self()) return ready_or_failed(at, what.verb(), what.node, here);
+  bool copies_mapped = false;
   {
     ham::detail::peer_hold who = at.peer_of(what.node, what.how.deadline_ns);
     transport::remote_memory* const memory = at.memory.of(*who);
@@ -93,6 +95,10 @@ template <class Here, class Piece>
     // Messages have a deadline of their own; what they carry is theirs.
     if (memory != nullptr && what.there.tag != 0 && swapped == 0 && ends_in_time(what, *memory) && what.suits(*memory))
       return access(at, std::move(who), *memory, what);
+    copies_mapped = who->copies_mapped;
+  }
+  if (copies_mapped) {
+    if (auto begun = pinned_transfer(at, what, swapped)) return std::move(*begun);
   }
   return in_pieces(at, what, send_piece, message_bytes);
 }

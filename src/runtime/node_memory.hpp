@@ -11,6 +11,7 @@
 #include "core/peer.hpp"
 #include "core/started_transfers.hpp"
 #include "core/transfer_queue.hpp"
+#include "runtime/pinned_pool.hpp"
 
 namespace ham::inline v0::detail {
 
@@ -21,10 +22,12 @@ class node_memory {
  public:
   /// `owner`: what the thread of transfers works for.
   node_memory(engine* owner, std::unique_ptr<base::heap> own)
-      : own_(std::move(own)), transfers_(owner), started_(owner) {}
+      : own_(std::move(own)), pinned_(std::make_shared<pinned_pool>(own_)), transfers_(owner), started_(owner) {}
 
   /// Memory of the process, which peers of this machine may map.
   [[nodiscard]] base::heap& own() noexcept { return *own_; }
+  /// The part of it that devices of other processes copy from and to.
+  [[nodiscard]] pinned_pool& pinned() noexcept { return *pinned_; }
   /// From now on the node allocates memory of its device. Before the first call arrives.
   void use_device(std::shared_ptr<device_heap> memory) noexcept { device_ = std::move(memory); }
   /// nullptr: it allocates memory of the process.
@@ -44,6 +47,7 @@ class node_memory {
 
   /// Without it put and get go in messages. Before the first access.
   void set_one_sided(bool on) noexcept { one_sided_ = on; }
+  [[nodiscard]] bool one_sided() const noexcept { return one_sided_; }
   /// One-sided access to the memory of a connected node for the calling thread, or nullptr. Stays as long as `who`.
   [[nodiscard]] transport::remote_memory* of(const peer& who) const noexcept {
     return one_sided_ && who.memory != nullptr && who.memory->open_to_me() ? who.memory.get() : nullptr;
@@ -64,7 +68,8 @@ class node_memory {
   [[nodiscard]] std::uint64_t bytes_got() const noexcept { return bytes_got_.load(std::memory_order_relaxed); }
 
  private:
-  const std::unique_ptr<base::heap> own_;
+  const std::shared_ptr<base::heap> own_;
+  const std::shared_ptr<pinned_pool> pinned_;
   std::shared_ptr<device_heap> device_;
   transfer_queue transfers_;
   started_transfers started_;

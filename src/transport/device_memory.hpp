@@ -41,6 +41,11 @@ class device_memory {
   /// goes through it. Aligned to 64 bytes. Any thread.
   [[nodiscard]] virtual std::span<std::byte> staging() noexcept = 0;
 
+  /// Makes copies from and to this memory of the process as quick as those of staging(), whole pages that stay mapped
+  /// as long as the process. While the resident kernel is absent; may take 100 ms. False: that cannot be. Any thread,
+  /// also beside one that starts copies.
+  [[nodiscard]] virtual bool lock_pages(std::span<std::byte> /*memory*/) noexcept { return true; }
+
   // ---- one thread at a time. The caller has checked that all addresses lie in the arena.
   /// Each begins a copy and gives its number: 1, 2, 3, ... They are done in this order, one after the other. What
   /// cannot be begun is a failure().

@@ -72,6 +72,14 @@ class remote_memory {
   [[nodiscard]] virtual bool open_to_all() const noexcept { return true; }
   /// Whether an access waits for the peer's process, which may be stopped: it has no limit in time then.
   [[nodiscard]] virtual bool waits_for_peer() const noexcept { return false; }
+  /// Bytes of the peer's, checked as an access to them is, where they are mapped in this process: they stay there while
+  /// the pointer lives, which goes before this object. nullptr: `how` says why not (unsupported: nothing is mapped).
+  /// Any thread. Throws std::bad_alloc.
+  [[nodiscard]] virtual std::shared_ptr<std::byte> map(std::uint64_t /*address*/, std::uint64_t /*tag*/,
+                                                       std::size_t /*size*/, access_result& how) {
+    how = access_result::unsupported;
+    return nullptr;
+  }
   /// With background_access::started: begin what put and get do, and do not wait for the peer. The local bytes are in
   /// use until it is over. Throw std::bad_alloc.
   [[nodiscard]] virtual std::unique_ptr<started_access> start_put(std::uint64_t /*address*/, std::uint64_t /*tag*/,
@@ -167,6 +175,8 @@ class endpoint {
   /// One-sided access to the peer's memory, or nullptr where the medium has none. May outlive the endpoint, and is
   /// given back before the transport is destroyed.
   [[nodiscard]] virtual std::shared_ptr<remote_memory> memory() noexcept { return nullptr; }
+  /// Whether the peer has the memory of this node mapped, and copies between that and the memory of its device.
+  [[nodiscard]] virtual bool peer_copies_mapped() const noexcept { return false; }
 
   // ---- stopping calls, under the receiving lock; beside the frame that says so
   /// The word of this node for a call of the peer, which is 0 if nothing is to stop. It stays as long as the transport;

@@ -107,6 +107,25 @@ TEST_F(device_heap_steps, moves_more_than_a_piece) {
   EXPECT_EQ(memory->started(), 8U);
 }
 
+TEST_F(device_heap_steps, copies_memory_of_the_process_without_staging_memory) {
+  noted_access::note notes[2];
+  auto host = counted(3 * piece);
+  heap->copy({at}, transport::device_copy::direction::to_device, host.data(), host.size(),
+             std::make_unique<noted_access>(notes[0]));
+  EXPECT_EQ(memory->started(), 1U);
+  EXPECT_EQ(notes[0].ended, 0);
+  memory->allow_all();
+  await_that([&] { return notes[0].gone == 1; });
+  EXPECT_TRUE(notes[0].bytes.empty());
+  std::vector<std::byte> got(2 * 1000);
+  heap->copy({at, 1000, 1500}, transport::device_copy::direction::to_host, got.data(), got.size(),
+             std::make_unique<noted_access>(notes[1]));
+  await_that([&] { return notes[1].gone == 1; });
+  EXPECT_TRUE(std::equal(got.begin(), got.begin() + 1000, host.begin()));
+  EXPECT_TRUE(std::equal(got.begin() + 1000, got.end(), host.begin() + 1500));
+  EXPECT_EQ(memory->started(), 2U);
+}
+
 TEST_F(device_heap_steps, moves_rows_in_pieces) {
   memory->allow_all();
   constexpr std::size_t rows = 1000;

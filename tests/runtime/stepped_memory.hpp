@@ -24,11 +24,18 @@ class stepped_memory final : public transport::device_memory {
   void allow_all() { allowed_.store(UINT64_MAX); }
   void fail() { failed_.store(true); }
   [[nodiscard]] std::uint64_t started() const { return started_.load(); }
+  /// Places that it was asked to lock.
+  [[nodiscard]] std::uint64_t locked() const { return locked_.load(); }
+  void refuse_locks() { refuses_locks_.store(true); }
 
   [[nodiscard]] block arena() const noexcept override {
     return {(reinterpret_cast<std::uintptr_t>(arena_.data()) + 255) / 256 * 256, arena_bytes};
   }
   [[nodiscard]] std::span<std::byte> staging() noexcept override { return staging_; }
+  [[nodiscard]] bool lock_pages(std::span<std::byte>) noexcept override {
+    ++locked_;
+    return !refuses_locks_.load();
+  }
   std::uint64_t start(const transport::device_copy& what) noexcept override {
     return add([what] {
       for (std::size_t row = 0; row < what.rows; ++row) {
@@ -67,7 +74,9 @@ class stepped_memory final : public transport::device_memory {
   std::uint64_t finished_ = 0;
   std::atomic<std::uint64_t> started_{0};
   std::atomic<std::uint64_t> allowed_{0};
+  std::atomic<std::uint64_t> locked_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<bool> refuses_locks_{false};
 };
 
 }  // namespace ham::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "transport/common/abandonable_memory.hpp"
@@ -28,6 +29,18 @@ class mapped_memory final : public abandonable_memory {
     const std::byte* from = view().translate(address, tag, size, why);
     if (from != nullptr) std::memcpy(to, from, size);
     return to_access_result(why);
+  }
+  [[nodiscard]] std::shared_ptr<std::byte> map(std::uint64_t address, std::uint64_t tag, std::size_t size,
+                                               access_result& how) override {
+    auto inside = std::make_shared<const visit>(*this);
+    if (!*inside) {
+      how = access_result::lost;
+      return nullptr;
+    }
+    base::heap_check why{};
+    std::byte* const at = view().translate(address, tag, size, why);
+    how = to_access_result(why);
+    return at == nullptr ? nullptr : std::shared_ptr<std::byte>(std::move(inside), at);
   }
 };
 

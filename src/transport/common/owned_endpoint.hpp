@@ -33,11 +33,15 @@ class owned_endpoint : public endpoint {
   /// Something that lives as long as the endpoint: the memory it works on.
   void keep(std::shared_ptr<void> what) { kept_ = std::move(what); }
   void set_memory(std::shared_ptr<remote_memory> memory) { memory_ = std::move(memory); }
+  [[nodiscard]] bool peer_copies_mapped() const noexcept override { return peer_copies_mapped_; }
+  /// Before the runtime sees the endpoint.
+  void set_peer_copies_mapped() noexcept { peer_copies_mapped_ = true; }
 
  private:
   std::atomic<endpoint_state> state_{endpoint_state::open};
   std::shared_ptr<remote_memory> memory_;
   std::shared_ptr<void> kept_;
+  bool peer_copies_mapped_ = false;
   mutable std::mutex mutex_;
   std::string reason_;
 };

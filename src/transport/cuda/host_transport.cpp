@@ -51,6 +51,7 @@ void host_transport::start_one(const target_plan& plan, std::uint32_t nodes) {
   auto one = std::make_unique<ring_endpoint>(node, self_, ring_pair::in(rings, said.epoch), 0U,
                                              remote_bell{&bell_page::of(node), event.get()});
   if (plan.device.memory == memory_kind::shared) one->set_memory(std::make_shared<mapped_memory>(std::move(heap)));
+  if (plan.device.memory == memory_kind::device) one->set_peer_copies_mapped();
   one->keep(std::move(rings), std::move(event));
   adopt(std::move(one));
 }

@@ -56,6 +56,32 @@ TEST_F(mapped_heap, is_not_touched_outside_of_an_allocation) {
   EXPECT_EQ(some, std::vector<std::byte>(128, std::byte{9}));
 }
 
+TEST_F(mapped_heap, is_where_its_owner_sees_what_is_written) {
+  const auto one = owner.allocate(100);
+  access_result how{};
+  const std::shared_ptr<std::byte> here = view.map(address_of(one) + 10, one.tag, 90, how);
+  ASSERT_EQ(how, access_result::done);
+  std::memset(here.get(), 5, 90);
+  EXPECT_EQ(content_of(one, 100)[10], std::byte{5});
+  EXPECT_EQ(content_of(one, 100)[99], std::byte{5});
+  EXPECT_EQ(view.map(address_of(one) + 10, one.tag, 91, how), nullptr);
+  EXPECT_EQ(how, access_result::out_of_range);
+  EXPECT_EQ(view.map(address_of(one), one.tag + 1, 1, how), nullptr);
+  EXPECT_EQ(how, access_result::stale);
+}
+
+TEST_F(mapped_heap, stays_mapped_while_somebody_has_a_part_of_it) {
+  const auto one = owner.allocate(100);
+  access_result how{};
+  std::shared_ptr<std::byte> here = view.map(address_of(one), one.tag, 100, how);
+  view.abandon();
+  *here = std::byte{9};
+  EXPECT_EQ(content_of(one, 1)[0], std::byte{9});
+  EXPECT_EQ(view.map(address_of(one), one.tag, 100, how), nullptr);
+  EXPECT_EQ(how, access_result::lost);
+  here.reset();
+}
+
 TEST_F(mapped_heap, knows_freed_memory_even_if_another_allocation_is_there_now) {
   const auto one = owner.allocate(64);
   ASSERT_TRUE(owner.free(address_of(one), one.tag));

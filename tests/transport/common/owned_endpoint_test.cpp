@@ -27,6 +27,9 @@ TEST(owned_endpoint, is_open_at_first) {
   EXPECT_EQ(one.state(), endpoint_state::open);
   EXPECT_EQ(one.reason(), "");
   EXPECT_EQ(one.memory(), nullptr);
+  EXPECT_FALSE(one.peer_copies_mapped());
+  one.set_peer_copies_mapped();
+  EXPECT_TRUE(one.peer_copies_mapped());
 }
 
 TEST(owned_endpoint, keeps_the_first_reason_why_it_was_closed) {

@@ -36,6 +36,13 @@ class cuda_memory final : public device_memory {
   [[nodiscard]] block arena() const noexcept override { return {arena_, bytes_}; }
   [[nodiscard]] std::span<std::byte> staging() noexcept override { return {staging_, staging_bytes}; }
 
+  [[nodiscard]] bool lock_pages(std::span<std::byte> memory) noexcept override {
+    const bool locked = cudaSetDevice(own_gpu) == cudaSuccess &&
+                        cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterPortable) == cudaSuccess;
+    if (!locked) static_cast<void>(cudaGetLastError());  // the next call is not to be blamed for it
+    return locked;
+  }
+
   std::uint64_t start(const device_copy& what) noexcept override {
     const bool in = what.which == device_copy::direction::to_device;
     void* const there = address_in(what.device);

@@ -1,36 +1,37 @@
 // Calls of device functions on a real GPU beside what the machine can do without HAM: prints one JSON object. Started
-// by tools/gpu-check; HAM_NODES is cuda unless it says otherwise.
-#include <ham/device.hpp>
+// by tools/gpu-check; HAM_NODES is cuda unless it says otherwise. The most important figures come first: each is
+// printed at once, so that they are there if the time is over.
 #include <ham/offload.hpp>
+#include <ham/offload/counters.hpp>
+#include <ham/offload/pinned.hpp>
 
 #include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "device_calls.hpp"
+#include "device_functions.hpp"
 #include "floor.hpp"
+#include "random_frames.hpp"
 #include "timing.hpp"
-
-HAM_DEVICE void benchmark_nothing() noexcept {}
-HAM_DEVICE_FUNCTION(benchmark_nothing, thread)
-HAM_DEVICE void benchmark_trap(int) { ham::device::trap("as asked"); }
-HAM_DEVICE_FUNCTION(benchmark_trap, thread)
-HAM_DEVICE std::uint32_t benchmark_wait(std::uint32_t rounds) {
-  while (!ham::device::stop_requested()) ++rounds;
-  return rounds;
-}
-HAM_DEVICE_FUNCTION(benchmark_wait, thread)
 
 namespace {
 
 using namespace ham;
 using namespace gpu_benchmark;
+using namespace gpu_benchmark_device;
 constexpr node_t gpu = 1;
 constexpr std::size_t bulk_bytes = std::size_t{256} << 20;
 
@@ -43,20 +44,28 @@ void print(const char* name, double value) {
 
 void measure_calls() {
   constexpr int rounds = 20'000;
-  print("empty_call_us", median_us(rounds, [] { offload::sync(gpu, fn<&benchmark_nothing>); }));
-  constexpr int together = 1000;
-  const double all_us = median_us(101, [] {
-    std::vector<offload::future<void>> calls;
-    calls.reserve(together);
-    for (int i = 0; i < together; ++i) calls.push_back(offload::async(gpu, fn<&benchmark_nothing>));
-    for (auto& one : calls) one.get();
-  });
-  print("pipelined_calls_per_s", together * 1e6 / all_us);
+  print("empty_call_us", empty_call_us(gpu, rounds));
+  print("pipelined_calls_per_s", pipelined_calls_per_s(gpu, 1000));
+  print("device_to_host_us", device_to_node_us(gpu, 0, 201));
+  print("device_to_own_process_us", device_to_node_us(gpu, gpu, 201));
+  print("graph_8_us", graph_replay_us(gpu, 8, rounds / 4));
+}
+
+/// What is fast must be right, too; and the pages of pinned memory are locked behind it.
+void check_copies(char* host, const offload::buffer<char>& there) {
+  for (std::size_t i = 0; i < bulk_bytes; ++i) host[i] = static_cast<char>(i * 7 + i / 256);
+  offload::put_sync(host, there.ptr(), bulk_bytes);
+  std::fill(host, host + bulk_bytes, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  offload::get_sync(there.ptr(), host, bulk_bytes);
+  for (std::size_t i = 0; i < bulk_bytes; ++i)
+    if (host[i] != static_cast<char>(i * 7 + i / 256)) throw std::runtime_error("put and get have changed bytes");
 }
 
 void measure_copies(const char* kind, char* host) {
   const offload::buffer<char> there{gpu, bulk_bytes};
-  constexpr int rounds = 9;
+  constexpr int rounds = 19;
+  check_copies(host, there);
   constexpr double bytes_per_us_of_gb = 1e3;
   const double put = median_us(rounds, [&] { offload::put_sync(host, there.ptr(), bulk_bytes); });
   const double get = median_us(rounds, [&] { offload::get_sync(there.ptr(), host, bulk_bytes); });
@@ -77,13 +86,34 @@ long ticks_of(std::int64_t pid) {
   return user + system;
 }
 
+/// Of the first GPU, as nvidia-smi says; negative: it says nothing.
+double busy_percent() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
+      ::popen("nvidia-smi -i 0 --query-gpu=utilization.gpu --format=csv,noheader,nounits", "r"), &::pclose);
+  double result = -1;
+  if (pipe == nullptr || std::fscanf(pipe.get(), "%lf", &result) != 1) return -1;
+  return result;
+}
+
+/// Whether the resident kernel is there, as the node says of itself.
+bool kernel_is_resident() {
+  for (const job_counters& job : read_counters(::getpid()))
+    for (const node_counters& node : job.nodes)
+      if (node.number == gpu && node.device.there) return node.device.resident;
+  throw config_error("the counters of the GPU's node cannot be read");
+}
+
 void measure_idleness() {
-  offload::sync(gpu, fn<&benchmark_nothing>);
+  offload::sync(gpu, fn<&nothing>);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the kernel leaves
   const std::int64_t pid = offload::get_node_descriptor(gpu).pid();
   const long before = ticks_of(pid);
   std::this_thread::sleep_for(std::chrono::seconds(1));
   print("idle_core_percent", static_cast<double>(ticks_of(pid) - before));  // a tick is 10 ms
+  print("idle_kernel_resident", kernel_is_resident() ? 1 : 0);
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // nvidia-smi tells of the last second
+  const double busy = busy_percent();
+  if (busy >= 0) print("idle_gpu_percent", busy);
 }
 
 /// A call that fails: when the host knows, and whether it knows of what.
@@ -106,14 +136,14 @@ void measure_failure(const char* name, const char* function, Start start) {
 void measure_failures(runtime_options options) {
   {
     const runtime up(options);
-    offload::sync(gpu, fn<&benchmark_nothing>);
-    measure_failure("fault", "benchmark_trap", [](const auto&) { offload::sync(gpu, fn<&benchmark_trap>, 1); });
+    offload::sync(gpu, fn<&nothing>);
+    measure_failure("fault", "traps", [](const auto&) { offload::sync(gpu, fn<&traps>, 1); });
   }
   const runtime up(options);
-  auto call = offload::async(gpu, fn<&benchmark_wait>, std::uint32_t{0});
+  auto call = offload::async(gpu, fn<&waits>, std::uint32_t{0});
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const std::int64_t pid = offload::get_node_descriptor(gpu).pid();
-  measure_failure("kill", "benchmark_wait", [&](auto& begin) {
+  measure_failure("kill", "waits", [&](auto& begin) {
     begin = std::chrono::steady_clock::now();
     ::kill(static_cast<pid_t>(pid), SIGKILL);
     static_cast<void>(call.get());
@@ -133,6 +163,12 @@ void measure_floors() {
   }
 }
 
+void measure_random_frames() {
+  const random_outcome outcome = execute_random_frames(1'000'000);
+  print("random_answered", static_cast<double>(outcome.answered));
+  print("random_executed", static_cast<double>(outcome.executed));
+}
+
 }  // namespace
 
 int main() {
@@ -144,12 +180,18 @@ int main() {
       const runtime up(options);  // in target processes this does not return
       measure_floors();
       measure_calls();
-      std::vector<char> pageable(bulk_bytes, 1);
-      measure_copies("pageable", pageable.data());
-      measure_copies("pinned", static_cast<char*>(pinned_memory(bulk_bytes)));
+      {
+        offload::pinned<char> pinned(bulk_bytes);
+        measure_copies("pinned", pinned.data());
+      }
+      {
+        std::vector<char> pageable(bulk_bytes, 1);
+        measure_copies("pageable", pageable.data());
+      }
       measure_idleness();
     }
     measure_failures(options);
+    measure_random_frames();
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "gpu_calls: %s\n", problem.what());
     std::puts(first_value ? "{}" : "\n}");

@@ -1,0 +1,90 @@
+// When the resident kernel of a node's device comes and goes, and what is done while it is away.
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/own_counters.hpp"
+#include "runtime/device_calls.hpp"
+#include "runtime/device_heap.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+namespace wire = device::detail;
+using transport::residency;
+using device_state = base::counter_head::device_state;
+
+}  // namespace
+
+void device_calls::launch() {
+  const std::uint32_t functions = wire::count_functions();
+  if (functions != uploaded_) driver_->upload(functions);
+  uploaded_ = functions;
+  leaving_ = false;
+  busy_ns_ = base::now_ns();
+  driver_->launch();
+  at_.counters.note_device(device_state::resident);
+  at_.counters.count_device_launch();
+}
+
+/// The device may refuse the kernel, and nothing else is to be had of it then.
+void device_calls::launch_or_end(std::unique_lock<std::mutex>& lock) {
+  std::string why;
+  try {
+    return launch();
+  } catch (const std::exception& problem) {
+    why = problem.what();
+  }
+  end_process(lock, {why, {}});
+}
+
+void device_calls::ask_to_leave() {
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    queue& to = queues_[i];
+    to.calls[to.sent % wire::queue_slots] = nullptr;
+    wire::send_call(driver_->queues()[i], to.sent++, wire::leave_function, 0, 0);
+  }
+  leaving_ = true;
+}
+
+/// Nothing of the device is on its way any more.
+bool device_calls::is_quiet() noexcept {
+  return std::ranges::all_of(queues_, [](const queue& one) { return one.sent == one.received; }) &&
+         wire::find_message(driver_->messages(), messages_, base::never_ns) == nullptr;
+}
+
+bool device_calls::wants_pages() const noexcept {
+  const device_heap* const memory = at_.memory.device();
+  return memory != nullptr && memory->locks().wanted();
+}
+
+/// While the kernel is absent, which it is until this thread launches it. Calls arrive meanwhile.
+void device_calls::lock_pages(std::unique_lock<std::mutex>& lock) {
+  if (!wants_pages()) return;
+  lock.unlock();
+  at_.memory.device()->locks().lock_wanted();
+  lock.lock();
+}
+
+void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
+  const bool has_calls = in_queues_ != 0 || !waiting_.empty();
+  switch (driver_->state()) {
+    case residency::failed: end_process(lock, driver_->failure());
+    case residency::absent:
+      at_.counters.note_device(device_state::idle);
+      lock_pages(lock);
+      if (in_queues_ != 0 || !waiting_.empty())
+        launch_or_end(lock);
+      else if (is_quiet())
+        work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty() || wants_pages(); });
+      return;
+    case residency::resident: break;
+  }
+  if (leaving_ || std::ranges::any_of(queues_, &queue::full)) return;
+  const bool unknown = !waiting_.empty() && waiting_.front()->function().number() >= uploaded_;
+  const bool idle = !has_calls && (wants_pages() || base::now_ns() - busy_ns_ > limits_.linger_ns);
+  if (unknown || idle || stop_) ask_to_leave();
+}
+
+}  // namespace ham::detail

@@ -1,0 +1,44 @@
+#include "runtime/page_locks.hpp"
+
+#include <utility>
+
+namespace ham::inline v0::detail {
+
+bool page_locks::has(std::span<std::byte> pages) {
+  {
+    std::lock_guard guard(mutex_);
+    if (all_.size() == max_places && !all_.contains({pages.data(), pages.size()})) return false;
+    const auto [found, fresh] = all_.try_emplace({pages.data(), pages.size()}, state::wanted);
+    if (!fresh) return found->second == state::locked;
+    asked_.store(true, std::memory_order_release);
+  }
+  std::lock_guard guard(then_mutex_);
+  if (then_) then_();
+  return false;
+}
+
+/// The device locks without the mutex: who asks meanwhile does not wait.
+void page_locks::lock_wanted() noexcept {
+  for (;;) {
+    place next{nullptr, 0};
+    {
+      std::lock_guard guard(mutex_);
+      for (const auto& [where, how] : all_)
+        if (how == state::wanted) next = where;
+      if (next.first == nullptr) {
+        asked_.store(false, std::memory_order_release);
+        return;
+      }
+    }
+    const bool locked = of_.lock_pages({next.first, next.second});
+    std::lock_guard guard(mutex_);
+    all_[next] = locked ? state::locked : state::refused;
+  }
+}
+
+void page_locks::on_wanted(std::function<void()> then) {
+  std::lock_guard guard(then_mutex_);
+  then_ = std::move(then);
+}
+
+}  // namespace ham::detail
