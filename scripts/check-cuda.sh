@@ -1,7 +1,6 @@
 #!/bin/sh
 # Compiles what concerns GPUs, links the module and the programs: check-cuda.sh [--fetch]
-# The resident kernel and functions of every scope are compiled for sm_80, sm_90 and sm_100 (tests/device); what only uses them
-# for sm_90. Warnings are errors. All cores compile. Runs nothing but the question whether there is a GPU: no device is needed.
+# All .cu files are compiled for sm_80, sm_90 and sm_100, examples for sm_90. Warnings are errors. All cores compile. Runs nothing but the question whether there is a GPU: no device is needed.
 # Without nvcc it does nothing; --fetch then takes NVIDIA's packages from PyPI.
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
@@ -47,7 +46,7 @@ sparse=""
     echo "$for_device $all -c $source -o $out/device_$(basename "$source" .cu).o"
   done
   for source in "$root"/benchmarks/gpu/*.cu; do
-    echo "$for_device $one $examples $sparse -c $source -o $out/benchmark_$(basename "$source" .cu).o"
+    echo "$for_device $all $examples $sparse -c $source -o $out/benchmark_$(basename "$source" .cu).o"
   done
   for source in "$root"/benchmarks/gpu/*.cpp; do
     echo "$for_host -c $source -o $out/benchmark_$(basename "$source" .cpp).o"
@@ -74,4 +73,4 @@ for library in ${HAM_LIBRARY:-"$root"/build/release/lib}; do
   # shellcheck disable=SC2086
   "$nvcc" -rdc=true $one $calls -L"$library" -lham -o "$out/gpu_calls"
 done
-echo "cuda: $count objects, the kernel for sm_80, sm_90 and sm_100, and the module, ok"
+echo "cuda: $count objects, device code for sm_80, sm_90 and sm_100, and the module, ok"

@@ -9,13 +9,13 @@ namespace ham::inline v0::bench {
 namespace {
 
 constexpr double cg_converged_at = 1e-16;
-constexpr std::int64_t cg_most_iterations = 10'000;
+constexpr std::int64_t cg_max_iterations = 10'000;
 
 cg_state cg_begin(double residual) { return {residual, 0, 0}; }
 double cg_sum(double left, double right) { return left + right; }
 double cg_step(cg_state now, double product) { return now.residual / product; }
 cg_state cg_next(cg_state now, double residual) { return {residual, residual / now.residual, now.iterations + 1}; }
-bool cg_ends_here(cg_state now) { return now.residual < cg_converged_at || now.iterations == cg_most_iterations; }
+bool cg_ends_here(cg_state now) { return now.residual < cg_converged_at || now.iterations == cg_max_iterations; }
 
 double cg_total(std::vector<offload::future<double>> parts) {
   double total = 0;

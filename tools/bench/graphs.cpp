@@ -78,11 +78,11 @@ void drive_loop(node_t target) {
 
 /// Conjugate gradients whose two ways give the same, or std::runtime_error.
 std::int64_t checked_iterations(conjugate_gradients& system) {
-  constexpr double most_error = 1e-6;
+  constexpr double max_error = 1e-6;
   const std::int64_t by_graph = system.solve_by_graph();
   const double error_of_graph = system.max_error();
   const std::int64_t by_host = system.solve_by_host();
-  if (by_graph != by_host || !(error_of_graph < most_error) || !(system.max_error() < most_error))
+  if (by_graph != by_host || !(error_of_graph < max_error) || !(system.max_error() < max_error))
     throw std::runtime_error("conjugate gradients: " + std::to_string(by_graph) +
                              " iterations by a graph, with an error of " + std::to_string(error_of_graph) + ", and " +
                              std::to_string(by_host) + " by the host, with one of " +
