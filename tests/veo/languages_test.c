@@ -48,7 +48,7 @@ static void fortran(const char* library) {
 static void openmp(const char* library) {
   if (absent(library)) return;
   for (int threads = 1; threads <= 3; threads += 2) {
-    char text[8];
+    char text[16];
     snprintf(text, sizeof text, "%d", threads);
     setenv("VE_OMP_NUM_THREADS", text, 1);
     struct veo_proc_handle* proc = veo_proc_create(0);
