@@ -137,10 +137,10 @@ FOCUS = {
     "lost-wake-up": "--medium loopback",
     "no-fence-in-arm": "--medium loopback",
     "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,try,join,stream,"
-                         "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,restart,add-node,remove-node,stop,cut,kill,kill-host",
-    "queues-kept": "--without group,graph,event-loop,pool,then-call,object,block,transfer",
+                         "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,restart,add-node,remove-node,stop,cut,kill,kill-host,device",
+    "queues-kept": "--without group,graph,event-loop,pool,then-call,object,block,transfer,device",
     "chunk-repeated": "--without sync,async,ping,batch,context,nested,long-message,throwing,deadline,then,abandon,try,join,stream,"
-                      "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph",
+                      "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph,device",
 }
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'
