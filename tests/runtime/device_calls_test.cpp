@@ -71,6 +71,22 @@ double asks_the_host(double value) {
   if (!second.get(other) || !first.get(one)) return -1;
   return one + other;
 }
+std::atomic<double> told_by_ping{0};
+void asks_the_device_and_tells(double value) { told_by_ping.store(offload::sync(1, fn<&asks_the_host>, value)); }
+int pings_who_asks(double value) {
+  device::ping<&asks_the_device_and_tells>(1, value);
+  return 1;
+}
+/// Device, host, device, host. The first function waits in its block, so the second one is for another block.
+double asks_the_device(double value) {
+  offload::context other(1);
+  return offload::sync(other, fn<&asks_the_host>, value);
+}
+double asks_who_asks(double value) {
+  auto answer = device::async<&asks_the_device>(1, value);
+  double result = 0;
+  return answer.get(result) ? result : -1;
+}
 bool host_refuses(double value) {
   auto answer = device::async<&refuses>(0, value);
   return answer.get(value);
@@ -90,6 +106,8 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::throws, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::stops, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::reports_many, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_the_host, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::pings_who_asks, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_who_asks, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::host_refuses, thread)
 
 namespace ham::inline v0::detail {
@@ -298,6 +316,16 @@ TEST_F(device_calls_job, ask_the_host_and_wait_for_its_answer) {
   EXPECT_EQ(offload::sync(1, fn<&asks_the_host>, 1.5), 3.0 + 5.0);
   EXPECT_EQ(offload::sync(2, fn<&asks_the_host>, 1.5), 3.0 + 5.0) << "without a device, too";
   EXPECT_FALSE(offload::sync(1, fn<&host_refuses>, 1.5));
+}
+
+TEST_F(device_calls_job, ask_functions_of_their_own_node_that_ask_the_device) {
+  told_by_ping.store(0);
+  EXPECT_EQ(offload::sync(1, fn<&pings_who_asks>, 1.5), 1);
+  EXPECT_TRUE(test::eventually([] {
+    offload::progress();
+    return told_by_ping.load() == 3.0 + 5.0;
+  }));
+  EXPECT_EQ(offload::sync(1, fn<&asks_who_asks>, 1.5), 3.0 + 5.0);
 }
 
 }  // namespace
