@@ -35,7 +35,7 @@ PAGES = {"docs/python-tutorial.md": ("python", "python/tests/test_tutorial.py")}
 REASONS = {
     "builds or measures for minutes": 9,
     "changes the system": 3,
-    "other machines or hardware": 10,
+    "other machines or hardware": 9,
     "another tool": 8,
     "an MPI launcher": 3,
     "a process of the reader": 2,

@@ -10,7 +10,7 @@ namespace ham::inline v0::detail {
 class call_stop;
 class ready_queue;
 
-/// What only one thread looks after, which does so also while it waits for something else.
+/// What only one thread serves, also while it waits for something else.
 class tended_source {
  public:
   /// Whether there was anything to do.

@@ -49,8 +49,8 @@ std::uint64_t pinned_pool::take(std::uint64_t extent, block*& in) {
 }
 
 std::shared_ptr<std::byte> pinned_pool::allocate(std::size_t bytes) {
-  constexpr std::size_t most = SIZE_MAX / 2;
-  if (bytes > most) throw std::bad_alloc();
+  constexpr std::size_t max_bytes = SIZE_MAX / 2;
+  if (bytes > max_bytes) throw std::bad_alloc();
   const std::uint64_t extent = rounded_up(std::max<std::uint64_t>(bytes, 1), alignment);
   std::uint64_t address = 0;
   {
