@@ -109,7 +109,7 @@ TEST_F(device_heap_steps, moves_more_than_a_piece) {
 
 TEST_F(device_heap_steps, copies_memory_of_the_process_without_staging_memory) {
   noted_access::note notes[2];
-  auto host = counted(3 * piece);
+  auto host = counted_bytes(3 * piece);
   heap->copy({at}, transport::device_copy::direction::to_device, host.data(), host.size(),
              std::make_unique<noted_access>(notes[0]));
   EXPECT_EQ(memory->started(), 1U);
