@@ -105,11 +105,11 @@ BUGS = [
      "\n    run_part(with, unit, own);\n    unit.sync_block();\n",
      "\n    run_part(with, unit, own);\n    if (!{bug}) unit.sync_block();\n"),
     ("device-left-behind", "a call that comes while the resident kernel leaves does not start it again",
-     "src/runtime/device_calls.cpp",
-     "      if (has_calls)\n        launch_or_end(lock);\n",
-     "      if ({bug} && !has_calls) leaving_ = false;\n"
+     "src/runtime/device_residency.cpp",
+     "      if (in_queues_ != 0 || !waiting_.empty())\n        launch_or_end(lock);\n",
+     "      if ({bug} && in_queues_ == 0 && waiting_.empty()) leaving_ = false;\n"
      "      if ({bug} && leaving_) {\n        leaving_ = false;\n        work_.wait(lock);\n"
-     "      } else if (has_calls)\n        launch_or_end(lock);\n"),
+     "      } else if (in_queues_ != 0 || !waiting_.empty())\n        launch_or_end(lock);\n"),
     ("device-slot-overwritten", "a call is written into a slot whose last call has not been answered",
      "src/runtime/device_calls.hpp",
      "return sent - received == device::detail::queue_slots;",
