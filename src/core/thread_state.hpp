@@ -10,16 +10,6 @@ namespace ham::inline v0::detail {
 class call_stop;
 class ready_queue;
 
-/// What only one thread serves, also while it waits for something else.
-class tended_source {
- public:
-  /// Whether there was anything to do.
-  virtual bool tend() noexcept = 0;
-
- protected:
-  ~tended_source() = default;
-};
-
 struct thread_state {
   static constexpr unsigned max_depth = 512;
 
@@ -33,9 +23,8 @@ struct thread_state {
     const ready_queue* of = nullptr;
     unsigned depth = 0;
   } draining;
-  bool on_executor = false;  ///< it runs the work of an executor, and may be of no node
-  void* context = nullptr;   ///< whose calls it executes, if it is the thread of one
-  tended_source* tends = nullptr;
+  bool on_executor = false;   ///< it runs the work of an executor, and may be of no node
+  void* context = nullptr;    ///< whose calls it executes, if it is the thread of one
   call_stop* stop = nullptr;  ///< of the call that it executes at `stop_depth`, if that can be stopped
   unsigned stop_depth = 0;
 

@@ -17,7 +17,6 @@ constexpr std::int64_t waking_spin_ns = 400'000;
 constexpr std::int64_t oversubscribed_spin_ns = 1'500;
 constexpr std::int64_t max_park_ns = 1'000'000;
 constexpr std::int64_t max_park_beside_standby_ns = 100'000;  // what a call waits if the context's thread computes
-constexpr std::int64_t max_rest_of_tending_ns = 20'000;
 
 /// Calls that are set aside wait for the thread that executes their peer's.
 bool may_execute() noexcept { return this_thread.depth != 0 && !this_thread.only_receives; }
@@ -36,7 +35,6 @@ void waiter::lock_contended() noexcept {
 bool waiter::is_late(std::int64_t until_ns, const call_slot* awaited) {
   const std::int64_t now = base::now_ns();
   if (now >= until_ns) return true;
-  if (this_thread.tends != nullptr) this_thread.tends->tend();
   std::int64_t silent_since = 0;
   if (this_thread.depth < thread_state::max_depth) static_cast<void>(node_.check_clock(now, awaited, silent_since));
   return false;
@@ -74,10 +72,6 @@ void waiter::adapt_spin(std::int64_t asleep_ns) noexcept {
 /// waited for long: the thread that sleeps may have left it something to begin.
 void waiter::block(const std::function<bool()>& done, std::int64_t until_ns, const call_slot* awaited,
                    bool takes_over) {
-  if (this_thread.tends != nullptr) {
-    if (this_thread.tends->tend()) return;
-    until_ns = std::min(until_ns, base::now_ns() + max_rest_of_tending_ns);
-  }
   const bool executes = must_execute();
   if (!receiving_.try_lock()) {
     if (!executes) {

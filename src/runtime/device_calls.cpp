@@ -179,32 +179,18 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-bool device_calls::turn(std::unique_lock<std::mutex>& lock, bool may_sleep) {
-  bool any = collect(lock);
-  any = take_messages(lock) || any;
-  any = post_waiting() || any;
-  pass_stops(lock);
-  follow_residency(lock, may_sleep);
-  return any;
-}
-
-bool device_calls::tend() noexcept {
-  constexpr unsigned max_nested = 32;  // then messages wait
-  std::unique_lock lock(mutex_);
-  if (nested_ == max_nested) return collect(lock);
-  ++nested_;
-  const bool any = turn(lock, false);
-  --nested_;
-  return any;
-}
-
 void device_calls::run() {
   const engine_scope scope(&at_);
-  this_thread.tends = this;
+  this_thread.only_receives = true;  // a function that it executed might wait for the device, whose replies it takes
   base::backoff<base::backoff_schedule{.spins = 100, .yields = 400, .sleep_ns = 20'000, .max_sleep_ns = 100'000}> pause;
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    if (turn(lock, true)) {
+    bool any = collect(lock);
+    any = take_messages(lock) || any;
+    any = post_waiting() || any;
+    pass_stops(lock);
+    follow_residency(lock);
+    if (any) {
       pause.reset();
       continue;
     }

@@ -20,7 +20,7 @@ namespace ham::inline v0::detail {
 
 /// The device of a node. Threads that receive calls put them into the device's queues; one thread answers them, starts
 /// the resident kernel when there is a call and has it leave when there was none for a while.
-class device_calls final : private tended_source {
+class device_calls {
  public:
   /// Takes the device of `owner`, and is the one of this process from now on. Throws ham::config_error.
   device_calls(engine& at, transport::device_owner& owner);
@@ -81,10 +81,7 @@ class device_calls final : private tended_source {
   bool take_messages(std::unique_lock<std::mutex>& lock);
   bool post_waiting();
   void pass_stops(std::unique_lock<std::mutex>& lock);
-  /// `may_sleep`: until there is something to do.
-  void follow_residency(std::unique_lock<std::mutex>& lock, bool may_sleep);
-  /// One round of all that is to be done; whether there was anything.
-  bool turn(std::unique_lock<std::mutex>& lock, bool may_sleep);
+  void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;
   [[nodiscard]] bool wants_pages() const noexcept;
   void lock_pages(std::unique_lock<std::mutex>& lock);
@@ -94,9 +91,6 @@ class device_calls final : private tended_source {
   [[noreturn]] void end_process(std::unique_lock<std::mutex>& lock,
                                 const transport::device_driver::failure_report& why);
 
-  /// While a function of the host, called by the device, waits on this thread: what it waits for may come from the
-  /// device.
-  bool tend() noexcept override;
   void run();
   [[noreturn]] void throw_no_version(const device_execution& call) const;
 
@@ -113,7 +107,6 @@ class device_calls final : private tended_source {
   std::uint32_t uploaded_ = 0;  // functions that the device knows
   std::uint64_t messages_ = 0;  // of the device, that have been consumed
   std::int64_t busy_ns_ = 0;    // when there was a call last
-  unsigned nested_ = 0;         // rounds of the thread, one inside of the other
   bool leaving_ = false;
   bool stop_ = false;
   std::thread thread_;

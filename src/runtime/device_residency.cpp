@@ -67,7 +67,7 @@ void device_calls::lock_pages(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void device_calls::follow_residency(std::unique_lock<std::mutex>& lock, bool may_sleep) {
+void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
   const bool has_calls = in_queues_ != 0 || !waiting_.empty();
   switch (driver_->state()) {
     case residency::failed: end_process(lock, driver_->failure());
@@ -76,7 +76,7 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock, bool may
       lock_pages(lock);
       if (in_queues_ != 0 || !waiting_.empty())
         launch_or_end(lock);
-      else if (may_sleep && is_quiet())
+      else if (is_quiet())
         work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty() || wants_pages(); });
       return;
     case residency::resident: break;
