@@ -66,12 +66,13 @@ void emulated_device::join() noexcept {
   threads_.clear();
 }
 
+/// In this order: a thread says that it has failed before it ends. Or a kernel that has failed might be launched again,
+/// and would repeat the call.
 residency emulated_device::state() noexcept {
-  {
-    std::lock_guard guard(mutex_);
-    if (failed_) return residency::failed;
-  }
-  return running_.load(std::memory_order_acquire) == 0 ? residency::absent : residency::resident;
+  const bool absent = running_.load(std::memory_order_acquire) == 0;
+  std::lock_guard guard(mutex_);
+  if (failed_) return residency::failed;
+  return absent ? residency::absent : residency::resident;
 }
 
 void emulated_device::fail(const std::string& why, std::uint32_t function) noexcept {
