@@ -210,7 +210,8 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
       shared_request& one = from.calls[position % wire::queue_slots];
       if (one == nullptr) continue;
       if (std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
-      all.emplace_back(std::move(one), true);
+      const bool of_other_queue = std::ranges::any_of(all, [&](const auto& before) { return before.first == one; });
+      if (!of_other_queue) all.emplace_back(std::move(one), true);
     }
   }
   for (shared_request& one : waiting_) all.emplace_back(std::move(one), false);
@@ -218,10 +219,7 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
   lock.unlock();
   const std::string text = "its device reports \"" + why.what + "\"" + in_one_of(std::move(suspects));
   base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool told = i != 0 && all[i].first == all[i - 1].first;
-    if (!told) all[i].first->fail(text, all[i].second);
-  }
+  for (const auto& [one, may_have_run] : all) one->fail(text, may_have_run);
   base::sleep_ns(last_answers_ns);
   ::_exit(1);
 }
