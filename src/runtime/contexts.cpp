@@ -82,6 +82,8 @@ std::uint32_t contexts::current() noexcept {
   return self == nullptr ? 0 : self->id;
 }
 
+std::uint32_t contexts::of_call() noexcept { return this_thread.depth != 0 ? 0 : current(); }
+
 void contexts::count_lost(std::uint32_t context) noexcept {
   std::lock_guard guard(mutex_);
   const auto found = workers_.find(context);

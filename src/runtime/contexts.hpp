@@ -38,6 +38,9 @@ class contexts {
   [[nodiscard]] static bool on_context_thread() noexcept;
   /// Which one; 0: none.
   [[nodiscard]] static std::uint32_t current() noexcept;
+  /// That of the call which the calling thread executes: a call to the node itself that the thread of a context begins
+  /// while it waits in another one has none.
+  [[nodiscard]] static std::uint32_t of_call() noexcept;
   /// A ping to the context found no room.
   void count_lost(std::uint32_t context) noexcept;
   /// Throws ham::call_error if pings to the calling context were lost since this was last asked.

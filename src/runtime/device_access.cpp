@@ -21,7 +21,7 @@ void device_calls::throw_no_version(const device_execution& call) const {
 }
 
 void device_calls::submit(incoming_call& call, const device_request& what) {
-  const auto one = std::make_shared<device_execution>(call, what, contexts::current());
+  const auto one = std::make_shared<device_execution>(call, what, contexts::of_call());
   if (!has(*what.function)) throw_no_version(*one);
   bool sleeps = false;
   {
@@ -44,7 +44,9 @@ bool device_calls::has_calls_of(std::uint32_t context) {
          std::ranges::any_of(queues_, [&](const queue& one) { return std::ranges::any_of(one.calls, is_of_it); });
 }
 
-void* device_calls::stream_here() const noexcept { return driver_->stream_of(this_thread.context); }
+void* device_calls::stream_here() const noexcept {
+  return driver_->stream_of(contexts::of_call() == 0 ? nullptr : this_thread.context);
+}
 
 bool has_device(const incoming_call& call) noexcept { return device_calls::of(call.at) != nullptr; }
 
