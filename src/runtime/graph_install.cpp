@@ -39,7 +39,7 @@ void graph_replays::install() {
   try {
     while (stale_.load(std::memory_order_acquire)) static_cast<void>(renew_installation(0));
   } catch (...) {
-    at_.graphs.remove(*this);
+    close();  // it may have been installed, and be stale at once
     throw;
   }
 }
