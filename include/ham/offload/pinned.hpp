@@ -37,9 +37,8 @@ namespace detail {
 /// are used again for later ones, and their memory returns to the system when the runtime ends.
 ///
 /// Movable. Any thread; like the elements of a vector, they are not to be touched by one while another, or a transfer,
-/// writes them. If it ends, or is assigned to, while a GPU copies from or to it, its memory stays until that is over,
-/// and nobody waits; any other transfer needs it until its future has settled, as it needs any memory. It may outlive
-/// the runtime that it was made under, and is then memory like any other.
+/// writes them. While a GPU copies from or to it, its memory stays, also if it ends, and nobody waits; other transfers
+/// need it until they have settled. It may outlive the runtime that it was made under, as memory like any other.
 template <class Element>
 class pinned {
   static_assert(std::is_trivially_copyable_v<Element> && !std::is_const_v<Element>,
