@@ -47,12 +47,12 @@ void node_transport::report_news() {
 
 void node_transport::introduce(const news& what) {
   auto made = std::make_unique<sim_endpoint>(network_, self_, what.node);
-  made->medium = node_transport::name();  // on a thread of its own, also while the rest of the object ends
+  made->medium = node_transport::name();  // named so: what is derived may begin or end meanwhile
   if (one_sided_ && what.has_memory) made->set_memory(std::make_shared<sim_memory>(network_, what.node));
   sim_endpoint& one = *made;
   observer_.on_connected(one);
   pending_.add(std::move(made));
-  wake();
+  node_transport::wake();
 }
 
 void node_transport::adopt_pending() {
