@@ -117,15 +117,17 @@ struct verb {
   operation what;
 };
 /// What nodes call of each other where put, get and copy travel in messages.
-constexpr std::array<verb, 6> verbs{{{"store_here", operation::put},
+constexpr std::array<verb, 8> verbs{{{"store_here", operation::put},
                                      {"store_rows_here", operation::put},
+                                     {"copy_in_here", operation::put},
+                                     {"copy_out_here", operation::get},
                                      {"load_here", operation::get},
                                      {"load_rows_here", operation::get},
                                      {"copy_from_here", operation::copy},
                                      {"copy_rows_from_here", operation::copy}}};
 
-/// Mangled, in a name that begins with ham::v0: ham::v0::offload::detail::(anonymous namespace).
-constexpr std::string_view library_scope = "NS0_7offload6detail12_GLOBAL__N_1";
+/// Mangled, in a name that begins with ham::v0: ham::v0::offload::detail.
+constexpr std::string_view library_scope = "NS0_7offload6detail";
 
 void name_function(unobserved_error& what, const msg::handler_entry& function) {
   what.what = operation::call;

@@ -165,9 +165,9 @@ future<void> put_rows(engine& at, const void* from, node_t node, raw_buffer to, 
         [&](std::size_t done, std::size_t piece) {
           std::vector<std::byte> packed = pack(rows, source, done, piece);
           swap_bytes(packed.data(), packed.size(), swapped);
-          return async(messages_to(at, node, how), storing_rows, to.address, to.tag,
-                       static_cast<std::uint64_t>(what.target_pitch), static_cast<std::uint64_t>(what.row_bytes),
-                       static_cast<std::uint64_t>(done), std::span<const std::byte>(packed));
+          return async(messages_to(at, node, how), storing_rows,
+                       far_rows{to.address, to.tag, what.target_pitch, what.row_bytes, done},
+                       std::span<const std::byte>(packed));
         });
   });
 }
@@ -184,9 +184,9 @@ future<void> get_rows(engine& at, node_t node, raw_buffer from, void* to, const 
     return transfer(
         at, access, swapped, packed_bytes, [&] { move_own_rows(at, access); },
         [&](std::size_t done, std::size_t piece) {
-          return async(messages_to(at, node, how), loading_rows, from.address, from.tag,
-                       static_cast<std::uint64_t>(what.source_pitch), static_cast<std::uint64_t>(what.row_bytes),
-                       static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(piece))
+          return async(messages_to(at, node, how), loading_rows,
+                       far_rows{from.address, from.tag, what.source_pitch, what.row_bytes, done},
+                       static_cast<std::uint64_t>(piece))
               .then([target, rows, done, piece, swapped](std::vector<std::byte> packed) {
                 if (packed.size() != piece) throw protocol_error("a get was answered with another size");
                 swap_bytes(packed.data(), piece, swapped);

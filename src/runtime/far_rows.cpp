@@ -36,11 +36,8 @@ void load_packed(engine& at, raw_buffer where, const row_layout& rows, std::size
   });
 }
 
-[[nodiscard]] far_rows read_part(msg::reader& from) {
-  far_rows part{};
-  for (std::uint64_t* const one : {&part.address, &part.tag, &part.pitch, &part.row_bytes, &part.from})
-    *one = msg::decode<std::uint64_t>(from);
-  return part;
+[[nodiscard]] row_layout layout_here(const far_rows& part) noexcept {
+  return {part.row_bytes, part.row_bytes, part.pitch};
 }
 [[nodiscard]] device_rows rows_on_device(const far_rows& part) noexcept {
   return {part.address, part.row_bytes, part.pitch, part.from};
@@ -68,26 +65,24 @@ void check_part_here(engine& at, const far_rows& what, std::size_t count) {
   check_local(at, {first, what.tag}, last - first);
 }
 
-void store_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch, std::uint64_t row_bytes,
-                     std::uint64_t from, std::span<const std::byte> packed) {
+void store_rows_here(const far_rows& part, std::span<const std::byte> packed) {
   engine& at = current();
-  check_part_here(at, {address, tag, pitch, row_bytes, from}, packed.size());
-  store_packed(at, {address, tag}, {row_bytes, row_bytes, pitch}, from, packed);
+  check_part_here(at, part, packed.size());
+  store_packed(at, {part.address, part.tag}, layout_here(part), part.from, packed);
 }
 
-std::vector<std::byte> load_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch,
-                                      std::uint64_t row_bytes, std::uint64_t from, std::uint64_t bytes) {
+std::vector<std::byte> load_rows_here(const far_rows& part, std::uint64_t bytes) {
   engine& at = current();
-  if (bytes > piece_bytes) refuse("more than one piece at once", at.self(), {address, tag}, bytes);
+  if (bytes > piece_bytes) refuse("more than one piece at once", at.self(), {part.address, part.tag}, bytes);
   std::vector<std::byte> packed(bytes);
-  check_part_here(at, {address, tag, pitch, row_bytes, from}, bytes);
-  load_packed(at, {address, tag}, {row_bytes, row_bytes, pitch}, from, packed);
+  check_part_here(at, part, bytes);
+  load_packed(at, {part.address, part.tag}, layout_here(part), part.from, packed);
   return packed;
 }
 
 bool store_rows_later(incoming_call& call) {
   msg::reader from(call.payload);
-  const far_rows part = read_part(from);
+  const far_rows part = msg::decode<far_rows>(from);
   const auto packed = msg::decode<std::span<const std::byte>>(from);
   from.expect_end();
   if (part.tag == 0) return false;
@@ -98,7 +93,7 @@ bool store_rows_later(incoming_call& call) {
 
 bool load_rows_later(incoming_call& call) {
   msg::reader from(call.payload);
-  const far_rows part = read_part(from);
+  const far_rows part = msg::decode<far_rows>(from);
   const auto bytes = msg::decode<std::uint64_t>(from);
   from.expect_end();
   if (part.tag == 0) return false;

@@ -25,10 +25,8 @@ struct far_rows {
 /// Throws ham::buffer_error unless the whole part is allowed: `count` packed bytes.
 void check_part_here(engine& at, const far_rows& what, std::size_t count);
 
-void store_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch, std::uint64_t row_bytes,
-                     std::uint64_t from, std::span<const std::byte> packed);
-[[nodiscard]] std::vector<std::byte> load_rows_here(std::uint64_t address, std::uint64_t tag, std::uint64_t pitch,
-                                                    std::uint64_t row_bytes, std::uint64_t from, std::uint64_t bytes);
+void store_rows_here(const far_rows& part, std::span<const std::byte> packed);
+[[nodiscard]] std::vector<std::byte> load_rows_here(const far_rows& part, std::uint64_t bytes);
 
 /// The same of a device's memory, without waiting for it. False: nothing is done (taking_policy).
 [[nodiscard]] bool store_rows_later(incoming_call& call);

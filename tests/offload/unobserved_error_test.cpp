@@ -211,6 +211,19 @@ TEST_P(unobserved_transfers, discarded_puts_gets_and_copies_are_told_with_verb_a
   offload::free(other);
 }
 
+TEST_P(unobserved_transfers, of_rows_as_well) {
+  const offload::buffer<int> good(1, 8);
+  std::vector<int> local(100);
+  const offload::block rows{10, 2, 4, 4};
+  offload::put(local.data(), good.ptr(), rows);
+  ASSERT_EQ(count(), 1U);
+  EXPECT_EQ(told[0].what, operation::put);
+  EXPECT_EQ(told[0].function, "");
+  offload::get(good.ptr(), local.data(), rows);
+  ASSERT_EQ(count(), 2U);
+  EXPECT_EQ(told[1].what, operation::get);
+}
+
 TEST_P(unobserved_transfers, many_pieces_are_told_once) {
   auto good = offload::allocate<char>(1, 8);
   std::vector<char> local(std::size_t{5} << 20);

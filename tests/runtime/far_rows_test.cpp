@@ -21,14 +21,14 @@ TEST_F(far_rows_here, are_written_and_read_in_parts) {
   for (std::size_t i = 0; i < all; ++i) own_.ptr()[i] = std::byte{200};
   std::vector<std::byte> sent(12);
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i);
-  store_rows_here(at_, tag_, 10, 4, 6, sent);  // from the third byte of the second row on
+  store_rows_here({at_, tag_, 10, 4, 6}, sent);  // from the third byte of the second row on
   EXPECT_EQ(own_.ptr()[11], std::byte{200});
   EXPECT_EQ(own_.ptr()[12], std::byte{0});
   EXPECT_EQ(own_.ptr()[13], std::byte{1});
   EXPECT_EQ(own_.ptr()[14], std::byte{200});
   EXPECT_EQ(own_.ptr()[20], std::byte{2});
   EXPECT_EQ(own_.ptr()[41], std::byte{11});
-  EXPECT_EQ(load_rows_here(at_, tag_, 10, 4, 6, sent.size()), sent);
+  EXPECT_EQ(load_rows_here({at_, tag_, 10, 4, 6}, sent.size()), sent);
 }
 
 TEST_F(far_rows_here, are_checked_as_a_whole) {
@@ -42,7 +42,7 @@ TEST_F(far_rows_here, are_checked_as_a_whole) {
   EXPECT_THROW(check_part_here(node, {at_, tag_ + 1, 10, 4, 0}, 4), buffer_error);
   EXPECT_THROW(check_part_here(node, {at_, tag_, most, 4, 4}, 8), buffer_error);
   EXPECT_THROW(check_part_here(node, {at_, tag_, 10, 4, most}, 8), buffer_error);
-  EXPECT_THROW(static_cast<void>(load_rows_here(at_, tag_, 10, 4, 0, std::uint64_t{2} << 20)), buffer_error);
+  EXPECT_THROW(static_cast<void>(load_rows_here({at_, tag_, 10, 4, 0}, std::uint64_t{2} << 20)), buffer_error);
 }
 
 }  // namespace
