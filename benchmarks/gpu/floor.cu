@@ -100,4 +100,29 @@ copy_rates copy_gb_per_s(std::size_t bytes, bool pinned) {
   return {static_cast<double>(bytes) / put / bytes_per_us_of_gb, static_cast<double>(bytes) / get / bytes_per_us_of_gb};
 }
 
+int gpus_seen() {
+  int count = 0;
+  check(cudaGetDeviceCount(&count));
+  return count;
+}
+
+double peer_copy_gb_per_s(std::size_t bytes) {
+  void* places[2] = {};
+  for (int gpu = 1; gpu >= 0; --gpu) {  // the first GPU is the current one behind it
+    check(cudaSetDevice(gpu));
+    check(cudaMalloc(&places[gpu], bytes));
+    int reached = 0;
+    check(cudaDeviceCanAccessPeer(&reached, gpu, 1 - gpu));
+    if (reached != 0) check(cudaDeviceEnablePeerAccess(1 - gpu, 0));
+  }
+  constexpr int rounds = 19;
+  const double copy = median_us(rounds, [&] {
+    check(cudaMemcpyPeer(places[1], 1, places[0], 0, bytes));
+    check(cudaDeviceSynchronize());
+  });
+  for (void* place : places) check(cudaFree(place));
+  constexpr double bytes_per_us_of_gb = 1e3;
+  return static_cast<double>(bytes) / copy / bytes_per_us_of_gb;
+}
+
 }  // namespace gpu_benchmark

@@ -1,4 +1,4 @@
-// What the machine can do without HAM; all of the first GPU that this process sees.
+// What the machine can do without HAM; of the first GPU that this process sees, unless it says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -17,5 +17,10 @@ struct copy_rates {
 };
 /// cudaMemcpy of host memory that is pinned, or not.
 [[nodiscard]] copy_rates copy_gb_per_s(std::size_t bytes, bool pinned);
+
+/// GPUs that this process sees.
+[[nodiscard]] int gpus_seen();
+/// cudaMemcpyPeer from the first GPU to the second one.
+[[nodiscard]] double peer_copy_gb_per_s(std::size_t bytes);
 
 }  // namespace gpu_benchmark

@@ -150,6 +150,31 @@ void measure_failures(runtime_options options) {
   });
 }
 
+/// Between the nodes of two GPUs; the first copies go in messages, until the process of the target has mapped the
+/// memory of the other GPU. What is fast must be right, too.
+void measure_copy_between_gpus(runtime_options options) {
+  const int gpus = gpus_seen();
+  print("gpus", gpus);
+  if (gpus < 2) return;
+  print("memcpy_peer_gb_s", peer_copy_gb_per_s(bulk_bytes));
+  options.nodes = "cuda:2";
+  const runtime up(options);
+  const offload::buffer<char> first(1, bulk_bytes);
+  const offload::buffer<char> second(2, bulk_bytes);
+  std::vector<char> sent(bulk_bytes);
+  for (std::size_t i = 0; i < bulk_bytes; ++i) sent[i] = static_cast<char>(i * 5 + i / 256);
+  offload::put_sync(sent.data(), first.ptr(), bulk_bytes);
+  offload::copy(first.ptr(), second.ptr(), 1).get();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  constexpr int rounds = 19;
+  const double copy = median_us(rounds, [&] { offload::copy(first.ptr(), second.ptr(), bulk_bytes).get(); });
+  std::vector<char> got(bulk_bytes);
+  offload::get_sync(second.ptr(), got.data(), bulk_bytes);
+  if (got != sent) throw std::runtime_error("a copy between GPUs has changed bytes");
+  constexpr double bytes_per_us_of_gb = 1e3;
+  print("copy_between_gpus_gb_s", bulk_bytes / copy / bytes_per_us_of_gb);
+}
+
 void measure_floors() {
   constexpr int rounds = 20'000;
   print("flag_ping_pong_us", flag_ping_pong_us(rounds));
@@ -190,6 +215,7 @@ int main() {
       }
       measure_idleness();
     }
+    measure_copy_between_gpus(options);
     measure_failures(options);
     measure_random_frames();
   } catch (const std::exception& problem) {

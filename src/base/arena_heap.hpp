@@ -31,6 +31,8 @@ class arena_heap {
   [[nodiscard]] heap_check check(std::uint64_t address, allocation_tag tag, std::size_t size) const;
   /// Tag of the live allocation that contains `address`, or 0.
   [[nodiscard]] allocation_tag tag_of(std::uint64_t address) const;
+  /// Where the arena begins.
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
   /// Whether the address is one of the arena, allocated or not.
   [[nodiscard]] bool contains(std::uint64_t address) const noexcept {
     return address >= address_ && address - address_ < bytes_;

@@ -36,6 +36,9 @@ enum class peer_end : std::uint8_t {
   process_died,       ///< it executes nothing any more
 };
 
+/// Whether the process of another device copies out of the memory of this node's device by itself.
+enum class arena_use : std::uint8_t { unknown, open, refused };
+
 enum class peer_state : std::uint8_t { unknown, connecting, greeting, ready, lost };
 
 /// It is connected, or is about to be.
@@ -206,8 +209,9 @@ struct peer {
   traffic_counter bytes_sent{row->traffic.bytes_sent};
 
   std::shared_ptr<transport::remote_memory> memory;  ///< of `to`; set before `greeting`
-  bool copies_mapped = false;               ///< it has this node's memory mapped for its device; set before `greeting`
-  std::atomic<std::int64_t> lost_at_ns{0};  ///< on the steady clock
+  bool copies_mapped = false;  ///< it has this node's memory mapped for its device; set before `greeting`
+  std::atomic<arena_use> reads_arena{arena_use::unknown};  ///< of this node's device (peer_copies.hpp)
+  std::atomic<std::int64_t> lost_at_ns{0};                 ///< on the steady clock
   /// Until when it is to greet: another node has to make the connection. base::never_ns: somebody tells in any case.
   std::atomic<std::int64_t> greets_by_ns{base::never_ns};
   std::atomic<int> users{0};  ///< calls of it that run, or wait, elsewhere than on the receiving thread

@@ -52,13 +52,14 @@ class answering_load final : public answering_access {
 };
 
 /// Keeps the memory that is copied until then.
+template <class Memory>
 class answering_copy final : public device_access {
  public:
-  answering_copy(const incoming_call& call, mapped_pages pages) : pages_(std::move(pages)), answer_(call) {}
+  answering_copy(const incoming_call& call, Memory memory) : memory_(std::move(memory)), answer_(call) {}
   void finish(std::span<const std::byte>, const std::string& failure) noexcept override { answer_.finish({}, failure); }
 
  private:
-  const mapped_pages pages_;
+  const Memory memory_;
   answering_store answer_;
 };
 
@@ -126,9 +127,15 @@ void copy_mapped_later(incoming_call& call, const device_rows& where, direction 
   device_heap& device = *call.at->memory.device();
   std::byte* const host = pages.bytes.get() + offset;
   if (device.locks().has({pages.bytes.get(), pages.size}))
-    device.copy(where, which, host, bytes, std::make_unique<answering_copy>(call, std::move(pages)));
+    device.copy(where, which, host, bytes, std::make_unique<answering_copy<mapped_pages>>(call, std::move(pages)));
   else
     copy_staged(device, call, where, which, std::move(pages), host, bytes);
+}
+
+void copy_peer_later(incoming_call& call, std::shared_ptr<transport::peer_arena> from,
+                     const transport::peer_copy& what) {
+  using access = answering_copy<std::shared_ptr<transport::peer_arena>>;
+  call.at->memory.device()->copy_from_peer(what, std::make_unique<access>(call, std::move(from)));
 }
 
 bool allocates_on_device(const incoming_call& call) noexcept { return call.at->memory.device() != nullptr; }

@@ -31,6 +31,10 @@ struct mapped_pages {
 void copy_mapped_later(incoming_call& call, const device_rows& where, transport::device_copy::direction which,
                        mapped_pages pages, std::size_t offset, std::size_t bytes);
 
+/// Copies out of the arena of another node's device, and answers. All of it has been checked.
+void copy_peer_later(incoming_call& call, std::shared_ptr<transport::peer_arena> from,
+                     const transport::peer_copy& what);
+
 /// Whether this node allocates memory of a device.
 [[nodiscard]] bool allocates_on_device(const incoming_call& call) noexcept;
 

@@ -31,7 +31,7 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
       {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
   at_.counters.note_device(base::counter_head::device_state::idle);
   if (device_heap* const memory = at.memory.device(); memory != nullptr) {
-    memory->locks().on_wanted([this] {
+    memory->on_absence_wanted([this] {
       { const std::lock_guard guard(mutex_); }  // whoever is about to sleep does so, and is woken
       work_.notify_one();
     });
@@ -42,7 +42,7 @@ device_calls::device_calls(engine& at, transport::device_owner& owner)
 
 device_calls::~device_calls() {
   end_in_process();
-  if (device_heap* const memory = at_.memory.device(); memory != nullptr) memory->locks().on_wanted({});
+  if (device_heap* const memory = at_.memory.device(); memory != nullptr) memory->on_absence_wanted({});
   {
     std::lock_guard guard(mutex_);
     stop_ = true;

@@ -83,8 +83,8 @@ class device_calls {
   void pass_stops(std::unique_lock<std::mutex>& lock);
   void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;
-  [[nodiscard]] bool wants_pages() const noexcept;
-  void lock_pages(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool wants_absence() const noexcept;
+  void use_absence(std::unique_lock<std::mutex>& lock);
   void launch();
   void launch_or_end(std::unique_lock<std::mutex>& lock);
   void ask_to_leave();

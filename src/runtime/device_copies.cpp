@@ -1,58 +1,19 @@
 #include "runtime/device_copies.hpp"
 
-#include <algorithm>
 #include <array>
 #include <exception>
 #include <vector>
 
+#include "runtime/block_parts.hpp"
 #include "runtime/device_heap.hpp"
 #include "runtime/local_memory.hpp"
 #include "runtime/message_transfer.hpp"
+#include "runtime/peer_copies.hpp"
 
 namespace ham::inline v0::offload::detail {
 namespace {
 
 using ham::detail::device_heap;
-using ham::detail::device_rows;
-
-/// Whole rows, or a part of one.
-struct copied_part {
-  std::size_t row;     ///< the first
-  std::size_t in_row;  ///< bytes of it that belong to other parts
-  std::size_t rows = 1;
-  std::size_t row_bytes = 0;
-
-  [[nodiscard]] std::size_t bytes() const noexcept { return rows * row_bytes; }
-  [[nodiscard]] std::uint64_t place(std::uint64_t address, std::size_t pitch) const noexcept {
-    return address + row * pitch + in_row;
-  }
-  /// Packed on one side.
-  [[nodiscard]] block_rows from_packed(std::size_t pitch) const noexcept {
-    return rows == 1 || pitch == row_bytes ? one_row(bytes()) : block_rows{rows, row_bytes, row_bytes, pitch};
-  }
-  [[nodiscard]] block_rows to_packed(std::size_t pitch) const noexcept {
-    return rows == 1 || pitch == row_bytes ? one_row(bytes()) : block_rows{rows, row_bytes, pitch, row_bytes};
-  }
-  [[nodiscard]] device_rows on_device(std::uint64_t address, std::size_t pitch) const noexcept {
-    return rows == 1 ? device_rows{place(address, pitch)} : device_rows{place(address, pitch), row_bytes, pitch};
-  }
-};
-
-/// Calls use(part) for all of a block, in parts of at most piece_bytes.
-template <class Use>
-void for_each_part(const block_rows& what, Use use) {
-  if (what.row_bytes == 0) return;
-  if (what.row_bytes <= piece_bytes) {
-    const std::size_t at_once = piece_bytes / what.row_bytes;
-    for (std::size_t row = 0; row < what.rows; row += at_once)
-      use(copied_part{row, 0, std::min(at_once, what.rows - row), what.row_bytes});
-    return;
-  }
-  for (std::size_t row = 0; row < what.rows; ++row) {
-    for (std::size_t done = 0; done < what.row_bytes; done += piece_bytes)
-      use(copied_part{row, done, 1, std::min(piece_bytes, what.row_bytes - done)});
-  }
-}
 
 /// Pieces that are under way, each with its bytes in this process. Its end waits for all, whatever became of them.
 class pieces_under_way {
@@ -103,7 +64,7 @@ void copy_inside(device_heap& device, raw_buffer from, raw_buffer to, const bloc
     return;
   }
   std::vector<std::byte> packed;
-  for_each_part(what, [&](const copied_part& part) {
+  for_each_part(what, piece_bytes, [&](const copied_part& part) {
     packed.resize(part.bytes());
     device.load_now(part.on_device(from.address, what.source_pitch), packed.data(), packed.size());
     device.store_now(part.on_device(to.address, what.target_pitch), packed.data(), packed.size());
@@ -120,9 +81,10 @@ void copy_from_device(engine& at, raw_buffer from, node_t to_node, raw_buffer to
     copy_inside(device, from, to, what);
     return;
   }
+  if (copy_to_peer_device(at, from, to_node, to, what, of, how)) return;
   pieces_under_way under_way;
   const auto nothing = [](const pieces_under_way::piece&) {};
-  for_each_part(what, [&](const copied_part& part) {
+  for_each_part(what, piece_bytes, [&](const copied_part& part) {
     pieces_under_way::piece& one = under_way.next(nothing);
     one.bytes.resize(part.bytes());
     device.load_now(part.on_device(from.address, what.source_pitch), one.bytes.data(), one.bytes.size());
@@ -134,12 +96,13 @@ void copy_from_device(engine& at, raw_buffer from, node_t to_node, raw_buffer to
 
 void copy_to_device(engine& at, node_t from_node, raw_buffer from, raw_buffer to, const block_rows& what, element of,
                     transfer_terms how) {
+  if (copy_from_peer_device(at, from_node, from, to, what, of, how)) return;
   device_heap& device = *at.memory.device();
   pieces_under_way under_way;
   const auto store = [&](const pieces_under_way::piece& one) {
     device.store_now(one.part.on_device(to.address, what.target_pitch), one.bytes.data(), one.bytes.size());
   };
-  for_each_part(what, [&](const copied_part& part) {
+  for_each_part(what, piece_bytes, [&](const copied_part& part) {
     pieces_under_way::piece& one = under_way.next(store);
     one.part = part;
     one.bytes.resize(part.bytes());

@@ -1,14 +1,14 @@
-// Copies between memory of this node's device and memory of any node: the bytes pass through this process in pieces.
+// Copies between memory of this node's device and memory of any node: by the devices themselves, or in pieces that pass
+// through this process.
 #pragma once
 
 #include <cstddef>
 
 #include "ham/offload/block.hpp"
+#include "runtime/block_parts.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::inline v0::offload::detail {
-
-[[nodiscard]] constexpr block_rows one_row(std::size_t bytes) noexcept { return {1, bytes, bytes, bytes}; }
 
 /// Complete on return. Several pieces are under way at once: while one travels, the device works on another. The
 /// calling thread makes progress while it waits for other nodes. `what` has been checked, and so has the memory of this

@@ -50,6 +50,7 @@ class awaited_piece final : public device_access {
 device_heap::device_heap(std::unique_ptr<transport::device_memory> memory)
     : memory_(std::move(memory)),
       locks_(*memory_),
+      arenas_(*memory_),
       allocations_(memory_->arena().address, memory_->arena().bytes),
       staging_(memory_->staging()),
       piece_bytes_(std::min(max_piece_bytes, staging_.size())) {
@@ -85,8 +86,14 @@ void device_heap::run() noexcept {
   copy_pause pause;
   guard locked(mutex_);
   while (!stop_) {
+    if (std::exchange(lost_peer_, false)) {
+      locked.unlock();
+      arenas_.wake();
+      locked.lock();
+      continue;
+    }
     if (started_.empty()) {
-      news_.wait(locked, [this] { return !started_.empty() || stop_; });
+      news_.wait(locked, [this] { return !started_.empty() || lost_peer_ || stop_; });
       pause.reset();
       continue;
     }
@@ -181,14 +188,37 @@ void device_heap::load(const device_rows& from, std::size_t bytes, std::unique_p
   start(from, direction::to_host, nullptr, bytes, std::move(after));
 }
 
-void device_heap::copy(const device_rows& where, direction which, std::byte* host, std::size_t bytes,
-                       std::unique_ptr<device_access> after) {
+/// `start` begins its copies and gives the number of the last one.
+template <class Start>
+void device_heap::begin(std::unique_ptr<device_access> after, Start start) {
   std::list<started> fresh(1);
   fresh.front().after = std::move(after);
   guard locked(mutex_);
-  where.for_each_copy(which, host, bytes,
-                      [&](const transport::device_copy& copy) { fresh.front().last = memory_->start(copy); });
+  fresh.front().last = start();
   add(locked, fresh);
+}
+
+void device_heap::copy(const device_rows& where, direction which, std::byte* host, std::size_t bytes,
+                       std::unique_ptr<device_access> after) {
+  begin(std::move(after), [&] {
+    std::uint64_t last = 0;
+    where.for_each_copy(which, host, bytes, [&](const transport::device_copy& copy) { last = memory_->start(copy); });
+    return last;
+  });
+}
+
+void device_heap::copy_from_peer(const transport::peer_copy& what, std::unique_ptr<device_access> after) {
+  begin(std::move(after), [&] { return memory_->start_from_peer(what); });
+}
+
+/// The thread of the copies wakes whoever follows the kernel: that may need locks behind which the engine's come.
+void device_heap::forget_peer(node_t node) noexcept {
+  if (!arenas_.forget(node)) return;
+  {
+    guard locked(mutex_);
+    lost_peer_ = true;
+  }
+  news_.notify_one();
 }
 
 void device_heap::throw_failure() {
@@ -233,6 +263,14 @@ void device_heap::load_now(const device_rows& from, std::byte* to, std::size_t b
   if (all.failed.load()) throw_failure();
 }
 
+template <class Start>
+void device_heap::start_and_wait(Start start) {
+  awaited all;
+  begin(std::make_unique<awaited_piece>(all), start);
+  poll_until([&] { return all.left.load(std::memory_order_acquire) == 0; });
+  if (all.failed.load()) throw_failure();
+}
+
 /// Overlapping bytes go through this process, from the end that is not overwritten before it is read.
 void device_heap::copy_now(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
   if (bytes == 0 || to == from) return;
@@ -248,16 +286,24 @@ void device_heap::copy_now(std::uint64_t to, std::uint64_t from, std::size_t byt
     }
     return;
   }
-  awaited all;
-  std::list<started> fresh(1);
-  fresh.front().after = std::make_unique<awaited_piece>(all);
+  start_and_wait([&] { return memory_->start_within(to, from, bytes); });
+}
+
+void device_heap::copy_from_peer_now(const transport::peer_copy& what) {
+  start_and_wait([&] { return memory_->start_from_peer(what); });
+}
+
+void device_heap::await_started() noexcept {
+  std::uint64_t last = 0;
   {
     guard locked(mutex_);
-    fresh.front().last = memory_->start_within(to, from, bytes);
-    add(locked, fresh);
+    if (started_.empty()) return;
+    last = started_.back().last;
   }
-  poll_until([&] { return all.left.load(std::memory_order_acquire) == 0; });
-  if (all.failed.load()) throw_failure();
+  poll_until([&] {
+    guard locked(mutex_);
+    return started_.empty() || started_.front().last > last;
+  });
 }
 
 }  // namespace ham::detail

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "base/arena_heap.hpp"
 #include "runtime/device_rows.hpp"
 #include "runtime/page_locks.hpp"
+#include "runtime/peer_arenas.hpp"
 #include "transport/device_memory.hpp"
 
 namespace ham::inline v0::detail {
@@ -58,11 +60,35 @@ class device_heap {
   [[nodiscard]] page_locks& locks() noexcept { return locks_; }
   [[nodiscard]] const page_locks& locks() const noexcept { return locks_; }
 
+  /// Begins to copy out of an arena of arenas(), which the caller keeps until it is over. Does not wait. Throws
+  /// std::bad_alloc.
+  void copy_from_peer(const transport::peer_copy& what, std::unique_ptr<device_access> after);
+  [[nodiscard]] peer_arenas& arenas() noexcept { return arenas_; }
+  /// A node is lost. Locks of the engine may be held.
+  void forget_peer(node_t node) noexcept;
+
+  // ---- what only can be done while the resident kernel is absent: pages and arenas
+  [[nodiscard]] bool wants_absence() const noexcept { return locks_.wanted() || arenas_.wanted(); }
+  /// Does it. The resident kernel is absent, and stays so meanwhile; one thread at a time.
+  void use_absence() noexcept {
+    locks_.lock_wanted();
+    arenas_.open_wanted();
+  }
+  /// `then` is called when there is something of it to do; empty: nobody. On return no other one is being called.
+  void on_absence_wanted(const std::function<void()>& then) {
+    locks_.on_wanted(then);
+    arenas_.on_wanted(then);
+  }
+
   /// Any number of bytes, complete on return. Throw ham::call_error if the device fails, std::bad_alloc.
   void store_now(const device_rows& to, const std::byte* from, std::size_t bytes);
   void load_now(const device_rows& from, std::byte* to, std::size_t bytes);
   /// From the device to itself; the two may overlap.
   void copy_now(std::uint64_t to, std::uint64_t from, std::size_t bytes);
+  /// Out of an arena of arenas(), which the caller keeps meanwhile.
+  void copy_from_peer_now(const transport::peer_copy& what);
+  /// Waits until all that has begun so far is over, well or not.
+  void await_started() noexcept;
 
   /// In a child after fork: the thread is not here, and nothing ends any more.
   void detach_after_fork() noexcept;
@@ -89,11 +115,17 @@ class device_heap {
   /// Polls until it is true.
   template <class Done>
   void poll_until(Done done) noexcept;
+  /// Until it has ended. Throws ham::call_error if it has failed.
+  template <class Start>
+  void start_and_wait(Start start);
+  template <class Start>
+  void begin(std::unique_ptr<device_access> after, Start start);
   void throw_failure();
   void run() noexcept;
 
   const std::unique_ptr<transport::device_memory> memory_;
   page_locks locks_;
+  peer_arenas arenas_;
   base::arena_heap allocations_;
   const std::span<std::byte> staging_;
   const std::size_t piece_bytes_;
@@ -102,6 +134,7 @@ class device_heap {
   std::condition_variable news_;
   std::list<started> started_;  // in the order of their copies
   std::vector<std::size_t> free_slots_;
+  bool lost_peer_ = false;  // who waits for the absence of the kernel has to be woken
   bool stop_ = false;
   std::thread thread_;
 };

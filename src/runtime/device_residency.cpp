@@ -54,16 +54,16 @@ bool device_calls::is_quiet() noexcept {
          wire::find_message(driver_->messages(), messages_, base::never_ns) == nullptr;
 }
 
-bool device_calls::wants_pages() const noexcept {
+bool device_calls::wants_absence() const noexcept {
   const device_heap* const memory = at_.memory.device();
-  return memory != nullptr && memory->locks().wanted();
+  return memory != nullptr && memory->wants_absence();
 }
 
 /// While the kernel is absent, which it is until this thread launches it. Calls arrive meanwhile.
-void device_calls::lock_pages(std::unique_lock<std::mutex>& lock) {
-  if (!wants_pages()) return;
+void device_calls::use_absence(std::unique_lock<std::mutex>& lock) {
+  if (!wants_absence()) return;
   lock.unlock();
-  at_.memory.device()->locks().lock_wanted();
+  at_.memory.device()->use_absence();
   lock.lock();
 }
 
@@ -73,17 +73,17 @@ void device_calls::follow_residency(std::unique_lock<std::mutex>& lock) {
     case residency::failed: end_process(lock, driver_->failure());
     case residency::absent:
       at_.counters.note_device(device_state::idle);
-      lock_pages(lock);
+      use_absence(lock);
       if (in_queues_ != 0 || !waiting_.empty())
         launch_or_end(lock);
       else if (is_quiet())
-        work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty() || wants_pages(); });
+        work_.wait(lock, [this] { return stop_ || in_queues_ != 0 || !waiting_.empty() || wants_absence(); });
       return;
     case residency::resident: break;
   }
   if (leaving_ || std::ranges::any_of(queues_, &queue::full)) return;
   const bool unknown = !waiting_.empty() && waiting_.front()->function().number() >= uploaded_;
-  const bool idle = !has_calls && (wants_pages() || base::now_ns() - busy_ns_ > limits_.linger_ns);
+  const bool idle = !has_calls && (wants_absence() || base::now_ns() - busy_ns_ > limits_.linger_ns);
   if (unknown || idle || stop_) ask_to_leave();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "runtime/device_heap.hpp"
 #include "runtime/engine.hpp"
 
 namespace ham::inline v0::detail {
@@ -135,6 +136,7 @@ void engine::after_loss(node_t node, const std::string& why, peer_end how) noexc
   if (!leaving_.load() && reports.wanted()) reports.add(offload::event_kind::lost, node, why, how == peer_end::left);
   if (node == ends_with_.load(std::memory_order_acquire)) end();
   if (owner != nullptr && !leaving_.load()) owner->on_lost(node, why);
+  if (device_heap* const device = memory.device(); device != nullptr) device->forget_peer(node);
   forwarder_.lose(node, why);
   graphs.lose(node, why);
   try {

@@ -76,6 +76,9 @@ class on_a_gpu : public testing::Test {
   std::optional<runtime> up;
 };
 
+/// By the node that executes this.
+std::uint64_t bytes_sent_to(node_t node) { return offload::stats_with(node).bytes_sent; }
+
 std::vector<double> counted(std::size_t n) {
   std::vector<double> result(n);
   std::iota(result.begin(), result.end(), 1.0);
@@ -216,6 +219,26 @@ TEST_F(on_a_gpu, many_calls_are_under_way_at_once) {
     ASSERT_EQ(got.first, i + 1);
     ASSERT_EQ(got.second, i);
   }
+}
+
+/// The resident kernels of two processes share the GPU.
+TEST_F(on_a_gpu, memory_is_copied_between_two_nodes_without_sending_it) {
+  up.reset();
+  const runtime both(nodes(nodes_here().starts_with("cuda-emulated") ? "cuda-emulated:2" : "cuda:2/arena=256@0"));
+  constexpr std::size_t n = 4'000'000;
+  const std::vector<double> sent = counted(n);
+  const offload::buffer<double> first(1, n);
+  const offload::buffer<double> second(2, n);
+  offload::put(sent.data(), first.ptr(), n).get();
+  const auto sent_between = [] { return offload::sync(1, fn<&bytes_sent_to>, 2); };
+  EXPECT_TRUE(eventually([&] {
+    const std::uint64_t before = sent_between();
+    offload::copy(first.ptr(), second.ptr(), n).get();
+    return sent_between() - before < 20'000;
+  }));
+  std::vector<double> got(n);
+  offload::get(second.ptr(), got.data(), n).get();
+  EXPECT_TRUE(got == sent);
 }
 
 /// The last one: the device is gone then.

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstring>
 #include <future>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -174,6 +176,67 @@ TEST_F(device_heap_steps, says_that_the_device_has_failed) {
   }
   EXPECT_THROW(heap->store_now({at}, sent.data(), 10), call_error);
   EXPECT_THROW(heap->copy_now(at + 100, at, 10), call_error);
+}
+
+TEST_F(device_heap_steps, copies_out_of_the_arena_of_another_device) {
+  memory->allow_all();
+  test::stepped_memory other(1000);
+  const auto sent = counted_bytes(1000);
+  std::memcpy(reinterpret_cast<void*>(other.arena().address + 64), sent.data(), sent.size());
+  ASSERT_EQ(heap->arenas().ask(5, other.export_arena()), peer_arenas::state::wanted);
+  EXPECT_TRUE(heap->wants_absence());
+  heap->use_absence();
+  EXPECT_FALSE(heap->wants_absence());
+  const auto peer = heap->arenas().find(5);
+  ASSERT_NE(peer, nullptr);
+  heap->copy_from_peer_now({peer->address() + 64, at, 1000});
+  std::vector<std::byte> got(1000);
+  heap->load_now({at}, got.data(), got.size());
+  EXPECT_EQ(got, sent);
+  noted_access::note copied;
+  heap->copy_from_peer({peer->address() + 64, at + 1000, 10, 10, 100, 20}, std::make_unique<noted_access>(copied));
+  await_that([&] { return copied.gone == 1; });
+  EXPECT_EQ(copied.failure, "");
+  heap->load_now({at + 1000, 10, 20}, got.data(), 100);
+  for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(got[i], sent[i / 10 * 100 + i % 10]) << i;
+  memory->fail();
+  EXPECT_THROW(heap->copy_from_peer_now({peer->address(), at, 10}), call_error);
+}
+
+TEST_F(device_heap_steps, wakes_who_waits_for_the_kernel_when_a_node_is_lost) {
+  std::atomic<int> woken{0};
+  test::stepped_memory other(1000);
+  ASSERT_EQ(heap->arenas().ask(5, other.export_arena()), peer_arenas::state::wanted);
+  heap->use_absence();
+  EXPECT_EQ(memory->open(), 1U);
+  heap->on_absence_wanted([&woken] { ++woken; });
+  heap->forget_peer(6);
+  heap->forget_peer(5);
+  await_that([&] { return woken == 1; });
+  EXPECT_TRUE(heap->wants_absence());
+  heap->use_absence();
+  EXPECT_EQ(memory->open(), 0U);
+  heap->on_absence_wanted({});
+}
+
+TEST_F(device_heap_steps, waits_for_what_has_begun_and_not_for_more) {
+  heap->await_started();
+  noted_access::note first;
+  noted_access::note second;
+  heap->store({at}, counted_bytes(10), std::make_unique<noted_access>(first));
+  std::atomic<bool> over{false};
+  std::thread waits([&] {
+    heap->await_started();
+    over = true;
+  });
+  base::sleep_ns(5'000'000);
+  EXPECT_FALSE(over.load());
+  heap->store({at}, counted_bytes(10), std::make_unique<noted_access>(second));
+  memory->allow(1);
+  waits.join();
+  EXPECT_EQ(second.ended, 0);
+  memory->allow_all();
+  await_that([&] { return second.gone == 1; });
 }
 
 TEST_F(device_heap_steps, ends_with_accesses_under_way) {

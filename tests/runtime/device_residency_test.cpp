@@ -54,7 +54,8 @@ class device_residency : public testing::Test {
     engine& node =
         *reinterpret_cast<engine*>(offload::sync(1, [] { return reinterpret_cast<std::uintptr_t>(&current()); }));
     node.memory.use_device(std::make_shared<device_heap>(std::move(made)));
-    locks = &node.memory.device()->locks();
+    memory_of_node = node.memory.device();
+    locks = &memory_of_node->locks();
     calls = std::make_unique<device_calls>(node, owner);
   }
 
@@ -62,6 +63,7 @@ class device_residency : public testing::Test {
   residency_owner owner;
   std::vector<std::byte> pages = std::vector<std::byte>(1000);
   test::stepped_memory* memory;
+  device_heap* memory_of_node;
   page_locks* locks;
   std::unique_ptr<device_calls> calls;
 };
@@ -84,6 +86,23 @@ TEST_F(device_residency, pages_wait_for_the_end_of_a_function_and_not_for_more) 
   EXPECT_TRUE(test::eventually([&] { return locks->has(pages); })) << "the kernel leaves, though its linger is long";
   EXPECT_EQ(offload::sync(1, fn<&waits_for_word>, std::uint64_t{reinterpret_cast<std::uintptr_t>(&word)}), 7)
       << "and comes again";
+}
+
+TEST_F(device_residency, arenas_of_other_devices_wait_for_the_end_of_a_function_too) {
+  const test::stepped_memory other(1000);
+  peer_arenas& arenas = memory_of_node->arenas();
+  std::uint64_t word = 0;
+  __atomic_store_n(&begun, 0, __ATOMIC_RELEASE);
+  auto call = offload::async(1, fn<&waits_for_word>, std::uint64_t{reinterpret_cast<std::uintptr_t>(&word)});
+  ASSERT_TRUE(test::eventually([&] { return __atomic_load_n(&begun, __ATOMIC_ACQUIRE) != 0; }));
+  EXPECT_EQ(arenas.ask(5, other.export_arena()), peer_arenas::state::wanted);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(memory->asked_to_open(), 0U) << "the kernel is there";
+  __atomic_store_n(&word, 1, __ATOMIC_RELEASE);
+  EXPECT_EQ(call.get(), 7);
+  EXPECT_TRUE(test::eventually([&] { return memory->open() == 1; }));
+  memory_of_node->forget_peer(5);
+  EXPECT_TRUE(test::eventually([&] { return memory->open() == 0; })) << "the thread is woken";
 }
 
 }  // namespace

@@ -100,5 +100,40 @@ TEST(emulated_memory, does_not_touch_the_bytes_before_their_time) {
   EXPECT_EQ(memory.finished(), 0U) << "what comes behind it waits, too";
 }
 
+TEST(emulated_memory, is_copied_by_another_device_that_has_opened_it) {
+  emulated_memory first(small());
+  emulated_memory second(small());
+  auto sent = counted(1000);
+  first.start({direction::to_device, first.arena().address + 100, sent.data(), 1000});
+  EXPECT_EQ(first.finished(), 1U);
+  const auto peer = second.open_peer(first.export_arena());
+  ASSERT_NE(peer, nullptr);
+  ASSERT_EQ(peer->bytes(), first.arena().bytes);
+  const std::uint64_t to = second.arena().address;
+  EXPECT_EQ(second.start_from_peer({peer->address() + 100, to, 1000}), 1U);
+  std::vector<std::byte> got(1000);
+  second.start({direction::to_host, to, got.data(), 1000});
+  EXPECT_EQ(second.finished(), 2U);
+  EXPECT_EQ(got, sent);
+  second.start_fill(to, std::byte{99}, 40);
+  second.start_from_peer({peer->address() + 100, to, 3, 4, 100, 10});
+  std::vector<std::byte> rows(40);
+  second.start({direction::to_host, to, rows.data(), 40});
+  EXPECT_EQ(second.finished(), 5U);
+  for (std::size_t i = 0; i < 40; ++i)
+    EXPECT_EQ(rows[i], i % 10 < 3 ? sent[i / 10 * 100 + i % 10] : std::byte{99}) << i;
+}
+
+TEST(emulated_memory, takes_the_time_of_its_link_once_for_a_copy_of_another_device) {
+  constexpr std::int64_t write_ns = 1'000'000;
+  emulated_memory first(small());
+  emulated_memory second(small(0, write_ns, 100));
+  const auto peer = second.open_peer(first.export_arena());
+  ASSERT_NE(peer, nullptr);
+  const std::int64_t begin = base::now_ns();
+  await(second, second.start_from_peer({peer->address(), second.arena().address, 100'000}));
+  EXPECT_GE(base::now_ns() - begin, write_ns + 1'000'000);
+}
+
 }  // namespace
 }  // namespace ham::transport::cuda

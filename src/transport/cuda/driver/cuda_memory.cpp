@@ -1,9 +1,12 @@
 // Copies on a stream of their own, beside the resident kernel. No device has run it.
 #include "transport/cuda/driver/cuda_memory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
 #include <string>
+#include <utility>
 
 #include "transport/cuda/driver/cuda_check.hpp"
 
@@ -13,7 +16,44 @@ namespace {
 constexpr std::size_t staging_bytes = std::size_t{8} << 20;
 constexpr std::size_t arena_granularity = std::size_t{2} << 20;
 
+constexpr std::uint32_t cuda_kind = 0x63756461;  // "cuda"
+
+struct cuda_handle {
+  std::uint32_t kind;
+  std::uint32_t unused;
+  std::uint64_t bytes;
+  cudaIpcMemHandle_t memory;
+};
+
 void* address_in(std::uint64_t device) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(device)); }
+
+/// What CUDA knows of the allocation at an address, not what another process says of it: so many bytes, or 0.
+std::uint64_t bytes_mapped_at(std::uint64_t device) noexcept {
+  using get_range = int (*)(unsigned long long* begin, std::size_t* bytes, unsigned long long inside);  // of cuda.h
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult status{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t result =
+      cudaGetDriverEntryPointByVersion("cuMemGetAddressRange", &found, 12000, cudaEnableDefault, &status);
+#else
+  const cudaError_t result = cudaGetDriverEntryPoint("cuMemGetAddressRange", &found, cudaEnableDefault, &status);
+#endif
+  if (result != cudaSuccess || status != cudaDriverEntryPointSuccess || found == nullptr) return 0;
+  unsigned long long begin = 0;
+  std::size_t bytes = 0;
+  const bool known = reinterpret_cast<get_range>(found)(&begin, &bytes, device) == 0;
+  return known && begin == device ? bytes : 0;
+}
+
+/// Its end gives the mapping back, which may wait for kernels.
+class cuda_peer_arena final : public peer_arena {
+ public:
+  using peer_arena::peer_arena;
+  ~cuda_peer_arena() override {
+    if (cudaSetDevice(own_gpu) != cudaSuccess || cudaIpcCloseMemHandle(address_in(address())) != cudaSuccess)
+      static_cast<void>(cudaGetLastError());
+  }
+};
 
 class cuda_memory final : public device_memory {
  public:
@@ -29,6 +69,11 @@ class cuda_memory final : public device_memory {
     check(cudaMalloc(&arena, bytes_),
           (std::to_string(bytes_ >> 20) + " MiB of the GPU's memory (arena in HAM_NODES)").c_str());
     arena_ = reinterpret_cast<std::uintptr_t>(arena);
+    cuda_handle handle{cuda_kind, 0, bytes_, {}};
+    if (cudaIpcGetMemHandle(&handle.memory, arena) == cudaSuccess)
+      exported_ = arena_handle::of(handle);
+    else
+      static_cast<void>(cudaGetLastError());  // a system without it: bytes go through the processes
   }
   /// The process owns the device and ends with it: to free its memory would wait for the resident kernel.
   ~cuda_memory() override = default;
@@ -41,6 +86,24 @@ class cuda_memory final : public device_memory {
                         cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterPortable) == cudaSuccess;
     if (!locked) static_cast<void>(cudaGetLastError());  // the next call is not to be blamed for it
     return locked;
+  }
+
+  [[nodiscard]] arena_handle export_arena() const noexcept override { return exported_; }
+  /// Also of a GPU that this process does not see.
+  [[nodiscard]] std::unique_ptr<peer_arena> open_peer(const arena_handle& of) noexcept override {
+    cuda_handle named;
+    if (!of.read(named) || named.kind != cuda_kind) return nullptr;
+    void* got = nullptr;
+    if (cudaSetDevice(own_gpu) != cudaSuccess ||
+        cudaIpcOpenMemHandle(&got, named.memory, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return nullptr;
+    }
+    const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(got));
+    const std::uint64_t mapped = bytes_mapped_at(address);
+    std::unique_ptr<peer_arena> result(new (std::nothrow) cuda_peer_arena(address, std::min(named.bytes, mapped)));
+    if (result == nullptr) static_cast<void>(cudaIpcCloseMemHandle(got));
+    return result != nullptr && result->bytes() != 0 ? std::move(result) : nullptr;
   }
 
   std::uint64_t start(const device_copy& what) noexcept override {
@@ -58,6 +121,15 @@ class cuda_memory final : public device_memory {
   std::uint64_t start_within(std::uint64_t to, std::uint64_t from, std::size_t bytes) noexcept override {
     use_device();
     return begun(cudaMemcpyAsync(address_in(to), address_in(from), bytes, cudaMemcpyDeviceToDevice, stream_));
+  }
+  /// CUDA knows by the addresses on which GPUs they lie.
+  std::uint64_t start_from_peer(const peer_copy& what) noexcept override {
+    void* const to = address_in(what.to);
+    const void* const from = address_in(what.from);
+    use_device();
+    if (what.rows == 1) return begun(cudaMemcpyAsync(to, from, what.row_bytes, cudaMemcpyDefault, stream_));
+    return begun(cudaMemcpy2DAsync(to, what.to_pitch, from, what.from_pitch, what.row_bytes, what.rows,
+                                   cudaMemcpyDefault, stream_));
   }
   std::uint64_t start_fill(std::uint64_t to, std::byte value, std::size_t bytes) noexcept override {
     use_device();
@@ -110,6 +182,7 @@ class cuda_memory final : public device_memory {
   std::byte* staging_ = nullptr;
   std::uint64_t arena_ = 0;
   std::size_t bytes_ = 0;
+  arena_handle exported_;
   std::uint64_t started_ = 0;
   std::uint64_t marked_ = 0;  // the first of them that have an event
   std::uint64_t finished_ = 0;
