@@ -34,6 +34,29 @@ struct thread_state {
 
 extern constinit thread_local thread_state this_thread;
 
+/// While it lives, the calling thread executes neither calls nor continuations, which might wait for what it is about
+/// to do. Whoever ends one wakes those that wait, if continuations are due.
+class receiving_thread {
+ public:
+  explicit receiving_thread(bool only = true) noexcept
+      : only_receives_(std::exchange(this_thread.only_receives, only)),
+        leaves_continuations_(std::exchange(this_thread.leaves_continuations, only)) {}
+  receiving_thread(const receiving_thread&) = delete;
+  receiving_thread& operator=(const receiving_thread&) = delete;
+  ~receiving_thread() { end(); }
+
+  void end() noexcept {
+    if (std::exchange(ended_, true)) return;
+    this_thread.only_receives = only_receives_;
+    this_thread.leaves_continuations = leaves_continuations_;
+  }
+
+ private:
+  const bool only_receives_;
+  const bool leaves_continuations_;
+  bool ended_ = false;
+};
+
 /// While it lives, the calling thread executes a call that can be stopped; nullptr: one that cannot.
 class stop_scope {
  public:

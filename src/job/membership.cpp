@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/own_program.hpp"
 #include "compose/transports.hpp"
+#include "job/sole_change.hpp"
 #include "runtime/options.hpp"
 #include "transport/common/joining.hpp"
 
@@ -26,23 +26,6 @@ std::int64_t joining_ns(const target_group& group) {
 
 config_error no_start(node_t number, const node_failure& failure) {
   return config_error("no start of target " + std::to_string(number) + " (" + failure.what() + ")");
-}
-
-deadline_exceeded too_late(const std::string& what) {
-  return deadline_exceeded("no node was added before the deadline (" + what + "); allow more time",
-                           call_outcome::not_run);
-}
-
-/// One addition at a time.
-std::unique_lock<std::mutex> lock_until(std::mutex& mutex, std::int64_t deadline_ns) {
-  if (deadline_ns == base::never_ns) return std::unique_lock(mutex);
-  std::unique_lock guard(mutex, std::try_to_lock);
-  while (!guard.owns_lock() && base::now_ns() < deadline_ns) {
-    base::sleep_ns(1'000'000);
-    static_cast<void>(guard.try_lock());
-  }
-  if (!guard.owns_lock()) throw too_late("others are being added");
-  return guard;
 }
 
 }  // namespace
@@ -89,7 +72,8 @@ void membership::await(node_t number, const target_group& group, std::int64_t de
   const std::int64_t joins_by_ns = limit == 0 ? base::never_ns : base::now_ns() + limit + joining_ns(group);
   try {
     if (!host_.await_ready(number, std::min(joins_by_ns, deadline_ns))) {
-      if (base::now_ns() >= deadline_ns) throw too_late("target " + std::to_string(number) + " did not join");
+      if (base::now_ns() >= deadline_ns)
+        throw sole_change::too_late("target " + std::to_string(number) + " did not join");
       host_.part_with(number, transport::no_greeting(limit));
       host_.await_ready(number);
     }
@@ -119,7 +103,7 @@ node_t membership::free_numbers(std::size_t count, std::int64_t deadline_ns) {
     if (base::now_ns() >= until) break;
     base::sleep_ns(20'000'000);
   }
-  if (base::now_ns() >= deadline_ns) throw too_late("numbers of nodes that have gone are not free yet");
+  if (base::now_ns() >= deadline_ns) throw sole_change::too_late("numbers of nodes that have gone are not free yet");
   throw config_error("cannot add " + std::to_string(count) + " nodes (a job has at most " +
                      std::to_string(peer_table::most) + " at a time); remove others first, or add fewer at once");
 }
@@ -146,7 +130,7 @@ void membership::expect(const fresh_targets& planned) {
 }
 
 node_t membership::start(const std::vector<target_group>& groups, std::int64_t deadline_ns, node_t stands_for) {
-  std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
+  sole_change change(host_, one_at_a_time_, deadline_ns);
   const std::size_t count = plan_targets(groups, 0, 1).size();
   const node_t first = count == 0 ? static_cast<node_t>(host_.peers.size()) : free_numbers(count, deadline_ns);
   const fresh_targets planned = plan_targets(groups, first, 1);
@@ -156,14 +140,14 @@ node_t membership::start(const std::vector<target_group>& groups, std::int64_t d
   invited_.prepare(planned);
   expect(planned);
   start_planned(planned, deadline_ns);
-  guard.unlock();
+  change.end();
   trace(first, count);
   return first;
 }
 
 void membership::start(const fresh_targets& expected) {
   {
-    std::lock_guard guard(one_at_a_time_);
+    const sole_change change(host_, one_at_a_time_);
     warn_of_own_outputs(expected);
     invited_.prepare(expected);
     start_planned(expected, base::never_ns);
@@ -258,14 +242,14 @@ node_t membership::add_groups(std::vector<target_group> groups, const std::vecto
 
 node_t membership::spawn_ranks(const target_group& group, const std::vector<std::string>& command,
                                std::int64_t deadline_ns) {
-  std::unique_lock guard = lock_until(one_at_a_time_, deadline_ns);
+  sole_change change(host_, one_at_a_time_, deadline_ns);
   const node_t first = free_numbers(group.count, deadline_ns);
   std::vector<std::string> words = command;
   if (words.front() == base::own_program_link)
     words.front() = std::filesystem::read_symlink(words.front());  // not the launcher's own
   admit(*group.by->as_launched()->spawn(std::move(words), group.count, first));
   directory_.announce_to_all();
-  guard.unlock();
+  change.end();
   trace(first, group.count);
   return first;
 }
@@ -290,7 +274,7 @@ void membership::remove(node_t node, std::chrono::milliseconds timeout) {
 }
 
 void membership::end_target(node_t process, const std::string& why, std::chrono::milliseconds timeout) {
-  std::lock_guard guard(one_at_a_time_);
+  const sole_change change(host_, one_at_a_time_);
   host_.part_with(process, why, peer_end::left);
   end_process(process, timeout);
   forget(process);

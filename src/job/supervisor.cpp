@@ -111,6 +111,7 @@ void supervisor::stop() noexcept {
     workers.swap(left_over_);
   }
   for (std::thread& one : workers) one.join();
+  if (executing_.joinable()) executing_.join();
 }
 
 void supervisor::on_report() noexcept {

@@ -1,6 +1,7 @@
 // Starts nodes again that have died: on threads of its own, with limits.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -37,8 +38,9 @@ class process_starter {
 
 /// On the host. One thread watches, also for reports of transports, which else wait for a thread of the program, and
 /// each restart has a thread: what one rebuilds may need another node that is being restarted as well. These threads
-/// receive, but execute no calls and run no continuations, which might wait for them. All members may be called from
-/// any thread, which holds no lock, unless said otherwise.
+/// receive, but execute no calls and run no continuations, which might wait for them, or would take a process that is
+/// still prepared for one that may be called: while on_respawn runs, another thread does that. All members may be
+/// called from any thread, which holds no lock, unless said otherwise.
 class supervisor final : private report_listener {
  public:
   /// Both outlive this.
@@ -92,6 +94,8 @@ class supervisor final : private report_listener {
   [[nodiscard]] std::string publish(node_t number, node_t process);
   void note_end(node_t number, const std::string& why);
   void give_up(node_t number, const std::string& why);
+  class preparation;
+  void execute_for_preparations();
   [[nodiscard]] std::shared_ptr<const offload::supervision> settings_of(node_t number) const;
 
   engine& host_;
@@ -103,6 +107,8 @@ class supervisor final : private report_listener {
   bool reported_ = false;               ///< something has to be handled
   std::vector<std::thread> left_over_;  ///< workers of nodes that were released
   std::thread thread_;
+  std::atomic<unsigned> preparing_{0};  ///< on_respawns that run; changes under the lock
+  std::thread executing_;               ///< from the first one on
 };
 
 }  // namespace ham::detail

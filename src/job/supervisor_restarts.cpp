@@ -30,25 +30,43 @@ std::string text_of_end(node_t number, const std::string& why, const std::deque<
   return text;
 }
 
-/// Continuations and calls may wait for a node that this thread is to start.
-class receiving_thread {
+}  // namespace
+
+/// While it lives, there is a thread that executes calls and continuations. Throws std::system_error.
+class supervisor::preparation {
  public:
-  explicit receiving_thread(bool only = true) noexcept
-      : only_receives_(std::exchange(this_thread.only_receives, only)),
-        leaves_continuations_(std::exchange(this_thread.leaves_continuations, only)) {}
-  ~receiving_thread() {
-    this_thread.only_receives = only_receives_;
-    this_thread.leaves_continuations = leaves_continuations_;
+  explicit preparation(supervisor& of) : of_(of) {
+    const std::lock_guard guard(of_.mutex_);
+    if (!of_.executing_.joinable())
+      of_.executing_ = base::start_thread([at = &of_] { at->execute_for_preparations(); });
+    of_.preparing_.fetch_add(1);
+    of_.news_.notify_all();
   }
-  receiving_thread(const receiving_thread&) = delete;
-  receiving_thread& operator=(const receiving_thread&) = delete;
+  preparation(const preparation&) = delete;
+  preparation& operator=(const preparation&) = delete;
+  ~preparation() {
+    {
+      const std::lock_guard guard(of_.mutex_);
+      of_.preparing_.fetch_sub(1);
+      of_.news_.notify_all();
+    }
+    of_.host_.waits.wake();
+  }
 
  private:
-  bool only_receives_;
-  bool leaves_continuations_;
+  supervisor& of_;
 };
 
-}  // namespace
+void supervisor::execute_for_preparations() {
+  const engine_scope scope(&host_);
+  for (std::unique_lock guard(mutex_);;) {
+    news_.wait(guard, [&] { return ending_ || preparing_.load() != 0; });
+    if (preparing_.load() == 0) return;
+    guard.unlock();
+    host_.progress_while(preparing_);
+    guard.lock();
+  }
+}
 
 /// Whoever has the receiving lock may have looked at reports before, and leave this one.
 void supervisor::notice() {
@@ -173,7 +191,7 @@ bool supervisor::attempt(node_t number) {
       return true;
     }
     if (how->on_respawn) {
-      const receiving_thread user_code(false);
+      const preparation others_go_on(*this);
       const replacements::rebuilding scope(host_.numbers, number, process);
       how->on_respawn(*fresh);
     }

@@ -164,6 +164,10 @@ class engine final : public called_node,
   void progress_until(std::int64_t until_ns) {
     wait_until([until_ns] { return base::now_ns() >= until_ns; }, until_ns);
   }
+  /// The same until there is none of them; who takes the last one wakes this.
+  void progress_while(const std::atomic<unsigned>& any) {
+    wait_until([&any] { return any.load() == 0; }, base::never_ns);
+  }
   /// Makes progress until the call has settled or the time has come. True if it has settled.
   bool wait(call_slot& slot, std::int64_t until_ns);
 

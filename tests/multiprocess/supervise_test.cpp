@@ -15,6 +15,7 @@ using offload::event_kind;
 namespace {
 
 int echo(int value) { return value; }
+void sleep_ms(int time) { std::this_thread::sleep_for(std::chrono::milliseconds(time)); }
 pid_t my_pid() { return ::getpid(); }
 void crash() { ::raise(SIGKILL); }
 void leave(int status) { std::exit(status); }
@@ -70,6 +71,24 @@ TEST(supervise, a_node_that_dies_is_called_under_the_same_number) {
   EXPECT_EQ(offload::sync(2, fn<&echo>, 3), 3);
   EXPECT_EQ(offload::number_of(offload::process_of(1)), 1);
   EXPECT_NE(offload::process_of(1), 1);
+}
+
+TEST(supervise, a_continuation_waits_for_a_start_while_nodes_are_added) {
+  runtime rt(nodes("shm:2"));
+  offload::supervise(1, {.max_restarts = 100});
+  for (int ms = 0; ms < 16; ms += 2) {  // the addition of a node takes some
+    std::atomic<bool> reached{false};
+    auto chain = offload::async(2, fn<&sleep_ms>, ms).then([&] {
+      kill_node(1);
+      static_cast<void>(pid_through(1));
+      reached = true;
+    });
+    const node_t added = offload::add_node("shm:1");
+    chain.get();
+    EXPECT_TRUE(reached);
+    EXPECT_EQ(offload::sync(added, fn<&echo>, ms), ms);
+    offload::remove_node(added);
+  }
 }
 
 TEST(supervise, all_ways_to_call_reach_it) {
@@ -164,6 +183,26 @@ TEST(supervise, state_is_rebuilt_before_calls_arrive) {
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].node, 1);
   EXPECT_NE(seen[0].reason.find("signal 9"), std::string::npos) << seen[0].reason;
+}
+
+TEST(supervise, a_continuation_does_not_reach_a_process_that_is_prepared) {
+  runtime rt(nodes("shm:2"));
+  std::atomic<bool> rebuilt{false};
+  offload::supervision how;
+  how.on_respawn = [&](const offload::respawned& fresh) {
+    offload::sync(fresh.node, fn<&sleep_ms>, 100);  // the thread that waits receives what others wait for
+    offload::sync(fresh.node, fn<&set_state>, std::string("prepared"));
+    rebuilt = true;
+  };
+  offload::supervise(1, how);
+  const pid_t before = offload::sync(1, fn<&my_pid>);
+  auto state = offload::async(2, fn<&sleep_ms>, 50).then([] {
+    static_cast<void>(pid_through(1));
+    return offload::sync(1, fn<&get_state>);
+  });
+  ::kill(before, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return rebuilt.load(); }));  // this thread executes nothing
+  EXPECT_EQ(state.get(), "prepared");
 }
 
 TEST(supervise, a_process_is_started_while_the_host_computes) {

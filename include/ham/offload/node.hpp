@@ -99,8 +99,8 @@ node_t spawn(const std::string& group, const std::string& program, std::int64_t 
 }  // namespace detail
 
 /// Adds targets to the running job, written as in HAM_NODES: "shm:2", "exec:./app.aarch64", "tcp://10.0.0.7:7000".
-/// Waits until they can be called; gives the number of the first one, the others follow it. Other nodes learn of them
-/// before the next call from the host. On the host only; any thread. Throws ham::config_error with the reason.
+/// Waits until they can be called, executing nothing; gives the number of the first one, the others follow it. Other
+/// nodes learn of them before the next call from the host. On the host only; any thread. Throws ham::config_error.
 node_t add_node(const std::string& group);
 /// The same until `limit` has passed: then the targets of the group are ended, and it throws ham::deadline_exceeded
 /// with the outcome not_run. HAM_START_TIMEOUT and HAM_TCP_TIMEOUT hold besides. MPI_Comm_spawn itself is not bounded:
