@@ -26,6 +26,14 @@ class retried_call final : ham::detail::continuation {
     if (at.numbers.any() && at.numbers.of(task->to_.node).prepared) task->left_ = 0;  // what waited for it would end it
     try {
       task->send(at);
+    } catch (const node_failure&) {  // its process has died meanwhile
+      if (task->left_ == 0 || !task->has_process(at)) {
+        at.calls.cancel(target);
+        throw;
+      }
+      task->loss_ = std::current_exception();
+      task.release()->send_again();
+      return &target;
     } catch (...) {
       at.calls.cancel(target);
       throw;
@@ -66,7 +74,6 @@ class retried_call final : ham::detail::continuation {
       fail(loss_);
       return;
     }
-    --left_;
     send_again();
   }
 
@@ -97,20 +104,36 @@ class retried_call final : ham::detail::continuation {
 
   void send_again() noexcept {
     engine* const at = target_->owner;
-    try {
-      run = &on_decided;
-      if (at != nullptr && at->numbers.run_when_decided(to_.node, this)) return;
-      run = &on_settled;
-      if (at == nullptr) std::rethrow_exception(loss_);
-      send(*at);
-    } catch (const node_failure&) {
-      fail(loss_);  // there is no other process
-      return;
-    } catch (...) {
-      fail(std::current_exception());
-      return;
+    for (;;) {
+      try {
+        run = &on_decided;
+        if (at != nullptr && at->numbers.run_when_decided(to_.node, this)) return;
+        run = &on_settled;
+        if (at == nullptr) std::rethrow_exception(loss_);
+        --left_;
+        send(*at);
+        break;
+      } catch (const node_failure&) {  // there is no other process, or that has died as well
+        if (at == nullptr || at->is_ending() || left_ == 0 || !has_process(*at)) {
+          fail(loss_);
+          return;
+        }
+      } catch (...) {
+        fail(std::current_exception());
+        return;
+      }
     }
     attach(*call_, this);
+  }
+
+  /// Or will have one. Not known: false.
+  [[nodiscard]] bool has_process(const engine& at) const noexcept {
+    try {
+      const auto now = at.numbers.of(to_.node);
+      return now.supervised && now.now != ham::detail::replacements::phase::given_up;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
   }
 
   void fail(std::exception_ptr why) noexcept {

@@ -42,17 +42,13 @@ constexpr std::size_t max_brought = std::size_t{64} << 10;
 
 /// A slot of a put to `node` that has failed with the exception that is being handled.
 call_slot* failed_put(engine& at, node_t node) {
-  call_slot* const slot = make_slot_behind(at, operation::put, node);
+  call_slot* const slot = make_transfer_slot(at, operation::put, node);
   fulfil<void>(*slot, [] { throw; });
   return slot;
 }
 
-}  // namespace
-
-call_slot* make_slot_behind(engine& at, operation verb, node_t node) { return make_transfer_slot(at, verb, node); }
-
-bytes_go put_before_call(engine& at, const destination& to, const element& of, brought_bytes& data,
-                         call_slot*& failed) {
+/// As put_before_call.
+bytes_go put_now(engine& at, const destination& to, const element& of, brought_bytes& data, call_slot*& failed) {
   using background_access = transport::remote_memory::background_access;
   try {
     const raw_buffer there{data.address, data.tag};
@@ -89,6 +85,21 @@ bytes_go put_before_call(engine& at, const destination& to, const element& of, b
     failed = failed_put(at, to.node);
   }
   return bytes_go::nowhere;
+}
+
+}  // namespace
+
+call_slot* make_slot_behind(engine& at, operation verb, destination& to) {
+  call_slot* const slot = make_transfer_slot(at, verb, to.node);
+  to.runtime = at.serial;
+  to.node = at.exactly(to.node);
+  return slot;
+}
+
+bytes_go put_before_call(engine& at, destination& to, const element& of, brought_bytes& data, call_slot*& failed) {
+  const bytes_go how = put_now(at, to, of, data, failed);
+  if (how == bytes_go::ahead || how == bytes_go::in_message) to.node = at.exactly(to.node);
+  return how;
 }
 
 }  // namespace offload::detail

@@ -42,6 +42,7 @@ void actor::take(step kind, int number, random_source random) {
     case step::group: group(random); break;
     case step::graph: graph(random); break;
     case step::device: device(random); break;
+    case step::supervise: supervise(random); break;
     case step::restart: break;  // the job decides
     case step::add_node:
     case step::remove_node: member(kind, random); break;
@@ -58,7 +59,12 @@ void actor::member(step kind, random_source& random) {
   if (number_ % max_threads != 0 || over_ == medium::loopback || !random.once_in(3)) return;
   if (kind == step::add_node) {
     faults_.any_added = true;
-    if (nodes_.size() < max_nodes) nodes_.push_back(offload::add_node(std::string(name_of(over_)) + ":1"));
+    if (nodes_.size() == max_nodes) return;
+    try {
+      nodes_.push_back(offload::add_node(std::string(name_of(over_)) + ":1"));
+    } catch (const config_error&) {  // its process may have been taken for that of a restart, which was to die
+      if (!is_supervised(plan_)) throw;
+    }
     return;
   }
   if (nodes_.size() < 3) return;
@@ -66,10 +72,15 @@ void actor::member(step kind, random_source& random) {
   std::erase(nodes_, gone);
   faults_.may_be_lost.insert(gone);
   faults_.any = true;
+  the_oracle->numbers.release(gone);
   offload::remove_node(gone);
 }
 
 void actor::fault(step kind, random_source& random) {
+  if (is_supervised(plan_) && kind != step::kill_host) {
+    fault_of_supervised(kind, random);
+    return;
+  }
   if (number_ % max_threads != 0 || over_ == medium::loopback || !random.once_in(kind == step::stop ? 2 : 8)) return;
   const node_t node = any_target(random);
   switch (kind) {
@@ -95,6 +106,28 @@ void actor::fault(step kind, random_source& random) {
       if (random.once_in(8)) running->kill_after(world_.process_of(0), random.below(2000));
       return;
   }
+}
+
+/// What this node knows of others.
+void actor::ask(random_source& random) {
+  const node_t node = any_node(random);
+  if (offload::num_nodes() < 2) running->fail("the job has fewer than two nodes");
+  if (!offload::alive(node)) {
+    expect_lost(node, "it is not alive");
+    return;
+  }
+  use(node, [&] {
+    const node_t described = offload::get_node_descriptor(node).node();  // that of its process
+    if (described != node && offload::number_of(described) != node)
+      running->fail("a node's descriptor is that of another");
+  });
+  const offload::statistics before = offload::stats();
+  const call_number call = the_oracle->issue(node, stream_to(node));
+  const bool done = attempt(call, false, [&] {
+    the_oracle->settle(call, offload::sync(node, fn<&work>, call, std::int64_t{8}, std::int64_t{0}),
+                       result_of(call, 8));
+  });
+  if (done && offload::stats().calls_sent <= before.calls_sent) running->fail("a call was not counted");
 }
 
 }  // namespace ham::sim

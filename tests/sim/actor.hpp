@@ -52,6 +52,7 @@ class actor : actor_records {
     buffers_.clear();
     objects_.clear();
     contexts_.clear();
+    handles_.clear();
   }
 
  private:
@@ -69,13 +70,15 @@ class actor : actor_records {
     bool has_deadline = false;
     bool asked = false;  ///< to stop
   };
-  /// In a job without devices those that there were before there were any: its steps stay the same.
+  /// In a job without devices and supervision those that there were before there were any: its steps stay the same.
   [[nodiscard]] step any_step() {
-    constexpr unsigned others = steps_there_are - 1;
-    constexpr unsigned times_devices = 6;
+    constexpr auto others = static_cast<unsigned>(step::device);
+    constexpr unsigned times_more = 6;
     const bool with_devices = has_devices(plan_);
-    return static_cast<step>(
-        std::min<std::uint64_t>(random_.below(with_devices ? others + times_devices : others), others));
+    const bool supervises = is_supervised(plan_);
+    const std::uint64_t any = random_.below(with_devices || supervises ? others + times_more : others);
+    if (any < others) return static_cast<step>(any);
+    return with_devices ? step::device : step::supervise;
   }
   [[nodiscard]] node_t any_node(random_source& random) { return nodes_[random.below(nodes_.size())]; }
   [[nodiscard]] node_t any_target(random_source& random) { return nodes_[1 + random.below(nodes_.size() - 1)]; }
@@ -90,14 +93,18 @@ class actor : actor_records {
 
   /// A failure of this node must have been made.
   void expect_lost(node_t node, const char* why) {
-    if (!faults_.may_be_lost.contains(node))
+    if (!faults_.may_be_lost.contains(node) && !the_oracle->numbers.may_be_lost(node))
       running->fail("node " + std::to_string(node) + " is lost without a reason: " + why);
+  }
+  /// The same of the node of this call; of a supervised one, since the call was made.
+  void expect_lost_by(call_number call, const char* why) {
+    const node_t node = the_oracle->target_of(call);
+    if (the_oracle->numbers.knows(node) || !faults_.may_be_lost.contains(node)) the_oracle->expect_lost(call, why);
   }
 
   /// Does what may fail because the call's node is lost. False: it did.
   template <class What>
   bool attempt(call_number call, bool passes_others, What what) {
-    const node_t node = the_oracle->target_of(call);
     try {
       what();
       return true;
@@ -107,8 +114,12 @@ class actor : actor_records {
         the_oracle->fail(call, call_outcome::may_have_run, lost.what());  // of which of the calls is not known
         return false;
       }
-      expect_lost(node, lost.what());
+      expect_lost_by(call, lost.what());
       the_oracle->fail(call, lost.outcome(), lost.what());
+    } catch (const object_error& gone) {
+      const bool is_of_another = passes_others && faults_.any_added;  // a process that was replaced
+      if (!is_of_another && !the_oracle->is_of_doomed(call)) throw;
+      the_oracle->fail(call, is_of_another ? call_outcome::may_have_run : call_outcome::not_run, gone.what());
     } catch (const deadline_exceeded& late) {
       the_oracle->fail(call, late.outcome(), late.what());
       if (!may_be_late_) running->fail(the_oracle->describe(call) + " has no deadline: " + late.what());
@@ -117,7 +128,7 @@ class actor : actor_records {
         the_oracle->fail(call, call_outcome::may_have_run, refused.what());
         return false;
       }
-      expect_lost(node, refused.what());
+      expect_lost_by(call, refused.what());
       the_oracle->fail(call, call_outcome::not_run, refused.what());
     }
     return false;
@@ -244,6 +255,16 @@ class actor : actor_records {
   void device_fault(random_source& random);
   void member(step kind, random_source& random);
   void fault(step kind, random_source& random);
+  void fault_of_supervised(step kind, random_source& random);
+  void note_faults() { faults_.any = faults_.any_added = true; }
+  void supervise(random_source& random);
+  [[nodiscard]] std::optional<node_t> any_supervised(random_source& random) const;
+  void retry(node_t number, random_source& random);
+  void hang(node_t number);
+  void end_next_start(random_source& random);
+  void keep_handles(node_t number);
+  void use_old_handles();
+  void reach(node_t number);
 
   const plan& plan_;
   const int number_;
@@ -264,6 +285,7 @@ class actor : actor_records {
   std::vector<group_call> group_calls_;
   std::vector<known_graph> graphs_;
   std::vector<graph_replay> replays_;
+  std::vector<handles> handles_;
 };
 
 }  // namespace ham::sim

@@ -81,7 +81,8 @@ void actor::ping(random_source& random) {
     the_oracle->settle(last, offload::sync(node, fn<&work>, last, 1, 0), result_of(last, 1));
     answered = true;
   });
-  if (answered) the_oracle->expect_all_ran(stream_to(node));
+  if (answered && !the_oracle->numbers.may_fail(node, 0))
+    the_oracle->expect_all_ran(stream_to(node));  // by one process
 }
 
 void actor::batch(random_source& random) {
@@ -120,7 +121,7 @@ void actor::queue(random_source& random) {
   remote_queue& to = contexts_[at];
   const std::uint64_t count = 1 + random.below(6);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const call_number call = the_oracle->issue(to.queue.node(), to.stream);
+    const call_number call = the_oracle->issue_on(to.queue.node(), to.stream);
     const std::int64_t takes = some_time(random);
     attempt(call, false, [&] {
       pending_.push_back({offload::async(to.queue, fn<&work>, call, std::int64_t{3}, takes), call, result_of(call, 3),
@@ -137,7 +138,7 @@ void actor::queue(random_source& random) {
     the_oracle->expect_all_ran(to.stream);
     the_oracle->expect_all_ran(to.of_device);
   });
-  if (!to.queue.valid() || faults_.may_be_lost.contains(node))
+  if (!to.queue.valid() || faults_.may_be_lost.contains(node) || the_oracle->numbers.may_be_lost(node))
     contexts_.erase(contexts_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
@@ -259,26 +260,6 @@ void actor::stream(random_source& random) {
     pending_.push_back({offload::async(from, fn<&pump>, call, to, calls, bytes), call,
                         static_cast<std::int64_t>(calls.size() * bytes), false, false, true});
   });
-}
-
-/// What this node knows of others.
-void actor::ask(random_source& random) {
-  const node_t node = any_node(random);
-  if (offload::num_nodes() < 2) running->fail("the job has fewer than two nodes");
-  if (!offload::alive(node)) {
-    expect_lost(node, "it is not alive");
-    return;
-  }
-  use(node, [&] {
-    if (offload::get_node_descriptor(node).node() != node) running->fail("a node's descriptor is that of another");
-  });
-  const offload::statistics before = offload::stats();
-  const call_number call = the_oracle->issue(node, stream_to(node));
-  const bool done = attempt(call, false, [&] {
-    the_oracle->settle(call, offload::sync(node, fn<&work>, call, std::int64_t{8}, std::int64_t{0}),
-                       result_of(call, 8));
-  });
-  if (done && offload::stats().calls_sent <= before.calls_sent) running->fail("a call was not counted");
 }
 
 /// On the threads of a pool, which are those of the process: only where no process is killed.

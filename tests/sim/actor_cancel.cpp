@@ -66,7 +66,7 @@ bool actor::start(stoppable_call& one, const std::stop_token& token, random_sour
   const bool in_context = !contexts_.empty() && random.once_in(4);
   remote_queue* const queue = in_context ? &contexts_[random.below(contexts_.size())] : nullptr;
   const node_t node = in_context ? queue->queue.node() : any_node(random);
-  one.call = the_oracle->issue(node, in_context ? queue->stream : stream_to(node));
+  one.call = in_context ? the_oracle->issue_on(node, queue->stream) : the_oracle->issue(node, stream_to(node));
   the_oracle->allow_late(one.call);  // and need not run
   const bool makes_another = random.once_in(4);
   node_t to = node;

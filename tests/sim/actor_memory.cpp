@@ -174,7 +174,7 @@ void actor::object(random_source& random) {
 /// False: its node is lost.
 bool actor::add(remote_counter& to, random_source& random) {
   const node_t node = to.at.node();
-  const call_number call = the_oracle->issue(node);
+  const call_number call = the_oracle->issue_on(node);
   const std::chrono::nanoseconds limit(random.below(400'000));
   may_be_late_ = random.once_in(2);
   if (may_be_late_) the_oracle->allow_late(call);
@@ -204,7 +204,7 @@ bool actor::add(remote_counter& to, random_source& random) {
 void actor::add_elsewhere(remote_counter& to, random_source& random) {
   const node_t node = any_node(random);
   const call_number call = the_oracle->issue(node, stream_to(node));
-  const call_number inner = the_oracle->issue(to.at.node());
+  const call_number inner = the_oracle->issue_on(to.at.node());
   const bool done = attempt(call, true, [&] {
     const std::int64_t value = offload::sync(node, fn<&add_to>, call, to.at, inner, std::int64_t{3});
     the_oracle->settle(call);
@@ -218,7 +218,7 @@ void actor::add_elsewhere(remote_counter& to, random_source& random) {
 }
 
 void actor::expect_destroyed(offload::remote_ref<counter> what) {
-  const call_number call = the_oracle->issue(what.node());
+  const call_number call = the_oracle->issue_on(what.node());
   attempt(call, false, [&] {
     try {
       static_cast<void>(what.call<&counter::add>(call, std::int64_t{1}));

@@ -69,6 +69,13 @@ struct actor_records {
     offload::group all;
     std::vector<std::uint32_t> streams;  ///< one for each node
   };
+  /// Of one process of a supervised number.
+  struct handles {
+    node_t process;
+    buffer_ptr<std::int32_t> memory;
+    offload::remote<counter> object;
+    offload::context queue;
+  };
   struct remote_queue {
     offload::context queue;
     std::uint32_t stream;

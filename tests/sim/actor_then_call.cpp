@@ -30,7 +30,7 @@ void actor::put_parts(remote_memory& to, random_source& random) {
   for (std::size_t part = 0; part < parts && there; ++part) {
     const std::size_t begin = part * count;
     const std::vector<std::int32_t>& values = sources.emplace_back(any_values(count, random));
-    const call_number call = the_oracle->issue(node);
+    const call_number call = the_oracle->issue_on(node);
     there = attempt(call, false, [&] {
       calls.push_back({offload::put(values.data(), to.at + begin, count,
                                     offload::then_call(fn<&sum_at>, call, to.at + begin, std::uint64_t{count})),
@@ -48,19 +48,19 @@ void actor::put_much(random_source& random) {
   const std::vector<std::int32_t> values = any_values(16'385 + random.below(4'000), random);
   offload::buffer_ptr<std::int32_t> at;
   if (!use(node, [&] { at = offload::allocate<std::int32_t>(node, values.size()); })) return;
-  const call_number call = the_oracle->issue(node);
+  const call_number call = the_oracle->issue_on(at.node());
   attempt(call, false, [&] {
     auto sum = offload::put(values.data(), at, values.size(),
                             offload::then_call(fn<&sum_at>, call, at, std::uint64_t{values.size()}));
     the_oracle->settle(call, sum.get(), sum_of(values.data(), values.size()));
   });
-  use(node, [&] { offload::free(at); });
+  use(at.node(), [&] { offload::free(at); });
 }
 
 void actor::copy_then_call(remote_memory& from, remote_memory& to) {
   const node_t nodes[] = {from.at.node(), to.at.node()};
   const std::size_t count = from.model.size();
-  const call_number call = the_oracle->issue(to.at.node());
+  const call_number call = the_oracle->issue_on(to.at.node());
   const bool done = attempt(call, true, [&] {
     auto sum = offload::copy(from.at, to.at, count, offload::then_call(fn<&sum_at>, call, to.at, std::uint64_t{count}));
     the_oracle->settle(call, sum.get(), sum_of(from.model.data(), count));

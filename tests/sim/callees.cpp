@@ -8,6 +8,7 @@
 #include "runtime/engine.hpp"
 #include "sim/device_callees.hpp"
 #include "sim/scheduler.hpp"
+#include "sim/world.hpp"
 
 namespace ham::inline v0::sim {
 
@@ -83,6 +84,25 @@ std::int64_t until_stopped(call_number call) {
   }
   if (!stop.stop_requested()) running->fail("a stop is taken back");
   return 1;
+}
+
+std::int64_t work_after_deaths(call_number call, std::int64_t value, std::uint32_t deaths) {
+  the_oracle->begin(call, offload::this_node());
+  if (the_oracle->runs_of(call) > deaths) return result_of(call, value);
+  the_oracle->numbers.doom(offload::this_node());
+  running->kill(running->current().node);
+  for (;;) base::sleep_ns(1'000'000);  // until no thread of the process holds what others share
+}
+
+std::int64_t hang(call_number call) {
+  constexpr std::int64_t max_ns = 60'000'000'000;
+  the_oracle->begin(call, offload::this_node());
+  the_oracle->numbers.doom(offload::this_node());
+  const int process = running->current().node;
+  const std::int64_t until = base::now_ns() + max_ns;
+  while (running->living_threads(process - process % world::processes_of_job) != 0 && base::now_ns() < until)
+    base::sleep_ns(100'000'000);
+  return -1;
 }
 
 namespace {

@@ -40,6 +40,11 @@ std::int64_t until_stopped(call_number call);
 /// then work behind a shield, as the number after that. Gives whether it was stopped.
 std::int64_t until_stopped_there(call_number call, node_t to, call_number inner);
 
+/// The first `deaths` times that it runs, the process is killed in it; then as work.
+std::int64_t work_after_deaths(call_number call, std::int64_t value, std::uint32_t deaths);
+/// Does not return as long as its host lives, but after much more time than a node may hang. Gives -1.
+std::int64_t hang(call_number call);
+
 // Of groups: the calls of the nodes have numbers from `first` on, in their order.
 std::int64_t work_of_member(call_number first, std::int64_t value, std::int64_t takes_ns);
 std::int64_t until_member_is_stopped(call_number first);

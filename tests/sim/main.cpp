@@ -151,6 +151,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> only;
   std::string over = "any";
   std::string devices_of_nodes = "any";
+  std::string supervised_nodes = "any";
   CLI::Option* const single = app.add_option("--seed", one_seed, "simulate this one, and print every step");
   app.add_option("--first", first, "the first seed")->capture_default_str();
   app.add_option("--seeds", seeds, "how many seeds")->capture_default_str();
@@ -160,6 +161,9 @@ int main(int argc, char** argv) {
   app.add_option("--medium", over, "what connects the nodes: sim, islands, loopback; any: as the seed decides");
   app.add_option("--devices", devices_of_nodes,
                  "whether nodes have emulated devices: some, none; any: as the seed decides")
+      ->check(CLI::IsMember({"any", "some", "none"}));
+  app.add_option("--supervised", supervised_nodes,
+                 "whether targets are started again when they die: some, none; any: as the seed decides")
       ->check(CLI::IsMember({"any", "some", "none"}));
   app.add_option("--schedule", what.schedule, "another order of events for the same steps");
   app.add_option("--without", without, "kinds of steps that do not happen")->delimiter(',');
@@ -209,6 +213,7 @@ int main(int argc, char** argv) {
   }
   what.over = static_cast<medium>(number_of_medium);
   if (devices_of_nodes != "any") what.of_nodes = devices_of_nodes == "some" ? devices::some : devices::none;
+  if (supervised_nodes != "any") what.numbers = supervised_nodes == "some" ? supervised::some : supervised::none;
 #ifdef HAM_SIM_PLANTED
   const auto* const bug = std::find(std::begin(planted_names), std::end(planted_names), planted);
   if (!planted.empty() && planted != "none" && bug == std::end(planted_names)) {

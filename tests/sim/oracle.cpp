@@ -16,19 +16,37 @@ std::string oracle::describe(std::uint32_t call) const {
 std::uint32_t oracle::issue(node_t target, std::uint32_t stream) {
   const auto number = static_cast<std::uint32_t>(calls_.size());
   calls_.push_back({target, stream, stream == 0 ? 0 : ++next_in_[stream]});
+  if (target != on_any_node) calls_.back().epoch = numbers.epoch_of(target);
   running->note_progress();
   return number;
+}
+
+std::uint32_t oracle::issue_on(node_t process, std::uint32_t stream) {
+  const std::uint32_t number = issue(process, stream);
+  calls_[number].is_of_process = true;
+  return number;
+}
+
+std::uint32_t oracle::issue_to_prepare(node_t number, node_t process) {
+  const std::uint32_t call = issue(number);
+  calls_[call].prepares = process;
+  return call;
 }
 
 void oracle::begin(std::uint32_t call, node_t node) {
   if (call >= calls_.size()) running->fail("a call runs that nobody has made: number " + std::to_string(call));
   call_record& one = calls_[call];
-  if (one.target != on_any_node && node != one.target)
+  if (one.target != on_any_node && (one.is_of_process ? node : numbers.number_of(node)) != one.target)
     running->fail(describe(call) + " runs on node " + std::to_string(node));
+  if (one.prepares >= 0 && one.prepares != node)
+    running->fail(describe(call) + " is to prepare another process than that on which it runs");
+  if (one.prepares < 0 && !numbers.is_prepared(node))
+    running->fail(describe(call) + " runs on a process that is not prepared");
   if (++one.runs != 1 && !one.repeats) running->fail(describe(call) + " runs twice");
+  if (one.repeats && one.runs > one.max_runs) running->fail(describe(call) + " runs more often than it may");
   if (one.never_runs) running->fail(describe(call) + " runs after its sender was told that it never will");
   if (one.stream != 0) {
-    std::uint32_t& last = begun_in_[one.stream];
+    std::uint32_t& last = begun_in_[{one.stream, node}];
     if (one.position <= last) running->fail(describe(call) + " begins after a later one of the same sender");
     last = one.position;
   }
@@ -93,6 +111,17 @@ void oracle::fail(std::uint32_t call, call_outcome outcome, const std::string& w
     running->fail(describe(call) + " is said to have run, and has not: " + why);
 }
 
+void oracle::expect_lost(std::uint32_t call, const std::string& why) const {
+  const call_record& one = calls_[call];
+  const bool is_by_number = !one.is_of_process && one.target != on_any_node && numbers.knows(one.target);
+  if (!(is_by_number ? numbers.may_fail(one.target, one.epoch) : numbers.may_be_lost(one.target)))
+    running->fail("node " + std::to_string(one.target) + " is lost without a reason: " + why);
+  if (!is_by_number) return;
+  if (why.find("is given up: ") != std::string::npos) numbers.expect_limit_reached(one.target);
+  if (one.repeats && !numbers.may_fail_repeated(one.target, one.epoch, one.max_runs - 1))
+    running->fail(describe(call) + " is not repeated as often as it may be: " + why);
+}
+
 void oracle::forbid(std::uint32_t call) {
   if (calls_[call].runs != 0) running->fail(describe(call) + " runs before it is made");
   calls_[call].never_runs = true;
@@ -115,7 +144,8 @@ bool oracle::goes_on_polling(std::uint32_t call, std::int64_t since_ns) {
 void oracle::expect_stops_seen(std::uint64_t first, const std::set<node_t>& lost, bool any_lost) const {
   for (std::uint64_t call = first; call < calls_.size(); ++call) {
     const call_record& one = calls_[call];
-    if (one.saw_no_stop && !lost.contains(one.target) && !(one.made_by_another && any_lost))
+    if (one.saw_no_stop && !lost.contains(one.target) && !numbers.may_be_lost(one.target) &&
+        !(one.made_by_another && any_lost))
       running->fail(describe(static_cast<std::uint32_t>(call)) + " was stopped, and polls in vain");
   }
 }

@@ -1,13 +1,16 @@
 // What has been asked for, what has run, and what was answered: the sequential model of a job.
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ham/error.hpp"
+#include "sim/supervised.hpp"
 
 namespace ham::inline v0::sim {
 
@@ -24,6 +27,10 @@ struct call_record {
   bool never_runs = false;          ///< so its sender was told
   bool may_be_late = false;         ///< it has a deadline
   bool repeats = false;             ///< it may run more than once
+  unsigned max_runs = 1;            ///< if it repeats
+  bool is_of_process = false;       ///< its target is a process, whatever number that has
+  std::uint64_t epoch = 0;          ///< of its target's number, when it was made
+  node_t prepares = -1;             ///< the process that it is to prepare, which nobody else may call yet
   bool made_by_another = false;     ///< by a call, whose node may be lost
   std::int64_t stop_asked_ns = -1;  ///< when its sender began to ask it to stop
   bool saw_no_stop = false;         ///< long after that
@@ -43,6 +50,10 @@ class oracle {
  public:
   /// A new call; its number.
   std::uint32_t issue(node_t target, std::uint32_t stream = 0);
+  /// The same for a process alone: by a handle.
+  std::uint32_t issue_on(node_t process, std::uint32_t stream = 0);
+  /// The same by the on_respawn of a number, for its process.
+  std::uint32_t issue_to_prepare(node_t number, node_t process);
   /// The call begins on `node`.
   void begin(std::uint32_t call, node_t node);
   // ---- of a device function, which each thread of the call executes
@@ -64,7 +75,17 @@ class oracle {
   /// It has a deadline, and need not run.
   void allow_late(std::uint32_t call) { calls_[call].may_be_late = true; }
   /// It may run again.
-  void allow_repeats(std::uint32_t call) { calls_[call].repeats = true; }
+  void allow_repeats(std::uint32_t call, unsigned max_runs = UINT_MAX) {
+    calls_[call].repeats = true;
+    calls_[call].max_runs = max_runs;
+  }
+  [[nodiscard]] unsigned runs_of(std::uint32_t call) const { return calls_[call].runs; }
+  /// Its target is lost, for this reason, which must be one.
+  void expect_lost(std::uint32_t call, const std::string& why) const;
+  /// Whether it is by a handle of a process that dies.
+  [[nodiscard]] bool is_of_doomed(std::uint32_t call) const {
+    return calls_[call].is_of_process && numbers.may_be_lost(calls_[call].target);
+  }
   /// It must not run from now on.
   void forbid(std::uint32_t call);
   /// Its sender begins to ask it to stop.
@@ -88,10 +109,13 @@ class oracle {
   [[nodiscard]] node_t target_of(std::uint32_t call) const { return calls_[call].target; }
   [[nodiscard]] std::string describe(std::uint32_t call) const;
 
+  supervised_numbers numbers;
+
  private:
   std::vector<call_record> calls_;
   std::map<std::uint32_t, call_parts> parts_;
-  std::map<std::uint32_t, std::uint32_t> next_in_, begun_in_;
+  std::map<std::uint32_t, std::uint32_t> next_in_;
+  std::map<std::pair<std::uint32_t, node_t>, std::uint32_t> begun_in_;  // on each process
   std::uint32_t streams_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t failed_ = 0;

@@ -122,9 +122,45 @@ BUGS = [
      "src/runtime/api.cpp",
      "  ham::detail::await_calls_on_device(here);\n",
      "  if (!{bug}) ham::detail::await_calls_on_device(here);\n"),
+    ("epoch-not-bumped", "a process that is started again has the epoch of the one before",
+     "src/job/supervisor_restarts.cpp",
+     "    fresh.epoch = ++one.epoch;\n",
+     "    fresh.epoch = {bug} ? one.epoch : ++one.epoch;\n"),
+    ("repeated-too-often", "a call that retry() sends is repeated once more than it may be",
+     "src/runtime/retry.cpp",
+     "    if (!lost || left_ == 0) {\n",
+     "    if (!lost || (left_ == 0 && !({bug} && loss_ != nullptr && !std::exchange(goes_on_, true)))) {\n",
+     "src/runtime/retry.cpp",
+     "        --left_;\n",
+     "        if (left_ != 0) --left_;\n",
+     "src/runtime/retry.cpp",
+     "  bool may_have_run_ = false;\n",
+     "  bool may_have_run_ = false;\n  [[maybe_unused]] bool goes_on_ = false;\n"),
+    ("run-forgotten", "a repeated call that may have run is said not to have run because its last repetition has not",
+     "src/runtime/retry.cpp",
+     "    if (lost && !may_have_run_) {\n",
+     "    if (lost && (!may_have_run_ || {bug})) {\n"),
+    ("given-up-silently", "what waits for a restart is not told that the node is given up",
+     "src/core/replacements.cpp",
+     "  if (now != phase::restarting) release(one);\n",
+     "  if (now != phase::restarting && !({bug} && now == phase::given_up)) release(one);\n"),
+    ("called-too-early", "calls reach a new process before on_respawn has prepared it",
+     "src/job/supervisor_restarts.cpp",
+     "    host_.numbers.set(number, process, phase::restarting);\n  }\n  starter_.announce_numbers();\n  return fresh;\n",
+     "    host_.numbers.set(number, process, {bug} ? phase::up : phase::restarting);\n  }\n"
+     "  starter_.announce_numbers();\n  return fresh;\n"),
+    ("old-handle-taken", "what a handle of an earlier process names is looked for on the next one",
+     "src/runtime/engine_numbers.cpp",
+     "  if (to.context == 0 && node == to.node) return",
+     "  if (to.context == 0 && ({bug} || node == to.node)) return"),
+    ("hang-not-ended", "a node that hangs is reported, and its process is left alone",
+     "src/job/supervisor_hangs.cpp",
+     "    host_.end_hanging(one.process, ",
+     "    if (!{bug}) host_.end_hanging(one.process, "),
 ]
 
 DEVICES = "--devices some --medium sim"
+RESTARTS = "--supervised some --medium sim --without group,graph,event-loop,block,then-call,stream,long-message,kill-host"
 
 # Options of ham_sim that bring out a bug which is seldom found otherwise.
 FOCUS = {
@@ -134,13 +170,20 @@ FOCUS = {
     "device-slot-overwritten": DEVICES,
     "device-stop-misdirected": DEVICES,
     "device-not-drained": DEVICES,
+    "epoch-not-bumped": RESTARTS,
+    "repeated-too-often": RESTARTS,
+    "run-forgotten": RESTARTS,
+    "given-up-silently": RESTARTS,
+    "called-too-early": RESTARTS,
+    "old-handle-taken": RESTARTS,
+    "hang-not-ended": RESTARTS,
     "lost-wake-up": "--medium loopback",
     "no-fence-in-arm": "--medium loopback",
     "continuation-lost": "--without sync,ping,batch,context,nested,long-message,throwing,deadline,abandon,try,join,stream,"
-                         "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,restart,add-node,remove-node,stop,cut,kill,kill-host,device",
-    "queues-kept": "--without group,graph,event-loop,pool,then-call,object,block,transfer,device",
+                         "ask,pooled,transfer,block,object,cancel,then-call,pool,event-loop,group,restart,add-node,remove-node,stop,cut,kill,kill-host,device,supervise",
+    "queues-kept": "--without group,graph,event-loop,pool,then-call,object,block,transfer,device,supervise",
     "chunk-repeated": "--without sync,async,ping,batch,context,nested,long-message,throwing,deadline,then,abandon,try,join,stream,"
-                      "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph,device",
+                      "ask,pooled,transfer,block,object,cancel,then-call,event-loop,group,graph,device,supervise",
 }
 
 SWITCH = 'extern "C" int ham_planted_bug;\n'

@@ -85,6 +85,7 @@ void prepare_runs() {
   first.over = medium::sim;
   first.steps = 20;
   first.of_nodes = devices::none;
+  first.numbers = supervised::none;
   first.without = set_of(step::kill) | set_of(step::cut) | set_of(step::kill_host);
   static_cast<void>(simulate(first));
   make_idle_threads(idle_threads);
@@ -164,6 +165,11 @@ plan shrink(const plan& what, const std::string& kind) {
       plainer.of_nodes = devices::none;
       if (fails(plainer)) smaller = true;
     }
+    if (is_supervised(best)) {
+      plan plainer = best;
+      plainer.numbers = supervised::none;
+      if (fails(plainer)) smaller = true;
+    }
     for (unsigned kind_of_step = 0; kind_of_step < steps_there_are; ++kind_of_step) {
       plan plainer = best;
       plainer.without |= set_of(static_cast<step>(kind_of_step));
@@ -193,6 +199,8 @@ std::string options_of(const plan& what) {
   if (what.over != medium::as_the_seed_says) text += " --medium " + std::string(name_of(what.over));
   if (what.of_nodes != devices::as_the_seed_says)
     text += what.of_nodes == devices::none ? " --devices none" : " --devices some";
+  if (what.numbers != supervised::as_the_seed_says)
+    text += what.numbers == supervised::none ? " --supervised none" : " --supervised some";
   if (what.schedule != 0) text += " --schedule " + std::to_string(what.schedule);
   text += " --nodes " + std::to_string(what.nodes) + " --steps " + std::to_string(what.steps);
   std::string without;

@@ -14,6 +14,7 @@
 #include "sim/callees.hpp"
 #include "sim/oracle.hpp"
 #include "sim/scheduler.hpp"
+#include "sim/supervision.hpp"
 #include "sim/world.hpp"
 
 namespace ham::inline v0::sim {
@@ -45,11 +46,18 @@ void expect_nothing_left(node_t node) {
 /// One job of the host, from its start to its end. `number`: how many were before it.
 void host_main(const plan& what, int number, int steps, const job_shape& shape, world& in) {
   const medium over = medium_of(what);
-  runtime job(runtime_options{.nodes = std::string(name_of(over)) + ":" + std::to_string(shape.nodes - 1)});
+  const bool supervises = is_supervised(what);
+  std::string targets = std::string(name_of(over)) + ":" + std::to_string(shape.nodes - 1);
+  if (supervises && what.seed % 2 == 0) targets += "+restart";
+  runtime job(runtime_options{.nodes = targets});
   std::vector<node_t> known;
   for (node_t node = 0; node < shape.nodes; ++node) known.push_back(node);
   faults made;
   const std::uint64_t calls_before = the_oracle->issued();
+  if (supervises) {
+    const auto here = job.use();
+    begin_supervision(what, shape.nodes, in);
+  }
   const auto act = [&](int thread) {
     const auto here = job.use();
     actor(what, max_threads * number + thread, steps / shape.threads, over, known, made, in).run();
@@ -61,7 +69,10 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
   const auto here = job.use();
   made.pools.clear();
   for (const node_t node : known) {
-    if (!made.may_be_lost.contains(node)) expect_nothing_left(node);
+    if (the_oracle->numbers.supervises(node))
+      expect_number_settled(node, expect_nothing_left);
+    else if (!made.may_be_lost.contains(node) && !the_oracle->numbers.may_be_lost(node))
+      expect_nothing_left(node);
   }
   the_oracle->expect_stops_seen(calls_before, made.may_be_lost, made.any);
   if (made.any) some_were_lost = true;
@@ -75,7 +86,7 @@ std::string_view name_of(step kind) noexcept {
       "sync",        "async",   "ping",      "batch", "context",    "nested", "long-message", "throwing", "deadline",
       "then",        "abandon", "try",       "join",  "stream",     "ask",    "pooled",       "transfer", "block",
       "object",      "cancel",  "then-call", "pool",  "event-loop", "group",  "graph",        "restart",  "add-node",
-      "remove-node", "stop",    "cut",       "kill",  "kill-host",  "device"};
+      "remove-node", "stop",    "cut",       "kill",  "kill-host",  "device", "supervise"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -92,7 +103,14 @@ medium medium_of(const plan& what) noexcept {
 
 bool has_devices(const plan& what) noexcept {
   if (what.of_nodes == devices::none || medium_of(what) == medium::loopback) return false;
+  if (what.of_nodes != devices::some && what.numbers == supervised::some) return false;
   return what.of_nodes == devices::some || what.seed % 5 == 3;
+}
+
+bool is_supervised(const plan& what) noexcept {
+  if (what.numbers == supervised::none || !what.has(step::supervise)) return false;
+  if (medium_of(what) == medium::loopback || has_devices(what)) return false;
+  return what.numbers == supervised::some || what.seed % 7 == 2;
 }
 
 int nodes_of(std::uint64_t seed) noexcept { return static_cast<int>(2 + random_source(~seed).below(7)); }

@@ -46,9 +46,10 @@ enum class step : std::uint8_t {
   cut,
   kill,
   kill_host,
-  device,  ///< in jobs with devices
+  device,     ///< in jobs with devices
+  supervise,  ///< in jobs with supervised nodes
 };
-inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::device) + 1;
+inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::supervise) + 1;
 using step_set = std::uint64_t;  ///< a bit for each kind
 static_assert(steps_there_are <= 64);
 [[nodiscard]] constexpr step_set set_of(step kind) noexcept { return step_set{1} << static_cast<unsigned>(kind); }
@@ -71,6 +72,13 @@ enum class devices : std::uint8_t {
   some,
 };
 
+/// Whether targets of the job are supervised: none where loopback connects them, or where they have devices.
+enum class supervised : std::uint8_t {
+  as_the_seed_says,  ///< about one job in ten has some
+  none,
+  some,
+};
+
 /// Threads of a host are numbered from 0, those of the second job's from here on.
 inline constexpr int max_threads = 10;
 
@@ -84,6 +92,7 @@ struct plan {
   int steps = 200;
   medium over = medium::as_the_seed_says;
   devices of_nodes = devices::as_the_seed_says;
+  supervised numbers = supervised::as_the_seed_says;
   step_set without = 0;       ///< kinds of steps that do not happen
   std::set<step_place> only;  ///< steps that happen; empty: all
   bool verbose = false;       ///< print every step
@@ -97,6 +106,9 @@ struct plan {
 [[nodiscard]] medium medium_of(const plan& what) noexcept;
 /// Whether nodes of the job have devices. Other jobs are what they were before there were any.
 [[nodiscard]] bool has_devices(const plan& what) noexcept;
+
+/// Whether targets of the job are supervised. Other jobs are what they were before there was any supervision.
+[[nodiscard]] bool is_supervised(const plan& what) noexcept;
 
 struct outcome {
   std::uint64_t hash = 0;  ///< of the trace of events

@@ -102,6 +102,7 @@ void world::start(std::unique_ptr<transport::target_side> target, transport::com
       running->note(1);  // its host has gone before it was there
     }
   });
+  if (const auto what = std::exchange(at_next_start_, nullptr)) what(node);
 }
 
 void world::end(node_t node, std::chrono::milliseconds timeout) {

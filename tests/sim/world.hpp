@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "sim/scheduler.hpp"
 #include "transport/sim/network.hpp"
@@ -35,6 +36,8 @@ class world : public transport::sim::director {
   [[nodiscard]] int process_of(node_t node) const noexcept { return first_process_ + node; }
   /// The node whose thread calls, of whichever job.
   [[nodiscard]] static node_t node_here() noexcept { return running->current().node % processes_of_job; }
+  /// Is done with the next target that is started, once.
+  void at_next_start(std::function<void(node_t)> what) { at_next_start_ = std::move(what); }
   /// Targets that were ever started.
   [[nodiscard]] const std::set<node_t>& targets() const noexcept { return targets_; }
 
@@ -57,6 +60,7 @@ class world : public transport::sim::director {
   int first_process_;
   transport::sim::network network_;
   std::set<node_t> targets_;
+  std::function<void(node_t)> at_next_start_;
 };
 
 }  // namespace ham::sim

@@ -64,13 +64,14 @@ enum class bytes_go : std::uint8_t {
   in_message,     ///< with the call
   by_themselves,  ///< by a transfer of their own, which the call has to wait for
 };
-/// Decides, and writes those that the calling thread can write at once. Sets what `data` needs for in_message. Throws
-/// ham::node_failure, ham::call_error.
-[[nodiscard]] bytes_go put_before_call(engine& at, const destination& to, const element& of, brought_bytes& data,
+/// Decides, and writes those that the calling thread can write at once. Sets what `data` needs for in_message, and `to`
+/// to the process that has the memory: not one in its place. Throws ham::node_failure, ham::call_error.
+[[nodiscard]] bytes_go put_before_call(engine& at, destination& to, const element& of, brought_bytes& data,
                                        call_slot*& failed);
 
-/// A slot for the result of a call behind a transfer with `node`: an error that nobody reads is told as that of `verb`.
-[[nodiscard]] call_slot* make_slot_behind(engine& at, operation verb, node_t node);
+/// A slot for the result of a call behind a transfer with `to`, which is set to that process, under this runtime: an
+/// error that nobody reads is told as that of `verb`.
+[[nodiscard]] call_slot* make_slot_behind(engine& at, operation verb, destination& to);
 
 /// Sends a call when a transfer has settled, and hands its result on. Owns itself.
 template <class Bound>
@@ -79,8 +80,7 @@ class call_after_transfer : continuation {
   using result = typename Bound::result_type;
   [[nodiscard]] static future<result> begin(engine& at, operation verb, future<void> transfer, destination to,
                                             Bound call) {
-    to.runtime = serial_of(at);
-    call_slot* const target = make_slot_behind(at, verb, to.node);
+    call_slot* const target = make_slot_behind(at, verb, to);
     auto* const made = new call_after_transfer(std::move(transfer), to, std::move(call), *target);
     future_access::on_settled(made->transfer_, made);
     return future_access::make<result>(target);
@@ -131,7 +131,7 @@ class call_after_transfer : continuation {
 
 /// put of `data` to the node of `to`, then the call there.
 template <class Bound>
-[[nodiscard]] future<typename Bound::result_type> put_then_call(const destination& to, brought_bytes data, element of,
+[[nodiscard]] future<typename Bound::result_type> put_then_call(destination to, brought_bytes data, element of,
                                                                 Bound call) {
   using result = typename Bound::result_type;
   using plan = call_plan<Bound>;

@@ -128,7 +128,7 @@ void network::cut(node_t first, node_t second) {
   introduced_[both(first, second)] = false;
 }
 
-void network::died(node_t node) {
+void network::died(node_t node, node_t host) {
   std::lock_guard guard(mutex_);
   seat& gone = seats_[node];
   gone.dead = true;
@@ -139,6 +139,9 @@ void network::died(node_t node) {
     const seat& other = seats_[nodes.first == node ? nodes.second : nodes.first];
     if (other.here != nullptr && !other.dead) other.here->on_news({news::kind::died, node, "it was killed"});
   }
+  const seat& starter = seats_[host];
+  if (node != host && !introduced_.contains(both(node, host)) && starter.here != nullptr && !starter.dead)
+    starter.here->on_news({news::kind::died, node, "it was killed before it joined"});
 }
 
 bool network::is_there(node_t node) {

@@ -118,8 +118,9 @@ class network {
   /// Nothing that is sent from now on arrives, and both hear that they have lost each other: before or after what is on
   /// its way.
   void cut(node_t first, node_t second);
-  /// The process of a node has ended: what it has sent arrives, then the others hear of it.
-  void died(node_t node);
+  /// The process of a node has ended: what it has sent arrives, then the others hear of it; so does the host that has
+  /// started it if it has not joined.
+  void died(node_t node, node_t host = 0);
   [[nodiscard]] bool is_there(node_t node);
 
  private:
