@@ -21,6 +21,8 @@
 #include "ham/device/print.hpp"
 #include "ham/offload/buffer_ptr.hpp"
 #include "ham/offload/call.hpp"
+#include "ham/offload/detail/device_chunk.hpp"
+#include "ham/offload/detail/device_group.hpp"
 #include "ham/offload/detail/device_message.hpp"
 
 namespace ham::inline v0::device {

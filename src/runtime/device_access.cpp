@@ -44,6 +44,18 @@ bool device_calls::has_calls_of(std::uint32_t context) {
          std::ranges::any_of(queues_, [&](const queue& one) { return std::ranges::any_of(one.calls, is_of_it); });
 }
 
+void device_calls::pass_after_calls(const std::shared_ptr<device_fence>& fence) {
+  const auto add_to = [&fence](const shared_request& one) {
+    const bool has_it = one == nullptr || (!one->fences.empty() && one->fences.back() == fence);
+    if (has_it || one->context() != 0) return;
+    one->fences.push_back(fence);
+    fence->wait_for_one_more();
+  };
+  std::lock_guard guard(mutex_);
+  std::ranges::for_each(waiting_, add_to);
+  for (const queue& one : queues_) std::ranges::for_each(one.calls, add_to);
+}
+
 void* device_calls::stream_here() const noexcept {
   return driver_->stream_of(contexts::of_call() == 0 ? nullptr : this_thread.context);
 }
@@ -68,11 +80,26 @@ void await_calls_on_device(const engine& at) {
   for (base::backoff<schedule> pause; has_calls();) pause.wait();
 }
 
+void pass_after_calls_on_device(const engine& at, const std::shared_ptr<device_fence>& fence) {
+  if (device_calls::of(&at) != nullptr) {
+    const std::lock_guard guard(device_calls::end_mutex());
+    if (device_calls* const here = device_calls::of(&at); here != nullptr) here->pass_after_calls(fence);
+  }
+  fence->one_has_ended();
+}
+
 void run_on_device(incoming_call& call, const device_request& what) {
   const std::lock_guard guard(device_calls::end_mutex());  // threads of contexts may outlive the device
   device_calls* const to = device_calls::of(call.at);
   if (to == nullptr) throw call_error("the device of this node has ended with its job");
   to->submit(call, what);
+}
+
+void refuse_holder(const incoming_call& call) {
+  throw call_error(msg::handler_table::local().pretty_name(call.function->key()) + " cannot run on node " +
+                   std::to_string(call.at->self()) +
+                   " (it holds a device function, which the processor of that node would execute and not its device); "
+                   "call the device function itself, and give it all values as arguments");
 }
 
 }  // namespace ham::detail

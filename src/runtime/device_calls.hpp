@@ -43,6 +43,9 @@ class device_calls {
   void submit(incoming_call& call, const device_request& what);
   /// Whether calls of that context wait, or are in a queue of the device. Any thread.
   [[nodiscard]] bool has_calls_of(std::uint32_t context);
+  /// The fence waits for the calls without a context that wait, or are in a queue of the device. Any thread. Throws
+  /// std::bad_alloc; nothing waits for it then.
+  void pass_after_calls(const std::shared_ptr<device_fence>& fence);
   /// The vendor's stream of the calling thread's context; nullptr: the device has none. Any thread.
   [[nodiscard]] void* stream_here() const noexcept;
   /// Answers a message of the device, which may say any slot. Any thread.
@@ -114,5 +117,9 @@ class device_calls {
 
 /// Waits until the device of the node, if it has one, has executed all calls of the calling thread's context.
 void await_calls_on_device(const engine& at);
+
+/// The fence passes when the device of the node, if it has one, has executed all calls without a context that it was
+/// given before: at once, or later on another thread. Throws std::bad_alloc, and it never passes.
+void pass_after_calls_on_device(const engine& at, const std::shared_ptr<device_fence>& fence);
 
 }  // namespace ham::detail

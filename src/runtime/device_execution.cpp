@@ -50,6 +50,7 @@ void device_execution::answer() noexcept {
     throw call_error(name() + " has thrown an exception" + where +
                      " (exceptions do not leave devices); have it return what is wrong");
   });
+  for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
 }
 
 void device_execution::fail(const std::string& why, bool may_have_run) noexcept {

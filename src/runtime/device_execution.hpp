@@ -1,6 +1,7 @@
 // One call that a device executes for a node.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,26 @@
 #include "runtime/held_call.hpp"
 
 namespace ham::inline v0::detail {
+
+/// Waits for calls of a device that were there before it. Who makes it holds one of its counts.
+class device_fence {
+ public:
+  device_fence() = default;
+  device_fence(const device_fence&) = delete;
+  device_fence& operator=(const device_fence&) = delete;
+  virtual ~device_fence() = default;
+
+  void wait_for_one_more() noexcept { left_.fetch_add(1, std::memory_order_relaxed); }
+  void one_has_ended() noexcept {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) passed();
+  }
+
+ private:
+  /// Once, by the thread of the last count.
+  virtual void passed() noexcept = 0;
+
+  std::atomic<std::uint32_t> left_{1};
+};
 
 /// Kept from its arrival to its answer; one that was not answered is given up.
 class device_execution {
@@ -28,7 +49,8 @@ class device_execution {
   [[nodiscard]] std::string name() const;
   /// Whether the caller wants it to stop. No lock of the engine is held.
   [[nodiscard]] bool stop_requested() const noexcept {
-    return held_.call().stop != nullptr && held_.call().stop->requested();
+    const stoppable_call& call = held_.call();
+    return (call.stop != nullptr && call.stop->requested()) || (call.sink != nullptr && call.sink->stop_requested());
   }
 
   /// A block has replied. True: it was the last one.
@@ -42,7 +64,8 @@ class device_execution {
   std::vector<std::byte> arguments;  ///< of one that waits for room
   std::uint64_t staged = 0;          ///< where the device has them, if they are longer than a slot
   std::uint32_t replies_missing = 1;
-  std::int64_t stop_sent_ns = 0;  ///< when the device was told to stop it; 0: it was not
+  std::int64_t stop_sent_ns = 0;                      ///< when the device was told to stop it; 0: it was not
+  std::vector<std::shared_ptr<device_fence>> fences;  ///< that wait for its answer
 
  private:
   held_call held_;

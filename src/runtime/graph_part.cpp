@@ -54,6 +54,8 @@ class graph_part::stage_run final : public result_sink, public continuation {
   std::byte* begin(std::size_t size) override;
   void finish() noexcept override { end(phase::ended); }
   void fail() noexcept override;
+  /// The replay is over, by its deadline, a stop or an error elsewhere.
+  [[nodiscard]] bool stop_requested() const noexcept override;
   /// The slot of its transfer has settled.
   void transferred() noexcept;
   /// Whether who has begun it goes on with it; else who ends it does.
@@ -96,6 +98,8 @@ std::byte* graph_part::stage_run::begin(std::size_t size) {
   value.resize(size);
   return value.data();
 }
+
+bool graph_part::stage_run::stop_requested() const noexcept { return in->stopped.load(std::memory_order_relaxed); }
 
 void graph_part::stage_run::fail() noexcept {
   part->report(*in, number, std::current_exception());

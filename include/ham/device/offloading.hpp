@@ -27,6 +27,40 @@ struct device_request {
 /// Has it executed there, and answered by another thread, without waiting for either. Throws ham::call_error,
 /// ham::node_failure, std::bad_alloc.
 void run_on_device(incoming_call& call, const device_request& what);
+/// Throws ham::call_error: a callable of this call holds a device function, which this node's processor would execute.
+[[noreturn]] void refuse_holder(const incoming_call& call);
+
+/// One received call for which a device executes many calls of one function, some at a time and in their order: a chunk
+/// of a map. Goes when it has answered: with all results, or the first error.
+class device_series {
+ public:
+  /// Throws ham::call_error if too many calls wait on the node already.
+  device_series(const incoming_call& call, const device::detail::function_entry& function, std::size_t count);
+  device_series(const device_series&) = delete;
+  device_series& operator=(const device_series&) = delete;
+  /// Begins. What it refers to may have gone when this returns.
+  void start() noexcept;
+
+ protected:
+  virtual ~device_series();
+
+ private:
+  struct element;
+  struct state;
+
+  /// Of the element `at`: the arguments, and its result.
+  [[nodiscard]] virtual std::size_t size_of(std::size_t at) const = 0;
+  virtual void write(std::byte* to, std::size_t at) const = 0;
+  virtual void take(std::size_t at, const std::byte* result) noexcept = 0;
+  /// All results are there.
+  virtual void reply(incoming_call& call) = 0;
+
+  void begin_next(element& in) noexcept;
+  void note_failure() noexcept;
+  void leave() noexcept;
+
+  state* const state_;  // owned
+};
 
 }  // namespace ham::detail
 

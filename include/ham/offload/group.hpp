@@ -195,12 +195,9 @@ template <class Callable, class Op, class... Args>
   return detail::future_access::make<result>(slot);
 }
 
-namespace detail {
-void nothing_of_barrier();
-}  // namespace detail
-
 /// A future that settles when all calls which this thread has sent to the group before have begun on all nodes, and
-/// ended if they run in the main queue without waiting for something themselves. Calls to single nodes are not meant.
+/// ended if they run in the main queue without waiting for something themselves, or on the node's device. Calls to
+/// single nodes are not meant.
 [[nodiscard]] inline future<group_result<void>> barrier(const group_destination& to) {
   return async_all(to, fn<&detail::nothing_of_barrier>);
 }

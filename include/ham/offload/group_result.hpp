@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string>
@@ -12,6 +13,13 @@
 #include "ham/error.hpp"
 
 namespace ham::inline v0::offload {
+
+/// Where a node stands in a group. As a parameter of a function of a group it is the place of the node that executes
+/// it, whatever the caller gives; so also device functions know it, for which there is no this_call.
+struct group_place {
+  std::uint32_t position = 0;  ///< in the order of the group
+  std::uint32_t size = 0;      ///< nodes of the group
+};
 
 /// Why a node of a group has given no result.
 struct group_failure {

@@ -72,6 +72,13 @@ void reply_value(incoming_call& call, const Result& result) {
   finish_reply(call, reply.release());
 }
 
+/// Asked before a node runs a callable in its process; throws what is against it. Of those that hold functions of
+/// devices there is one of its own (device_message.hpp).
+template <class Callable>
+struct admission {
+  static void check(const incoming_call& /*call*/) noexcept {}
+};
+
 /// The call that arrives, once its arguments are decoded: made with all of them as temporaries, in the order in which
 /// they were sent. It is made by its constructor, because braces keep that order.
 template <class Callable, class Result, class... Params>
@@ -80,6 +87,7 @@ struct decoded_call {
                         msg::decode_result_t<Params>&&... values) {
     from.expect_end();
     call.decoded = true;
+    admission<Callable>::check(call);
     if constexpr (std::is_void_v<Result>) {
       callable(static_cast<msg::decode_result_t<Params>&&>(values)...);
       if (wants_reply(call)) reply_nothing(call);
@@ -105,6 +113,23 @@ template <call_body Body>
 struct handler_under<msg::execution_policy_direct, Body> {
   static void run(void* buffer) { Body(*static_cast<incoming_call*>(buffer)); }
 };
+
+/// Encodes and sends one call. Its slot, if it has got one, also where it was not sent (begin_call).
+template <class Message, class Callable, class... Params>
+[[gnu::always_inline]] inline call_slot* send_message(engine& at, const call_place& where, result_decoder decode,
+                                                      when_full policy, const Callable& callable,
+                                                      const Params&... values) {
+  const std::size_t bytes = Message::size(callable, values...);
+  call_room room;
+  if (begin_call(at, where, Message::entry(), bytes, decode, policy, room)) [[likely]] {
+    reservation message(room);
+    msg::writer to(room.data, bytes);
+    Message::encode(to, callable, values...);
+    to.expect_full();
+    finish_call(at, message.release());
+  }
+  return room.slot;
+}
 
 /// Registration of the handler and encoding of the arguments.
 template <class Tag, template <class> class Policy, class Callable, class Result, class... Params>
@@ -142,22 +167,12 @@ struct call_message {
     (msg::encode(to, values), ...);
   }
 
-  /// Encodes and sends one call. Its slot, if it has got one, also where it was not sent (begin_call).
   static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const Callable& callable, const Params&... values) {
 #if HAM_CHECK_ADDRESSES
     check_addresses(at, where, callable, values...);
 #endif
-    const std::size_t bytes = size(callable, values...);
-    call_room room;
-    if (begin_call(at, where, entry(), bytes, decode, policy, room)) [[likely]] {
-      reservation message(room);
-      msg::writer to(room.data, bytes);
-      encode(to, callable, values...);
-      to.expect_full();
-      finish_call(at, message.release());
-    }
-    return room.slot;
+    return send_message<call_message>(at, where, decode, policy, callable, values...);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ham/device/offloading.hpp"
+#include "ham/msg/bind.hpp"
 #include "ham/msg/presence.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
@@ -38,6 +39,25 @@ inline constexpr bool is_fn_v<device::detail::host_version<Pointer, Function>> =
 }  // namespace ham::msg
 
 namespace ham::inline v0::detail {
+
+/// Whether a callable has been made of a function that devices execute: what it calls in turn, a device does not see.
+template <class Callable>
+inline constexpr bool holds_device_function = false;
+template <class Pointer, Pointer Function>
+inline constexpr bool holds_device_function<fn_t<Pointer, Function>> =
+    device::detail::declaration<Pointer, Function>::is_declared;
+template <class Callable, class... Values>
+inline constexpr bool holds_device_function<binding<Callable, Values...>> = (holds_device_function<Callable> || ... ||
+                                                                             holds_device_function<Values>);
+
+/// On a node with a device the processor would execute the function, with addresses that only the device reaches.
+template <class Callable, class... Values>
+requires holds_device_function<binding<Callable, Values...>>
+struct admission<binding<Callable, Values...>> {
+  static void check(const incoming_call& call) {
+    if (has_device(call)) refuse_holder(call);
+  }
+};
 
 /// Hands a call over once its arguments are decoded: as decoded_call (call_message.hpp).
 template <class Result, class... Params>
@@ -131,16 +151,7 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct cal
 
   static call_slot* send(engine& at, const call_place& where, result_decoder decode, when_full policy,
                          const callable& called, const Params&... values) {
-    const std::size_t bytes = size(called, values...);
-    call_room room;
-    if (begin_call(at, where, entry(), bytes, decode, policy, room)) [[likely]] {
-      reservation message(room);
-      msg::writer to(room.data, bytes);
-      encode(to, called, values...);
-      to.expect_full();
-      finish_call(at, message.release());
-    }
-    return room.slot;
+    return send_message<call_message>(at, where, decode, policy, called, values...);
   }
 };
 

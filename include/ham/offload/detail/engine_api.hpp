@@ -144,6 +144,8 @@ class result_sink {
   virtual void finish() noexcept = 0;
   /// The call has failed with the exception that is being handled.
   virtual void fail() noexcept = 0;
+  /// Whether nobody wants the result any more. Asked until one of these is called, by any thread.
+  [[nodiscard]] virtual bool stop_requested() const noexcept { return false; }
 
  protected:
   ~result_sink() = default;

@@ -20,6 +20,13 @@
 #include "ham/offload/future.hpp"
 #include "ham/offload/group_result.hpp"
 
+namespace ham::inline v0::offload::detail {
+
+void nothing_of_barrier();
+using barrier_function = fn_t<void (*)(), &nothing_of_barrier>;
+
+}  // namespace ham::offload::detail
+
 namespace ham::inline v0::detail {
 
 /// A node, the caller too, sends at most that many messages of one call.
@@ -120,6 +127,35 @@ class group_part_call {
  private:
   group_gather* const gather_;
 };
+
+/// The same where something else has the function executed, and answers later: the device of the node. Made by
+/// start(), and gone when it has its result, which it takes as the sink of call().
+class late_group_part final : public result_sink {
+ public:
+  /// As the constructor of group_part_call. Throws std::bad_alloc.
+  [[nodiscard]] static late_group_part& start(incoming_call& call, const group_head& head,
+                                              const group_message_bytes& message, std::unique_ptr<group_merge> merge);
+
+  /// What is to be executed: the call, with this as its sink.
+  [[nodiscard]] incoming_call& call() noexcept { return call_; }
+  /// The encoded result, and then its end: done, or with the exception that is being handled. Any thread, once.
+  [[nodiscard]] std::byte* begin(std::size_t size) override;
+  void finish() noexcept override;
+  void fail() noexcept override;
+
+ private:
+  late_group_part(incoming_call& call, const group_head& head, const group_message_bytes& message,
+                  std::unique_ptr<group_merge> merge);
+  ~late_group_part() = default;
+
+  group_part_call part_;
+  stoppable_call call_;
+  std::vector<std::byte> record_;
+};
+
+/// A barrier as one node takes part in it: it answers when the device of the node, if it has one, has executed the
+/// calls without a context that had arrived before, those of groups among them.
+void run_barrier(incoming_call& call, msg::handler_entry& function);
 
 /// While it lives, the calling thread executes a function of a group.
 class group_scope {
@@ -292,6 +328,22 @@ void encode_group_callable([[maybe_unused]] msg::writer& to, [[maybe_unused]] co
   if constexpr (!msg::is_fn_v<Callable> && !std::is_same_v<Callable, no_operation>) msg::encode(to, callable);
 }
 
+/// An argument as the node's function gets it.
+template <class Value>
+[[nodiscard]] Value&& placed([[maybe_unused]] const group_head& here, Value&& value) noexcept {
+  if constexpr (std::is_same_v<std::remove_cvref_t<Value>, offload::group_place>) value = {here.first, here.total};
+  return static_cast<Value&&>(value);
+}
+
+/// How the answers of parts become one: by the operation, if it is one.
+template <class Result, class Op>
+[[nodiscard]] std::unique_ptr<group_merge> make_group_merge([[maybe_unused]] Op&& op) {
+  if constexpr (std::is_same_v<Op, no_operation>)
+    return std::make_unique<group_merge>();
+  else
+    return std::make_unique<reducing_merge<Result, Op>>(std::move(op));
+}
+
 /// The call as one node runs it, once all of the message is decoded: nothing of a message that cannot be read is passed
 /// on. See decoded_call.
 template <class Message, class Op, class Callable, class Result, class... Params>
@@ -301,19 +353,16 @@ struct decoded_group_call {
                               msg::decode_result_t<Params>&&... values) {
     from.expect_end();
     call.decoded = true;
-    std::unique_ptr<group_merge> merge;
-    if constexpr (std::is_same_v<Op, no_operation>)
-      merge = std::make_unique<group_merge>();
-    else
-      merge = std::make_unique<reducing_merge<Result, Op>>(std::move(op));
-    group_part_call part(call, head, {Message::entry(), arguments}, std::move(merge));
+    group_part_call part(call, head, {Message::entry(), arguments}, make_group_merge<Result>(std::move(op)));
     const group_scope scope(head);
     HAM_TRY {
+      admission<Callable>::check(call);
       if constexpr (std::is_void_v<Result>) {
-        callable(static_cast<msg::decode_result_t<Params>&&>(values)...);
+        callable(placed(head, static_cast<msg::decode_result_t<Params>&&>(values))...);
         part.answer(group_done_record());
       } else {
-        const Result result = static_cast<Result>(callable(static_cast<msg::decode_result_t<Params>&&>(values)...));
+        const Result result =
+            static_cast<Result>(callable(placed(head, static_cast<msg::decode_result_t<Params>&&>(values))...));
         part.answer(group_value_record(result));
       }
     }
@@ -321,35 +370,32 @@ struct decoded_group_call {
   }
 };
 
-/// Registration of the handler and encoding of what all nodes get.
-template <class Tag, template <class> class Policy, class Op, class Callable, class Result, class... Params>
-struct group_message {
-  static void body(incoming_call& call) {
-    msg::reader from(call.payload);
-    const group_head head = group_head::read(from);
-    const std::span<const std::byte> arguments = call.payload.last(from.remaining());
-    decoded_group_call<group_message, Op, Callable, Result, Params...>{call,
-                                                                       head,
-                                                                       arguments,
-                                                                       from,
-                                                                       decode_group_callable<Op>(from),
-                                                                       decode_group_callable<Callable>(from),
-                                                                       msg::decode<Params>(from)...};
-  }
+/// A received message whose function runs in the process. `Message`: as which it is passed on.
+template <class Message, class Op, class Callable, class Result, class... Params>
+void run_group_call(incoming_call& call) {
+  msg::reader from(call.payload);
+  const group_head head = group_head::read(from);
+  const std::span<const std::byte> arguments = call.payload.last(from.remaining());
+  decoded_group_call<Message, Op, Callable, Result, Params...>{call,
+                                                               head,
+                                                               arguments,
+                                                               from,
+                                                               decode_group_callable<Op>(from),
+                                                               decode_group_callable<Callable>(from),
+                                                               msg::decode<Params>(from)...};
+}
 
-  // What handler_registrar asks for.
-  using tag = Tag;
+/// Layout and encoding of what all nodes get.
+template <class Op, class Callable, class Result, class... Params>
+struct group_message_form {
   static constexpr msg::handler_kind kind = msg::handler_kind::call;
   static constexpr std::size_t message_size() noexcept { return 0; }
-  static void handler(void* buffer) { handler_under<Policy, &body>::run(buffer); }
   static std::string layout() {
     if constexpr (std::is_same_v<Op, no_operation> || msg::is_fn_v<Op>)
       return msg::call_layout<Callable, Result, Params...>();
     else
       return msg::call_layout<Callable, Result, Op, Params...>();
   }
-
-  [[nodiscard]] static msg::handler_entry& entry() noexcept { return msg::handler_registrar<group_message>::entry(); }
 
   [[nodiscard]] static std::vector<std::byte> encode(const Op& op, const Callable& callable, const Params&... values) {
     const std::size_t callables = group_callable_size(op) + group_callable_size(callable);
@@ -361,6 +407,24 @@ struct group_message {
     to.expect_full();
     return bytes;
   }
+};
+
+/// Registration of the handler. Functions that devices execute have one of their own (device_group.hpp).
+template <class Tag, template <class> class Policy, class Op, class Callable, class Result, class... Params>
+struct group_message : group_message_form<Op, Callable, Result, Params...> {
+  using tag = Tag;
+  static void body(incoming_call& call) { run_group_call<group_message, Op, Callable, Result, Params...>(call); }
+  static void handler(void* buffer) { handler_under<Policy, &body>::run(buffer); }
+  [[nodiscard]] static msg::handler_entry& entry() noexcept { return msg::handler_registrar<group_message>::entry(); }
+};
+
+/// A barrier: nothing is run, but what the device of a node has been given comes first.
+template <class Tag, template <class> class Policy>
+struct group_message<Tag, Policy, no_operation, offload::detail::barrier_function, void>
+    : group_message_form<no_operation, offload::detail::barrier_function, void> {
+  using tag = Tag;
+  static void handler(void* buffer) { run_barrier(*static_cast<incoming_call*>(buffer), entry()); }
+  [[nodiscard]] static msg::handler_entry& entry() noexcept { return msg::handler_registrar<group_message>::entry(); }
 };
 
 /// The message of a call that a plan describes.

@@ -1,0 +1,79 @@
+// Chunks of maps on a device: many calls of one function for one received call.
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "ham/offload/pool.hpp"
+#include "runtime/device_job.hpp"
+
+namespace ham::inline v0::device_series_functions {
+
+/// Negative elsewhere than on a device.
+int tripled_there(int value) { return device::detail::this_lane() != nullptr ? 3 * value : -1; }
+bool is_even(int value) noexcept { return value % 2 == 0; }
+std::atomic<int> last_number{-1};
+bool follows(int number) { return last_number.exchange(number) == number - 1; }
+std::atomic<int> run_so_far{0};
+int fails_at_forty(int value) {
+  run_so_far.fetch_add(1);
+  if (value == 40) throw value;
+  return value;
+}
+
+}  // namespace ham::device_series_functions
+
+HAM_DEVICE_FUNCTION(ham::device_series_functions::tripled_there, block)
+HAM_DEVICE_FUNCTION(ham::device_series_functions::is_even, thread)
+HAM_DEVICE_FUNCTION(ham::device_series_functions::follows, thread)
+HAM_DEVICE_FUNCTION(ham::device_series_functions::fails_at_forty, thread)
+
+namespace ham::inline v0 {
+namespace {
+
+using namespace device_series_functions;
+
+std::vector<int> from_zero(std::size_t count) {
+  std::vector<int> result(count);
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
+class device_series_job : public test::device_job {
+ protected:
+  offload::pool on_device{{1}};
+};
+
+TEST_F(device_series_job, gives_all_results_in_order) {
+  for (const std::size_t count : {1U, 31U, 32U, 33U, 2'000U}) {
+    const auto found = on_device.map(from_zero(count), fn<&tripled_there>, {.chunk = count});
+    ASSERT_EQ(found.size(), count);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(found[i], 3 * static_cast<int>(i));
+  }
+  const auto flags = on_device.map(from_zero(99), fn<&is_even>, {.chunk = 50});
+  EXPECT_EQ(std::count(flags.begin(), flags.end(), true), 50);
+}
+
+TEST_F(device_series_job, begins_its_calls_one_after_the_other) {
+  last_number.store(-1);
+  const auto in_order = on_device.map(from_zero(1'000), fn<&follows>, {.chunk = 1'000});
+  EXPECT_EQ(std::count(in_order.begin(), in_order.end(), true), 1'000);
+}
+
+TEST_F(device_series_job, ends_with_the_first_error) {
+  run_so_far.store(0);
+  const std::string why = test::message_of<call_error>(
+      [&] { static_cast<void>(on_device.map(from_zero(5'000), fn<&fails_at_forty>, {.chunk = 5'000})); });
+  EXPECT_NE(why.find("has thrown an exception"), std::string::npos) << why;
+  EXPECT_LT(run_so_far.load(), 5'000) << "nothing begins behind it but what was under way";
+  EXPECT_EQ(on_device.map(from_zero(3), fn<&tripled_there>), (std::vector<int>{0, 3, 6})) << "the device goes on";
+}
+
+TEST_F(device_series_job, is_a_loop_on_a_node_without_a_device) {
+  offload::pool elsewhere{{2}};
+  EXPECT_EQ(elsewhere.map(from_zero(3), fn<&tripled_there>), (std::vector<int>{-1, -1, -1}));
+}
+
+}  // namespace
+}  // namespace ham
