@@ -158,6 +158,16 @@ bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
   return any;
 }
 
+/// Whether no call is before it in any of its queues: until then it waits for others, and has not begun.
+bool device_calls::is_first(const device_execution& one) const noexcept {
+  return std::ranges::none_of(queues_, [&](const queue& in) {
+    for (std::uint64_t position = in.received + 1; position < in.sent; ++position) {
+      if (in.calls[position % wire::queue_slots].get() == &one) return true;
+    }
+    return false;
+  });
+}
+
 /// Tells functions that their callers want them to stop, and ends the process if one does not.
 void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
   const std::int64_t now = base::now_ns();
@@ -166,11 +176,10 @@ void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
       device_execution* const one = queues_[i].calls[position % wire::queue_slots].get();
       if (one == nullptr || !one->stop_requested()) continue;
       wire::send_stop(driver_->queues()[i], position);
-      if (one->stop_sent_ns == 0) one->stop_sent_ns = now;
-      const bool hangs =
-          position == queues_[i].received && limits_.watchdog_ns != 0 && now - one->stop_sent_ns > limits_.watchdog_ns;
-      if (hangs) {
-        const std::int64_t waited_ms = (now - one->stop_sent_ns) / 1'000'000;
+      if (limits_.watchdog_ns == 0 || position != queues_[i].received || !is_first(*one)) continue;
+      if (one->stopping_ns == 0) one->stopping_ns = now;
+      if (now - one->stopping_ns > limits_.watchdog_ns) {
+        const std::int64_t waited_ms = (now - one->stopping_ns) / 1'000'000;
         end_process(lock, {"a function has not ended for " + std::to_string(waited_ms) +
                                " ms after it was asked to stop; have it ask ham::device::stop_requested()",
                            {one->function().number()}});

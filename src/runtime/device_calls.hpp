@@ -83,6 +83,7 @@ class device_calls {
   bool collect(std::unique_lock<std::mutex>& lock);
   bool take_messages(std::unique_lock<std::mutex>& lock);
   bool post_waiting();
+  [[nodiscard]] bool is_first(const device_execution& one) const noexcept;
   void pass_stops(std::unique_lock<std::mutex>& lock);
   void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;

@@ -64,8 +64,8 @@ class device_execution {
   std::vector<std::byte> arguments;  ///< of one that waits for room
   std::uint64_t staged = 0;          ///< where the device has them, if they are longer than a slot
   std::uint32_t replies_missing = 1;
-  std::int64_t stop_sent_ns = 0;                      ///< when the device was told to stop it; 0: it was not
   std::vector<std::shared_ptr<device_fence>> fences;  ///< that wait for its answer
+  std::int64_t stopping_ns = 0;  ///< since when the device may execute it and has been told to stop it; 0: not yet
 
  private:
   held_call held_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "core/replacements.hpp"
@@ -24,19 +25,18 @@ class retried_call final : ham::detail::continuation {
     call_slot& target = *make_local_slot(at);
     task->target_ = &target;
     if (at.numbers.any() && at.numbers.of(task->to_.node).prepared) task->left_ = 0;  // what waited for it would end it
-    try {
-      task->send(at);
-    } catch (const node_failure&) {  // its process has died meanwhile
-      if (task->left_ == 0 || !task->has_process(at)) {
+    for (bool sent = false; !sent;) {
+      try {
+        task->send(at);
+        sent = true;
+      } catch (const node_failure&) {
+        if (task->goes_on(at)) continue;
+        at.calls.cancel(target);
+        throw;
+      } catch (...) {
         at.calls.cancel(target);
         throw;
       }
-      task->loss_ = std::current_exception();
-      task.release()->send_again();
-      return &target;
-    } catch (...) {
-      at.calls.cancel(target);
-      throw;
     }
     retried_call& sent = *task.release();
     attach(*sent.call_, &sent);
@@ -74,6 +74,7 @@ class retried_call final : ham::detail::continuation {
       fail(loss_);
       return;
     }
+    --left_;
     send_again();
   }
 
@@ -104,20 +105,18 @@ class retried_call final : ham::detail::continuation {
 
   void send_again() noexcept {
     engine* const at = target_->owner;
-    for (;;) {
+    for (bool sent = false; !sent;) {
       try {
         run = &on_decided;
         if (at != nullptr && at->numbers.run_when_decided(to_.node, this)) return;
         run = &on_settled;
         if (at == nullptr) std::rethrow_exception(loss_);
-        --left_;
         send(*at);
-        break;
-      } catch (const node_failure&) {  // there is no other process, or that has died as well
-        if (at == nullptr || at->is_ending() || left_ == 0 || !has_process(*at)) {
-          fail(loss_);
-          return;
-        }
+        sent = true;
+      } catch (const node_failure&) {
+        if (at != nullptr && goes_on(*at)) continue;
+        fail(loss_);  // there is no other process
+        return;
       } catch (...) {
         fail(std::current_exception());
         return;
@@ -126,14 +125,18 @@ class retried_call final : ham::detail::continuation {
     attach(*call_, this);
   }
 
-  /// Or will have one. Not known: false.
-  [[nodiscard]] bool has_process(const engine& at) const noexcept {
+  /// Of a call that could not be sent because the process that it was for has died: whether it is sent once more, which
+  /// is one of its repetitions.
+  [[nodiscard]] bool goes_on(const engine& at) noexcept {
+    if (left_ == 0 || to_.context != 0 || at.is_ending()) return false;
     try {
-      const auto now = at.numbers.of(to_.node);
-      return now.supervised && now.now != ham::detail::replacements::phase::given_up;
+      const ham::detail::replacements::state now = at.numbers.of(to_.node);
+      if (!now.supervised || now.now == ham::detail::replacements::phase::given_up) return false;
     } catch (const std::bad_alloc&) {
       return false;
     }
+    left_ -= 1;
+    return true;
   }
 
   void fail(std::exception_ptr why) noexcept {

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "ham/offload/group.hpp"  // behind senders.hpp: it has to compile in this order, too
 #include "loopback_job.hpp"
 
 namespace senders_test {

@@ -44,6 +44,10 @@ int takes_a_while(int value) {
   slow_ones.fetch_add(1);
   return value;
 }
+bool sleep_ms(int time) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(time));
+  return true;
+}
 int throws(int) { throw 5; }
 std::uint64_t stops(offload::buffer_ptr<std::uint64_t> begun) {
   __atomic_store_n(begun.get(), 1, __ATOMIC_RELEASE);
@@ -102,6 +106,7 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::of_the_host_only, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::next_number, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::gives_nothing, block)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::takes_a_while, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::sleep_ms, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::throws, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::stops, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::reports_many, thread)
@@ -160,7 +165,8 @@ engine* engine_of_node() { return &current(); }
 /// Node 1 has a device.
 class device_calls_job : public testing::Test {
  protected:
-  device_calls_job() : owner({.blocks = 2, .warps = 2, .lanes = 2, .linger_ns = 2'000'000}) {
+  explicit device_calls_job(const geometry& of = {.blocks = 2, .warps = 2, .lanes = 2, .linger_ns = 2'000'000})
+      : owner(of) {
     calls = std::make_unique<device_calls>(
         *reinterpret_cast<engine*>(offload::sync(1, [] { return reinterpret_cast<std::uintptr_t>(engine_of_node()); })),
         owner);
@@ -298,6 +304,28 @@ TEST_F(device_calls_job, stop_when_their_caller_wants_that) {
   EXPECT_TRUE(result.request_stop());
   EXPECT_GE(result.get(), 1U) << "what it returns when it has seen that";
   EXPECT_EQ(word(), 2U);
+  offload::free(begun);
+}
+
+class watched_device_calls : public device_calls_job {
+ protected:
+  static constexpr int watchdog_ms = 1'000;
+  watched_device_calls()
+      : device_calls_job(
+            {.blocks = 1, .warps = 1, .lanes = 1, .linger_ns = 2'000'000, .watchdog_ns = watchdog_ms * 1'000'000LL}) {}
+};
+
+/// If the time before its begin counted, too, this process would end.
+TEST_F(watched_device_calls, have_their_time_to_stop_from_when_they_begin) {
+  auto begun = offload::allocate<std::uint64_t>(1, 1);
+  auto before = offload::async(1, fn<&sleep_ms>, watchdog_ms * 3 / 2);
+  auto result = offload::async(offload::stoppable(1), fn<&stops>, begun);
+  EXPECT_TRUE(result.request_stop());
+  EXPECT_TRUE(before.get());
+  try {
+    EXPECT_GE(result.get(), 1U);
+  } catch (const operation_cancelled&) {  // it was stopped before it was in the device's queue
+  }
   offload::free(begun);
 }
 

@@ -113,6 +113,72 @@ TEST_F(engine_numbers, a_repeated_call_of_who_prepares_a_process_ends_with_it) {
   EXPECT_THROW(sent.get(), node_failure);
 }
 
+/// A process that dies before it has greeted, and the next one, told by another thread while this one waits for it.
+class next_process_dies {
+ public:
+  next_process_dies(detail::engine& at, node_t number, node_t greeting, node_t next)
+      : thread_([&at, number, greeting, next] {
+          std::this_thread::sleep_for(milliseconds(20));
+          at.events.on_died(greeting, "it has died, too");
+          while (at.peers.hold(greeting)->state.load() != detail::peer_state::lost)
+            std::this_thread::sleep_for(milliseconds(1));
+          at.locked([&] {
+            at.numbers.set(number, next, phase::up);
+            at.waits.wake_finished();
+          });
+        }) {}
+  ~next_process_dies() { thread_.join(); }
+  next_process_dies(const next_process_dies&) = delete;
+  next_process_dies& operator=(const next_process_dies&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
+TEST_F(engine_numbers, a_repeated_call_goes_on_when_its_process_dies_before_it_is_sent) {
+  const node_t greeting = world_.connect().number;
+  at_.numbers.set(number_, number_, phase::up);
+  lose(number_);
+  at_.numbers.set(number_, greeting, phase::up);
+  offload::future<int> sent;
+  {
+    const next_process_dies host(at_, number_, greeting, process_);
+    sent = offload::async(offload::retry(number_, 1), idempotent(fn<&echo>), 1);
+  }
+  EXPECT_EQ(at_.peers[process_].calls_sent.load(), 1U);
+  EXPECT_FALSE(sent.test());
+  sent.detach();
+}
+
+TEST_F(engine_numbers, a_repeated_call_goes_on_when_the_next_process_dies_before_it_is_sent) {
+  const node_t greeting = world_.connect().number;
+  at_.numbers.set(number_, number_, phase::up);
+  auto sent = offload::async(offload::retry(number_, 2), idempotent(fn<&echo>), 1);
+  at_.numbers.set(number_, greeting, phase::up);
+  {
+    const next_process_dies host(at_, number_, greeting, process_);
+    lose(number_);
+  }
+  world_.step();
+  EXPECT_EQ(at_.peers[process_].calls_sent.load(), 1U);
+  EXPECT_FALSE(sent.test());
+  sent.detach();
+}
+
+TEST_F(engine_numbers, a_call_is_not_repeated_more_often_than_it_may_be) {
+  const node_t greeting = world_.connect().number;
+  at_.numbers.set(number_, number_, phase::up);
+  auto sent = offload::async(offload::retry(number_, 1), idempotent(fn<&echo>), 1);
+  at_.numbers.set(number_, greeting, phase::up);
+  {
+    const next_process_dies host(at_, number_, greeting, process_);
+    lose(number_);
+  }
+  world_.step();
+  EXPECT_EQ(at_.peers[process_].calls_sent.load(), 0U);
+  EXPECT_THROW(sent.get(), node_failure);
+}
+
 TEST_F(engine_numbers, handles_outlive_supervision) {
   at_.numbers.set(number_, number_, phase::up);
   const node_t exact = at_.exactly(number_);

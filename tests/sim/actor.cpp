@@ -2,10 +2,30 @@
 #include "sim/actor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string_view>
 
 namespace ham::inline v0::sim {
+
+/// In a job without devices and supervision those that there were before there were any, and before there were others:
+/// its steps stay the same.
+step actor::any_step() {
+  constexpr auto others = static_cast<unsigned>(step::device);
+  constexpr unsigned times_more = 6;
+  constexpr std::array everywhere{step::sender, step::sender, step::sender, step::spawn};
+  constexpr std::array with_device{step::device_part, step::device_part, step::device_part,  step::device_copy,
+                                   step::device_copy, step::device_copy, step::device_print, step::watchdog};
+  const bool with_devices = has_devices(plan_);
+  const bool has_all = has_all_verbs(plan_);
+  const unsigned most = others + (with_devices || is_supervised(plan_) ? times_more : 0);
+  const unsigned later = has_all ? everywhere.size() + (with_devices ? with_device.size() : 0) : 0;
+  const std::uint64_t any = random_.below(most + later);
+  if (any < others) return static_cast<step>(any);
+  if (any < most) return with_devices ? step::device : step::supervise;
+  const std::uint64_t which = any - most;
+  return which < everywhere.size() ? everywhere[which] : with_device[which - everywhere.size()];
+}
 
 void actor::take(step kind, int number, random_source random) {
   if (plan_.verbose) {
@@ -43,6 +63,12 @@ void actor::take(step kind, int number, random_source random) {
     case step::graph: graph(random); break;
     case step::device: device(random); break;
     case step::supervise: supervise(random); break;
+    case step::sender: sender(random); break;
+    case step::spawn: spawn(random); break;
+    case step::device_part: device_part(random); break;
+    case step::device_copy: device_copy(random); break;
+    case step::device_print: device_print(random); break;
+    case step::watchdog: watchdog(random); break;
     case step::restart: break;  // the job decides
     case step::add_node:
     case step::remove_node: member(kind, random); break;
@@ -74,6 +100,21 @@ void actor::member(step kind, random_source& random) {
   faults_.any = true;
   the_oracle->numbers.release(gone);
   offload::remove_node(gone);
+}
+
+/// Targets of another program, which is the same one here.
+void actor::spawn(random_source& random) {
+  constexpr std::size_t max_nodes = 9;
+  if (number_ % max_threads != 0 || over_ == medium::loopback || !random.once_in(3) || nodes_.size() == max_nodes)
+    return;
+  faults_.any_added = true;
+  const std::size_t fresh = nodes_.size() + 2 <= max_nodes && random.once_in(3) ? 2 : 1;
+  try {
+    const node_t first = offload::spawn(std::string(name_of(over_)) + ":" + std::to_string(fresh), "another");
+    for (std::size_t i = 0; i < fresh; ++i) nodes_.push_back(first + static_cast<node_t>(i));
+  } catch (const config_error&) {  // as add-node
+    if (!is_supervised(plan_)) throw;
+  }
 }
 
 void actor::fault(step kind, random_source& random) {

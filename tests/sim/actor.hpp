@@ -70,16 +70,7 @@ class actor : actor_records {
     bool has_deadline = false;
     bool asked = false;  ///< to stop
   };
-  /// In a job without devices and supervision those that there were before there were any: its steps stay the same.
-  [[nodiscard]] step any_step() {
-    constexpr auto others = static_cast<unsigned>(step::device);
-    constexpr unsigned times_more = 6;
-    const bool with_devices = has_devices(plan_);
-    const bool supervises = is_supervised(plan_);
-    const std::uint64_t any = random_.below(with_devices || supervises ? others + times_more : others);
-    if (any < others) return static_cast<step>(any);
-    return with_devices ? step::device : step::supervise;
-  }
+  [[nodiscard]] step any_step();
   [[nodiscard]] node_t any_node(random_source& random) { return nodes_[random.below(nodes_.size())]; }
   [[nodiscard]] node_t any_target(random_source& random) { return nodes_[1 + random.below(nodes_.size() - 1)]; }
   [[nodiscard]] std::uint32_t stream_to(node_t node) {
@@ -216,23 +207,24 @@ class actor : actor_records {
   void put_parts(remote_memory& to, random_source& random);
   void put_much(random_source& random);
   void copy_then_call(remote_memory& from, remote_memory& to);
-  void pool(random_source& random);
-  void task(offload::pool& workers, random_source& random);
+  void pool(random_source& random, bool on_device = false);
+  void task(offload::pool& workers, bool on_device, random_source& random);
   template <class What>
   bool attempt_anywhere(call_number call, What what);
   void settle_anywhere(pending& one);
-  void map(offload::pool& workers, random_source& random);
+  void map(offload::pool& workers, bool on_device, random_source& random);
   void event_loop(random_source& random);
-  void group(random_source& random);
+  void group(random_source& random, bool on_device = false);
   [[nodiscard]] known_group& any_group(random_source& random);
   [[nodiscard]] group_call start(known_group& to, random_source& random);
+  [[nodiscard]] group_call start_on_devices(known_group& to, random_source& random);
   void stop(group_call& one, random_source& random);
   void settle(group_call& one);
   void expect_results(const group_call& one, const offload::group_result<std::int64_t>& results);
   void expect_reduced(group_call& one);
   void expect_failed(const group_call& one, call_number call, const std::exception_ptr& why);
-  void graph(random_source& random);
-  [[nodiscard]] known_graph* any_graph(random_source& random);
+  void graph(random_source& random, bool on_device = false);
+  [[nodiscard]] known_graph* any_graph(random_source& random, bool on_device);
   [[nodiscard]] std::optional<graph_replay> start(known_graph& which, random_source& random);
   void settle(graph_replay& one);
   void expect_failed(const graph_replay& one, const std::exception_ptr& why);
@@ -248,11 +240,24 @@ class actor : actor_records {
   void device_memory(random_source& random);
   void device_put(remote_memory& to, random_source& random);
   void device_stops(random_source& random);
+  void stop_on_device(node_t node, random_source& random);
   void device_messages(random_source& random);
   void device_nested(random_source& random);
   void device_within(random_source& random);
   void device_error(random_source& random);
   void device_fault(random_source& random);
+  void device_part(random_source& random);
+  void device_copy(random_source& random);
+  void device_print(random_source& random);
+  void watchdog(random_source& random);
+  void stop_behind_another(node_t node, random_source& random);
+  void hang_on_device(node_t node, random_source& random);
+  void sender(random_source& random);
+  void sent_and_awaited(random_source& random);
+  void sent_with_receivers(random_source& random);
+  void settle_sent(call_number call, const std::exception_ptr& error, const std::optional<std::int64_t>& value,
+                   bool polls, std::int64_t expected);
+  void spawn(random_source& random);
   void member(step kind, random_source& random);
   void fault(step kind, random_source& random);
   void fault_of_supervised(step kind, random_source& random);

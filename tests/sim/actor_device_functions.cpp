@@ -70,7 +70,10 @@ void actor::device_put(remote_memory& to, random_source& random) {
 /// Functions that poll for a stop, which comes from the future or by the deadline.
 void actor::device_stops(random_source& random) {
   const node_t node = device_node(random);
-  if (!world_.has_device(node)) return;
+  if (world_.has_device(node)) stop_on_device(node, random);
+}
+
+void actor::stop_on_device(node_t node, random_source& random) {
   std::vector<stoppable_call> calls;
   const std::uint64_t count = 1 + random.below(4);
   for (std::uint64_t i = 0; i < count; ++i) {

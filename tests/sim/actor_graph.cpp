@@ -30,9 +30,9 @@ struct actor::graph_shape {
 };
 
 /// Replays that are waited for at once, or later; some are stopped, or have a deadline.
-void actor::graph(random_source& random) {
+void actor::graph(random_source& random, bool on_device) {
   constexpr std::size_t max_kept = 4;
-  known_graph* const which = any_graph(random);
+  known_graph* const which = any_graph(random, on_device);
   if (which == nullptr) return;
   std::optional<graph_replay> one = start(*which, random);
   if (!one) return;
@@ -47,7 +47,7 @@ void actor::graph(random_source& random) {
 }
 
 /// nullptr: it cannot be compiled, because a node is lost.
-actor::known_graph* actor::any_graph(random_source& random) {
+actor::known_graph* actor::any_graph(random_source& random, bool on_device) {
   constexpr std::size_t max_graphs = 3;
   if (!graphs_.empty() && random.once_in(8)) graphs_.erase(graphs_.begin());  // waits for its replays
   if (!graphs_.empty() && (graphs_.size() == max_graphs || !random.once_in(3)))
@@ -75,12 +75,19 @@ actor::known_graph* actor::any_graph(random_source& random) {
     if (shape->repeats) {
       const auto wanted = static_cast<std::int64_t>(stages);
       made.push_back(recorded.repeat(
-          std::int64_t{0}, [&](auto done) { return recorded.call(looping, fn<&iteration>, first, done, takes_ns); },
+          std::int64_t{0},
+          [&](auto done) {
+            return on_device ? recorded.call(looping, fn<&device_iteration>, first, done, takes_ns)
+                             : recorded.call(looping, fn<&iteration>, first, done, takes_ns);
+          },
           [&](auto done) { return recorded.call(looping, fn<&has_iterated>, done, wanted); }));
     } else {
       for (std::size_t i = 0; i < stages; ++i) {
-        made.push_back(recorded.call(shape->nodes[i], fn<&stage>, first, static_cast<std::uint32_t>(i),
-                                     given_by(shape->takes[i].first), given_by(shape->takes[i].second), takes_ns));
+        const auto record = [&](const auto& function) {
+          return recorded.call(shape->nodes[i], function, first, static_cast<std::uint32_t>(i),
+                               given_by(shape->takes[i].first), given_by(shape->takes[i].second), takes_ns);
+        };
+        made.push_back(on_device && !random.once_in(4) ? record(fn<&device_stage>) : record(fn<&stage>));
       }
     }
     return &graphs_.emplace_back(
@@ -151,6 +158,9 @@ void actor::expect_failed(const graph_replay& one, const std::exception_ptr& why
   } catch (const operation_cancelled& stopped) {
     if (!one.asked) running->fail(std::string("a replay is stopped, and nobody has asked for it: ") + stopped.what());
     fail(outcome_for(stopped.outcome()), stopped.what());
+  } catch (const stage_error& failed) {  // no stage throws, but a device may fail on a node that can still say so
+    if (!faults_.any) running->fail(std::string("a stage fails without a reason: ") + failed.what());
+    fail(call_outcome::may_have_run, failed.what());
   } catch (const call_error& refused) {
     if (!faults_.any && !faults_.any_added)
       running->fail(std::string("a graph cannot be replayed without a reason: ") + refused.what());

@@ -11,10 +11,11 @@
 namespace ham::inline v0::sim {
 
 /// Calls that are waited for at once, or, while nodes die, later; some are stopped.
-void actor::group(random_source& random) {
+void actor::group(random_source& random, bool on_device) {
   constexpr std::size_t max_kept = 4;
-  group_call one = start(any_group(random), random);
-  if (one.polls) {
+  known_group& to = any_group(random);
+  group_call one = on_device ? start_on_devices(to, random) : start(to, random);
+  if (one.polls || one.stops) {
     stop(one, random);
     settle(one);
   } else if (random.once_in(2)) {
@@ -67,6 +68,29 @@ actor::group_call actor::start(known_group& to, random_source& random) {
     one.reduced = offload::reduce_all(where, fn<&link_of_member>, fn<&chained>, one.first, one.value, takes);
   else
     one.results = offload::async_all(where, fn<&work_of_member>, one.first, one.value, takes);
+  return one;
+}
+
+/// Device functions, which do not poll: nodes without a device would tell them of no stop.
+actor::group_call actor::start_on_devices(known_group& to, random_source& random) {
+  group_call one;
+  one.nodes = to.all.nodes();
+  one.stops = random.once_in(3);
+  one.has_deadline = random.once_in(5);
+  one.value = static_cast<std::int64_t>(random.below(1000));
+  for (std::size_t i = 0; i < one.nodes.size(); ++i) {
+    const call_number call = the_oracle->issue(one.nodes[i]);
+    if (i == 0) one.first = call;
+    the_oracle->set_nested(call);
+    if (one.stops || one.has_deadline) the_oracle->allow_late(call);
+  }
+  const std::int64_t takes = some_time(random);
+  const std::chrono::nanoseconds limit(random.below(600'000));
+  const offload::group_destination where = one.has_deadline ? offload::within(to.all, limit)
+                                           : one.stops      ? offload::stoppable(to.all)
+                                                            : offload::group_destination(to.all);
+  one.results = random.once_in(2) ? offload::async_all(where, fn<&device_work_of_member>, one.first, one.value, takes)
+                                  : offload::async_all(where, fn<&device_block_of_member>, one.first, one.value, takes);
   return one;
 }
 

@@ -14,7 +14,7 @@ offload::pool_options any_room(random_source& random) { return {.per_node = 1 + 
 }  // namespace
 
 /// With a pool of its own, or with the one that the threads of the host share.
-void actor::pool(random_source& random) {
+void actor::pool(random_source& random, bool on_device) {
   std::unique_ptr<offload::pool> own;
   if (faults_.pools.empty() || random.once_in(4)) {
     std::vector<node_t> members(nodes_.begin() + (random.once_in(2) ? 0 : 1), nodes_.end());
@@ -27,11 +27,11 @@ void actor::pool(random_source& random) {
       own != nullptr ? own.get()
                      : faults_.pools[shared ? faults_.pools.size() - 1 : random.below(faults_.pools.size())].get();
   if (random.once_in(4)) {
-    map(*workers, random);
+    map(*workers, on_device, random);
     return;
   }
   const std::uint64_t count = 1 + random.below(12);
-  for (std::uint64_t i = 0; i < count; ++i) task(*workers, random);
+  for (std::uint64_t i = 0; i < count; ++i) task(*workers, on_device, random);
   if (!faults_.any && workers->living() == 0) running->fail("a pool has no nodes left, and none was lost");
 }
 
@@ -51,7 +51,7 @@ bool actor::attempt_anywhere(call_number call, What what) {
   return false;
 }
 
-void actor::task(offload::pool& workers, random_source& random) {
+void actor::task(offload::pool& workers, bool on_device, random_source& random) {
   const call_number call = the_oracle->issue(on_any_node);
   const auto value = static_cast<std::int64_t>(random.below(1000));
   const std::int64_t takes = some_time(random);
@@ -59,23 +59,25 @@ void actor::task(offload::pool& workers, random_source& random) {
   const bool only_if_there_is_room = random.once_in(4);
   if (repeats) the_oracle->allow_repeats(call);
   attempt_anywhere(call, [&] {
-    std::optional<offload::future<std::int64_t>> started;
-    if (only_if_there_is_room)
-      started = repeats ? workers.try_async(idempotent(fn<&work>), call, value, takes)
-                        : workers.try_async(fn<&work>, call, value, takes);
-    else
-      started = repeats ? workers.async(idempotent(fn<&work>), call, value, takes)
-                        : workers.async(fn<&work>, call, value, takes);
+    const auto begin = [&](const auto& function) -> std::optional<offload::future<std::int64_t>> {
+      if (only_if_there_is_room)
+        return repeats ? workers.try_async(idempotent(function), call, value, takes)
+                       : workers.try_async(function, call, value, takes);
+      return repeats ? workers.async(idempotent(function), call, value, takes)
+                     : workers.async(function, call, value, takes);
+    };
+    std::optional<offload::future<std::int64_t>> started =
+        on_device ? begin(fn<&device_work_of_block>) : begin(fn<&work>);
     if (!started) {
       the_oracle->fail(call, call_outcome::not_run, "there was no room for it");
       return;
     }
-    pending_.push_back({std::move(*started), call, result_of(call, value), false, false, false, true});
+    pending_.push_back({std::move(*started), call, result_of(call, value), false, false, false, true, on_device});
   });
 }
 
 /// Each element is a call. Those that have no result when the map fails may have run.
-void actor::map(offload::pool& workers, random_source& random) {
+void actor::map(offload::pool& workers, bool on_device, random_source& random) {
   const bool repeats = random.once_in(2);
   std::vector<map_item> items(random.below(40));
   for (map_item& one : items) {
@@ -89,11 +91,17 @@ void actor::map(offload::pool& workers, random_source& random) {
   };
   const offload::map_options how{.chunk = random.below(6)};
   std::string why;
-  try {
+  const auto map_by = [&](const auto& function) {
     if (repeats)
-      workers.map(items, idempotent(fn<&work_item>), sink, how);
+      workers.map(items, idempotent(function), sink, how);
     else
-      workers.map(items, fn<&work_item>, sink, how);
+      workers.map(items, function, sink, how);
+  };
+  try {
+    if (on_device)
+      map_by(fn<&device_work_item>);
+    else
+      map_by(fn<&work_item>);
   } catch (const node_failure& lost) {
     why = lost.what();
   } catch (const call_error& refused) {
@@ -108,7 +116,10 @@ void actor::map(offload::pool& workers, random_source& random) {
 }
 
 void actor::settle_anywhere(pending& one) {
-  attempt_anywhere(one.call, [&] { the_oracle->settle(one.call, one.result.get(), one.expected); });
+  attempt_anywhere(one.call, [&] {
+    the_oracle->settle(one.call, one.result.get(), one.expected);
+    if (one.on_device) the_oracle->expect_parts_ended(one.call);
+  });
 }
 
 }  // namespace ham::sim

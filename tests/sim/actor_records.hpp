@@ -60,6 +60,7 @@ struct actor_records {
     call_number first = 0;
     std::int64_t value = 0;
     bool polls = false;  ///< for a stop
+    bool stops = false;  ///< or is stopped all the same
     bool has_deadline = false;
     bool asked = false;    ///< to stop
     bool at_once = false;  ///< and then nothing is waited for

@@ -101,6 +101,50 @@ std::int64_t device_fill(call_number call, offload::buffer_ptr<std::int32_t> at,
   return part.sum(mine);
 }
 
+std::int64_t device_work_of_member(call_number first, std::int64_t value, std::int64_t takes_ns) {
+  return work_in_part(the_oracle->call_to(first, world::node_here()), value, takes_ns);
+}
+std::int64_t device_block_of_member(call_number first, std::int64_t value, std::int64_t takes_ns) {
+  return work_in_part(the_oracle->call_to(first, world::node_here()), value, takes_ns);
+}
+
+std::int64_t device_stage(call_number first, std::uint32_t index, std::int64_t one, std::int64_t other,
+                          std::int64_t takes_ns) {
+  static_cast<void>(work_in_part(first + index, 0, takes_ns));
+  return result_of_stage(first, index, one, other);
+}
+
+std::int64_t device_iteration(call_number first, std::int64_t done, std::int64_t takes_ns) {
+  static_cast<void>(work_in_part(first + static_cast<call_number>(done), 0, takes_ns));
+  return done + 1;
+}
+
+std::int64_t device_work_item(map_item one) { return work_in_part(one.call, 0, one.takes_ns); }
+
+std::int64_t device_print(call_number call, node_t to, call_number last, std::uint32_t lines) {
+  const device_part part(call);
+  for (std::uint32_t i = 0; i < lines; ++i) {
+    const std::int64_t number = -std::int64_t{i} * 1'000'000'007;
+    if (is_long_line(i))
+      device::print("call ", call, " line ", i, " ", i % 2 == 0, '!', " ", number, " ", 0.5, " ", long_text, long_text);
+    else
+      device::print("call ", call, " line ", i, " ", i % 2 == 0, '!', " ", number, " ", 0.5);
+  }
+  auto answer = device::async<&work>(to, last, std::int64_t{2}, std::int64_t{0});
+  std::int64_t value = 0;
+  return answer.get(value) ? value : unreachable;
+}
+
+std::int64_t device_hang(call_number call) {
+  constexpr std::int64_t max_ns = 8'000'000'000;
+  const device_part part(call);
+  const int process = running->current().node;
+  const std::int64_t until = base::now_ns() + max_ns;
+  while (running->living_threads(process - process % world::processes_of_job) != 0 && base::now_ns() < until)
+    spend(50'000'000);
+  return -1;
+}
+
 std::int64_t device_throwing(call_number call) {
   const device_part part(call);
   throw call;

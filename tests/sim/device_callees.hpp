@@ -24,6 +24,22 @@ std::int64_t device_total_at(call_number call, offload::buffer_ptr<std::int32_t>
 std::int64_t device_fill(call_number call, offload::buffer_ptr<std::int32_t> at, std::uint64_t count,
                          std::int32_t first);
 
+// Of groups: the calls of the nodes have numbers from `first` on.
+std::int64_t device_work_of_member(call_number first, std::int64_t value, std::int64_t takes_ns);
+std::int64_t device_block_of_member(call_number first, std::int64_t value, std::int64_t takes_ns);
+// As stage() and iteration(), of graphs.
+std::int64_t device_stage(call_number first, std::uint32_t index, std::int64_t one, std::int64_t other,
+                          std::int64_t takes_ns);
+std::int64_t device_iteration(call_number first, std::int64_t done, std::int64_t takes_ns);
+/// Of maps.
+std::int64_t device_work_item(map_item one);
+
+/// Prints so many lines (printed_line), and has work() executed on a node behind them, as `last`, whose result it
+/// gives; unreachable: that has failed.
+std::int64_t device_print(call_number call, node_t to, call_number last, std::uint32_t lines);
+/// Does not heed a stop, and returns only long after its process must have ended for that. Gives -1.
+std::int64_t device_hang(call_number call);
+
 /// Throws something.
 std::int64_t device_throwing(call_number call);
 /// A fault of the device; not for nodes without one.
@@ -53,6 +69,13 @@ HAM_DEVICE_FUNCTION(ham::sim::device_work_of_grid, grid)
 HAM_DEVICE_FUNCTION(ham::sim::device_total, block)
 HAM_DEVICE_FUNCTION(ham::sim::device_total_at, warp)
 HAM_DEVICE_FUNCTION(ham::sim::device_fill, grid)
+HAM_DEVICE_FUNCTION(ham::sim::device_work_of_member, thread)
+HAM_DEVICE_FUNCTION(ham::sim::device_block_of_member, block)
+HAM_DEVICE_FUNCTION(ham::sim::device_stage, block)
+HAM_DEVICE_FUNCTION(ham::sim::device_iteration, warp)
+HAM_DEVICE_FUNCTION(ham::sim::device_work_item, warp)
+HAM_DEVICE_FUNCTION(ham::sim::device_print, thread)
+HAM_DEVICE_FUNCTION(ham::sim::device_hang, thread)
 HAM_DEVICE_FUNCTION(ham::sim::device_throwing, thread)
 HAM_DEVICE_FUNCTION(ham::sim::device_trap, block)
 HAM_DEVICE_FUNCTION(ham::sim::device_until_stopped, thread)

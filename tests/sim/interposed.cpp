@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 
@@ -313,6 +314,15 @@ ssize_t write(int fd, const void* from, size_t size) {
   const ssize_t result = HAM_REAL(write)(fd, from, size);
   running->wake_all(&io_channel);
   return result;
+}
+
+/// What a node prints is no output of this program.
+size_t fwrite(const void* from, size_t size, size_t count, FILE* to) {
+  if (!simulated() || to != stdout) return HAM_REAL(fwrite)(from, size, count, to);
+  running->flush_stores();
+  running->pass(seam::io);
+  if (on_printed != nullptr) on_printed({static_cast<const char*>(from), size * count});
+  return count;
 }
 
 int munmap(void* at, size_t size) noexcept {

@@ -152,6 +152,7 @@ int main(int argc, char** argv) {
   std::string over = "any";
   std::string devices_of_nodes = "any";
   std::string supervised_nodes = "any";
+  std::string verbs_taken = "any";
   CLI::Option* const single = app.add_option("--seed", one_seed, "simulate this one, and print every step");
   app.add_option("--first", first, "the first seed")->capture_default_str();
   app.add_option("--seeds", seeds, "how many seeds")->capture_default_str();
@@ -165,6 +166,9 @@ int main(int argc, char** argv) {
   app.add_option("--supervised", supervised_nodes,
                  "whether targets are started again when they die: some, none; any: as the seed decides")
       ->check(CLI::IsMember({"any", "some", "none"}));
+  app.add_option("--verbs", verbs_taken,
+                 "whether all kinds of steps are taken, or only the first ones: all, first; any: as the seed decides")
+      ->check(CLI::IsMember({"any", "all", "first"}));
   app.add_option("--schedule", what.schedule, "another order of events for the same steps");
   app.add_option("--without", without, "kinds of steps that do not happen")->delimiter(',');
   app.add_option("--only", only, "steps that happen, as THREAD.STEP; all others do not")->delimiter(',');
@@ -214,6 +218,7 @@ int main(int argc, char** argv) {
   what.over = static_cast<medium>(number_of_medium);
   if (devices_of_nodes != "any") what.of_nodes = devices_of_nodes == "some" ? devices::some : devices::none;
   if (supervised_nodes != "any") what.numbers = supervised_nodes == "some" ? supervised::some : supervised::none;
+  if (verbs_taken != "any") what.of_steps = verbs_taken == "all" ? verbs::all : verbs::first_ones;
 #ifdef HAM_SIM_PLANTED
   const auto* const bug = std::find(std::begin(planted_names), std::end(planted_names), planted);
   if (!planted.empty() && planted != "none" && bug == std::end(planted_names)) {

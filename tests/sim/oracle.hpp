@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,12 @@ struct call_parts {
   std::int64_t sum = 0;
 };
 
+/// What a call prints: the line of this number, without its end. One that is long arrives cut.
+[[nodiscard]] std::string printed_line(std::uint32_t call, std::uint32_t number);
+[[nodiscard]] constexpr bool is_long_line(std::uint32_t number) noexcept { return number % 7 == 6; }
+inline constexpr const char* long_text =
+    "a text of a hundred characters, of which two are more than the message of a device takes at once";
+
 /// One thread runs at a time, so that nothing here needs a lock. What is wrong ends the simulation.
 class oracle {
  public:
@@ -62,9 +69,18 @@ class oracle {
   /// It adds to the sum of all, which is complete behind a barrier.
   void add_part(std::uint32_t call, std::int64_t value);
   [[nodiscard]] std::int64_t sum_of_parts(std::uint32_t call);
-  void end_part(std::uint32_t call) { ++parts_[call].finished; }
+  void end_part(std::uint32_t call) { ++parts_here(call).finished; }
   /// Its caller has a result: no thread executes it any more.
   void expect_parts_ended(std::uint32_t call);
+
+  // ---- of what a call prints
+  /// A node has printed this.
+  void note_printed(std::string_view line, node_t node);
+  /// The call has printed so many lines; each at once, in order, and as printed_line() says.
+  void expect_printed(std::uint32_t call, std::uint32_t lines);
+
+  /// Of calls to a node each, with numbers from `first` on: the one to `node`.
+  [[nodiscard]] std::uint32_t call_to(std::uint32_t first, node_t node) const;
 
   /// Its future has settled.
   void settle(std::uint32_t call);
@@ -112,8 +128,12 @@ class oracle {
   supervised_numbers numbers;
 
  private:
+  /// Of the process whose thread calls: a call that is repeated has others on the next one.
+  [[nodiscard]] call_parts& parts_here(std::uint32_t call);
+
   std::vector<call_record> calls_;
-  std::map<std::uint32_t, call_parts> parts_;
+  std::map<std::pair<std::uint32_t, int>, call_parts> parts_;
+  std::map<std::uint32_t, std::uint32_t> printed_;
   std::map<std::uint32_t, std::uint32_t> next_in_;
   std::map<std::pair<std::uint32_t, node_t>, std::uint32_t> begun_in_;  // on each process
   std::uint32_t streams_ = 0;

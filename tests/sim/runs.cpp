@@ -86,6 +86,7 @@ void prepare_runs() {
   first.steps = 20;
   first.of_nodes = devices::none;
   first.numbers = supervised::none;
+  first.of_steps = verbs::first_ones;
   first.without = set_of(step::kill) | set_of(step::cut) | set_of(step::kill_host);
   static_cast<void>(simulate(first));
   make_idle_threads(idle_threads);
@@ -170,6 +171,11 @@ plan shrink(const plan& what, const std::string& kind) {
       plainer.numbers = supervised::none;
       if (fails(plainer)) smaller = true;
     }
+    if (has_all_verbs(best)) {
+      plan plainer = best;
+      plainer.of_steps = verbs::first_ones;
+      if (fails(plainer)) smaller = true;
+    }
     for (unsigned kind_of_step = 0; kind_of_step < steps_there_are; ++kind_of_step) {
       plan plainer = best;
       plainer.without |= set_of(static_cast<step>(kind_of_step));
@@ -201,6 +207,7 @@ std::string options_of(const plan& what) {
     text += what.of_nodes == devices::none ? " --devices none" : " --devices some";
   if (what.numbers != supervised::as_the_seed_says)
     text += what.numbers == supervised::none ? " --supervised none" : " --supervised some";
+  if (what.of_steps != verbs::as_the_seed_says) text += what.of_steps == verbs::all ? " --verbs all" : " --verbs first";
   if (what.schedule != 0) text += " --schedule " + std::to_string(what.schedule);
   text += " --nodes " + std::to_string(what.nodes) + " --steps " + std::to_string(what.steps);
   std::string without;

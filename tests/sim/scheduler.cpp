@@ -21,6 +21,7 @@ namespace ham::inline v0::sim {
 
 scheduler* running = nullptr;
 thread_record* me = nullptr;
+void (*on_printed)(std::string_view line) = nullptr;
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -267,6 +268,9 @@ class scheduler {
   bool failing_ = false;
   char killed_channel_ = 0;
 };
+
+/// What a simulated process prints on stdout goes there, a line with its end at a time.
+extern void (*on_printed)(std::string_view line);
 
 /// The one that has control; nullptr: threads run as they like.
 extern scheduler* running;

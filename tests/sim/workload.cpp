@@ -21,6 +21,7 @@ namespace ham::inline v0::sim {
 namespace {
 
 constexpr int first_process_of_second = world::processes_of_job;  // of the host of the second job
+constexpr std::int64_t watchdog_ns = 2'000'000'000;
 bool some_were_lost = false;
 
 struct job_shape {
@@ -83,10 +84,11 @@ void host_main(const plan& what, int number, int steps, const job_shape& shape, 
 
 std::string_view name_of(step kind) noexcept {
   static constexpr std::array<std::string_view, steps_there_are> names{
-      "sync",        "async",   "ping",      "batch", "context",    "nested", "long-message", "throwing", "deadline",
-      "then",        "abandon", "try",       "join",  "stream",     "ask",    "pooled",       "transfer", "block",
-      "object",      "cancel",  "then-call", "pool",  "event-loop", "group",  "graph",        "restart",  "add-node",
-      "remove-node", "stop",    "cut",       "kill",  "kill-host",  "device", "supervise"};
+      "sync",     "async",     "ping",     "batch",       "context",     "nested",      "long-message", "throwing",
+      "deadline", "then",      "abandon",  "try",         "join",        "stream",      "ask",          "pooled",
+      "transfer", "block",     "object",   "cancel",      "then-call",   "pool",        "event-loop",   "group",
+      "graph",    "restart",   "add-node", "remove-node", "stop",        "cut",         "kill",         "kill-host",
+      "device",   "supervise", "sender",   "spawn",       "device-part", "device-copy", "device-print", "watchdog"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -113,6 +115,11 @@ bool is_supervised(const plan& what) noexcept {
   return what.numbers == supervised::some || what.seed % 7 == 2;
 }
 
+bool has_all_verbs(const plan& what) noexcept {
+  if (what.of_steps == verbs::first_ones) return false;
+  return what.of_steps == verbs::all || what.seed % 11 == 6;
+}
+
 int nodes_of(std::uint64_t seed) noexcept { return static_cast<int>(2 + random_source(~seed).below(7)); }
 
 outcome simulate(const plan& what) {
@@ -130,9 +137,11 @@ outcome simulate(const plan& what) {
   const job_shape shape{what.nodes != 0 ? what.nodes : nodes_of(what.seed), static_cast<int>(1 + random.below(3))};
   const bool restarts = random.once_in(4) && what.has(step::restart);
   if (has_devices(what)) conditions.devices = random_source(what.seed + 4711).next() | 1U;
+  if (has_all_verbs(what)) conditions.watchdog_ns = watchdog_ns;
 
   oracle judge;
   the_oracle = &judge;
+  on_printed = [](std::string_view line) { the_oracle->note_printed(line, world::node_here()); };
   scheduler control(how, [&judge](const std::string&) { judge.print_unanswered(); });
   control.begin();
   some_were_lost = false;

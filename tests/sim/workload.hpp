@@ -48,8 +48,15 @@ enum class step : std::uint8_t {
   kill_host,
   device,     ///< in jobs with devices
   supervise,  ///< in jobs with supervised nodes
+  // In jobs with all verbs, and those of devices where there are any.
+  sender,
+  spawn,
+  device_part,
+  device_copy,
+  device_print,
+  watchdog,
 };
-inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::supervise) + 1;
+inline constexpr unsigned steps_there_are = static_cast<unsigned>(step::watchdog) + 1;
 using step_set = std::uint64_t;  ///< a bit for each kind
 static_assert(steps_there_are <= 64);
 [[nodiscard]] constexpr step_set set_of(step kind) noexcept { return step_set{1} << static_cast<unsigned>(kind); }
@@ -79,6 +86,13 @@ enum class supervised : std::uint8_t {
   some,
 };
 
+/// Whether the job takes the kinds of steps behind `supervise`, too.
+enum class verbs : std::uint8_t {
+  as_the_seed_says,  ///< about one job in eleven does
+  first_ones,
+  all,
+};
+
 /// Threads of a host are numbered from 0, those of the second job's from here on.
 inline constexpr int max_threads = 10;
 
@@ -93,6 +107,7 @@ struct plan {
   medium over = medium::as_the_seed_says;
   devices of_nodes = devices::as_the_seed_says;
   supervised numbers = supervised::as_the_seed_says;
+  verbs of_steps = verbs::as_the_seed_says;
   step_set without = 0;       ///< kinds of steps that do not happen
   std::set<step_place> only;  ///< steps that happen; empty: all
   bool verbose = false;       ///< print every step
@@ -109,6 +124,9 @@ struct plan {
 
 /// Whether targets of the job are supervised. Other jobs are what they were before there was any supervision.
 [[nodiscard]] bool is_supervised(const plan& what) noexcept;
+
+/// Whether the job takes all kinds of steps. Other jobs are what they were when there were fewer.
+[[nodiscard]] bool has_all_verbs(const plan& what) noexcept;
 
 struct outcome {
   std::uint64_t hash = 0;  ///< of the trace of events

@@ -88,7 +88,7 @@ transport::sim::node_device world::device_of(node_t node) {
   devices_of_processes[process_of(node)] = made.driver.get();
   if (of.memory == transport::cuda::memory_kind::device)
     made.memory = std::make_unique<transport::cuda::emulated_memory>(of);
-  made.limits = {of.linger_ns, of.watchdog_ns};
+  made.limits = {of.linger_ns, conditions_.watchdog_ns != 0 ? conditions_.watchdog_ns : of.watchdog_ns};
   return made;
 }
 

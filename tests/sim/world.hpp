@@ -16,6 +16,8 @@ struct network_conditions {
   std::size_t frames = 16;  ///< that a link holds
   std::size_t max_payload = 512;
   std::uint64_t devices = 0;  ///< decides which targets have devices, and of what size; 0: none
+  /// How long a device function may go on that is to stop; 0: as long as a device lets it by itself.
+  std::int64_t watchdog_ns = 0;
 };
 
 class world : public transport::sim::director {

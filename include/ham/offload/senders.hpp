@@ -161,7 +161,7 @@ class schedule_sender : public detail::sender_of<void>, public detail::completes
   }
   /// Does not compile: the message says what to write instead.
   template <class Receiver>
-  detail::no_operation connect(Receiver) const {
+  detail::operation_of_schedule connect(Receiver) const {
     static_assert(
         std::is_void_v<Receiver>,
         "ham: schedule(node) does nothing by itself, and of the adaptors only then(f) runs its function on the "

@@ -103,6 +103,8 @@ class sim_transport final : public starting_factory {
       return availability{};
     });
   }
+  /// All programs are this one.
+  [[nodiscard]] bool starts_programs() const noexcept override { return true; }
   [[nodiscard]] company reaches() const noexcept override { return reached_; }
   [[nodiscard]] host_parts make_host(node_t self, base::heap& memory, observer& to) const override {
     sim::network& among = network_here();

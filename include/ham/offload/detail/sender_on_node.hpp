@@ -55,7 +55,7 @@ struct sender_access {
 };
 
 /// What connect() of schedule() gives, which does not compile.
-struct no_operation {
+struct operation_of_schedule {
   using operation_state_concept = execution::operation_state_tag;
   void start() & noexcept {}
 };
