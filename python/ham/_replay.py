@@ -6,10 +6,12 @@ import concurrent.futures
 import functools
 import threading
 import time
+from collections.abc import Generator
 from typing import Any, Callable, Optional
 
 from . import _graph_types, _ham, _job, _types
 from ._errors import StageError
+from ._future import settle
 from ._graph_types import Stage
 
 #: How long one wait in the library lasts at most, in milliseconds: signals are handled in between.
@@ -30,7 +32,10 @@ class JobHold:
 
 
 class Replay:
-    """A replay of a graph that is under way. Any thread. Keeps the compiled graph. If it is dropped the replay goes on."""
+    """A replay of a graph that is under way. Any thread. Keeps the compiled graph. If it is dropped the replay goes on.
+
+    Coroutines of asyncio ``await`` it.
+    """
 
     def __init__(self, run: _ham._Replay, of: CompiledGraph) -> None:
         self._run: Optional[_ham._Replay] = run
@@ -68,6 +73,36 @@ class Replay:
         """
         with self._taking:
             return self._run is not None and self._run.request_stop()
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """``await step(x)``: as :meth:`result`, while the event loop goes on; a thread of its own waits.
+
+        If the task that awaits it is cancelled, as by ``asyncio.wait_for``, the replay is asked to stop, also for others that
+        wait for it; ``asyncio.shield`` keeps it from that.
+        """
+        return self._awaited().__await__()
+
+    async def _awaited(self) -> Any:
+        import asyncio  # is long to load, and many programs have no use for it
+
+        if self._run is not None:
+            ended: concurrent.futures.Future = concurrent.futures.Future()
+            threading.Thread(target=self._wait_for, args=(ended,), name="ham.Replay").start()
+            try:
+                await asyncio.wrap_future(ended)
+            except asyncio.CancelledError:
+                self.request_stop()
+                raise
+        return self.result()
+
+    def _wait_for(self, ended: concurrent.futures.Future) -> None:
+        """Settles `ended` with the replay, unless it was cancelled."""
+        try:
+            self._wait(None)
+        except BaseException as error:
+            settle(ended, error=error)
+        else:
+            settle(ended)
 
     def _wait(self, timeout: Optional[float]) -> bool:
         end = None if timeout is None else time.monotonic() + timeout

@@ -1,5 +1,6 @@
 """Recorded graphs of functions in C++ and in Python. HAM_TEST_KERNELS: the library made of tests/python/kernels.cpp."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -248,6 +249,56 @@ def test_times_and_stops(nodes, tmp_path):
     second.touch()
     third.touch()
     assert step(str(third)).result(60) == str(third)
+
+
+def test_replays_are_awaited(nodes, tmp_path):
+    g, waits, checks = ham.Graph(), ham.Graph(), ham.Graph()
+    step = g.compile(g.call(nodes[0], "py_graph.half", g.input(float)))
+    waiting = waits.compile(waits.call(nodes[0], "py_graph.wait", waits.input(str)))
+    checked = checks.compile(checks.call(nodes[1], "py_graph.check", checks.input(float)))
+    there = tmp_path / "there"
+
+    async def touch():
+        there.touch()
+
+    async def program():
+        assert await asyncio.gather(*(in_turn(number) for number in range(5))) == [0, 0.5, 1, 1.5, 2]
+        slow = waiting(str(there))
+        task = asyncio.ensure_future(result_of(slow))
+        await asyncio.sleep(0)
+        await touch()  # the event loop goes on meanwhile
+        assert await task == str(there)
+        assert await slow == str(there), "again"
+        with pytest.raises(ham.StageError, match="it is negative"):
+            await checked(-1)
+
+    async def in_turn(number):
+        return await step(number)
+
+    async def result_of(replay):
+        return await replay
+
+    asyncio.run(program())
+
+
+def test_cancelled_tasks_stop_their_replays(nodes, tmp_path):
+    g = ham.Graph()
+    step = g.compile(g.call(nodes[0], "py_graph.wait", g.input(str)))
+    there = tmp_path / "there"
+    replay = step(str(there))
+
+    async def program():
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(result_of(), 0.05)
+
+    async def result_of():
+        return await replay
+
+    asyncio.run(program())
+    with pytest.raises(ham.OperationCancelled):
+        replay.result(60)
+    there.touch()
+    assert step(str(there)).result(60) == str(there)
 
 
 def test_threads_share_graphs_and_replays(nodes):

@@ -6,7 +6,7 @@
 namespace ham::inline v0::base {
 
 arena_heap::arena_heap(std::uint64_t address, std::uint64_t bytes) : address_(address), bytes_(bytes), table_(address) {
-  if (bytes != 0) free_.give(0, bytes);
+  if (bytes != 0) extents_.add_free(0, bytes);
 }
 
 arena_heap::allocation arena_heap::allocate(std::size_t size) {
@@ -14,7 +14,7 @@ arena_heap::allocation arena_heap::allocate(std::size_t size) {
   const std::uint64_t extent = (std::max<std::uint64_t>(size, 1) + alignment - 1) / alignment * alignment;
   std::lock_guard guard(mutex_);
   table_.require_room();
-  const auto offset = free_.take(extent);
+  const auto offset = extents_.take(extent);
   if (!offset) throw std::bad_alloc();
   return {address_ + *offset, table_.add(*offset, size, extent)};
 }
@@ -25,7 +25,7 @@ bool arena_heap::free(std::uint64_t address, allocation_tag tag) {
   if (found == nullptr) return false;
   const allocation_table::record freed = *found;
   table_.remove(tag);
-  free_.give(freed.offset, freed.extent);
+  extents_.give(freed.offset);
   return true;
 }
 

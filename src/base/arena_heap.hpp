@@ -44,7 +44,7 @@ class arena_heap {
   const std::uint64_t bytes_;
   mutable std::mutex mutex_;
   allocation_table table_;
-  extent_list free_;
+  extent_list extents_;
 };
 
 }  // namespace ham::base

@@ -80,7 +80,7 @@ heap_entry& heap::entry(std::uint64_t index) const noexcept {
 }
 
 std::uint64_t heap::take_extent(std::uint64_t size) {
-  if (const auto offset = free_.take(size)) return *offset;
+  if (const auto offset = extents_.take(size)) return *offset;
   if (size > window_.size() || end_ > window_.size() - size) throw std::bad_alloc();
   if (end_ + size > file_bytes_) {
     const std::uint64_t limit = max_file_bytes();
@@ -98,17 +98,18 @@ std::uint64_t heap::take_extent(std::uint64_t size) {
     file_bytes_ = bytes;
   }
   const std::uint64_t offset = end_;
+  extents_.add_used(offset, size);
   end_ += size;
   return offset;
 }
 
-void heap::give_extent(std::uint64_t offset, std::uint64_t size) {
+void heap::give_extent(std::uint64_t offset, std::uint64_t size) noexcept {
   if (size >= punch_from) {
     // A refusal only means that the memory stays allocated until it is used again.
     [[maybe_unused]] const int punched = ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                                      static_cast<off_t>(offset), static_cast<off_t>(size));
   }
-  free_.give(offset, size);
+  extents_.give(offset);
 }
 
 heap::allocation heap::allocate(std::size_t size) {

@@ -66,14 +66,14 @@ class heap {
 
  private:
   std::uint64_t take_extent(std::uint64_t size);
-  void give_extent(std::uint64_t offset, std::uint64_t size);
+  void give_extent(std::uint64_t offset, std::uint64_t size) noexcept;
   [[nodiscard]] heap_entry& entry(std::uint64_t index) const noexcept;
 
   unique_fd file_;
   mapping window_;
   mutable std::mutex mutex_;
   allocation_table table_;
-  extent_list free_;
+  extent_list extents_;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t end_ = heap_data_offset;  // of what was ever taken
 };

@@ -2,11 +2,9 @@
 #include "core/call_sender.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/recorder.hpp"
@@ -384,17 +382,6 @@ bool call_sender::finish_traced(call_room& out) {
   return true;
 }
 
-/// The same of a batch, before it is sent: its slots may be other calls' afterwards.
-void call_sender::trace_batch(const peer& to, std::span<call_slot* const> slots, std::uint32_t count) const {
-  base::thread_tracer& tracer = base::this_tracer;
-  const std::uint64_t sent = tracer.end_call();
-  tracer.add_call(base::trace_kind::sent_batch, of_.self, to.node, msg::invalid_key, count, sent);
-  const auto peer = base::trace_event::pair(static_cast<std::uint32_t>(to.node), 0);  // the batch has the bytes
-  for (const call_slot* const slot : slots)
-    tracer.add(of_.self, base::trace_event::make(base::trace_kind::sent, sent, sent, peer,
-                                                 base::trace_event::pair(slot->function->key(), slot->id)));
-}
-
 /// Back-pressure: the caller waits until its message has gone, unless it said that it would not.
 bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
   const std::unique_ptr<outbox_message> message(std::exchange(out.queued, nullptr));
@@ -427,103 +414,47 @@ bool call_sender::finish_big(peer& to, frame_header head, call_room& out) {
 
 // ---- batches
 
-batch_slot call_sender::begin_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
-                                      batch_owner& owner) {
+call_sender::placed_function call_sender::place(const call_place& to, msg::handler_entry& function,
+                                                result_decoder decode) {
   call_room decided;
   try {
-    return claim_batched(to, function, decode, owner, decided);
+    return place_decided(to, function, decode, decided);
   } catch (const fault_hit& hit) {
     if (hit.what.request != 0)  // or it throws, as a call without a future does
       suffer(of_.faults->rule(hit.what.request), {to, function, 0, nullptr, when_full::wait}, hit.process, decided);
-    const batch_slot claimed = claim_batched(to, function, decode, owner, decided);
-    claimed.slot->fault = hit.what.reply & max_fault_mark;
-    return claimed;
+    placed_function placed = place_decided(to, function, decode, decided);
+    placed.reply_fault = hit.what.reply;
+    return placed;
   }
 }
 
-batch_slot call_sender::claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
-                                      batch_owner& owner, call_room& decided) {
-  peer* const ready = lock_ready(to, function);
-  if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
-  peer& who = *ready;
-  std::unique_lock sending(who.sending, std::adopt_lock);
-  std::uint32_t key = 0;
-  try {
-    key = key_of(who, function, decode, decided);
-  } catch (const must_ask&) {
-    const node_t process = who.node;
-    who.note_asked();
+call_sender::placed_function call_sender::place_decided(const call_place& to, msg::handler_entry& function,
+                                                        result_decoder decode, call_room& decided) {
+  for (;;) {
+    peer* const ready = lock_ready(to, function);
+    if (ready == nullptr) std::rethrow_exception(missed_call(of_.functions, to.node, function));
+    std::unique_lock sending(ready->sending, std::adopt_lock);
+    const node_t process = ready->node;
+    try {
+      return {process, key_of(*ready, function, decode, decided)};
+    } catch (const must_ask&) {
+      ready->note_asked();
+    }
     sending.unlock();
     node_.ask_for_functions(process, to.deadline_ns);
-    return claim_batched(to, function, decode, owner, decided);
-  }
-  sending.unlock();
-  call_slot& slot = of_.calls.claim();
-  slot.decode = decode;
-  slot.function = &function;
-  slot.deadline_ns = 0;
-  slot.position = static_cast<std::uint64_t>(who.node);  // whose the key is
-  slot.node.store(of_.self, std::memory_order_relaxed);  // not the peer's to fail before it is sent
-  slot.in_batch = true;
-  slot_batch(slot) = &owner;
-  slot.state.store(slot_state::pending, std::memory_order_release);
-  return {&slot, key};
-}
-
-/// A supervised number may have got another process since calls were put into the batch, of another program even.
-void call_sender::expect_owner_of_keys(peer& who, std::span<call_slot* const> slots) {
-  for (const call_slot* const slot : slots) {
-    if (slot->position == static_cast<std::uint64_t>(who.node)) continue;
-    node_failure::details details;
-    details.node = static_cast<node_t>(slot->position);
-    details.outcome = call_outcome::not_run;
-    throw node_failure("node " + std::to_string(details.node) +
-                           " failed before the batch was sent, and was started again; make the batch anew",
-                       std::move(details));
   }
 }
 
-void call_sender::send_batch(const call_place& to, std::span<const std::byte> records, std::uint32_t count,
-                             std::span<call_slot* const> slots) {
-  call_room out;
-  std::vector<std::uint32_t> ids;  // once it is sent, a slot may settle and be used again
-  try {
-    if (to.deadline_ns != 0) ids.reserve(slots.size());
-    static msg::handler_entry& nothing = batch_entry();
-    static_cast<void>(begin(to, nothing, records.size(), nullptr, when_full::wait, out));  // or it throws
-    reservation held(out);
-    expect_owner_of_keys(*out.to, slots);
-    static_cast<void>(held.release());
-  } catch (...) {
-    for (call_slot* slot : slots) {
-      slot->in_batch = false;
-      fail_unsent(*slot, std::current_exception());
-    }
-    return;
-  }
-  peer& who = *out.to;
-  const node_t node = who.node;
-  const std::uint64_t position = who.to->sent();
-  for (call_slot* slot : slots) {
-    slot->in_batch = false;
-    slot->position = position;
-    slot->deadline_ns = to.deadline_ns;
-    slot->node.store(who.node, std::memory_order_relaxed);
-    slot->reply_due.store(true, std::memory_order_release);
-  }
-  std::memcpy(out.data, records.data(), records.size());
-  if (to.deadline_ns != 0) {
-    for (const call_slot* slot : slots) ids.push_back(slot->id);
-  }
-  if (base::tracing()) [[unlikely]]
-    trace_batch(who, slots, count);
-  if (finish(out, frame_header::batch(count, (out.flags & in_context) != 0))) {
-    for (const std::uint32_t id : ids) of_.calls.add_deadline(id, to.deadline_ns);
-    base::this_recorder.record(base::recorded_kind::sent_batch, node, msg::invalid_key, count);
-  } else {
-    for (const std::uint32_t id : ids) fail_withdrawn(id);
-  }
+void call_sender::begin_batch(const call_place& to, std::size_t size, call_room& out) {
+  static msg::handler_entry& nothing = batch_entry();
+  static_cast<void>(begin(to, nothing, size, nullptr, when_full::wait, out));  // or it throws
 }
+
+bool call_sender::finish_batch(call_room& out, std::uint32_t count) {
+  return finish(out, frame_header::batch(count, (out.flags & in_context) != 0));
+}
+
+// ---- calls that do not leave
 
 /// The deadline of a call passed before there was room for it. A call without a future of its own throws.
 call_slot* call_sender::missed(node_t to, msg::handler_entry& function, result_decoder decode) {
@@ -571,8 +502,7 @@ void call_sender::fail_unsent(call_slot& slot, std::exception_ptr why) noexcept 
   node_.finish_progress();
 }
 
-/// A call with a deadline was taken back from the queue to its node. Its slot may be another call's by now: its future
-/// let go, and then its node was lost.
+/// Its slot may be another call's by now: its future let go, and then its node was lost.
 void call_sender::fail_withdrawn(std::uint32_t call) noexcept {
   of_.lock.lock();
   call_slot* const slot = of_.calls.find(call);

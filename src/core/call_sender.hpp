@@ -1,4 +1,4 @@
-// How calls leave a node: room on the way to their node, back-pressure, batches.
+// How calls leave a node: room on the way to their node, back-pressure.
 #pragma once
 
 #include <atomic>
@@ -83,11 +83,23 @@ class call_sender {
                            when_full policy, call_room& out);
   /// False: the deadline passed while there was no room; nothing was sent, and the slot, if there is one, has failed.
   bool finish(call_room& out);
-  /// See the functions of these names.
-  [[nodiscard]] batch_slot begin_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
-                                         batch_owner& owner);
-  void send_batch(const call_place& to, std::span<const std::byte> records, std::uint32_t count,
-                  std::span<call_slot* const> slots);
+  /// The process that a call goes to, the key under which it knows the function, and the fault that its reply is to
+  /// suffer.
+  struct placed_function {
+    node_t process;
+    std::uint32_t key;
+    std::uint8_t reply_fault = 0;
+  };
+  /// Of a call that leaves later, with others: its node is connected, and asked for the function if need be; faults of
+  /// requests strike now. Throws what begin throws, and ham::deadline_exceeded.
+  [[nodiscard]] placed_function place(const call_place& to, msg::handler_entry& function, result_decoder decode);
+  /// As begin and finish, of a message of `count` calls that have slots of their own.
+  void begin_batch(const call_place& to, std::size_t size, call_room& out);
+  bool finish_batch(call_room& out, std::uint32_t count);
+  /// A call fails that has not left.
+  void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
+  /// The same of one with a deadline that was taken back from the queue to its node.
+  void fail_withdrawn(std::uint32_t call) noexcept;
   /// So many more calls run here from which calls inherit that they can be stopped.
   void count_stoppable(int more) noexcept {
     stoppable_running_.fetch_add(static_cast<std::uint32_t>(more), std::memory_order_relaxed);
@@ -133,19 +145,15 @@ class call_sender {
   call_slot* stopped(node_t to, msg::handler_entry& function);
   [[gnu::noinline]] bool begin_faulted(const request& what, node_t process, call_room& out);
   bool suffer(const base::fault_rule& rule, const request& what, node_t process, call_room& out);
-  batch_slot claim_batched(const call_place& to, msg::handler_entry& function, result_decoder decode,
-                           batch_owner& owner, call_room& decided);
-  static void expect_owner_of_keys(peer& who, std::span<call_slot* const> slots);
+  placed_function place_decided(const call_place& to, msg::handler_entry& function, result_decoder decode,
+                                call_room& decided);
   void make_room(room_wait& pause);
   [[gnu::noinline]] void report(offload::event_kind what, node_t to, const msg::handler_entry* function) noexcept;
   void admit_ping(peer& who, const call_place& to, msg::handler_entry& function);
   inline bool finish(call_room& out, frame_header head);
   [[gnu::noinline]] bool finish_traced(call_room& out);
-  [[gnu::noinline]] void trace_batch(const peer& to, std::span<call_slot* const> slots, std::uint32_t count) const;
   [[gnu::noinline]] bool finish_big(peer& to, frame_header head, call_room& out);
   call_slot* missed(node_t to, msg::handler_entry& function, result_decoder decode);
-  void fail_unsent(call_slot& slot, std::exception_ptr why) noexcept;
-  void fail_withdrawn(std::uint32_t call) noexcept;
 
   sending_node& node_;
   const parts of_;

@@ -1,8 +1,8 @@
 // Parts on this machine are files of a folder beside the trace, so that they outlive their nodes; others are fetched.
 #include "job/job_trace.hpp"
 
+#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/numbers.hpp"
 #include "base/settings.hpp"
 #include "base/tracer.hpp"
+#include "base/unique_fd.hpp"
 #include "core/unobserved.hpp"
 #include "ham/offload/call.hpp"
 #include "ham/offload/trace.hpp"
@@ -37,7 +37,6 @@ using namespace std::chrono_literals;
 
 constexpr int clock_round_trips = 32;
 constexpr std::chrono::seconds max_wait{5};
-constexpr const char* part_prefix = "node-";
 
 template <class... Values>
 void warn(const char* format, Values... values) {
@@ -54,33 +53,17 @@ std::string path_of_next_trace(const std::string& setting) {
   return path.string();
 }
 
-bool is_part(const fs::path& file) {
-  const std::string name = file.filename().string();
-  return name.starts_with(part_prefix) &&
-         base::parse_integer(std::string_view(name).substr(std::strlen(part_prefix)), 0, INT32_MAX).has_value();
-}
-
-void remove_parts(const std::string& folder) {
-  std::error_code problem;
-  for (const auto& file : fs::directory_iterator(folder, problem))
-    if (is_part(file.path())) fs::remove(file.path(), problem);
-}
-
-/// An empty folder. Throws ham::config_error.
-void make_folder(const std::string& folder) {
-  if (::mkdir(folder.c_str(), 0700) == 0) return;
-  if (errno != EEXIST)
-    throw config_error("cannot make the folder " + folder + " (" + std::strerror(errno) +
-                       "); choose another file by HAM_TRACE");
-  const base::unique_fd host(::open(file_of_part(folder, 0).c_str(), O_RDONLY | O_CLOEXEC));
-  if (host && ::flock(host.get(), LOCK_EX | LOCK_NB) != 0)
-    throw config_error(folder + " is in use by another job; choose another file by HAM_TRACE");
-  remove_parts(folder);
+/// A file that is new, and not one that somebody has put there, or a link to one.
+void make_draft(const std::string& path) {
+  ::unlink(path.c_str());
+  const base::unique_fd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!made) throw config_error("cannot make " + path + " (" + std::strerror(errno) + ")");
 }
 
 /// In place of what was there, when it is complete.
 trace::join_result write_complete(const std::string& path, const trace::job_parts& parts) {
   const std::string draft = path + ".part";
+  make_draft(draft);
   std::ofstream file(draft, std::ios::binary | std::ios::trunc);
   const trace::join_result result = trace::write_trace(parts, file);
   file.close();
@@ -101,8 +84,7 @@ std::unique_ptr<job_trace> job_trace::start(engine& host) {
     std::random_device random;
     const std::uint64_t job = std::uint64_t{random()} << 32U | random();
     std::unique_ptr<job_trace> made(new job_trace(host, path_of_next_trace(setting), job));
-    make_folder(made->folder_);
-    if (!start_tracing(host.self(), job, file_of_part(made->folder_, host.self()))) return nullptr;
+    if (!start_tracing(host.self(), job, file_of_part(made->folder_.path(), host.self()))) return nullptr;
     made->goes_on_.store(true);
     static_cast<void>(::flock(base::trace_file(), LOCK_EX | LOCK_NB));
     return made;
@@ -138,7 +120,7 @@ void job_trace::add(const std::vector<node_t>& nodes) noexcept {
     std::vector<std::pair<node_t, offload::future<void>>> begins;
     for (const node_t node : nodes)
       begins.emplace_back(node, offload::async(offload::within(host_.exactly(node), max_wait),
-                                               fn<&trace_control::begin>, folder_, job_));
+                                               fn<&trace_control::begin>, folder_.path(), job_));
     for (auto& [node, one] : begins) {
       if (const std::exception_ptr why = one.error(); why != nullptr)
         warn("node %d is not traced: %s", node, describe(why).c_str());
@@ -193,18 +175,17 @@ void job_trace::finish() noexcept {
   try {
     const std::vector<std::vector<std::byte>> fetched = fetch_parts();
     stop_tracing();
-    trace::job_parts parts = read_trace_parts(folder_, job_);
+    trace::job_parts parts = read_trace_parts(folder_.path(), job_);
     for (const std::vector<std::byte>& one : fetched)
       if (auto part = base::parse_trace_part(one); part && part->job == job_) parts.push_back(std::move(*part));
     const trace::join_result result = write_complete(path_, parts);
-    remove_parts(folder_);
-    ::rmdir(folder_.c_str());
+    folder_.remove();
     if (result.dropped != 0)
       warn("%llu events are not in %s: there was no room for them", static_cast<unsigned long long>(result.dropped),
            path_.c_str());
   } catch (const std::exception& problem) {
     stop_tracing();
-    warn("%s is not written, its parts are in %s: %s", path_.c_str(), folder_.c_str(), problem.what());
+    warn("%s is not written, its parts are in %s: %s", path_.c_str(), folder_.path().c_str(), problem.what());
   }
 }
 
@@ -212,7 +193,7 @@ std::vector<base::trace_part> read_trace_parts(const std::string& folder, std::u
   std::vector<base::trace_part> parts;
   std::error_code problem;
   for (const auto& file : fs::directory_iterator(folder, problem)) {
-    if (!is_part(file.path())) continue;
+    if (!is_trace_part(file.path().filename().string())) continue;
     if (auto part = base::parse_trace_part(bytes_of_file(file.path().string()))) parts.push_back(std::move(*part));
   }
   if (job == 0) {

@@ -10,6 +10,7 @@
 
 #include "base/trace_part.hpp"
 #include "ham/misc/types.hpp"
+#include "job/trace_folder.hpp"
 
 namespace ham::inline v0::detail {
 
@@ -37,7 +38,7 @@ class job_trace {
 
   engine& host_;
   const std::string path_;
-  const std::string folder_;
+  trace_folder folder_;
   const std::uint64_t job_;
   std::atomic<bool> goes_on_{false};  ///< from the start of the trace to finish()
 };

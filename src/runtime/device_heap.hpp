@@ -1,19 +1,14 @@
 // The memory of a node that is memory of its device: what is allocated, and how bytes get there and back.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "base/arena_heap.hpp"
+#include "runtime/device_copy_queue.hpp"
 #include "runtime/device_rows.hpp"
 #include "runtime/page_locks.hpp"
 #include "runtime/peer_arenas.hpp"
@@ -21,24 +16,12 @@
 
 namespace ham::inline v0::detail {
 
-/// What is done when a copy is over.
-class device_access {
- public:
-  virtual ~device_access() = default;
-  /// `bytes`: of a load, what has been read. `failure`: what the device says against it; empty: it is done. Any thread,
-  /// once, no lock held.
-  virtual void finish(std::span<const std::byte> bytes, const std::string& failure) noexcept = 0;
-};
-
 /// Copies go through staging memory in pieces, several under way at once: while the device works on one, the caller
-/// fills or empties another. What is begun ends by itself: a thread of the node's polls for it, which sleeps while
-/// there is nothing. Who waits polls as well. All members may be called from any thread.
+/// fills or empties another. What is begun ends by itself. All members may be called from any thread.
 class device_heap {
  public:
   /// Throws ham::config_error if the memory has nothing to stage in.
   explicit device_heap(std::unique_ptr<transport::device_memory> memory);
-  /// Waits a moment for what is under way.
-  ~device_heap();
   device_heap(const device_heap&) = delete;
   device_heap& operator=(const device_heap&) = delete;
 
@@ -46,7 +29,7 @@ class device_heap {
   /// Whether the address is one of the device's memory.
   [[nodiscard]] bool contains(std::uint64_t address) const noexcept { return allocations_.contains(address); }
   /// The most bytes of one store or load.
-  [[nodiscard]] std::size_t max_access() const noexcept { return piece_bytes_; }
+  [[nodiscard]] std::size_t max_access() const noexcept { return copies_.piece_bytes(); }
 
   /// Begins to write, or to read, at most max_access() bytes; `bytes` may be changed on return. Waits while all staging
   /// memory is in use. Throw std::bad_alloc.
@@ -88,55 +71,22 @@ class device_heap {
   /// Out of an arena of arenas(), which the caller keeps meanwhile.
   void copy_from_peer_now(const transport::peer_copy& what);
   /// Waits until all that has begun so far is over, well or not.
-  void await_started() noexcept;
+  void await_started() noexcept { copies_.await_started(); }
 
   /// In a child after fork: the thread is not here, and nothing ends any more.
-  void detach_after_fork() noexcept;
+  void detach_after_fork() noexcept { copies_.detach_after_fork(); }
 
  private:
-  static constexpr std::size_t no_slot = SIZE_MAX;
-  struct started {
-    std::uint64_t last = 0;  ///< of its copies
-    std::size_t slot = no_slot;
-    std::size_t bytes = 0;
-    std::unique_ptr<device_access> after;
-  };
-  using guard = std::unique_lock<std::mutex>;
-  using direction = transport::device_copy::direction;
-
-  void start(const device_rows& where, direction which, const std::byte* from, std::size_t bytes,
-             std::unique_ptr<device_access> after);
-  /// Puts it behind the others, with its last copy begun.
-  void add(guard& locked, std::list<started>& fresh) noexcept;
-  [[nodiscard]] std::size_t take_slot(guard& locked);
-  [[nodiscard]] std::byte* slot_at(std::size_t slot) const noexcept { return staging_.data() + slot * piece_bytes_; }
-  /// Ends what is over; whether there was any.
-  bool poll() noexcept;
-  /// Polls until it is true.
-  template <class Done>
-  void poll_until(Done done) noexcept;
   /// Until it has ended. Throws ham::call_error if it has failed.
   template <class Start>
   void start_and_wait(Start start);
-  template <class Start>
-  void begin(std::unique_ptr<device_access> after, Start start);
   void throw_failure();
-  void run() noexcept;
 
   const std::unique_ptr<transport::device_memory> memory_;
   page_locks locks_;
   peer_arenas arenas_;
   base::arena_heap allocations_;
-  const std::span<std::byte> staging_;
-  const std::size_t piece_bytes_;
-
-  std::mutex mutex_;  // guards what follows, and memory_ where that takes one thread at a time
-  std::condition_variable news_;
-  std::list<started> started_;  // in the order of their copies
-  std::vector<std::size_t> free_slots_;
-  bool lost_peer_ = false;  // who waits for the absence of the kernel has to be woken
-  bool stop_ = false;
-  std::thread thread_;
+  device_copy_queue copies_;  // ends before the others, whose thread may use them
 };
 
 }  // namespace ham::detail

@@ -99,6 +99,7 @@ engine::engine(node_t self, std::size_t nodes, std::unique_ptr<base::heap> heap)
       all_connections(*this,
                       {own, *table_, peers, transports_, waits, calls, greetings, receiver_, replies, events, &faults}),
       calls_out(*this, {self, *table_, peers, waits, calls, flow, events, &faults, this, &reports}),
+      batches_out(calls_out, calls, self),
       self_endpoint_(self, [this] { waits.wake_if_asleep(); }),
       receiver_(*this, {*table_, calls_in, calls, greetings, &faults, self}),
       forwarder_(*this, self, ways, peers, replies),

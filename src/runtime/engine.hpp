@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/own_counters.hpp"
+#include "core/batch_sender.hpp"
 #include "core/call_sender.hpp"
 #include "core/call_table.hpp"
 #include "core/connections.hpp"
@@ -342,6 +343,7 @@ class engine final : public called_node,
   handshake greetings;              ///< what nodes tell each other when they meet
   connections all_connections;      ///< and what becomes of calls when nodes are lost
   call_sender calls_out;            ///< what calls to other nodes go through
+  batch_sender batches_out;         ///< the same, of calls that go together
   settled_queue settled;            ///< calls that threads of the library have settled
   long_memory_timer long_messages;  ///< when the memory of long messages goes
 

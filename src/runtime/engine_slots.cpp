@@ -93,11 +93,11 @@ void finish_call(engine& at, call_room& message) { at.calls_out.finish(message);
 
 batch_slot begin_batched(engine& at, const destination& to, msg::handler_entry& function, result_decoder decode,
                          batch_owner& owner) {
-  return at.calls_out.begin_batched(to, function, decode, owner);
+  return at.batches_out.begin_batched(to, function, decode, owner);
 }
 void send_batch(engine& at, const destination& to, std::span<const std::byte> records, std::uint32_t count,
                 std::span<call_slot* const> slots) {
-  at.calls_out.send_batch(to, records, count, slots);
+  at.batches_out.send(to, records, count, slots);
 }
 
 }  // namespace ham::detail

@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -67,39 +69,7 @@ std::string metrics_of_own_jobs() {
   return last;
 }
 
-std::string answer_with(const char* status, const std::string& headers, std::string_view body, bool send_body = true) {
-  return std::string("HTTP/1.1 ") + status + "\r\n" + headers + "Content-Length: " + std::to_string(body.size()) +
-         "\r\nConnection: close\r\n\r\n" + std::string(send_body ? body : std::string_view());
-}
-
-/// Up to a blank, which is taken as well.
-std::string_view take_word(std::string_view& from) noexcept {
-  const std::size_t end = std::min(from.find(' '), from.size());
-  const std::string_view word = from.substr(0, end);
-  from.remove_prefix(std::min(end + 1, from.size()));
-  return word;
-}
-
-bool is_complete(std::string_view request) noexcept {
-  return request.find("\r\n\r\n") != std::string_view::npos || request.find("\n\n") != std::string_view::npos;
-}
-
 }  // namespace
-
-std::string http_answer(std::string_view request, const std::function<std::string()>& text) {
-  const std::string plain = "Content-Type: text/plain; charset=utf-8\r\n";
-  if (!is_complete(request)) return answer_with("400 Bad Request", plain, "no whole request\n");
-  std::string_view line = request.substr(0, request.find('\n'));
-  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  const std::string_view method = take_word(line);
-  std::string_view target = take_word(line);
-  if (!line.starts_with("HTTP/1.")) return answer_with("400 Bad Request", plain, "no request of HTTP/1\n");
-  if (method != "GET" && method != "HEAD")
-    return answer_with("405 Method Not Allowed", plain + "Allow: GET, HEAD\r\n", "GET alone is answered\n");
-  target = target.substr(0, target.find('?'));
-  if (target != "/metrics" && target != "/") return answer_with("404 Not Found", plain, "there is /metrics\n");
-  return answer_with("200 OK", std::string("Content-Type: ") + metrics_content_type + "\r\n", text(), method == "GET");
-}
 
 metrics_server::metrics_server(std::uint16_t port, std::function<std::string()> text)
     : text_(std::move(text)), listener_(listen_on_loopback(port)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -137,70 +107,70 @@ std::shared_ptr<metrics_server> metrics_server::of_process() {
   }
 }
 
-/// False: the time has come, the server ends, or the descriptor is of no use.
-bool metrics_server::await(int fd, short what, std::int64_t until_ns) const noexcept {
-  constexpr std::int64_t ms = 1'000'000;
-  for (;;) {
-    std::array<pollfd, 2> both{pollfd{fd, what, 0}, pollfd{stop_.get(), POLLIN, 0}};
-    const std::int64_t left = until_ns == base::never_ns ? -1 : (until_ns - base::now_ns() + ms - 1) / ms;
-    if (until_ns != base::never_ns && left <= 0) return false;
-    const int ready = ::poll(both.data(), both.size(), static_cast<int>(left));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0 || both[1].revents != 0) return false;
-    return (both[0].revents & what) != 0;
+/// Whoever wants something of the server, or has no time left.
+class metrics_server::polled {
+ public:
+  polled(int stop, int listener, const std::list<metrics_client>& clients) noexcept {
+    add(stop, POLLIN);
+    add(clients.size() < max_clients ? listener : -1, POLLIN);  // the others wait in the queue of the kernel
+    for (const metrics_client& one : clients) {
+      add(one.fd(), one.awaits());
+      until_ns_ = std::min(until_ns_, one.until_ns());
+    }
   }
-}
+  /// Waits until there is one. False: the server ends.
+  [[nodiscard]] bool wait() noexcept {
+    constexpr std::int64_t ms = 1'000'000;
+    const std::int64_t left = std::max<std::int64_t>(until_ns_ - base::now_ns() + ms - 1, 0) / ms;
+    const int ready = ::poll(all_.data(), count_, until_ns_ == base::never_ns ? -1 : static_cast<int>(left));
+    if (ready < 0)
+      for (pollfd& one : all_) one.revents = 0;
+    return all_[0].revents == 0 && (ready >= 0 || errno == EINTR);
+  }
+  [[nodiscard]] bool has_connection() const noexcept { return all_[1].revents != 0; }
+  [[nodiscard]] bool is_ready(std::size_t client) const noexcept { return all_[2 + client].revents != 0; }
+
+ private:
+  void add(int fd, short what) noexcept { all_[count_++] = {fd, what, 0}; }
+
+  std::array<pollfd, 2 + max_clients> all_{};
+  nfds_t count_ = 0;
+  std::int64_t until_ns_ = base::never_ns;
+};
 
 void metrics_server::serve() noexcept {
+  std::list<metrics_client> clients;
+  for (;;) {
+    polled now(stop_.get(), listener_.get(), clients);
+    if (!now.wait()) return;
+    std::size_t number = 0;
+    for (auto one = clients.begin(); one != clients.end(); ++number) {
+      const bool is_due = now.is_ready(number) || base::now_ns() >= one->until_ns();
+      one = is_due && !goes_on(*one) ? clients.erase(one) : std::next(one);
+    }
+    if (now.has_connection()) accept(clients);
+  }
+}
+
+void metrics_server::accept(std::list<metrics_client>& clients) const noexcept {
   constexpr std::int64_t rest_ns = 50'000'000;  // when there are no descriptors left, for one
-  while (await(listener_.get(), POLLIN, base::never_ns)) {
-    const base::unique_fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!connection) {
-      if (errno != EAGAIN && errno != ECONNABORTED) base::sleep_ns(rest_ns);
-      continue;
-    }
-    try {
-      answer(connection.get());
-    } catch (const std::exception& problem) {
-      base::log("runtime", base::log_level::warning, "a request for metrics is not answered: %s", problem.what());
-    }
+  base::unique_fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  try {
+    if (connection)
+      clients.emplace_back(std::move(connection), text_);
+    else if (errno != EAGAIN && errno != ECONNABORTED)
+      base::sleep_ns(rest_ns);
+  } catch (const std::bad_alloc&) {
+    base::sleep_ns(rest_ns);
   }
 }
 
-void metrics_server::answer(int connection) {
-  const std::string request = receive(connection, base::now_ns() + request_limit_ns);
-  if (request.empty()) return;
-  const std::string made = http_answer(request, text_);  // takes its time, which is not the reader's
-  const std::int64_t until = base::now_ns() + request_limit_ns;
-  send(connection, made, until);
-  // What was not read would take the answer away from whoever has sent it.
-  ::shutdown(connection, SHUT_WR);
-  std::array<char, 1024> rest{};
-  for (std::size_t left = max_request_bytes; left >= rest.size() && await(connection, POLLIN, until);
-       left -= rest.size()) {
-    if (::recv(connection, rest.data(), rest.size(), 0) <= 0) break;
-  }
-}
-
-/// Up to the end of its headers, or what has come of it.
-std::string metrics_server::receive(int connection, std::int64_t until_ns) const {
-  std::string request;
-  std::array<char, 1024> piece{};
-  while (request.size() < max_request_bytes && !is_complete(request) && await(connection, POLLIN, until_ns)) {
-    const ssize_t count = ::recv(connection, piece.data(), piece.size(), 0);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count <= 0) break;
-    request.append(piece.data(), static_cast<std::size_t>(count));
-  }
-  return request;
-}
-
-void metrics_server::send(int connection, std::string_view bytes, std::int64_t until_ns) const noexcept {
-  while (!bytes.empty() && await(connection, POLLOUT, until_ns)) {
-    const ssize_t count = ::send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count <= 0) return;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
+bool metrics_server::goes_on(metrics_client& one) noexcept {
+  try {
+    return one.go_on(base::now_ns());
+  } catch (const std::exception& problem) {
+    base::log("runtime", base::log_level::warning, "a request for metrics is not answered: %s", problem.what());
+    return false;
   }
 }
 

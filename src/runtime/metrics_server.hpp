@@ -1,28 +1,29 @@
 // Answers the requests of Prometheus: a small HTTP server on loopback, with a thread of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "base/unique_fd.hpp"
+#include "runtime/metrics_client.hpp"
 
 namespace ham::inline v0::detail {
 
-/// One request after the other: each has two seconds and 8 KiB, and what comes in meanwhile waits in a short queue of
-/// the kernel. Only this machine can connect; whoever can is told what there is to tell.
+/// As many requests at once as max_clients: each has its own time (metrics_client), and what comes in meanwhile waits
+/// in a short queue of the kernel. Only this machine can connect; whoever can is told what there is to tell.
 class metrics_server {
  public:
-  static constexpr std::size_t max_request_bytes = 8192;
-  static constexpr std::int64_t request_limit_ns = 2'000'000'000;
+  static constexpr std::size_t max_clients = 16;
 
   /// Listens on 127.0.0.1; port 0: one that is free. `text` gives the metrics, on the server's thread. Throws
   /// ham::config_error.
   metrics_server(std::uint16_t port, std::function<std::string()> text);
-  /// Ends the request that is being answered, too.
+  /// Ends the requests that are being answered, too.
   ~metrics_server();
   metrics_server(const metrics_server&) = delete;
   metrics_server& operator=(const metrics_server&) = delete;
@@ -34,11 +35,11 @@ class metrics_server {
   [[nodiscard]] static std::shared_ptr<metrics_server> of_process();
 
  private:
+  class polled;
+
   void serve() noexcept;
-  void answer(int connection);
-  [[nodiscard]] bool await(int fd, short what, std::int64_t until_ns) const noexcept;
-  [[nodiscard]] std::string receive(int connection, std::int64_t until_ns) const;
-  void send(int connection, std::string_view bytes, std::int64_t until_ns) const noexcept;
+  void accept(std::list<metrics_client>& clients) const noexcept;
+  [[nodiscard]] static bool goes_on(metrics_client& one) noexcept;
 
   const std::function<std::string()> text_;
   base::unique_fd listener_;
@@ -46,8 +47,5 @@ class metrics_server {
   std::uint16_t port_ = 0;
   std::thread thread_;
 };
-
-/// The answer to a request, of which nothing is believed: the metrics for GET and HEAD of /metrics and /.
-[[nodiscard]] std::string http_answer(std::string_view request, const std::function<std::string()>& text);
 
 }  // namespace ham::detail

@@ -30,7 +30,7 @@ class pinned_pool::lease {
 /// The lock is held.
 std::uint64_t pinned_pool::take(std::uint64_t extent, block*& in) {
   for (block& one : blocks_) {
-    if (const auto offset = one.free.take(extent)) {
+    if (const auto offset = one.extents.take(extent)) {
       in = &one;
       return one.address + *offset;
     }
@@ -38,14 +38,14 @@ std::uint64_t pinned_pool::take(std::uint64_t extent, block*& in) {
   const std::uint64_t bytes = std::max<std::uint64_t>(min_block_bytes, rounded_up(extent, page_bytes));
   std::list<block> fresh(1);
   block& one = fresh.front();
-  one.free.give(0, bytes);
+  one.extents.add_free(0, bytes);
   const base::heap::allocation got = heap_->allocate(bytes + page_bytes);
   one.address = rounded_up(reinterpret_cast<std::uintptr_t>(got.address), page_bytes);
   one.bytes = bytes;
   one.tag = got.tag;
   blocks_.splice(blocks_.end(), fresh);
   in = &one;
-  return one.address + one.free.take(extent).value();
+  return one.address + one.extents.take(extent).value();
 }
 
 std::shared_ptr<std::byte> pinned_pool::allocate(std::size_t bytes) {
@@ -58,9 +58,9 @@ std::shared_ptr<std::byte> pinned_pool::allocate(std::size_t bytes) {
     block* in = nullptr;
     address = take(extent, in);
     try {
-      arrays_.emplace(address, array{bytes, extent, in, {}});
+      arrays_.emplace(address, array{bytes, in, {}});
     } catch (...) {
-      in->free.give(address - in->address, extent);
+      in->extents.give(address - in->address);
       throw;
     }
   }
@@ -81,10 +81,7 @@ void pinned_pool::give(std::uint64_t address) noexcept {
   std::lock_guard guard(mutex_);
   const auto found = arrays_.find(address);
   if (found == arrays_.end()) return;
-  try {
-    found->second.in->free.give(address - found->second.in->address, found->second.extent);
-  } catch (const std::bad_alloc&) {  // the bytes stay taken
-  }
+  found->second.in->extents.give(address - found->second.in->address);
   arrays_.erase(found);
 }
 

@@ -42,10 +42,10 @@ class pinned_pool : public std::enable_shared_from_this<pinned_pool> {
  private:
   struct block {
     std::uint64_t address = 0, bytes = 0, tag = 0;
-    base::extent_list free;
+    base::extent_list extents;
   };
   struct array {
-    std::uint64_t bytes, extent;
+    std::uint64_t bytes;
     block* in;
     std::weak_ptr<std::byte> held;
   };

@@ -1,154 +1,16 @@
-// How calls leave a node: room, back-pressure, deadlines, batches. Without an engine: the other node is an endpoint
-// that takes what the test allows.
+// How calls leave a node: room, back-pressure, deadlines, faults.
 #include "core/call_sender.hpp"
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/recorder_here.hpp"
-#include "core/batch_records.hpp"
-#include "core/callable.hpp"
-#include "core/idle_node.hpp"
-#include "core/narrow_endpoint.hpp"
-#include "core/outbox_message.hpp"
-#include "core/recorded_replies.hpp"
-#include "core/replacements.hpp"
+#include "core/sending_node.hpp"
 
 namespace call_sender_test {
-
-using namespace ham;
-using detail::call_room;
-using detail::call_slot;
-using detail::frame_header;
-using detail::peer;
-using detail::peer_state;
-using detail::slot_state;
-using detail::when_full;
-using detail::wire_kind;
-using offload::destination;
-
-constexpr node_t self = 0;
-constexpr node_t other = 1;
-constexpr std::int64_t second_ns = 1'000'000'000;
-
-class sending_node : public detail::sending_node {
- public:
-  explicit sending_node(detail::peer_table& peers, test::idle_node& idle) : peers_(peers), idle_(idle) {}
-  std::function<void()> on_progress = [] {};
-  std::function<void(node_t)> on_make_ready = [](node_t) {};
-  std::vector<std::string> broken;
-  std::function<bool()> on_break = [] { return false; };
-  int notices = 0, progresses = 0, long_messages = 0;
-
-  bool late = false;
-  detail::peer_hold make_ready(node_t node, std::int64_t deadline_ns) override {
-    on_make_ready(node);
-    return late && deadline_ns != 0 ? detail::peer_hold() : peers_.hold(node);
-  }
-  node_t process_for(const detail::call_place& to) override {
-    return replacement < 0 ? detail::without_exact_bit(to.node) : replacement;
-  }
-  node_t replacement = -1;  ///< of whoever is called and not ready
-  void take_notice() override { ++notices; }
-  bool progress() override {
-    ++progresses;
-    on_progress();
-    return true;
-  }
-  void finish_progress() override { idle_.waits.unlock(); }
-  bool oversubscribed() const noexcept override { return false; }
-  void used_long_memory() noexcept override { ++long_messages; }
-  bool break_peer(peer&, const base::fault_rule& by) override {
-    broken.push_back(by.text);
-    return on_break();
-  }
-  std::exception_ptr loss_of(peer& who, const msg::handler_entry*, std::uint32_t,
-                             call_outcome outcome) noexcept override {
-    node_failure::details what;
-    what.node = who.node;
-    what.outcome = outcome;
-    return std::make_exception_ptr(node_failure("lost", what));
-  }
-
- private:
-  detail::peer_table& peers_;
-  test::idle_node& idle_;
-};
-
-void decode_nothing(call_slot&, msg::reader&) {}
-
-class call_sender : public testing::Test {
- protected:
-  call_sender() {
-    static_cast<void>(test::callable_key());
-    for (const node_t node : {self, other}) peers_.claim(node)->hello_seen = true;
-    connect(to_);
-  }
-  ~call_sender() override {
-    for (call_slot* const slot : claimed_) {
-      if (slot->state == slot_state::pending) calls_.fail_unsent(*slot, std::make_exception_ptr(call_error("over")));
-      if (slot->state == slot_state::failed) detail::slot_error(*slot).~exception_ptr();
-      calls_.release(*slot);
-    }
-  }
-  void connect(test::narrow_endpoint& with) {
-    peer& who = peers_[other];
-    who.to = &with;
-    who.max_payload = with.max_payload();
-    who.state = peer_state::ready;
-  }
-  static msg::handler_entry& function() { return msg::handler_registrar<test::callable>::entry(); }
-
-  /// Begins and finishes a call of `size` bytes. False: it was not sent.
-  bool send(std::size_t size, const destination& to = other, when_full policy = when_full::wait) {
-    call_room out;
-    const bool room = sender_.begin(to, function(), size, &decode_nothing, policy, out);
-    if (out.slot != nullptr) claimed_.push_back(out.slot);
-    if (!room) return false;
-    std::fill_n(out.data, size, std::byte{7});
-    return sender_.finish(out);
-  }
-  bool ping(std::size_t size, const destination& to = other) {
-    call_room out;
-    if (!sender_.begin(to, function(), size, nullptr, when_full::wait, out)) return false;
-    return sender_.finish(out);
-  }
-  frame_header sent(std::size_t which) { return frame_header::decode(to_.heads.at(which)); }
-  call_slot& last() { return *claimed_.back(); }
-  /// The error of the last call.
-  template <class Error>
-  std::string error() {
-    EXPECT_EQ(last().state, slot_state::failed);
-    try {
-      std::rethrow_exception(detail::slot_error(last()));
-    } catch (const Error& why) {
-      return why.what();
-    }
-    return {};
-  }
-  static destination soon(std::int64_t in_ns) {
-    destination to(other);
-    to.deadline_ns = base::now_ns() + in_ns;
-    return to;
-  }
-
-  test::idle_node idle_;
-  test::narrow_endpoint to_;
-  detail::peer_table peers_{2};
-  detail::self_endpoint own_{self, [] {}};
-  test::recorded_replies replies_;
-  detail::ping_flow room_{peers_, own_, replies_};
-  detail::call_table calls_{nullptr, idle_.waits};
-  detail::peer_events events_{peers_, idle_.waits};
-  sending_node node_{peers_, idle_};
-  detail::call_sender sender_{node_, {self, msg::handler_table::local(), peers_, idle_.waits, calls_, room_, events_}};
-  std::vector<call_slot*> claimed_;
-};
 
 TEST_F(call_sender, a_small_call_is_one_frame_with_its_key_and_its_id) {
   to_.allowed = 1;
@@ -274,9 +136,6 @@ TEST_F(call_sender, a_node_that_does_not_get_ready_in_time_fails_the_call_as_not
   EXPECT_FALSE(send(8, soon(1'000'000)));
   EXPECT_THROW(ping(8, soon(1'000'000)), deadline_exceeded);
   EXPECT_NE(error<deadline_exceeded>(), "");
-  detail::batch_owner owner{[](detail::batch_owner&) {}};
-  EXPECT_THROW(static_cast<void>(sender_.begin_batched(soon(1'000'000), function(), &decode_nothing, owner)),
-               deadline_exceeded);
   EXPECT_TRUE(to_.heads.empty());
 }
 
@@ -318,86 +177,7 @@ TEST_F(call_sender, a_ping_that_is_held_beyond_its_deadline_is_refused) {
   EXPECT_TRUE(to_.heads.empty());
 }
 
-// ---- batches
-
-class batch_of_two : public call_sender {
- protected:
-  batch_of_two() {
-    for (call_slot*& slot : slots_) {
-      slot = sender_.begin_batched(destination(other), function(), &decode_nothing, owner_).slot;
-      claimed_.push_back(slot);
-    }
-  }
-  void send_both(const destination& to = other) {
-    const test::bytes records = test::batch_of({slots_[0]->id, slots_[1]->id});
-    sender_.send_batch(to, records, 2, slots_);
-  }
-  detail::batch_owner owner_{[](detail::batch_owner&) {}};
-  call_slot* slots_[2];
-};
-
-TEST_F(batch_of_two, are_not_due_before_the_batch_is_sent) {
-  for (const call_slot* const slot : slots_) {
-    EXPECT_TRUE(slot->in_batch);
-    EXPECT_FALSE(slot->reply_due);
-    EXPECT_EQ(slot->node, self);
-  }
-  calls_.fail_all_of(other, [](call_slot&) -> std::exception_ptr { return nullptr; });
-  EXPECT_EQ(slots_[0]->state, slot_state::pending) << "not the other node's to fail";
-}
-
-TEST_F(batch_of_two, travel_as_one_message) {
-  to_.allowed = 1;
-  send_both();
-  ASSERT_EQ(to_.heads.size(), 1U);
-  EXPECT_TRUE(sent(0).is_batch());
-  EXPECT_EQ(sent(0).calls(), 2U);
-  EXPECT_EQ(peers_[other].calls_sent, 2U);
-  for (const call_slot* const slot : slots_) {
-    EXPECT_FALSE(slot->in_batch);
-    EXPECT_TRUE(slot->reply_due);
-    EXPECT_EQ(slot->node, other);
-  }
-}
-
-TEST_F(batch_of_two, fail_both_when_the_node_is_lost) {
-  peers_[other].state = peer_state::lost;
-  send_both();
-  EXPECT_NE(error<node_failure>(), "");
-  EXPECT_EQ(slots_[0]->state, slot_state::failed);
-}
-
-TEST_F(batch_of_two, fail_both_as_not_run_when_they_have_not_left_by_their_deadline) {
-  peers_[other].max_payload = 8;  // so that it goes through the outbox
-  send_both(soon(1'000'000));
-  EXPECT_NE(error<deadline_exceeded>().find("has not run"), std::string::npos);
-  EXPECT_EQ(slots_[0]->state, slot_state::failed);
-  EXPECT_TRUE(peers_[other].unsent.empty());
-}
-
 // ---- faults
-
-class faulty_sender : public call_sender {
- protected:
-  /// From now on calls suffer what the rules say.
-  void rules(const std::string& text) {
-    faults_.emplace(self, base::parse_faults(text, "HERE"), msg::handler_table::local());
-    faulty_.emplace(node_, detail::call_sender::parts{self, msg::handler_table::local(), peers_, idle_.waits, calls_,
-                                                      room_, events_, &*faults_});
-    to_.allowed = 10;
-  }
-  bool send(const destination& to = other, when_full policy = when_full::wait) {
-    call_room out;
-    const bool room = faulty_->begin(to, function(), 8, &decode_nothing, policy, out);
-    if (out.slot != nullptr) claimed_.push_back(out.slot);
-    if (!room) return false;
-    std::fill_n(out.data, 8, std::byte{7});
-    return faulty_->finish(out);
-  }
-
-  std::optional<detail::fault_injector> faults_;
-  std::optional<detail::call_sender> faulty_;
-};
 
 TEST_F(faulty_sender, a_call_fails_before_it_is_sent) {
   rules("*:request:1");
@@ -485,41 +265,6 @@ TEST_F(faulty_sender, the_process_suffers_that_has_the_number_now) {
   rules("*:request=kill:1");
   EXPECT_TRUE(send(supervised));
   EXPECT_EQ(node_.broken.size(), 1U);
-}
-
-TEST_F(faulty_sender, calls_of_a_batch_suffer_one_by_one) {
-  struct nobody : detail::batch_owner {
-  } owner;
-  rules("*:request:1");
-  EXPECT_THROW(static_cast<void>(faulty_->begin_batched(destination(other), function(), &decode_nothing, owner)),
-               node_failure);
-  rules("*:reply:1");
-  const detail::batch_slot one = faulty_->begin_batched(destination(other), function(), &decode_nothing, owner);
-  EXPECT_EQ(one.slot->fault, 1);
-  EXPECT_EQ(one.key, test::callable_key());
-  one.slot->in_batch = false;
-  calls_.cancel(*one.slot);
-}
-
-TEST_F(faulty_sender, a_call_of_a_batch_is_not_late_beyond_its_deadline) {
-  detail::batch_owner owner{[](detail::batch_owner&) {}};
-  const auto begin = [&](std::int64_t in_ns) {
-    return faulty_->begin_batched(soon(in_ns), function(), &decode_nothing, owner);
-  };
-  rules("*:request=10s:1");
-  const std::int64_t before = base::now_ns();
-  EXPECT_THROW(static_cast<void>(begin(20'000'000)), deadline_exceeded);
-  EXPECT_GE(base::now_ns() - before, 20'000'000) << "nothing is said before";
-  EXPECT_LT(base::now_ns() - before, 9 * second_ns);
-  rules("*:request=20ms:1");
-  const detail::batch_slot one = begin(60 * second_ns);
-  EXPECT_GT(node_.progresses, 0);
-  one.slot->in_batch = false;
-  calls_.cancel(*one.slot);
-  peers_[other].state = peer_state::unknown;
-  node_.late = true;
-  rules("*:request:1");
-  EXPECT_THROW(static_cast<void>(begin(1'000'000)), deadline_exceeded) << "without a node there is nothing to decide";
 }
 
 // ---- the flight recorder

@@ -107,6 +107,21 @@ TEST_F(job_traces, leave_parts_of_another_job_that_runs_alone) {
   EXPECT_TRUE(content().empty());
 }
 
+TEST_F(job_traces, are_not_written_through_links) {
+  const std::string parts = detail::folder_of_parts(path());
+  fs::create_directory(parts);
+  ASSERT_TRUE(detail::start_tracing(0, 22, detail::file_of_part(parts, 0)));
+  detail::stop_tracing();
+  const std::string other = folder_ + "/other";
+  std::ofstream(other) << "of value";
+  fs::create_symlink(other, path() + ".part");
+  EXPECT_EQ(trace::join(path()).nodes, 1U);
+  std::string left;
+  std::ifstream(other) >> left;
+  EXPECT_EQ(left, "of");
+  EXPECT_FALSE(fs::is_symlink(path()));
+}
+
 TEST_F(job_traces, of_a_killed_host_are_joined_from_what_is_left) {
   const std::string parts = detail::folder_of_parts(path());
   fs::create_directory(parts);

@@ -9,11 +9,13 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "base/settings.hpp"
 #include "ham/error.hpp"
@@ -50,7 +52,7 @@ std::string answer_to(const metrics_server& server, const std::string& request) 
   return receive_all(connection.get());
 }
 
-const std::string get = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+const std::string get = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 TEST(metrics_server, answers_requests_of_metrics) {
   std::atomic<int> asked{0};
@@ -81,24 +83,6 @@ TEST(metrics_server, is_found_on_loopback_alone) {
       << "it would listen on all addresses";
 }
 
-TEST(metrics_server, tells_others_what_is_wrong) {
-  const auto text = [] { return std::string("m"); };
-  const auto status = [&](const std::string& request) { return http_answer(request, text).substr(9, 3); };
-  EXPECT_EQ(status(get), "200");
-  EXPECT_EQ(status("GET / HTTP/1.0\n\n"), "200");
-  EXPECT_EQ(status("GET /metrics?x=y HTTP/1.1\r\n\r\n"), "200");
-  EXPECT_EQ(status("GET /other HTTP/1.1\r\n\r\n"), "404");
-  EXPECT_EQ(status("POST /metrics HTTP/1.1\r\n\r\n"), "405");
-  EXPECT_EQ(status("GET /metrics\r\n\r\n"), "400");
-  EXPECT_EQ(status("GET /metrics HTTP/2\r\n\r\n"), "400");
-  EXPECT_EQ(status("GET /metrics HTTP/1.1\r\n"), "400");
-  EXPECT_EQ(status("\r\n\r\n"), "400");
-  EXPECT_EQ(status(std::string("\0\0 \0 HTTP/1.\r\n\r\n", 17)), "405");
-  const std::string head = http_answer("HEAD /metrics HTTP/1.1\r\n\r\n", text);
-  EXPECT_NE(head.find("Content-Length: 1\r\n"), std::string::npos);
-  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << "no body";
-}
-
 TEST(metrics_server, outlives_hostile_clients) {
   const metrics_server server(0, [] { return std::string("fine\n"); });
   std::mt19937 random(3);
@@ -116,13 +100,43 @@ TEST(metrics_server, outlives_hostile_clients) {
   EXPECT_TRUE(answer_to(server, get).ends_with("fine\n"));
 }
 
-TEST(metrics_server, does_not_wait_for_ever_for_a_client_that_says_nothing) {
+bool is_open(int fd) {
+  std::array<char, 1> none{};
+  return ::recv(fd, none.data(), none.size(), MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+TEST(metrics_server, answers_while_others_say_nothing) {
   const metrics_server server(0, [] { return std::string("fine\n"); });
-  const base::unique_fd silent = connect_to(server.port());
-  const base::unique_fd halting = connect_to(server.port());
-  send_text(halting.get(), "GET /metrics");
-  EXPECT_TRUE(answer_to(server, get).ends_with("fine\n")) << "when their time is over";
-  EXPECT_EQ(receive_all(silent.get()), "");
+  constexpr int max_attempts = 20;  // on a machine that is so busy that their time is over before
+  bool while_open = false;
+  for (int i = 0; i < max_attempts && !while_open; ++i) {
+    const base::unique_fd silent = connect_to(server.port());
+    const base::unique_fd halting = connect_to(server.port());
+    send_text(halting.get(), "GET /metrics");
+    EXPECT_TRUE(answer_to(server, get).ends_with("fine\n"));
+    while_open = is_open(silent.get()) && is_open(halting.get());
+    EXPECT_EQ(receive_all(silent.get()), "");
+    EXPECT_TRUE(receive_all(halting.get()).starts_with("HTTP/1.1 400")) << "when its time is over";
+  }
+  EXPECT_TRUE(while_open) << "others wait for them";
+}
+
+TEST(metrics_server, answers_while_others_do_not_read) {
+  std::atomic<int> asked{0};
+  const metrics_server server(0, [&] { return ++asked == 1 ? std::string(20'000'000, 'x') : std::string("fine\n"); });
+  const base::unique_fd deaf = connect_to(server.port());
+  send_text(deaf.get(), get);
+  std::array<char, 1> first{};
+  ASSERT_EQ(::recv(deaf.get(), first.data(), first.size(), MSG_PEEK), 1) << "it is being answered";
+  EXPECT_TRUE(answer_to(server, get).ends_with("fine\n"));
+}
+
+TEST(metrics_server, serves_others_when_those_that_say_nothing_have_had_their_time) {
+  const metrics_server server(0, [] { return std::string("fine\n"); });
+  std::vector<base::unique_fd> silent;
+  for (std::size_t i = 0; i < metrics_server::max_clients; ++i) silent.push_back(connect_to(server.port()));
+  EXPECT_TRUE(answer_to(server, get).ends_with("fine\n"));
+  for (const base::unique_fd& one : silent) EXPECT_EQ(receive_all(one.get()), "");
 }
 
 TEST(metrics_server, ends_while_a_client_says_nothing) {

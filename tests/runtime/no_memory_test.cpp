@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "base/extent_list.hpp"
 #include "core/batch_reply.hpp"
 #include "core/slot_table.hpp"
 #include "faults/hostile_world.hpp"
@@ -193,6 +194,22 @@ TEST_F(no_memory, for_more_pending_calls) {
   detail::call_slot* const slot = table.claim();  // hangs if the lock was kept
   ASSERT_NE(slot, nullptr);
   table.release(*slot);
+}
+
+TEST_F(no_memory, for_the_parts_of_an_extent_list) {
+  base::extent_list list;
+  list.add_free(0, 50);
+  {
+    failing now(0);
+    EXPECT_THROW((void)list.take(10), std::bad_alloc);
+  }
+  for (std::uint64_t at = 0; at < 50; at += 10) ASSERT_EQ(list.take(10), at) << "nothing was taken in vain";
+  {
+    failing now(0);
+    for (const std::uint64_t at : {10, 30, 20, 0, 40}) list.give(at);  // alone, and between neighbours
+    EXPECT_FALSE(now.failed()) << "giving back asked for memory";
+  }
+  EXPECT_EQ(list.take(50), 0U) << "all of it is one part again";
 }
 
 TEST_F(no_memory, for_a_deadline) {

@@ -5,25 +5,19 @@
 #include <cstdio>
 #include <string>
 
+#include "duration_text.hpp"
+
 namespace ham::inline v0::trace {
 namespace {
 
 constexpr std::uint32_t no_number = 0xffffffff;
 
-/// Ten characters: "   1.234 s", "  12.3 ms"; dashes: not known.
+/// Ten characters, the points and the units below each other: "    1.2 s ", "   12.3 ms"; a dash: not known.
 std::string age_text(double seconds) {
-  if (seconds < 0) return "         -";
-  const bool in_us = seconds < 1e-3;
-  const bool in_ms = !in_us && seconds < 1;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%7.1f %-2s",
-                seconds * (in_us   ? 1e6
-                           : in_ms ? 1e3
-                                   : 1),
-                in_us   ? "us"
-                : in_ms ? "ms"
-                        : "s");
-  return text.data();
+  constexpr std::size_t width = 10;
+  std::string text = seconds < 0 ? "-" : duration_text(seconds * 1e9, 1);
+  if (text.ends_with(" s")) text += ' ';
+  return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
 /// "call 5 of node 0", "call 5 to node 2"; a batch has no number, but a size.

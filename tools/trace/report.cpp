@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "duration_text.hpp"
+
 namespace ham::inline v0::trace {
 namespace {
 
@@ -125,19 +127,7 @@ class reporter {
   trace_report result_;
 };
 
-std::string time_text(double ns) {
-  std::array<char, 32> text{};
-  const bool in_us = ns < 1e6;
-  const bool in_ms = !in_us && ns < 1e9;
-  std::snprintf(text.data(), text.size(), "%.2f %s",
-                ns / (in_us   ? 1e3
-                      : in_ms ? 1e6
-                              : 1e9),
-                in_us   ? "us"
-                : in_ms ? "ms"
-                        : "s");
-  return text.data();
-}
+std::string time_text(double ns) { return duration_text(ns, 2); }
 
 void print_line(std::ostream& out, const std::vector<std::string>& cells) {
   std::array<char, 16> cell{};
