@@ -106,7 +106,7 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
     slot.deadline_ns = how.deadline_ns;
     replay* one = nullptr;
     locked([&] { one = claim(slot); });
-    if (one != nullptr) return fill(*one, how, sizes);
+    if (one != nullptr) return fill(*one, slot, how, sizes);
     at_.calls.cancel(slot);
     if (stale_.load(std::memory_order_acquire)) continue;
     if (how.policy == when_full::refuse) return {};
@@ -158,9 +158,10 @@ replay_ticket graph_replays::settled_ticket(std::exception_ptr why) {
   return {&slot, nullptr, 0};
 }
 
-/// Memory for the inputs; the token.
-replay_ticket graph_replays::fill(replay& one, const replay_options& how, std::span<const std::size_t> sizes) {
-  call_slot& slot = *one.slot;  // nobody else gives it back before its future is made
+/// Memory for the inputs; the token. `slot`: the replay's, which may have failed already. Nobody else gives the slot
+/// back before its future is made.
+replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_options& how,
+                                  std::span<const std::size_t> sizes) {
   const std::uint32_t number = one.number;
   try {
     std::size_t total = 0;

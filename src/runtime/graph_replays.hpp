@@ -64,7 +64,8 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] replay* find(const call_slot& slot) const noexcept;
   [[nodiscard]] replay* claim(call_slot& slot) noexcept;
   [[nodiscard]] bool await_room(const replay_options& how);
-  [[nodiscard]] replay_ticket fill(replay& one, const replay_options& how, std::span<const std::size_t> sizes);
+  [[nodiscard]] replay_ticket fill(replay& one, call_slot& slot, const replay_options& how,
+                                   std::span<const std::size_t> sizes);
   [[nodiscard]] replay_ticket settled_ticket(std::exception_ptr why);
   void send_parts(replay& one, std::uint32_t number, std::int64_t deadline_ns, bool& begun);
   [[nodiscard]] std::span<const std::byte> inputs_for(replay& one, std::size_t part) const;

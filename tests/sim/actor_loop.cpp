@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/cpu.hpp"
 #include "base/event_fds.hpp"
 #include "ham/offload/event_fd.hpp"
 #include "sim/actor.hpp"
@@ -57,7 +58,9 @@ void actor::event_loop(random_source& random) {
       }
     });
   }
-  while (left != 0) {
+  constexpr unsigned max_turns = 64;  // in a row: news that another thread handles are news for the loop as well
+  for (unsigned turn = 1; left != 0; ++turn) {
+    if (turn % max_turns == 0) base::yield();
     epoll_event event{};
     const int ready = ::epoll_wait(loop.get(), &event, 1, -1);
     base::drain_event(told_elsewhere.get());
