@@ -69,7 +69,7 @@ class Replay:
     def request_stop(self) -> bool:
         """Fails the replay at once, with :class:`ham.OperationCancelled`: what has not begun does not begin.
 
-        Functions that run go on. False: it has ended.
+        Functions that run on processors go on, those on devices are told to stop. False: it has ended.
         """
         with self._taking:
             return self._run is not None and self._run.request_stop()

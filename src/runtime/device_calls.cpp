@@ -49,6 +49,7 @@ device_calls::~device_calls() {
   }
   work_.notify_all();
   thread_.join();
+  for (const auto& [one, may_have_run] : take_unanswered()) one->leave_unanswered(may_have_run);
 }
 
 std::size_t& device_calls::waiting_in(const device_execution& one) noexcept {
@@ -209,22 +210,29 @@ void device_calls::run() {
   }
 }
 
-/// What the device executes is lost, and so is what it has in its memory.
-void device_calls::end_process(std::unique_lock<std::mutex>& lock,
-                               const transport::device_driver::failure_report& why) {
-  std::vector<std::string> suspects;
+std::vector<std::pair<device_calls::shared_request, bool>> device_calls::take_unanswered() {
   std::vector<std::pair<shared_request, bool>> all;
   for (queue& from : queues_) {
     for (std::uint64_t position = from.received; position != from.sent; ++position) {
       shared_request& one = from.calls[position % wire::queue_slots];
       if (one == nullptr) continue;
-      if (std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
       const bool of_other_queue = std::ranges::any_of(all, [&](const auto& before) { return before.first == one; });
       if (!of_other_queue) all.emplace_back(std::move(one), true);
     }
   }
   for (shared_request& one : waiting_) all.emplace_back(std::move(one), false);
   waiting_.clear();
+  return all;
+}
+
+/// What the device executes is lost, and so is what it has in its memory.
+void device_calls::end_process(std::unique_lock<std::mutex>& lock,
+                               const transport::device_driver::failure_report& why) {
+  const std::vector<std::pair<shared_request, bool>> all = take_unanswered();
+  std::vector<std::string> suspects;
+  for (const auto& [one, in_queue] : all) {
+    if (in_queue && std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
+  }
   lock.unlock();
   const std::string text = "its device reports \"" + why.what + "\"" + in_one_of(std::move(suspects));
   base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());

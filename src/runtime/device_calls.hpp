@@ -24,7 +24,7 @@ class device_calls {
  public:
   /// Takes the device of `owner`, and is the one of this process from now on. Throws ham::config_error.
   device_calls(engine& at, transport::device_owner& owner);
-  /// Nothing that the device still executes is answered.
+  /// Callers are not answered what the device still executes; who waits for it on this node is.
   ~device_calls();
   device_calls(const device_calls&) = delete;
   device_calls& operator=(const device_calls&) = delete;
@@ -95,6 +95,8 @@ class device_calls {
   [[noreturn]] void end_process(std::unique_lock<std::mutex>& lock,
                                 const transport::device_driver::failure_report& why);
 
+  /// All that were not answered, and whether they were in a queue of the device.
+  [[nodiscard]] std::vector<std::pair<shared_request, bool>> take_unanswered();
   void run();
   [[noreturn]] void throw_no_version(const device_execution& call) const;
 

@@ -70,4 +70,9 @@ void device_execution::fail(const std::string& why, bool may_have_run) noexcept 
   }
 }
 
+void device_execution::leave_unanswered(bool may_have_run) noexcept {
+  if (held_.call().sink != nullptr) fail("it ends", may_have_run);
+  for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
+}
+
 }  // namespace ham::detail

@@ -59,6 +59,8 @@ class device_execution {
   void answer() noexcept;
   /// Answers that the device has failed for the reason `why`. `may_have_run`: it was in a queue.
   void fail(const std::string& why, bool may_have_run) noexcept;
+  /// The node ends. Who waits for the answer on this node gets it; the caller learns of the end in another way.
+  void leave_unanswered(bool may_have_run) noexcept;
 
   // ---- for device_calls
   std::vector<std::byte> arguments;  ///< of one that waits for room

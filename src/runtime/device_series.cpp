@@ -5,7 +5,9 @@
 #include <mutex>
 #include <utility>
 
+#include "core/call_stops.hpp"
 #include "ham/device/offloading.hpp"
+#include "ham/error.hpp"
 #include "runtime/held_call.hpp"
 
 namespace ham::inline v0::detail {
@@ -45,7 +47,8 @@ struct device_series::state {
   held_call held;
   const device::detail::function_entry& function;
   const std::size_t count;
-  std::atomic<std::size_t> next{0};
+  std::mutex order;                       ///< held while a call is begun: they begin one after the other
+  std::size_t next = 0;                   ///< guarded by it
   std::atomic<std::size_t> under_way{1};  ///< and who starts it
   std::mutex mutex;                       ///< guards failure
   std::exception_ptr failure;
@@ -67,13 +70,15 @@ void device_series::start() noexcept {
 }
 
 void device_series::begin_next(element& in) noexcept {
-  if (state_->failed.load(std::memory_order_acquire)) return;
-  const std::size_t at = state_->next.fetch_add(1, std::memory_order_relaxed);
-  if (at >= state_->count) return;
+  std::unique_lock order(state_->order);
+  if (state_->failed.load(std::memory_order_acquire) || state_->next == state_->count) return;
+  const std::size_t at = state_->next++;
   in.at = at;
   state_->under_way.fetch_add(1, std::memory_order_relaxed);
   try {
     stoppable_call one = state_->held.call();
+    if (one.stop != nullptr && one.stop->requested())
+      throw operation_cancelled("a map was stopped before all of a chunk was executed", call_outcome::may_have_run);
     if (!wants_reply(one)) one.call = 0;  // the sink waits in any case
     one.payload = {};
     one.batch = nullptr;
@@ -81,6 +86,7 @@ void device_series::begin_next(element& in) noexcept {
     run_on_device(one, {&state_->function, size_of(at), &element::write, &in, &element::answer});
   } catch (...) {
     note_failure();
+    order.unlock();
     leave();
   }
 }

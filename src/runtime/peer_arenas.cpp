@@ -71,12 +71,17 @@ void peer_arenas::open_wanted() noexcept {
   close_lost();
 }
 
-/// One that a copy still uses waits for the next time. Nobody finds it any more, so that none begins to use it.
+/// One that a copy still uses waits for the next time, which is asked for. Nobody finds it any more, so that none
+/// begins to use it.
 void peer_arenas::close_lost() noexcept {
   std::unique_lock lock(mutex_);
   for (auto next = all_.begin(); next != all_.end();) {
     const auto one = next++;
-    if (!one->second.lost || one->second.arena.use_count() > 1) continue;
+    if (!one->second.lost) continue;
+    if (one->second.arena.use_count() > 1) {
+      asked_.store(true, std::memory_order_release);
+      continue;
+    }
     auto closed = all_.extract(one);
     next = all_.upper_bound(closed.key());
     lock.unlock();

@@ -117,7 +117,7 @@ bool copy_to_peer_device(engine& at, raw_buffer from, node_t to_node, raw_buffer
   device.await_started();  // the other device does not wait for what this one writes
   const std::uint64_t offset = from.address - device.allocations().address();
   std::vector<future<void>> copies;
-  for_each_part(what, max_arena_bytes, [&](const copied_part& part) {
+  const auto begin_part = [&](const copied_part& part) {
     if (copies.size() >= max_arena_copies) copies[copies.size() - max_arena_copies].wait();
     const far_copy one{part.place(offset, what.source_pitch),
                        what.source_pitch,
@@ -127,7 +127,13 @@ bool copy_to_peer_device(engine& at, raw_buffer from, node_t to_node, raw_buffer
                        part.row_bytes,
                        part.rows};
     copies.push_back(async(messages_to(at, to_node, how), copying_out_of_arena, one));
-  });
+  };
+  try {
+    for_each_part(what, max_arena_bytes, begin_part);
+  } catch (...) {  // those that have begun still read this memory
+    for (const future<void>& one : copies) one.wait();
+    throw;
+  }
   await_copies(copies);
   return true;
 }

@@ -193,7 +193,8 @@ TEST(supervised_device, is_given_up_after_too_many_faults) {
 TEST(supervised_device, has_counters_of_its_next_process) {
   const runtime rt(nodes("cuda-emulated:1/linger=1000+restart,shm:1"));
   const auto use_of = [](node_t node) {
-    for (const auto& one : read_counters(::getpid()).at(0).nodes)
+    const auto jobs = read_counters(::getpid());
+    for (const auto& one : jobs.at(0).nodes)
       if (one.node == node) return one.device;
     return node_counters::device_use{};
   };

@@ -395,6 +395,8 @@ TEST(device_functions, in_other_callables_are_refused_where_the_processor_would_
   EXPECT_EQ(offload::sync(2, bound, 2), 42);
   const std::string why = message_of<call_error>([&] { offload::sync(1, bound, 2); });
   EXPECT_TRUE(has(why, "call the device function itself")) << why;
+  EXPECT_THROW(offload::sync(1, ham::bind(named<"device_verbs.plus">(fn<&plus>), 40), 2), call_error);
+  EXPECT_THROW(offload::sync(1, ham::bind(idempotent(fn<&plus>), 40), 2), call_error);
   EXPECT_EQ(offload::sync(1, f2f(fn<&plus>, 40, 2)), 42) << "that is the function with its arguments";
 
   const auto in_group = offload::async_all(offload::group(), bound, 2).get();

@@ -1,8 +1,11 @@
 // Chunks of maps on a device: many calls of one function for one received call.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ham/offload/pool.hpp"
@@ -21,6 +24,11 @@ int fails_at_forty(int value) {
   if (value == 40) throw value;
   return value;
 }
+int takes_a_while(int value) {
+  run_so_far.fetch_add(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return value;
+}
 
 }  // namespace ham::device_series_functions
 
@@ -28,6 +36,7 @@ HAM_DEVICE_FUNCTION(ham::device_series_functions::tripled_there, block)
 HAM_DEVICE_FUNCTION(ham::device_series_functions::is_even, thread)
 HAM_DEVICE_FUNCTION(ham::device_series_functions::follows, thread)
 HAM_DEVICE_FUNCTION(ham::device_series_functions::fails_at_forty, thread)
+HAM_DEVICE_FUNCTION(ham::device_series_functions::takes_a_while, thread)
 
 namespace ham::inline v0 {
 namespace {
@@ -68,6 +77,17 @@ TEST_F(device_series_job, ends_with_the_first_error) {
   EXPECT_NE(why.find("has thrown an exception"), std::string::npos) << why;
   EXPECT_LT(run_so_far.load(), 5'000) << "nothing begins behind it but what was under way";
   EXPECT_EQ(on_device.map(from_zero(3), fn<&tripled_there>), (std::vector<int>{0, 3, 6})) << "the device goes on";
+}
+
+TEST_F(device_series_job, fails_when_its_node_ends) {
+  run_so_far.store(0);
+  auto mapped = std::async(std::launch::async, [&] {
+    return on_device.map(from_zero(20'000), fn<&takes_a_while>, {.chunk = 20'000}).size();
+  });
+  while (run_so_far.load() < 10) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  calls.reset();
+  EXPECT_THROW(mapped.get(), error) << "else nobody would end the wait for it";
+  EXPECT_LT(run_so_far.load(), 20'000);
 }
 
 TEST_F(device_series_job, is_a_loop_on_a_node_without_a_device) {

@@ -30,8 +30,8 @@ struct supervision {
   /// more.
   std::chrono::nanoseconds hang_after{0};
   /// Rebuilds what calls need, before any other call reaches the new process. Called on a thread of the library, for
-  /// one node at a time; its own calls to the number reach the new process. If it throws, that process is ended, and
-  /// this counts as its death.
+  /// one node at a time; its own calls to the number reach the new process, those of its continuations wait until it
+  /// has returned. If it throws, that process is ended, and this counts as its death.
   std::function<void(const respawned& fresh)> on_respawn{};
 };
 

@@ -56,8 +56,11 @@ class device_chunk final : public device_series {
     } else {
       std::vector<Result> all;
       all.reserve(items_.size());
-      for (std::size_t at = 0; at < items_.size(); ++at)
-        all.push_back(*reinterpret_cast<const Result*>(results_.data() + at * sizeof(Result)));
+      for (std::size_t at = 0; at < items_.size(); ++at) {
+        alignas(Result) std::byte one[sizeof(Result)];
+        std::memcpy(one, results_.data() + at * sizeof(Result), sizeof one);
+        all.push_back(*reinterpret_cast<const Result*>(one));
+      }
       reply_value<std::vector<Result>>(call, all);
     }
   }

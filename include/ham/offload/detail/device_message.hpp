@@ -11,6 +11,8 @@
 
 #include "ham/device/offloading.hpp"
 #include "ham/msg/bind.hpp"
+#include "ham/msg/callable.hpp"
+#include "ham/msg/idempotent.hpp"
 #include "ham/msg/presence.hpp"
 #include "ham/offload/detail/call_message.hpp"
 
@@ -46,6 +48,12 @@ inline constexpr bool holds_device_function = false;
 template <class Pointer, Pointer Function>
 inline constexpr bool holds_device_function<fn_t<Pointer, Function>> =
     device::detail::declaration<Pointer, Function>::is_declared;
+template <msg::key_text Key, class Callable>
+inline constexpr bool holds_device_function<named_callable<Key, Callable>> = holds_device_function<Callable>;
+template <template <class> class Policy, class Callable>
+inline constexpr bool holds_device_function<policy_callable<Policy, Callable>> = holds_device_function<Callable>;
+template <class Callable>
+inline constexpr bool holds_device_function<idempotent_callable<Callable>> = holds_device_function<Callable>;
 template <class Callable, class... Values>
 inline constexpr bool holds_device_function<binding<Callable, Values...>> = (holds_device_function<Callable> || ... ||
                                                                              holds_device_function<Values>);
