@@ -34,7 +34,12 @@ TEST(device_messages, print_no_more_than_a_message_holds) {
   const std::string line = printed(text.c_str(), text.c_str(), 5);
   EXPECT_EQ(line, text + "...");
   const std::string far_too_long(1000, 'y');
-  EXPECT_EQ(printed(far_too_long.c_str()).size(), wire::max_text);
+  const std::string cut = std::string(wire::max_text, 'y') + "...";
+  EXPECT_EQ(printed(far_too_long.c_str()), cut);
+  EXPECT_EQ(printed(far_too_long.c_str(), 5, "z"), cut) << "nothing follows what was cut";
+  EXPECT_EQ(printed("x", far_too_long.c_str()), "x" + cut);
+  const std::string fits(wire::max_text, 'y');
+  EXPECT_EQ(printed(fits.c_str(), 'z'), fits + "z");
   wire::print_writer full;
   for (int i = 0; i < 100; ++i) full.put(i);
   static_cast<void>(full.finish());
