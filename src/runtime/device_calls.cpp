@@ -233,8 +233,9 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
   for (const auto& [one, in_queue] : all) {
     if (in_queue && std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
   }
-  lock.unlock();
   const std::string text = "its device reports \"" + why.what + "\"" + in_one_of(std::move(suspects));
+  failure_ = text;  // for those that arrive from now on
+  lock.unlock();
   base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());
   for (const auto& [one, may_have_run] : all) one->fail(text, may_have_run);
   base::sleep_ns(last_answers_ns);

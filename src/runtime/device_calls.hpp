@@ -8,6 +8,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -115,6 +116,7 @@ class device_calls {
   std::int64_t busy_ns_ = 0;    // when there was a call last
   bool leaving_ = false;
   bool stop_ = false;
+  std::string failure_;  // why the process ends, for callers; empty: it does not
   std::thread thread_;
 };
 

@@ -26,6 +26,19 @@ std::string in_one_of(std::vector<std::string> names) {
   return text;
 }
 
+/// What `thrower` throws is the answer, and counts as no execution.
+template <class Thrower>
+void device_execution::fail_with(Thrower thrower) noexcept {
+  stoppable_call& call = held_.call();
+  const engine_scope scope(call.at);
+  call.decoded = true;
+  try {
+    thrower();
+  } catch (...) {
+    call_failed(call);
+  }
+}
+
 bool device_execution::add_reply(const device::detail::reply_slot& reply) {
   if (reply.head.status != device::call_status::done) status_ = reply.head.status;
   if (reply.head.size != 0) result_.assign(reply.result, reply.result + reply.head.size);
@@ -53,21 +66,19 @@ void device_execution::answer() noexcept {
   for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
 }
 
+void device_execution::throw_failure(const std::string& why, call_outcome outcome) const {
+  const stoppable_call& call = held_.call();
+  node_failure::details what;
+  what.node = call.at->self();
+  what.pid = ::getpid();
+  what.function = name();
+  what.call = call.call;
+  what.outcome = outcome;
+  throw node_failure("node " + std::to_string(what.node) + " failed: " + why, what);
+}
+
 void device_execution::fail(const std::string& why, bool may_have_run) noexcept {
-  stoppable_call& call = held_.call();
-  const engine_scope scope(call.at);
-  call.decoded = true;
-  try {
-    node_failure::details what;
-    what.node = call.at->self();
-    what.pid = ::getpid();
-    what.function = name();
-    what.call = call.call;
-    what.outcome = may_have_run ? call_outcome::may_have_run : call_outcome::not_run;
-    throw node_failure("node " + std::to_string(what.node) + " failed: " + why, what);
-  } catch (...) {
-    call_failed(call);
-  }
+  fail_with([&] { throw_failure(why, may_have_run ? call_outcome::may_have_run : call_outcome::not_run); });
 }
 
 void device_execution::leave_unanswered(bool may_have_run) noexcept {

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ham/device/offloading.hpp"
+#include "ham/error.hpp"
 #include "runtime/held_call.hpp"
 
 namespace ham::inline v0::detail {
@@ -57,6 +59,8 @@ class device_execution {
   [[nodiscard]] bool add_reply(const device::detail::reply_slot& reply);
   /// Answers the caller with the result, or with what the device has said against the call.
   void answer() noexcept;
+  /// Throws ham::node_failure: the device has failed for the reason `why`.
+  [[noreturn]] void throw_failure(const std::string& why, call_outcome outcome) const;
   /// Answers that the device has failed for the reason `why`. `may_have_run`: it was in a queue.
   void fail(const std::string& why, bool may_have_run) noexcept;
   /// The node ends. Who waits for the answer on this node gets it; the caller learns of the end in another way.
@@ -70,6 +74,9 @@ class device_execution {
   std::int64_t stopping_ns = 0;  ///< since when the device may execute it and has been told to stop it; 0: not yet
 
  private:
+  template <class Thrower>
+  void fail_with(Thrower thrower) noexcept;
+
   held_call held_;
   const device::detail::function_entry* function_;
   void (*answer_)(incoming_call& call, const std::byte* result);

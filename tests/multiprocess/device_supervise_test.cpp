@@ -56,6 +56,24 @@ std::string failure_of(What what) {
 }
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// The process is there for some 20 ms, so that what it has answered arrives. A call that comes too late learns of its
+/// end only, so there are several attempts.
+TEST(faulty_device, has_a_reason_for_calls_that_arrive_before_its_process_ends) {
+  bool told = false;
+  for (int attempt = 0; attempt < 20 && !told; ++attempt) {
+    const runtime rt(nodes("cuda-emulated:1"));
+    static_cast<void>(failure_of([] { offload::sync(1, fn<&faults>, 1); }));
+    try {
+      offload::sync(1, fn<&marked>, 1);
+      ADD_FAILURE() << "by a device that has failed";
+    } catch (const node_failure& failure) {
+      told = failure.outcome() == call_outcome::not_run &&
+             has(failure.what(), "its device reports \"an illegal memory access was encountered\"");
+    }
+  }
+  EXPECT_TRUE(told);
+}
+
 TEST(supervised_device, in_the_list_of_nodes) {
   const runtime rt(nodes("cuda-emulated:2+restart"));
   for (const node_t node : {1, 2}) {
