@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "base/backoff.hpp"
@@ -67,8 +69,26 @@ bool device_calls::has_room(const device_execution& one) noexcept {
   return !queue_of(one).full();
 }
 
+/// Has the device keep arguments that are longer than a slot. False: it has no memory for them, and may have some when
+/// one of the calls in its queues has ended. Throws std::bad_alloc: there is none of them.
+bool device_calls::stage(device_execution& one, const std::byte* arguments, const device_request* source) {
+  try {
+    if (arguments != nullptr) {
+      one.staged = driver_->stage({arguments, one.size()});
+      return true;
+    }
+    std::vector<std::byte> bytes(one.size());
+    source->write(bytes.data(), source->arguments);
+    one.staged = driver_->stage(bytes);
+    return true;
+  } catch (const std::bad_alloc&) {
+    if (in_queues_ == 0) throw;
+    return false;
+  }
+}
+
 /// Its arguments are in `arguments`, or `source` writes them. False: there is no room, or the device does not know the
-/// function yet.
+/// function yet. Throws std::bad_alloc: the device never has memory for its arguments.
 bool device_calls::post(const shared_request& one, const std::byte* arguments, const device_request* source) {
   if (!has_room(*one)) return false;
   const auto write = [&](std::byte* to) {
@@ -77,11 +97,7 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
     else
       std::copy_n(arguments, one->size(), to);
   };
-  if (one->size() > wire::max_arguments) {
-    std::vector<std::byte> bytes(one->size());
-    write(bytes.data());
-    one->staged = driver_->stage(bytes);
-  }
+  if (one->size() > wire::max_arguments && !stage(*one, arguments, source)) return false;
   const std::size_t first = one->of_grid() ? 0 : one->context() % queues_.size();
   const std::size_t count = one->of_grid() ? queues_.size() : 1;
   one->replies_missing = static_cast<std::uint32_t>(count);
@@ -98,15 +114,28 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
 }
 
 /// Calls that wait for room in one queue do not hold up those for others; those of the grid hold up all behind them.
-bool device_calls::post_waiting() {
+bool device_calls::post_waiting(std::unique_lock<std::mutex>& lock) {
   std::size_t left =
       static_cast<std::size_t>(std::ranges::count_if(queues_, [](const queue& one) { return one.waiting; }));
   for (queue& one : queues_) one.stuck = false;
   bool any = false;
   for (auto at = waiting_.begin(); at != waiting_.end();) {
-    const shared_request one = *at;
+    shared_request one = *at;
     const bool has_turn = one->of_grid() ? at == waiting_.begin() : !queue_of(*one).stuck;
-    if (has_turn && post(one, one->arguments.data(), nullptr)) {
+    bool posted = false;
+    try {
+      posted = has_turn && post(one, one->arguments.data(), nullptr);
+    } catch (const std::bad_alloc&) {
+      const std::exception_ptr why = std::current_exception();
+      --waiting_in(*one);
+      waiting_.erase(at);
+      lock.unlock();
+      one->refuse(why);
+      one.reset();
+      lock.lock();
+      return true;  // others may have come
+    }
+    if (posted) {
       --waiting_in(*one);
       at = waiting_.erase(at);
       any = true;
@@ -197,7 +226,7 @@ void device_calls::run() {
   while (!stop_) {
     bool any = collect(lock);
     any = take_messages(lock) || any;
-    any = post_waiting() || any;
+    any = post_waiting(lock) || any;
     pass_stops(lock);
     follow_residency(lock);
     if (any) {

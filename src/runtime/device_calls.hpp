@@ -74,6 +74,7 @@ class device_calls {
   };
 
   // All of these with mutex_ held, which those with a `lock` release for a while.
+  [[nodiscard]] bool stage(device_execution& one, const std::byte* arguments, const device_request* source);
   [[nodiscard]] bool post(const shared_request& one, const std::byte* arguments, const device_request* source);
   [[nodiscard]] bool has_room(const device_execution& one) noexcept;
   [[nodiscard]] bool may_begin(const device_execution& one) noexcept;
@@ -83,7 +84,7 @@ class device_calls {
   }
   bool collect(std::unique_lock<std::mutex>& lock);
   bool take_messages(std::unique_lock<std::mutex>& lock);
-  bool post_waiting();
+  bool post_waiting(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_first(const device_execution& one) const noexcept;
   void pass_stops(std::unique_lock<std::mutex>& lock);
   void follow_residency(std::unique_lock<std::mutex>& lock);

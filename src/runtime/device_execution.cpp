@@ -81,6 +81,11 @@ void device_execution::fail(const std::string& why, bool may_have_run) noexcept 
   fail_with([&] { throw_failure(why, may_have_run ? call_outcome::may_have_run : call_outcome::not_run); });
 }
 
+void device_execution::refuse(const std::exception_ptr& why) noexcept {
+  fail_with([&] { std::rethrow_exception(why); });
+  for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
+}
+
 void device_execution::leave_unanswered(bool may_have_run) noexcept {
   if (held_.call().sink != nullptr) fail("it ends", may_have_run);
   for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();

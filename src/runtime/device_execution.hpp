@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +64,8 @@ class device_execution {
   [[noreturn]] void throw_failure(const std::string& why, call_outcome outcome) const;
   /// Answers that the device has failed for the reason `why`. `may_have_run`: it was in a queue.
   void fail(const std::string& why, bool may_have_run) noexcept;
+  /// Answers with that: it was in no queue of the device.
+  void refuse(const std::exception_ptr& why) noexcept;
   /// The node ends. Who waits for the answer on this node gets it; the caller learns of the end in another way.
   void leave_unanswered(bool may_have_run) noexcept;
 

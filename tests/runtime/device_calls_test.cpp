@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <set>
 #include <string>
@@ -138,9 +139,20 @@ class partial_device final : public transport::device_driver {
   void launch() override { all.launch(); }
   [[nodiscard]] transport::residency state() noexcept override { return all.state(); }
   [[nodiscard]] failure_report failure() override { return all.failure(); }
-  [[nodiscard]] std::uint64_t stage(std::span<const std::byte> bytes) override { return all.stage(bytes); }
-  void unstage(std::uint64_t address) noexcept override { all.unstage(address); }
+  [[nodiscard]] std::uint64_t stage(std::span<const std::byte> bytes) override {
+    if (bytes.size() > max_staged || staged >= max_at_once) throw std::bad_alloc();
+    ++staged;
+    return all.stage(bytes);
+  }
+  void unstage(std::uint64_t address) noexcept override {
+    --staged;
+    all.unstage(address);
+  }
 
+  /// As much memory for arguments as one of these needs.
+  static constexpr std::size_t max_staged = std::size_t{1} << 20;
+  static constexpr std::size_t max_at_once = 2;
+  std::size_t staged = 0;  // the lock of the calls is held
   emulated_device all;
 };
 
@@ -233,6 +245,24 @@ TEST_F(device_calls_job, take_spans_of_any_length) {
     EXPECT_EQ(offload::sync(1, fn<&total>, std::span<const std::uint32_t>(values)),
               std::uint64_t{count} * (count + 1) / 2);
   }
+}
+
+TEST_F(device_calls_job, wait_for_memory_of_the_device_for_their_arguments) {
+  const std::vector<std::uint32_t> values(1'000, 2U);  // each needs memory, and there is some for two
+  std::vector<offload::future<std::uint64_t>> all;
+  for (int i = 0; i < 50; ++i) all.push_back(offload::async(1, fn<&total>, std::span<const std::uint32_t>(values)));
+  for (auto& one : all) EXPECT_EQ(one.get(), 2'000U);
+}
+
+TEST_F(device_calls_job, fail_alone_if_there_is_never_memory_for_their_arguments) {
+  const std::vector<std::uint32_t> too_many(partial_device::max_staged / 2, 1U);
+  EXPECT_THROW(offload::sync(1, fn<&total>, std::span<const std::uint32_t>(too_many)), std::bad_alloc);
+  auto before = offload::async(1, fn<&takes_a_while>, 3);
+  auto refused = offload::async(1, fn<&total>, std::span<const std::uint32_t>(too_many));
+  auto behind = offload::async(1, fn<&where_it_runs>);
+  EXPECT_EQ(before.get(), 3);
+  EXPECT_THROW(refused.get(), std::bad_alloc) << "when nothing is in the queues that could give some back";
+  EXPECT_EQ(behind.get(), 1) << "the node goes on";
 }
 
 TEST_F(device_calls_job, are_pipelined_and_keep_their_order) {
