@@ -165,7 +165,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
       busy_ns_ = base::now_ns();
       if (one->staged != 0) driver_->unstage(one->staged);
       lock.unlock();
-      at_.counters.count_device_call();
+      if (one->has_run()) at_.counters.count_device_call();
       one->answer();
       one.reset();
       lock.lock();
@@ -188,36 +188,6 @@ bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
   return any;
 }
 
-/// Whether no call is before it in any of its queues: until then it waits for others, and has not begun.
-bool device_calls::is_first(const device_execution& one) const noexcept {
-  return std::ranges::none_of(queues_, [&](const queue& in) {
-    for (std::uint64_t position = in.received + 1; position < in.sent; ++position) {
-      if (in.calls[position % wire::queue_slots].get() == &one) return true;
-    }
-    return false;
-  });
-}
-
-/// Tells functions that their callers want them to stop, and ends the process if one does not.
-void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
-  const std::int64_t now = base::now_ns();
-  for (std::size_t i = 0; i < queues_.size(); ++i) {
-    for (std::uint64_t position = queues_[i].received; position != queues_[i].sent; ++position) {
-      device_execution* const one = queues_[i].calls[position % wire::queue_slots].get();
-      if (one == nullptr || !one->stop_requested()) continue;
-      wire::send_stop(driver_->queues()[i], position);
-      if (limits_.watchdog_ns == 0 || position != queues_[i].received || !is_first(*one)) continue;
-      if (one->stopping_ns == 0) one->stopping_ns = now;
-      if (now - one->stopping_ns > limits_.watchdog_ns) {
-        const std::int64_t waited_ms = (now - one->stopping_ns) / 1'000'000;
-        end_process(lock, {"a function has not ended for " + std::to_string(waited_ms) +
-                               " ms after it was asked to stop; have it ask ham::device::stop_requested()",
-                           {one->function().number()}});
-      }
-    }
-  }
-}
-
 void device_calls::run() {
   const engine_scope scope(&at_);
   this_thread.only_receives = true;  // a function that it executed might wait for the device, whose replies it takes
@@ -228,6 +198,7 @@ void device_calls::run() {
     any = take_messages(lock) || any;
     any = post_waiting(lock) || any;
     pass_stops(lock);
+    take_out_stopped(lock);
     follow_residency(lock);
     if (any) {
       pause.reset();

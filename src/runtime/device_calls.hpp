@@ -87,6 +87,7 @@ class device_calls {
   bool post_waiting(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_first(const device_execution& one) const noexcept;
   void pass_stops(std::unique_lock<std::mutex>& lock);
+  void take_out_stopped(std::unique_lock<std::mutex>& lock);
   void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;
   [[nodiscard]] bool wants_absence() const noexcept;
@@ -115,6 +116,7 @@ class device_calls {
   std::uint32_t uploaded_ = 0;  // functions that the device knows
   std::uint64_t messages_ = 0;  // of the device, that have been consumed
   std::int64_t busy_ns_ = 0;    // when there was a call last
+  std::int64_t next_asking_ns_ = 0;
   bool leaving_ = false;
   bool stop_ = false;
   std::string failure_;  // why the process ends, for callers; empty: it does not

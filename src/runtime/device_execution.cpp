@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/clock.hpp"
 #include "ham/msg/handler_table.hpp"
 
 namespace ham::inline v0::detail {
@@ -46,6 +47,10 @@ bool device_execution::add_reply(const device::detail::reply_slot& reply) {
 }
 
 void device_execution::answer() noexcept {
+  if (!has_run()) {
+    cancel();
+    return;
+  }
   held_.answer([this](incoming_call& call) {
     const std::string where = " on the device of node " + std::to_string(call.at->self());
     switch (status_) {
@@ -58,6 +63,7 @@ void device_execution::answer() noexcept {
                          " (that has no version of it); compile the source that declares it for the device, too");
       case device::call_status::wrong_size:
         throw call_error(name() + " cannot run" + where + " (its arguments did not arrive as it reads them)");
+      case device::call_status::stopped:
       case device::call_status::threw: break;
     }
     throw call_error(name() + " has thrown an exception" + where +
@@ -79,6 +85,18 @@ void device_execution::throw_failure(const std::string& why, call_outcome outcom
 
 void device_execution::fail(const std::string& why, bool may_have_run) noexcept {
   fail_with([&] { throw_failure(why, may_have_run ? call_outcome::may_have_run : call_outcome::not_run); });
+}
+
+void device_execution::cancel() noexcept {
+  try {
+    const stoppable_call& call = held_.call();
+    const std::string what = name() + " has not run on the device of node " + std::to_string(call.at->self());
+    if (call.stop != nullptr && call.stop->deadline_ns() <= base::now_ns())
+      throw deadline_exceeded(what + " (its deadline passed before it began)", call_outcome::not_run);
+    throw operation_cancelled(what + " (it was stopped before it began)", call_outcome::not_run);
+  } catch (...) {
+    refuse(std::current_exception());
+  }
 }
 
 void device_execution::refuse(const std::exception_ptr& why) noexcept {

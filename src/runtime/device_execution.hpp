@@ -58,6 +58,10 @@ class device_execution {
 
   /// A block has replied. True: it was the last one.
   [[nodiscard]] bool add_reply(const device::detail::reply_slot& reply);
+  /// Whether the device has executed it, once all blocks have replied: not if it was cancelled before it began.
+  [[nodiscard]] bool has_run() const noexcept { return status_ != device::call_status::stopped; }
+  /// Answers that it was stopped before it began, or that its deadline passed.
+  void cancel() noexcept;
   /// Answers the caller with the result, or with what the device has said against the call.
   void answer() noexcept;
   /// Throws ham::node_failure: the device has failed for the reason `why`.

@@ -17,7 +17,15 @@ struct device_series::element final : result_sink {
   [[nodiscard]] std::byte* begin(std::size_t /*size*/) override { return nullptr; }  // take() has the result before
   void finish() noexcept override {}
   void fail() noexcept override {
-    of->note_failure();
+    try {
+      throw;
+    } catch (const operation_cancelled&) {
+      of->note_stop();  // the element has not run; others of the chunk may have
+    } catch (const deadline_exceeded&) {
+      of->note_stop();
+    } catch (...) {
+      of->note_failure();
+    }
     ended();
   }
   void ended() noexcept {
@@ -77,8 +85,7 @@ void device_series::begin_next(element& in) noexcept {
   state_->under_way.fetch_add(1, std::memory_order_relaxed);
   try {
     stoppable_call one = state_->held.call();
-    if (one.stop != nullptr && one.stop->requested())
-      throw operation_cancelled("a map was stopped before all of a chunk was executed", call_outcome::may_have_run);
+    if (one.stop != nullptr && one.stop->requested()) throw_stopped();
     if (!wants_reply(one)) one.call = 0;  // the sink waits in any case
     one.payload = {};
     one.batch = nullptr;
@@ -88,6 +95,18 @@ void device_series::begin_next(element& in) noexcept {
     note_failure();
     order.unlock();
     leave();
+  }
+}
+
+void device_series::throw_stopped() {
+  throw operation_cancelled("a map was stopped before all of a chunk was executed", call_outcome::may_have_run);
+}
+
+void device_series::note_stop() noexcept {
+  try {
+    throw_stopped();
+  } catch (...) {
+    note_failure();
   }
 }
 
