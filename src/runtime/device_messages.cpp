@@ -117,7 +117,7 @@ void print_line(std::string line) {
 }
 
 /// Who awaits an answer is told, and nobody else.
-void tell_failure(engine& at, const wire::message_head& of, const char* why) noexcept {
+void report_message_failure(engine& at, const wire::message_head& of, const char* why) noexcept {
   static constinit line_limiter lines;
   if (of.answer != wire::no_answer) {
     wire::fail_device(of.answer);
@@ -150,12 +150,12 @@ void execute_device_message(engine& at, const device::detail::message_slot& what
     const wire::host_function* const function = wire::host_function_at(what.head.function);
     if (function == nullptr) {
       const std::string why = "it is function " + std::to_string(what.head.function) + ", which is none";
-      tell_failure(at, what.head, why.c_str());
+      report_message_failure(at, what.head, why.c_str());
       return;
     }
     function->run()(what.arguments, size, what.head.node, what.head.answer);
   } catch (const std::exception& problem) {
-    tell_failure(at, what.head, problem.what());
+    report_message_failure(at, what.head, problem.what());
   }
 }
 
