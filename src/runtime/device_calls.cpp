@@ -14,7 +14,6 @@
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 #include "runtime/device_heap.hpp"
-#include "runtime/device_messages.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
@@ -27,7 +26,11 @@ constexpr std::int64_t last_answers_ns = 20'000'000;
 }  // namespace
 
 device_calls::device_calls(engine& at, transport::device_owner& owner)
-    : at_(at), driver_(owner.take_device()), limits_(owner.device_limits()), queues_(driver_->queues().size()) {
+    : at_(at),
+      driver_(owner.take_device()),
+      limits_(owner.device_limits()),
+      messages_(at, driver_->messages()),
+      queues_(driver_->queues().size()) {
   transport::device_description what = driver_->description();
   at.own.about.set_device(
       {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
@@ -174,18 +177,14 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
   return any;
 }
 
+/// Has messages executed by their own thread: calls go on while it waits.
 bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
-  bool any = false;
-  while (const wire::message_slot* const found = wire::find_message(driver_->messages(), messages_, base::now_ns())) {
-    any = true;
-    const wire::message_slot copy = *found;
-    wire::publish_consumed(driver_->messages(), ++messages_);
-    busy_ns_ = base::now_ns();
-    lock.unlock();
-    execute_device_message(at_, copy);
-    lock.lock();
-  }
-  return any;
+  if (!messages_.is_due(base::now_ns())) return false;
+  busy_ns_ = base::now_ns();
+  lock.unlock();
+  messages_.run();
+  lock.lock();
+  return true;
 }
 
 void device_calls::run() {

@@ -14,6 +14,7 @@
 
 #include "ham/device/offloading.hpp"
 #include "runtime/device_execution.hpp"
+#include "runtime/device_message_runner.hpp"
 #include "runtime/engine.hpp"
 #include "transport/device.hpp"
 
@@ -106,6 +107,7 @@ class device_calls {
   engine& at_;
   const std::unique_ptr<transport::device_driver> driver_;
   const transport::device_owner::limits limits_;
+  device_message_runner messages_;  // used by the thread
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_;
@@ -114,7 +116,6 @@ class device_calls {
   std::size_t waiting_of_grid_ = 0;
   std::size_t in_queues_ = 0;   // requests, not leaves
   std::uint32_t uploaded_ = 0;  // functions that the device knows
-  std::uint64_t messages_ = 0;  // of the device, that have been consumed
   std::int64_t busy_ns_ = 0;    // when there was a call last
   std::int64_t next_asking_ns_ = 0;
   bool leaving_ = false;

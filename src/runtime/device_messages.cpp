@@ -1,10 +1,14 @@
 #include "runtime/device_messages.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -109,11 +113,18 @@ template <class Number>
   return false;
 }
 
-/// One write for the line, so that those of several processes do not mix.
+/// One write for the line, so that those of several processes do not mix. The stream is not locked meanwhile: who does
+/// not read must not keep the process from its end, which flushes it.
 void print_line(std::string line) {
   line += '\n';
-  std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
+  const int to = ::fileno(stdout);
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t written = ::write(to, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 /// Who awaits an answer is told, and nobody else.
