@@ -8,6 +8,7 @@
 #include "core/call_stops.hpp"
 #include "ham/device/offloading.hpp"
 #include "ham/error.hpp"
+#include "ham/offload/supervise.hpp"
 #include "runtime/held_call.hpp"
 
 namespace ham::inline v0::detail {
@@ -41,6 +42,7 @@ struct device_series::element final : result_sink {
   static void answer(incoming_call& call, const std::byte* result) {
     auto& one = *static_cast<element*>(call.sink);
     one.of->take(one.at, result);
+    this_call::heartbeat();  // the chunk is one call, which may take long
     one.ended();
   }
 
