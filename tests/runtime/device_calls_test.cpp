@@ -92,6 +92,25 @@ double asks_who_asks(double value) {
   double result = 0;
   return answer.get(result) ? result : -1;
 }
+/// More than may be awaited.
+double drops_answers(double value) {
+  for (int i = 0; i < 200; ++i) static_cast<void>(device::async<&doubled>(0, value + i));
+  auto last = device::async<&doubled>(0, value);
+  double result = 0;
+  return last.get(result) ? result : -1;
+}
+/// As many as may be awaited, in one container.
+double keeps_answers(double value) {
+  std::vector<device::answer<double>> all;
+  for (std::uint32_t i = 0; i < device::detail::answer_slots; ++i) all.push_back(device::async<&doubled>(0, value));
+  double sum = 0;
+  for (auto& one : all) {
+    double result = 0;
+    if (!one.get(result)) return -1;
+    sum += result;
+  }
+  return sum;
+}
 bool host_refuses(double value) {
   auto answer = device::async<&refuses>(0, value);
   return answer.get(value);
@@ -114,6 +133,8 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::reports_many, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_the_host, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::pings_who_asks, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_who_asks, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::drops_answers, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::keeps_answers, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::host_refuses, thread)
 
 namespace ham::inline v0::detail {
@@ -374,6 +395,14 @@ TEST_F(device_calls_job, ask_the_host_and_wait_for_its_answer) {
   EXPECT_EQ(offload::sync(1, fn<&asks_the_host>, 1.5), 3.0 + 5.0);
   EXPECT_EQ(offload::sync(2, fn<&asks_the_host>, 1.5), 3.0 + 5.0) << "without a device, too";
   EXPECT_FALSE(offload::sync(1, fn<&host_refuses>, 1.5));
+}
+
+TEST_F(device_calls_job, may_drop_answers) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(offload::sync(1, fn<&drops_answers>, 1.5), 3.0);
+    EXPECT_EQ(offload::sync(1, fn<&keeps_answers>, 1.0), 2.0 * device::detail::answer_slots);
+  }
+  EXPECT_EQ(offload::sync(2, fn<&drops_answers>, 1.5), 3.0) << "without a device, too";
 }
 
 TEST_F(device_calls_job, ask_functions_of_their_own_node_that_ask_the_device) {
