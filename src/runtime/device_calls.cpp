@@ -22,6 +22,8 @@ namespace wire = device::detail;
 
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
+/// And, at most, messages that the device had sent before.
+constexpr std::int64_t last_messages_ns = 200'000'000;
 
 }  // namespace
 
@@ -237,6 +239,11 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
   lock.unlock();
   base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());
   for (const auto& [one, may_have_run] : all) one->fail(text, may_have_run);
+  const std::int64_t until_ns = base::now_ns() + last_messages_ns;
+  while (!messages_.is_quiet() && base::now_ns() < until_ns) {  // what it has printed may tell why
+    if (messages_.is_due(base::now_ns())) messages_.run();
+    base::sleep_ns(last_answers_ns / 20);
+  }
   base::sleep_ns(last_answers_ns);
   ::_exit(1);
 }
