@@ -59,11 +59,12 @@ void device_message_runner::shared::work() noexcept {
   std::unique_lock lock(mutex);
   for (;;) {
     due.wait(lock, [this] { return ends || busy.load(std::memory_order_acquire); });
+    const bool was_last = ends;  // what had arrived before the end is executed
     lock.unlock();
     run_arrived();
     lock.lock();
     busy.store(false, std::memory_order_release);
-    if (ends || abandoned) break;
+    if (was_last || abandoned) break;
   }
   ended = true;
 }
