@@ -21,7 +21,7 @@ struct device_message_runner::shared {
   void run_arrived() noexcept;
   void work() noexcept;
 
-  engine& at;                    ///< not used any more once it was abandoned
+  engine& at;                    ///< not used behind a line of text once it is abandoned
   device::detail::outbox& from;  ///< the same
   std::uint64_t taken = 0;       ///< of the thread while it is busy, else of the runner's
   std::atomic<bool> busy{false};
@@ -30,7 +30,7 @@ struct device_message_runner::shared {
   std::condition_variable due;
   bool prints = false;  ///< it is at work on a line of text
   bool ends = false;
-  bool abandoned = false;
+  bool abandoned = false;  ///< nothing more is begun
   bool ended = false;
 };
 
@@ -73,7 +73,7 @@ device_message_runner::device_message_runner(engine& at, device::detail::outbox&
     : shared_(std::make_shared<shared>(at, from)) {}
 
 device_message_runner::~device_message_runner() {
-  constexpr std::int64_t time_for_text_ns = 1'000'000'000;
+  constexpr std::int64_t time_at_end_ns = 1'000'000'000;
   constexpr base::backoff_schedule schedule{.spins = 20, .yields = 100, .sleep_ns = 20'000, .max_sleep_ns = 500'000};
   if (!shared_->thread.joinable()) {
     if (is_due(base::now_ns())) run();
@@ -82,12 +82,14 @@ device_message_runner::~device_message_runner() {
   std::unique_lock lock(shared_->mutex);
   shared_->ends = true;
   shared_->due.notify_one();
-  const std::int64_t until_ns = base::now_ns() + time_for_text_ns;
+  const std::int64_t until_ns = base::now_ns() + time_at_end_ns;
   for (base::backoff<schedule> pause; !shared_->ended;) {
-    if (shared_->prints && base::now_ns() > until_ns) {
+    if (base::now_ns() > until_ns) {
       shared_->abandoned = true;
-      shared_->thread.detach();
-      return;
+      if (shared_->prints) {  // which needs nothing of the node
+        shared_->thread.detach();
+        return;
+      }
     }
     lock.unlock();
     pause.wait();

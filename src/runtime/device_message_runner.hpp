@@ -14,8 +14,9 @@ namespace ham::inline v0::detail {
 class device_message_runner {
  public:
   device_message_runner(engine& at, device::detail::outbox& from);
-  /// Waits until those that have arrived are executed. A line of text that its reader does not take is given up after a
-  /// second, with what is behind it; calls of other nodes are not: they end when the nodes do.
+  /// Waits until those that have arrived are executed, at most a second. Then nothing more is begun; a line of text
+  /// that its reader does not take is left behind, and a call of another node is waited for: it ends when that node
+  /// does.
   ~device_message_runner();
   device_message_runner(const device_message_runner&) = delete;
   device_message_runner& operator=(const device_message_runner&) = delete;
