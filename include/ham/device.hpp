@@ -132,8 +132,9 @@ class sending_thread {
     send_message(link, *here.messages, ticket, head, bytes);
   }
   [[nodiscard]] __device__ std::uint32_t claim_answer() const {
+    hardware_link link;
     for (;;) {
-      const std::uint32_t slot = claim_answer_slot(*this_call().sent);
+      const std::uint32_t slot = claim_answer_slot(link, *this_call().messages, *this_call().sent);
       if (slot != no_answer) return slot;
       pause();
     }
@@ -175,11 +176,23 @@ template <class Lane>
 
 }  // namespace detail
 
-/// The answer to a call that a device function has made. Used by the thread that made it. One that is never taken keeps
-/// its place among the 64 that may be awaited.
+/// The answer to a call that a device function has made. Used by the thread that made it. One that goes before get()
+/// gives its place among the 64 that may be awaited back when the answer has come.
 template <class Result>
 class answer {
  public:
+  HAM_DEVICE answer(answer&& other) noexcept { take(other); }
+  HAM_DEVICE answer& operator=(answer&& other) noexcept {
+    if (this != &other) {
+      drop();
+      take(other);
+    }
+    return *this;
+  }
+  answer(const answer&) = delete;
+  answer& operator=(const answer&) = delete;
+  HAM_DEVICE ~answer() { drop(); }
+
   /// Waits for it. False: the call has failed, and `to` is as before. Once.
   [[nodiscard]] HAM_DEVICE bool get(Result& to) {
     alignas(Result) std::byte bytes[sizeof(Result)];
@@ -190,20 +203,38 @@ class answer {
     if (here_ == nullptr) return take_future(to);
     const bool got = detail::wait_for_answer(*here_, slot_, bytes, sizeof bytes);
 #endif
+    slot_ = detail::no_answer;
     if (got) to = *reinterpret_cast<const Result*>(bytes);
     return got;
   }
 
 #if HAM_DEVICE_CODE
   __device__ explicit answer(std::uint32_t slot) noexcept : slot_(slot) {}
-
- private:
-  std::uint32_t slot_;
 #else
-  answer(detail::lane* here, std::uint32_t slot) noexcept : here_(here), slot_(slot) {}
+  answer(detail::lane* here, std::uint32_t slot) noexcept : slot_(slot), here_(here) {}
   explicit answer(offload::future<Result> of) : future_(std::move(of)) {}
+#endif
 
  private:
+  HAM_DEVICE void take(answer& other) noexcept {
+    slot_ = other.slot_;
+    other.slot_ = detail::no_answer;
+#if !HAM_DEVICE_CODE
+    here_ = other.here_;
+    future_ = std::move(other.future_);
+#endif
+  }
+  HAM_DEVICE void drop() noexcept {
+    if (slot_ == detail::no_answer) return;
+#if HAM_DEVICE_CODE
+    detail::drop_answer(*detail::this_call().sent, slot_);
+#else
+    here_->drop_answer(slot_);
+#endif
+  }
+
+  std::uint32_t slot_ = detail::no_answer;  // none: it was taken, or is a future's
+#if !HAM_DEVICE_CODE
   bool take_future(Result& to) {
     try {
       to = future_.get();
@@ -214,7 +245,6 @@ class answer {
   }
 
   detail::lane* here_ = nullptr;
-  std::uint32_t slot_ = 0;
   offload::future<Result> future_;
 #endif
 };

@@ -122,8 +122,8 @@ class deadline_exceeded : public error {
   explicit deadline_exceeded(const std::string& message, call_outcome outcome = call_outcome::may_have_run)
       : error(message), outcome_(outcome) {}
 
-  /// not_run: the call waited for room in the queue to its node until the deadline, and was not sent. Else
-  /// may_have_run.
+  /// not_run: the call waited for room in the queue to its node until the deadline, and was not sent, or for the device
+  /// of its node, and was taken out there. Else may_have_run.
   [[nodiscard]] call_outcome outcome() const noexcept { return outcome_; }
 
  private:

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "base/backoff.hpp"
@@ -12,7 +14,6 @@
 #include "base/thread.hpp"
 #include "core/thread_state.hpp"
 #include "runtime/device_heap.hpp"
-#include "runtime/device_messages.hpp"
 
 namespace ham::inline v0::detail {
 namespace {
@@ -21,11 +22,17 @@ namespace wire = device::detail;
 
 /// How long answers have to leave before a process ends whose device has failed.
 constexpr std::int64_t last_answers_ns = 20'000'000;
+/// And, at most, messages that the device had sent before.
+constexpr std::int64_t last_messages_ns = 200'000'000;
 
 }  // namespace
 
 device_calls::device_calls(engine& at, transport::device_owner& owner)
-    : at_(at), driver_(owner.take_device()), limits_(owner.device_limits()), queues_(driver_->queues().size()) {
+    : at_(at),
+      driver_(owner.take_device()),
+      limits_(owner.device_limits()),
+      messages_(at, driver_->messages()),
+      queues_(driver_->queues().size()) {
   transport::device_description what = driver_->description();
   at.own.about.set_device(
       {std::move(what.name), std::move(what.capability), std::move(what.driver), what.processors, what.memory_bytes});
@@ -67,8 +74,26 @@ bool device_calls::has_room(const device_execution& one) noexcept {
   return !queue_of(one).full();
 }
 
+/// Has the device keep arguments that are longer than a slot. False: it has no memory for them, and may have some when
+/// one of the calls in its queues has ended. Throws std::bad_alloc: there is none of them.
+bool device_calls::stage(device_execution& one, const std::byte* arguments, const device_request* source) {
+  try {
+    if (arguments != nullptr) {
+      one.staged = driver_->stage({arguments, one.size()});
+      return true;
+    }
+    std::vector<std::byte> bytes(one.size());
+    source->write(bytes.data(), source->arguments);
+    one.staged = driver_->stage(bytes);
+    return true;
+  } catch (const std::bad_alloc&) {
+    if (in_queues_ == 0) throw;
+    return false;
+  }
+}
+
 /// Its arguments are in `arguments`, or `source` writes them. False: there is no room, or the device does not know the
-/// function yet.
+/// function yet. Throws std::bad_alloc: the device never has memory for its arguments.
 bool device_calls::post(const shared_request& one, const std::byte* arguments, const device_request* source) {
   if (!has_room(*one)) return false;
   const auto write = [&](std::byte* to) {
@@ -77,11 +102,7 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
     else
       std::copy_n(arguments, one->size(), to);
   };
-  if (one->size() > wire::max_arguments) {
-    std::vector<std::byte> bytes(one->size());
-    write(bytes.data());
-    one->staged = driver_->stage(bytes);
-  }
+  if (one->size() > wire::max_arguments && !stage(*one, arguments, source)) return false;
   const std::size_t first = one->of_grid() ? 0 : one->context() % queues_.size();
   const std::size_t count = one->of_grid() ? queues_.size() : 1;
   one->replies_missing = static_cast<std::uint32_t>(count);
@@ -98,15 +119,28 @@ bool device_calls::post(const shared_request& one, const std::byte* arguments, c
 }
 
 /// Calls that wait for room in one queue do not hold up those for others; those of the grid hold up all behind them.
-bool device_calls::post_waiting() {
+bool device_calls::post_waiting(std::unique_lock<std::mutex>& lock) {
   std::size_t left =
       static_cast<std::size_t>(std::ranges::count_if(queues_, [](const queue& one) { return one.waiting; }));
   for (queue& one : queues_) one.stuck = false;
   bool any = false;
   for (auto at = waiting_.begin(); at != waiting_.end();) {
-    const shared_request one = *at;
+    shared_request one = *at;
     const bool has_turn = one->of_grid() ? at == waiting_.begin() : !queue_of(*one).stuck;
-    if (has_turn && post(one, one->arguments.data(), nullptr)) {
+    bool posted = false;
+    try {
+      posted = has_turn && post(one, one->arguments.data(), nullptr);
+    } catch (const std::bad_alloc&) {
+      const std::exception_ptr why = std::current_exception();
+      --waiting_in(*one);
+      waiting_.erase(at);
+      lock.unlock();
+      one->refuse(why);
+      one.reset();
+      lock.lock();
+      return true;  // others may have come
+    }
+    if (posted) {
       --waiting_in(*one);
       at = waiting_.erase(at);
       any = true;
@@ -136,7 +170,7 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
       busy_ns_ = base::now_ns();
       if (one->staged != 0) driver_->unstage(one->staged);
       lock.unlock();
-      at_.counters.count_device_call();
+      if (one->has_run()) at_.counters.count_device_call();
       one->answer();
       one.reset();
       lock.lock();
@@ -145,48 +179,14 @@ bool device_calls::collect(std::unique_lock<std::mutex>& lock) {
   return any;
 }
 
+/// Has messages executed by their own thread: calls go on while it waits.
 bool device_calls::take_messages(std::unique_lock<std::mutex>& lock) {
-  bool any = false;
-  while (const wire::message_slot* const found = wire::find_message(driver_->messages(), messages_, base::now_ns())) {
-    any = true;
-    const wire::message_slot copy = *found;
-    wire::publish_consumed(driver_->messages(), ++messages_);
-    busy_ns_ = base::now_ns();
-    lock.unlock();
-    execute_device_message(at_, copy);
-    lock.lock();
-  }
-  return any;
-}
-
-/// Whether no call is before it in any of its queues: until then it waits for others, and has not begun.
-bool device_calls::is_first(const device_execution& one) const noexcept {
-  return std::ranges::none_of(queues_, [&](const queue& in) {
-    for (std::uint64_t position = in.received + 1; position < in.sent; ++position) {
-      if (in.calls[position % wire::queue_slots].get() == &one) return true;
-    }
-    return false;
-  });
-}
-
-/// Tells functions that their callers want them to stop, and ends the process if one does not.
-void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
-  const std::int64_t now = base::now_ns();
-  for (std::size_t i = 0; i < queues_.size(); ++i) {
-    for (std::uint64_t position = queues_[i].received; position != queues_[i].sent; ++position) {
-      device_execution* const one = queues_[i].calls[position % wire::queue_slots].get();
-      if (one == nullptr || !one->stop_requested()) continue;
-      wire::send_stop(driver_->queues()[i], position);
-      if (limits_.watchdog_ns == 0 || position != queues_[i].received || !is_first(*one)) continue;
-      if (one->stopping_ns == 0) one->stopping_ns = now;
-      if (now - one->stopping_ns > limits_.watchdog_ns) {
-        const std::int64_t waited_ms = (now - one->stopping_ns) / 1'000'000;
-        end_process(lock, {"a function has not ended for " + std::to_string(waited_ms) +
-                               " ms after it was asked to stop; have it ask ham::device::stop_requested()",
-                           {one->function().number()}});
-      }
-    }
-  }
+  if (!messages_.is_due(base::now_ns())) return false;
+  busy_ns_ = base::now_ns();
+  lock.unlock();
+  messages_.run();
+  lock.lock();
+  return true;
 }
 
 void device_calls::run() {
@@ -197,8 +197,9 @@ void device_calls::run() {
   while (!stop_) {
     bool any = collect(lock);
     any = take_messages(lock) || any;
-    any = post_waiting() || any;
+    any = post_waiting(lock) || any;
     pass_stops(lock);
+    take_out_stopped(lock);
     follow_residency(lock);
     if (any) {
       pause.reset();
@@ -233,10 +234,16 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
   for (const auto& [one, in_queue] : all) {
     if (in_queue && std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
   }
-  lock.unlock();
   const std::string text = "its device reports \"" + why.what + "\"" + in_one_of(std::move(suspects));
+  failure_ = text;  // for those that arrive from now on
+  lock.unlock();
   base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());
   for (const auto& [one, may_have_run] : all) one->fail(text, may_have_run);
+  const std::int64_t until_ns = base::now_ns() + last_messages_ns;
+  while (!messages_.is_quiet() && base::now_ns() < until_ns) {  // what it has printed may tell why
+    if (messages_.is_due(base::now_ns())) messages_.run();
+    base::sleep_ns(last_answers_ns / 20);
+  }
   base::sleep_ns(last_answers_ns);
   ::_exit(1);
 }

@@ -8,11 +8,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "ham/device/offloading.hpp"
 #include "runtime/device_execution.hpp"
+#include "runtime/device_message_runner.hpp"
 #include "runtime/engine.hpp"
 #include "transport/device.hpp"
 
@@ -73,6 +75,7 @@ class device_calls {
   };
 
   // All of these with mutex_ held, which those with a `lock` release for a while.
+  [[nodiscard]] bool stage(device_execution& one, const std::byte* arguments, const device_request* source);
   [[nodiscard]] bool post(const shared_request& one, const std::byte* arguments, const device_request* source);
   [[nodiscard]] bool has_room(const device_execution& one) noexcept;
   [[nodiscard]] bool may_begin(const device_execution& one) noexcept;
@@ -82,9 +85,10 @@ class device_calls {
   }
   bool collect(std::unique_lock<std::mutex>& lock);
   bool take_messages(std::unique_lock<std::mutex>& lock);
-  bool post_waiting();
+  bool post_waiting(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_first(const device_execution& one) const noexcept;
   void pass_stops(std::unique_lock<std::mutex>& lock);
+  void take_out_stopped(std::unique_lock<std::mutex>& lock);
   void follow_residency(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_quiet() noexcept;
   [[nodiscard]] bool wants_absence() const noexcept;
@@ -103,6 +107,7 @@ class device_calls {
   engine& at_;
   const std::unique_ptr<transport::device_driver> driver_;
   const transport::device_owner::limits limits_;
+  device_message_runner messages_;  // used by the thread
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_;
@@ -111,10 +116,11 @@ class device_calls {
   std::size_t waiting_of_grid_ = 0;
   std::size_t in_queues_ = 0;   // requests, not leaves
   std::uint32_t uploaded_ = 0;  // functions that the device knows
-  std::uint64_t messages_ = 0;  // of the device, that have been consumed
   std::int64_t busy_ns_ = 0;    // when there was a call last
+  std::int64_t next_asking_ns_ = 0;
   bool leaving_ = false;
   bool stop_ = false;
+  std::string failure_;  // why the process ends, for callers; empty: it does not
   std::thread thread_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/clock.hpp"
 #include "ham/msg/handler_table.hpp"
 
 namespace ham::inline v0::detail {
@@ -26,6 +27,19 @@ std::string in_one_of(std::vector<std::string> names) {
   return text;
 }
 
+/// What `thrower` throws is the answer, and counts as no execution.
+template <class Thrower>
+void device_execution::fail_with(Thrower thrower) noexcept {
+  stoppable_call& call = held_.call();
+  const engine_scope scope(call.at);
+  call.decoded = true;
+  try {
+    thrower();
+  } catch (...) {
+    call_failed(call);
+  }
+}
+
 bool device_execution::add_reply(const device::detail::reply_slot& reply) {
   if (reply.head.status != device::call_status::done) status_ = reply.head.status;
   if (reply.head.size != 0) result_.assign(reply.result, reply.result + reply.head.size);
@@ -33,6 +47,10 @@ bool device_execution::add_reply(const device::detail::reply_slot& reply) {
 }
 
 void device_execution::answer() noexcept {
+  if (!has_run()) {
+    cancel();
+    return;
+  }
   held_.answer([this](incoming_call& call) {
     const std::string where = " on the device of node " + std::to_string(call.at->self());
     switch (status_) {
@@ -45,6 +63,7 @@ void device_execution::answer() noexcept {
                          " (that has no version of it); compile the source that declares it for the device, too");
       case device::call_status::wrong_size:
         throw call_error(name() + " cannot run" + where + " (its arguments did not arrive as it reads them)");
+      case device::call_status::stopped:
       case device::call_status::threw: break;
     }
     throw call_error(name() + " has thrown an exception" + where +
@@ -53,21 +72,36 @@ void device_execution::answer() noexcept {
   for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
 }
 
+void device_execution::throw_failure(const std::string& why, call_outcome outcome) const {
+  const stoppable_call& call = held_.call();
+  node_failure::details what;
+  what.node = call.at->self();
+  what.pid = ::getpid();
+  what.function = name();
+  what.call = call.call;
+  what.outcome = outcome;
+  throw node_failure("node " + std::to_string(what.node) + " failed: " + why, what);
+}
+
 void device_execution::fail(const std::string& why, bool may_have_run) noexcept {
-  stoppable_call& call = held_.call();
-  const engine_scope scope(call.at);
-  call.decoded = true;
+  fail_with([&] { throw_failure(why, may_have_run ? call_outcome::may_have_run : call_outcome::not_run); });
+}
+
+void device_execution::cancel() noexcept {
   try {
-    node_failure::details what;
-    what.node = call.at->self();
-    what.pid = ::getpid();
-    what.function = name();
-    what.call = call.call;
-    what.outcome = may_have_run ? call_outcome::may_have_run : call_outcome::not_run;
-    throw node_failure("node " + std::to_string(what.node) + " failed: " + why, what);
+    const stoppable_call& call = held_.call();
+    const std::string what = name() + " has not run on the device of node " + std::to_string(call.at->self());
+    if (call.stop != nullptr && call.stop->deadline_ns() <= base::now_ns())
+      throw deadline_exceeded(what + " (its deadline passed before it began)", call_outcome::not_run);
+    throw operation_cancelled(what + " (it was stopped before it began)", call_outcome::not_run);
   } catch (...) {
-    call_failed(call);
+    refuse(std::current_exception());
   }
+}
+
+void device_execution::refuse(const std::exception_ptr& why) noexcept {
+  fail_with([&] { std::rethrow_exception(why); });
+  for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
 }
 
 void device_execution::leave_unanswered(bool may_have_run) noexcept {

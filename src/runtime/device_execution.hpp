@@ -4,10 +4,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ham/device/offloading.hpp"
+#include "ham/error.hpp"
 #include "runtime/held_call.hpp"
 
 namespace ham::inline v0::detail {
@@ -55,10 +58,18 @@ class device_execution {
 
   /// A block has replied. True: it was the last one.
   [[nodiscard]] bool add_reply(const device::detail::reply_slot& reply);
+  /// Whether the device has executed it, once all blocks have replied: not if it was cancelled before it began.
+  [[nodiscard]] bool has_run() const noexcept { return status_ != device::call_status::stopped; }
+  /// Answers that it was stopped before it began, or that its deadline passed.
+  void cancel() noexcept;
   /// Answers the caller with the result, or with what the device has said against the call.
   void answer() noexcept;
+  /// Throws ham::node_failure: the device has failed for the reason `why`.
+  [[noreturn]] void throw_failure(const std::string& why, call_outcome outcome) const;
   /// Answers that the device has failed for the reason `why`. `may_have_run`: it was in a queue.
   void fail(const std::string& why, bool may_have_run) noexcept;
+  /// Answers with that: it was in no queue of the device.
+  void refuse(const std::exception_ptr& why) noexcept;
   /// The node ends. Who waits for the answer on this node gets it; the caller learns of the end in another way.
   void leave_unanswered(bool may_have_run) noexcept;
 
@@ -70,6 +81,9 @@ class device_execution {
   std::int64_t stopping_ns = 0;  ///< since when the device may execute it and has been told to stop it; 0: not yet
 
  private:
+  template <class Thrower>
+  void fail_with(Thrower thrower) noexcept;
+
   held_call held_;
   const device::detail::function_entry* function_;
   void (*answer_)(incoming_call& call, const std::byte* result);

@@ -1,12 +1,18 @@
 #include "runtime/device_messages.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/immortal.hpp"
 #include "base/log.hpp"
 #include "ham/device/offloading.hpp"
@@ -107,11 +113,33 @@ template <class Number>
   return false;
 }
 
-/// One write for the line, so that those of several processes do not mix.
+/// One write for the line, so that those of several processes do not mix. The stream is not locked meanwhile: who does
+/// not read must not keep the process from its end, which flushes it.
 void print_line(std::string line) {
   line += '\n';
-  std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
+  const int to = ::fileno(stdout);
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t written = ::write(to, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// Who awaits an answer is told, and nobody else.
+void report_message_failure(engine& at, const wire::message_head& of, const char* why) noexcept {
+  static constinit line_limiter lines;
+  if (of.answer != wire::no_answer) {
+    wire::fail_device(of.answer);
+    return;
+  }
+  const std::optional<std::uint64_t> held_back = lines.pass(base::now_ns());
+  if (!held_back) return;
+  const std::string others =
+      *held_back == 0 ? std::string() : " (" + std::to_string(*held_back) + " others have failed since the last line)";
+  base::log("runtime", base::log_level::error, "a call by the device of node %d to node %d has failed: %s%s", at.self(),
+            of.node, why, others.c_str());
 }
 
 }  // namespace
@@ -132,17 +160,24 @@ void execute_device_message(engine& at, const device::detail::message_slot& what
     }
     const wire::host_function* const function = wire::host_function_at(what.head.function);
     if (function == nullptr) {
-      base::log("runtime", base::log_level::error, "the device of node %d has called function %u, which is none",
-                at.self(), what.head.function);
-      if (what.head.answer != wire::no_answer) wire::fail_device(what.head.answer);
+      const std::string why = "it is function " + std::to_string(what.head.function) + ", which is none";
+      report_message_failure(at, what.head, why.c_str());
       return;
     }
     function->run()(what.arguments, size, what.head.node, what.head.answer);
   } catch (const std::exception& problem) {
-    base::log("runtime", base::log_level::error, "a call by the device of node %d to node %d has failed: %s", at.self(),
-              what.head.node, problem.what());
-    if (what.head.answer != wire::no_answer) wire::fail_device(what.head.answer);
+    report_message_failure(at, what.head, problem.what());
   }
+}
+
+std::optional<std::uint64_t> line_limiter::pass(std::int64_t now_ns) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (now_ns < next_ns_) {
+    ++held_back_;
+    return std::nullopt;
+  }
+  next_ns_ = now_ns + interval_ns;
+  return std::exchange(held_back_, 0);
 }
 
 }  // namespace ham::detail

@@ -1,6 +1,9 @@
 // What becomes of the messages of device functions on the host: lines of text, and calls of functions.
 #pragma once
 
+#include <cstdint>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,7 +15,21 @@ namespace ham::inline v0::detail {
 /// The text of a printed line, without its end. What cannot be read ends it.
 [[nodiscard]] std::string printed_text(std::span<const std::byte> parts);
 
-/// Prints it, or starts the call that it asks for. Does not throw: what cannot be done is told on stderr.
+/// Lets a line of a kind pass now and then, where there may be thousands. Any thread.
+class line_limiter {
+ public:
+  static constexpr std::int64_t interval_ns = 1'000'000'000;
+  /// How many were held back since the last one that has passed; none: this one is held back, too.
+  [[nodiscard]] std::optional<std::uint64_t> pass(std::int64_t now_ns) noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::int64_t next_ns_ = INT64_MIN;
+  std::uint64_t held_back_ = 0;
+};
+
+/// Prints it, or starts the call that it asks for; may wait for either. Does not throw: a function that awaits an
+/// answer sees that the call has failed; else stderr tells it, at most once a second.
 void execute_device_message(engine& at, const device::detail::message_slot& what) noexcept;
 
 }  // namespace ham::detail

@@ -51,7 +51,7 @@ void device_calls::ask_to_leave() {
 /// Nothing of the device is on its way any more.
 bool device_calls::is_quiet() noexcept {
   return std::ranges::all_of(queues_, [](const queue& one) { return one.sent == one.received; }) &&
-         wire::find_message(driver_->messages(), messages_, base::never_ns) == nullptr;
+         messages_.is_quiet();
 }
 
 bool device_calls::wants_absence() const noexcept {

@@ -8,6 +8,7 @@
 #include "core/call_stops.hpp"
 #include "ham/device/offloading.hpp"
 #include "ham/error.hpp"
+#include "ham/offload/supervise.hpp"
 #include "runtime/held_call.hpp"
 
 namespace ham::inline v0::detail {
@@ -17,7 +18,15 @@ struct device_series::element final : result_sink {
   [[nodiscard]] std::byte* begin(std::size_t /*size*/) override { return nullptr; }  // take() has the result before
   void finish() noexcept override {}
   void fail() noexcept override {
-    of->note_failure();
+    try {
+      throw;
+    } catch (const operation_cancelled&) {
+      of->note_stop();  // the element has not run; others of the chunk may have
+    } catch (const deadline_exceeded&) {
+      of->note_stop();
+    } catch (...) {
+      of->note_failure();
+    }
     ended();
   }
   void ended() noexcept {
@@ -33,6 +42,7 @@ struct device_series::element final : result_sink {
   static void answer(incoming_call& call, const std::byte* result) {
     auto& one = *static_cast<element*>(call.sink);
     one.of->take(one.at, result);
+    this_call::heartbeat();  // the chunk is one call, which may take long
     one.ended();
   }
 
@@ -77,8 +87,7 @@ void device_series::begin_next(element& in) noexcept {
   state_->under_way.fetch_add(1, std::memory_order_relaxed);
   try {
     stoppable_call one = state_->held.call();
-    if (one.stop != nullptr && one.stop->requested())
-      throw operation_cancelled("a map was stopped before all of a chunk was executed", call_outcome::may_have_run);
+    if (one.stop != nullptr && one.stop->requested()) throw_stopped();
     if (!wants_reply(one)) one.call = 0;  // the sink waits in any case
     one.payload = {};
     one.batch = nullptr;
@@ -88,6 +97,18 @@ void device_series::begin_next(element& in) noexcept {
     note_failure();
     order.unlock();
     leave();
+  }
+}
+
+void device_series::throw_stopped() {
+  throw operation_cancelled("a map was stopped before all of a chunk was executed", call_outcome::may_have_run);
+}
+
+void device_series::note_stop() noexcept {
+  try {
+    throw_stopped();
+  } catch (...) {
+    note_failure();
   }
 }
 

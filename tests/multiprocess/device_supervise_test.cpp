@@ -8,8 +8,10 @@
 
 #include "support.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <mutex>
+#include <thread>
 
 using namespace ham;
 using namespace ham::test;
@@ -21,6 +23,10 @@ using word = offload::buffer_ptr<std::uint64_t>;
 HAM_DEVICE int marked(int value) { return 2 * value + (device::detail::this_lane() != nullptr ? 1 : 0); }
 HAM_DEVICE std::uint64_t word_at(word at) { return *at.get(); }
 HAM_DEVICE void faults(int /*value*/) { device::trap("an illegal memory access was encountered"); }
+HAM_DEVICE int takes_ms(int time) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(time));
+  return time;
+}
 HAM_DEVICE void never_ends(int /*value*/) {
   volatile bool forever = true;
   while (forever) {
@@ -32,6 +38,7 @@ HAM_DEVICE void never_ends(int /*value*/) {
 HAM_DEVICE_FUNCTION(device_supervise_test::marked, thread)
 HAM_DEVICE_FUNCTION(device_supervise_test::word_at, thread)
 HAM_DEVICE_FUNCTION(device_supervise_test::faults, block)
+HAM_DEVICE_FUNCTION(device_supervise_test::takes_ms, thread)
 HAM_DEVICE_FUNCTION(device_supervise_test::never_ends, thread)
 
 namespace {
@@ -55,6 +62,24 @@ std::string failure_of(What what) {
   return {};
 }
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// The process is there for some 20 ms, so that what it has answered arrives. A call that comes too late learns of its
+/// end only, so there are several attempts.
+TEST(faulty_device, has_a_reason_for_calls_that_arrive_before_its_process_ends) {
+  bool told = false;
+  for (int attempt = 0; attempt < 20 && !told; ++attempt) {
+    const runtime rt(nodes("cuda-emulated:1"));
+    static_cast<void>(failure_of([] { offload::sync(1, fn<&faults>, 1); }));
+    try {
+      offload::sync(1, fn<&marked>, 1);
+      ADD_FAILURE() << "by a device that has failed";
+    } catch (const node_failure& failure) {
+      told = failure.outcome() == call_outcome::not_run &&
+             has(failure.what(), "its device reports \"an illegal memory access was encountered\"");
+    }
+  }
+  EXPECT_TRUE(told);
+}
 
 TEST(supervised_device, in_the_list_of_nodes) {
   const runtime rt(nodes("cuda-emulated:2+restart"));
@@ -135,6 +160,17 @@ TEST(supervised_device, is_ended_when_a_function_does_not_answer_for_too_long) {
     return has(reason, "no answer to") && has(reason, "never_ends");
   })) << reason;
   EXPECT_EQ(offload::sync(2, fn<&marked>, 3), 6) << "the other node goes on";
+}
+
+TEST(supervised_device, is_not_ended_while_it_finishes_elements_of_a_map) {
+  const runtime rt(nodes("cuda-emulated:1"));
+  offload::supervision how;
+  how.hang_after = 2s;
+  offload::supervise(1, how);
+  offload::pool workers;
+  const std::vector<int> elements(30, 100);  // one chunk, longer than that
+  EXPECT_EQ(workers.map(elements, fn<&takes_ms>, {.chunk = elements.size()}), elements);
+  EXPECT_EQ(offload::process_of(1), 1);
 }
 
 TEST(supervised_device, is_ended_by_its_watchdog) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <set>
 #include <string>
@@ -91,6 +92,25 @@ double asks_who_asks(double value) {
   double result = 0;
   return answer.get(result) ? result : -1;
 }
+/// More than may be awaited.
+double drops_answers(double value) {
+  for (int i = 0; i < 200; ++i) static_cast<void>(device::async<&doubled>(0, value + i));
+  auto last = device::async<&doubled>(0, value);
+  double result = 0;
+  return last.get(result) ? result : -1;
+}
+/// As many as may be awaited, in one container.
+double keeps_answers(double value) {
+  std::vector<device::answer<double>> all;
+  for (std::uint32_t i = 0; i < device::detail::answer_slots; ++i) all.push_back(device::async<&doubled>(0, value));
+  double sum = 0;
+  for (auto& one : all) {
+    double result = 0;
+    if (!one.get(result)) return -1;
+    sum += result;
+  }
+  return sum;
+}
 bool host_refuses(double value) {
   auto answer = device::async<&refuses>(0, value);
   return answer.get(value);
@@ -113,6 +133,8 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::reports_many, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_the_host, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::pings_who_asks, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_who_asks, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::drops_answers, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::keeps_answers, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::host_refuses, thread)
 
 namespace ham::inline v0::detail {
@@ -138,9 +160,20 @@ class partial_device final : public transport::device_driver {
   void launch() override { all.launch(); }
   [[nodiscard]] transport::residency state() noexcept override { return all.state(); }
   [[nodiscard]] failure_report failure() override { return all.failure(); }
-  [[nodiscard]] std::uint64_t stage(std::span<const std::byte> bytes) override { return all.stage(bytes); }
-  void unstage(std::uint64_t address) noexcept override { all.unstage(address); }
+  [[nodiscard]] std::uint64_t stage(std::span<const std::byte> bytes) override {
+    if (bytes.size() > max_staged || staged >= max_at_once) throw std::bad_alloc();
+    ++staged;
+    return all.stage(bytes);
+  }
+  void unstage(std::uint64_t address) noexcept override {
+    --staged;
+    all.unstage(address);
+  }
 
+  /// As much memory for arguments as one of these needs.
+  static constexpr std::size_t max_staged = std::size_t{1} << 20;
+  static constexpr std::size_t max_at_once = 2;
+  std::size_t staged = 0;  // the lock of the calls is held
   emulated_device all;
 };
 
@@ -233,6 +266,24 @@ TEST_F(device_calls_job, take_spans_of_any_length) {
     EXPECT_EQ(offload::sync(1, fn<&total>, std::span<const std::uint32_t>(values)),
               std::uint64_t{count} * (count + 1) / 2);
   }
+}
+
+TEST_F(device_calls_job, wait_for_memory_of_the_device_for_their_arguments) {
+  const std::vector<std::uint32_t> values(1'000, 2U);  // each needs memory, and there is some for two
+  std::vector<offload::future<std::uint64_t>> all;
+  for (int i = 0; i < 50; ++i) all.push_back(offload::async(1, fn<&total>, std::span<const std::uint32_t>(values)));
+  for (auto& one : all) EXPECT_EQ(one.get(), 2'000U);
+}
+
+TEST_F(device_calls_job, fail_alone_if_there_is_never_memory_for_their_arguments) {
+  const std::vector<std::uint32_t> too_many(partial_device::max_staged / 2, 1U);
+  EXPECT_THROW(offload::sync(1, fn<&total>, std::span<const std::uint32_t>(too_many)), std::bad_alloc);
+  auto before = offload::async(1, fn<&takes_a_while>, 3);
+  auto refused = offload::async(1, fn<&total>, std::span<const std::uint32_t>(too_many));
+  auto behind = offload::async(1, fn<&where_it_runs>);
+  EXPECT_EQ(before.get(), 3);
+  EXPECT_THROW(refused.get(), std::bad_alloc) << "when nothing is in the queues that could give some back";
+  EXPECT_EQ(behind.get(), 1) << "the node goes on";
 }
 
 TEST_F(device_calls_job, are_pipelined_and_keep_their_order) {
@@ -344,6 +395,14 @@ TEST_F(device_calls_job, ask_the_host_and_wait_for_its_answer) {
   EXPECT_EQ(offload::sync(1, fn<&asks_the_host>, 1.5), 3.0 + 5.0);
   EXPECT_EQ(offload::sync(2, fn<&asks_the_host>, 1.5), 3.0 + 5.0) << "without a device, too";
   EXPECT_FALSE(offload::sync(1, fn<&host_refuses>, 1.5));
+}
+
+TEST_F(device_calls_job, may_drop_answers) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(offload::sync(1, fn<&drops_answers>, 1.5), 3.0);
+    EXPECT_EQ(offload::sync(1, fn<&keeps_answers>, 1.0), 2.0 * device::detail::answer_slots);
+  }
+  EXPECT_EQ(offload::sync(2, fn<&drops_answers>, 1.5), 3.0) << "without a device, too";
 }
 
 TEST_F(device_calls_job, ask_functions_of_their_own_node_that_ask_the_device) {

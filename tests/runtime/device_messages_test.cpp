@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,25 @@ TEST(device_messages, print_no_more_than_a_message_holds) {
   const std::string line = printed(text.c_str(), text.c_str(), 5);
   EXPECT_EQ(line, text + "...");
   const std::string far_too_long(1000, 'y');
-  EXPECT_EQ(printed(far_too_long.c_str()).size(), wire::max_text);
+  const std::string cut = std::string(wire::max_text, 'y') + "...";
+  EXPECT_EQ(printed(far_too_long.c_str()), cut);
+  EXPECT_EQ(printed(far_too_long.c_str(), 5, "z"), cut) << "nothing follows what was cut";
+  EXPECT_EQ(printed("x", far_too_long.c_str()), "x" + cut);
+  const std::string fits(wire::max_text, 'y');
+  EXPECT_EQ(printed(fits.c_str(), 'z'), fits + "z");
   wire::print_writer full;
   for (int i = 0; i < 100; ++i) full.put(i);
   static_cast<void>(full.finish());
   EXPECT_LE(full.size(), wire::max_message);
+}
+
+TEST(device_messages, that_fail_are_told_now_and_then) {
+  line_limiter lines;
+  EXPECT_EQ(lines.pass(-5), 0U) << "the first one";
+  EXPECT_EQ(lines.pass(-5), std::nullopt);
+  EXPECT_EQ(lines.pass(line_limiter::interval_ns - 6), std::nullopt);
+  EXPECT_EQ(lines.pass(line_limiter::interval_ns - 5), 2U) << "what was not told is counted";
+  EXPECT_EQ(lines.pass(3 * line_limiter::interval_ns), 0U);
 }
 
 TEST(device_messages, end_where_they_cannot_be_read) {

@@ -61,6 +61,7 @@ HAM_DEVICE void run_part(const loop_parameters& with, Unit& unit, block_state& o
 
 /// What is wrong with a call, before anything of it is executed.
 [[nodiscard]] HAM_DEVICE inline call_status check_call(const loop_parameters& with, const call_head& head) noexcept {
+  if ((head.function & cancelled_function) != 0) return call_status::stopped;
   if (head.function >= with.functions) return call_status::no_function;
   const table_row& row = with.table[head.function];
   if (row.body == nullptr) return call_status::no_function;

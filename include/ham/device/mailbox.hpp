@@ -19,6 +19,7 @@ enum class call_status : std::uint32_t {
   no_function,  ///< the device has no function of that number, or no version of it
   wrong_size,   ///< the arguments are not those of the function
   threw,        ///< an exception has left the function (emulated devices only)
+  stopped,      ///< the host has cancelled the call before it began: nothing of it was executed
 };
 
 namespace detail {
@@ -28,6 +29,9 @@ inline constexpr std::size_t slot_bytes = 1024;
 inline constexpr std::uint64_t queue_slots = 16;
 /// A call of this number asks the block to leave the resident kernel.
 inline constexpr std::uint32_t leave_function = 0xffffffff;
+/// Set in the number of a call that was sent: the device does not execute it, if it has not read it before. Only one
+/// block decides; so calls that several blocks execute together have none.
+inline constexpr std::uint32_t cancelled_function = 0x80000000;
 
 struct call_head {
   std::uint64_t stamp;      ///< its position, and 1
@@ -129,11 +133,16 @@ inline void send_call(call_queue& queue, std::uint64_t position, std::uint32_t f
   const reply_slot& slot = queue.reply_at(position);
   return acquire(slot.head.stamp) == position + 1 && slot.head.arrival_ns <= now_ns ? &slot : nullptr;
 }
+/// Cancels it: the device answers call_status::stopped, unless it has read the number already, and executes the call as
+/// if nothing had been. The reply tells which. In the first line of the slot, which the device reads anyway.
+inline void cancel_call(call_queue& queue, std::uint64_t position) noexcept {
+  __atomic_fetch_or(&queue.call_at(position).head.function, cancelled_function, __ATOMIC_RELAXED);
+}
 /// The number of the function that the device executes, or has executed when it failed; leave_function: none.
 [[nodiscard]] inline std::uint32_t executed_function(call_queue& queue) noexcept {
   const std::uint64_t stamp = acquire(queue.executing);
   if (stamp == 0 || acquire(queue.reply_at(stamp - 1).head.stamp) == stamp) return leave_function;
-  return queue.call_at(stamp - 1).head.function;
+  return queue.call_at(stamp - 1).head.function & ~cancelled_function;
 }
 /// Tells the function that its caller wants it to stop.
 inline void send_stop(call_queue& queue, std::uint64_t position) noexcept {

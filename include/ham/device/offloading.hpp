@@ -57,6 +57,8 @@ class device_series {
 
   void begin_next(element& in) noexcept;
   void note_failure() noexcept;
+  [[noreturn]] static void throw_stopped();
+  void note_stop() noexcept;
   void leave() noexcept;
 
   state* const state_;  // owned

@@ -55,6 +55,7 @@ struct alignas(line_bytes) outbox_state {
   std::uint64_t next;            ///< the next ticket
   std::uint64_t known_consumed;  ///< what was last read of outbox::consumed
   std::uint64_t claimed;         ///< answer slots in use, a bit each
+  std::uint64_t dropped;         ///< those of them whose answers nobody awaits
 };
 
 /// The device's side: claims a ticket. False: the queue is full.
@@ -83,11 +84,43 @@ HAM_DEVICE void send_message(Link& link, outbox& to, std::uint64_t ticket, messa
   link.write_word(slot.head.stamp, ticket + 1);
 }
 
+/// The device's side: nobody awaits the answer in that slot any more. The slot is used again when it has come.
+HAM_DEVICE inline void drop_answer(outbox_state& own, std::uint32_t slot) noexcept {
+  for (;;) {
+    const std::uint64_t dropped = acquire(own.dropped);
+    if (replace(own.dropped, dropped, dropped | std::uint64_t{1} << slot)) return;
+  }
+}
+/// False: it was not dropped, or another thread was quicker.
+[[nodiscard]] HAM_DEVICE inline bool take_dropped_slot(outbox_state& own, std::uint32_t slot) noexcept {
+  for (;;) {
+    const std::uint64_t dropped = acquire(own.dropped);
+    if ((dropped >> slot & 1) == 0) return false;
+    if (replace(own.dropped, dropped, dropped & ~(std::uint64_t{1} << slot))) return true;
+  }
+}
+/// One whose answer was dropped and has come, or no_answer. It is taken before it is looked at: else another thread
+/// might use it, and drop it again, in between.
+template <class Link>
+[[nodiscard]] HAM_DEVICE std::uint32_t reuse_dropped_slot(Link& link, outbox& of, outbox_state& own) noexcept {
+  for (std::uint32_t slot = 0; slot < answer_slots; ++slot) {
+    if (!take_dropped_slot(own, slot)) continue;
+    answer_slot& at = of.answers[slot];
+    if (static_cast<answer_status>(link.read_word(at.filled)) != answer_status::none) {
+      link.write_word(at.filled, 0);
+      return slot;
+    }
+    drop_answer(own, slot);
+  }
+  return no_answer;
+}
+
 /// The device's side: an answer slot, or no_answer if all are in use.
-[[nodiscard]] HAM_DEVICE inline std::uint32_t claim_answer_slot(outbox_state& own) noexcept {
+template <class Link>
+[[nodiscard]] HAM_DEVICE std::uint32_t claim_answer_slot(Link& link, outbox& of, outbox_state& own) noexcept {
   for (;;) {
     const std::uint64_t used = acquire(own.claimed);
-    if (used == ~std::uint64_t{0}) return no_answer;
+    if (used == ~std::uint64_t{0}) return reuse_dropped_slot(link, of, own);
     std::uint32_t slot = 0;
     while ((used >> slot & 1) != 0) ++slot;
     if (replace(own.claimed, used, used | std::uint64_t{1} << slot)) return slot;

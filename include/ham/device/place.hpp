@@ -35,6 +35,8 @@ class lane {
   /// A slot for the answer to a message; waits for one.
   [[nodiscard]] virtual std::uint32_t claim_answer() = 0;
   [[nodiscard]] virtual answer_status take_answer(std::uint32_t slot, std::byte* value, std::size_t size) = 0;
+  /// Nobody awaits the answer in that slot any more.
+  virtual void drop_answer(std::uint32_t slot) noexcept = 0;
   /// Passes some time.
   virtual void pause() = 0;
 

@@ -13,7 +13,7 @@ namespace ham::inline v0::device::detail {
 /// its eight bytes.
 enum class print_part : std::uint8_t { text = 1, integer, natural, real };
 
-inline constexpr std::size_t max_text = 200;  ///< characters of one part; longer ones are cut
+inline constexpr std::size_t max_text = 200;  ///< characters of one part; a longer one is cut, and ends the line
 
 /// Writes the parts of one line. What does not fit is left out, and the line ends with "...".
 class print_writer {
@@ -25,6 +25,7 @@ class print_writer {
     if (!begin(print_part::text, 1 + length)) return;
     append(&bytes, 1);
     append(text, length);
+    cut_ = text[length] != '\0';
   }
   HAM_DEVICE void put(char one) noexcept {
     const char text[2] = {one, '\0'};

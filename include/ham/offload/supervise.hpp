@@ -26,8 +26,8 @@ struct supervision {
   std::chrono::nanoseconds within = std::chrono::minutes(1);
   /// Longer than any call should take: when the oldest call of the host to the node has had no answer for so long, and
   /// there was no this_call::heartbeat() either, its process is killed, and started again. The time counts from when
-  /// the call was sent. 0: calls may take as long as they like. Pings are no calls here. Use tenths of a second and
-  /// more.
+  /// the call was sent. A device that finishes elements of a map gives a sign with each. 0: calls may take as long as
+  /// they like. Pings are no calls here. Use tenths of a second and more.
   std::chrono::nanoseconds hang_after{0};
   /// Rebuilds what calls need, before any other call reaches the new process. Called on a thread of the library, for
   /// one node at a time; its own calls to the number reach the new process, those of its continuations wait until it

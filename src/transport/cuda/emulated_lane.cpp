@@ -99,11 +99,13 @@ bool emulated_lane::post(const device::detail::message_head& head, const std::by
 
 std::uint32_t emulated_lane::claim_answer() {
   for (;;) {
-    const std::uint32_t slot = device::detail::claim_answer_slot(of_.outbox_state_);
+    const std::uint32_t slot = device::detail::claim_answer_slot(of_.link_, *of_.messages_, of_.outbox_state_);
     if (slot != device::detail::no_answer) return slot;
     pause();
   }
 }
+
+void emulated_lane::drop_answer(std::uint32_t slot) noexcept { device::detail::drop_answer(of_.outbox_state_, slot); }
 
 device::detail::answer_status emulated_lane::take_answer(std::uint32_t slot, std::byte* value, std::size_t size) {
   const auto status = device::detail::take_answer_from(of_.link_, *of_.messages_, of_.outbox_state_, slot, value, size);

@@ -34,6 +34,7 @@ class emulated_lane final : public device::detail::lane {
   [[nodiscard]] std::uint32_t claim_answer() override;
   [[nodiscard]] device::detail::answer_status take_answer(std::uint32_t slot, std::byte* value,
                                                           std::size_t size) override;
+  void drop_answer(std::uint32_t slot) noexcept override;
   void pause() override;
 
  private:

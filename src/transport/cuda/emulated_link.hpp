@@ -21,7 +21,10 @@ class emulated_link {
     std::memcpy(to, &seen, sizeof seen);
     if (seen != stamp) return false;
     constexpr std::size_t line_bytes = 64;
-    std::memcpy(to + sizeof seen, from + sizeof seen, line_bytes - sizeof seen);
+    for (std::size_t at = sizeof seen; at < line_bytes; at += sizeof seen) {  // the host may cancel the call meanwhile
+      const std::uint64_t word = __atomic_load_n(reinterpret_cast<const std::uint64_t*>(from + at), __ATOMIC_RELAXED);
+      std::memcpy(to + at, &word, sizeof word);
+    }
     return true;
   }
   [[nodiscard]] std::uint64_t read_word(const std::uint64_t& from) const noexcept {

@@ -123,6 +123,8 @@ class device_here {
     return result;
   }
   void stop(std::uint32_t block) { wire::send_stop(driver.queues()[block], sent_[block] - 1); }
+  /// The last call of that block.
+  void cancel(std::uint32_t block) { wire::cancel_call(driver.queues()[block], sent_[block] - 1); }
   void leave() {
     for (std::uint32_t i = 0; i < driver.queues().size(); ++i) send(i, wire::leave_function);
     for (std::uint32_t i = 0; i < driver.queues().size(); ++i) static_cast<void>(receive(i));
@@ -235,6 +237,33 @@ TEST(emulated_device, tells_a_function_that_it_is_to_stop) {
   EXPECT_NE(gpu.receive(0), nullptr);
 }
 
+TEST(emulated_device, executes_no_call_that_was_cancelled_before_it_began) {
+  device_here gpu(small());
+  std::vector<std::uint32_t> marks(8);
+  const mark_request where{reinterpret_cast<std::uintptr_t>(marks.data())};
+  gpu.send(0, number_of<&until_stopped>(), true);
+  gpu.send(0, number_of<&mark_block>(), where);
+  gpu.cancel(0);
+  gpu.send(0, number_of<&scaled>(), 2.0, 3);
+  wire::send_stop(gpu.driver.queues()[0], 0);
+  EXPECT_EQ(gpu.receive(0)->head.status, call_status::done);
+  const wire::reply_slot* const cancelled = gpu.receive(0);
+  EXPECT_EQ(cancelled->head.status, call_status::stopped);
+  EXPECT_EQ(cancelled->head.size, 0U);
+  EXPECT_EQ(gpu.receive(0)->head.status, call_status::done) << "the call behind it";
+  EXPECT_EQ(marks, std::vector<std::uint32_t>(8));
+}
+
+TEST(emulated_device, goes_on_with_a_call_that_is_cancelled_when_it_has_begun) {
+  device_here gpu(small());
+  gpu.send(0, number_of<&until_stopped>(), true);
+  while (wire::executed_function(gpu.driver.queues()[0]) != number_of<&until_stopped>()) base::yield();
+  gpu.cancel(0);
+  EXPECT_EQ(wire::executed_function(gpu.driver.queues()[0]), number_of<&until_stopped>()) << "if it fails now";
+  gpu.stop(0);
+  EXPECT_EQ(gpu.receive(0)->head.status, call_status::done);
+}
+
 TEST(emulated_device, takes_as_long_as_its_link) {
   device_here gpu({.blocks = 1, .warps = 1, .lanes = 1, .read_ns = 300'000, .write_ns = 500'000});
   const std::int64_t begin = base::now_ns();
@@ -268,7 +297,8 @@ TEST(emulated_device, executes_nothing_that_is_no_call) {
   for (int i = 0; i < rounds; ++i) {
     std::uint32_t function = static_cast<std::uint32_t>(random());
     if (i % 2 == 0) function = functions + function % 1000;
-    if (function == wire::leave_function || function < functions) function = functions;
+    function &= ~wire::cancelled_function;
+    if (function < functions) function = functions;
     std::vector<std::byte> bytes(random() % 64);
     for (std::byte& one : bytes) one = static_cast<std::byte>(random());
     gpu.send(0, function, std::span<const std::byte>(bytes));

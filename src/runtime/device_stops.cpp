@@ -1,0 +1,70 @@
+// Calls of a device that their callers want to stop: those that have begun are told, those that wait are taken out.
+#include <algorithm>
+#include <list>
+#include <string>
+
+#include "base/clock.hpp"
+#include "runtime/device_calls.hpp"
+
+namespace ham::inline v0::detail {
+namespace {
+
+namespace wire = device::detail;
+
+/// How often calls that wait are asked: there may be many.
+constexpr std::int64_t asking_interval_ns = 100'000;
+
+}  // namespace
+
+/// Whether no call is before it in any of its queues: until then it waits for others, and has not begun.
+bool device_calls::is_first(const device_execution& one) const noexcept {
+  return std::ranges::none_of(queues_, [&](const queue& in) {
+    for (std::uint64_t position = in.received + 1; position < in.sent; ++position) {
+      if (in.calls[position % wire::queue_slots].get() == &one) return true;
+    }
+    return false;
+  });
+}
+
+/// Tells functions that their callers want them to stop, and ends the process if one does not. The device decides
+/// whether a call has begun, and its reply tells; blocks that execute one together must not decide differently.
+void device_calls::pass_stops(std::unique_lock<std::mutex>& lock) {
+  const std::int64_t now = base::now_ns();
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    for (std::uint64_t position = queues_[i].received; position != queues_[i].sent; ++position) {
+      device_execution* const one = queues_[i].calls[position % wire::queue_slots].get();
+      if (one == nullptr || !one->stop_requested()) continue;
+      wire::send_stop(driver_->queues()[i], position);
+      if (!one->of_grid()) wire::cancel_call(driver_->queues()[i], position);
+      if (limits_.watchdog_ns == 0 || position != queues_[i].received || !is_first(*one)) continue;
+      if (one->stopping_ns == 0) one->stopping_ns = now;
+      if (now - one->stopping_ns > limits_.watchdog_ns) {
+        const std::int64_t waited_ms = (now - one->stopping_ns) / 1'000'000;
+        end_process(lock, {"a function has not ended for " + std::to_string(waited_ms) +
+                               " ms after it was asked to stop; have it ask ham::device::stop_requested()",
+                           {one->function().number()}});
+      }
+    }
+  }
+}
+
+/// Those that wait for room. Answers them outside of the lock.
+void device_calls::take_out_stopped(std::unique_lock<std::mutex>& lock) {
+  const std::int64_t now = base::now_ns();
+  if (waiting_.empty() || now < next_asking_ns_) return;
+  next_asking_ns_ = now + asking_interval_ns;
+  std::list<shared_request> stopped;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const auto one = at++;
+    if (!(*one)->stop_requested()) continue;
+    --waiting_in(**one);
+    stopped.splice(stopped.end(), waiting_, one);
+  }
+  if (stopped.empty()) return;
+  lock.unlock();
+  for (const shared_request& one : stopped) one->cancel();
+  stopped.clear();
+  lock.lock();
+}
+
+}  // namespace ham::detail
