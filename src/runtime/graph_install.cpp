@@ -162,6 +162,7 @@ void graph_replays::close() noexcept {
   std::shared_ptr<const installation> last;
   if (find_engine(runtime_) == nullptr) {
     where_.swap(last);
+    forget_installations();
     return;
   }
   try {
@@ -181,6 +182,7 @@ void graph_replays::close() noexcept {
   at_.graphs.remove(*this);
   at_.waits.lock();
   where_.swap(last);
+  forget_installations();
   at_.waits.unlock();
   if (last != nullptr && !at_.is_ending()) uninstall(*last);
 }

@@ -2,6 +2,7 @@
 #include "runtime/graph_part.hpp"
 
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "base/observed_execution.hpp"
@@ -33,6 +34,23 @@ const msg::handler_entry& function_of(const engine& at, const part_stage& stage)
 
 void copy_value(bytes& to, std::span<const std::byte> from) { to.assign(from.begin(), from.end()); }
 
+/// Of each stage of a part: whether it waits for one thing, in a replay and in each further iteration (if at all), the
+/// end of one stage of the part. Messages, which peers may repeat, count nothing down there.
+std::vector<bool> stages_behind_one(const offload::detail::part_plan& plan) {
+  std::vector<std::uint32_t> named(plan.stages.size());
+  for (const part_stage& one : plan.stages) {
+    for (const std::uint32_t next : one.next) ++named[next];
+  }
+  std::vector<bool> found(plan.stages.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    found[i] = named[i] == 1 && plan.stages[i].needs == 1 && plan.stages[i].needs_again <= 1;
+  for (const std::uint32_t one : plan.starting) found[one] = false;
+  for (const std::vector<std::uint32_t>& port : plan.ports) {
+    for (const std::uint32_t one : port) found[one] = false;
+  }
+  return found;
+}
+
 }  // namespace
 
 /// Stages that may begin, in the order in which they became so; and the result of the replay, once it is there.
@@ -44,7 +62,7 @@ struct graph_part::ready_list {
 };
 
 /// One stage in one frame: takes the result of its call, or the end of its transfer. Who has begun it and who ends it
-/// may be two threads: the second one of them goes on.
+/// may be two threads: the second one of them goes on. Most end while their thread begins them, and need not ask.
 class graph_part::stage_run final : public result_sink, public continuation {
  public:
   enum class phase : std::uint8_t { begun, left, ended, failed };
@@ -58,6 +76,9 @@ class graph_part::stage_run final : public result_sink, public continuation {
   [[nodiscard]] bool stop_requested() const noexcept override;
   /// The slot of its transfer has settled.
   void transferred() noexcept;
+  /// The stage that the calling thread begins; nullptr: none.
+  static inline thread_local const stage_run* beginning = nullptr;
+
   /// Whether who has begun it goes on with it; else who ends it does.
   [[nodiscard]] bool ended_meanwhile() noexcept {
     return now_.exchange(phase::left, std::memory_order_acq_rel) != phase::begun;
@@ -70,6 +91,7 @@ class graph_part::stage_run final : public result_sink, public continuation {
   call_slot* moved = nullptr;
   std::atomic<std::uint32_t> pending{0};
   std::uint32_t number = 0;  // within the part
+  bool follows_one = false;  // see stages_behind_one()
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
   bytes payload;                     // of several sources
@@ -78,7 +100,10 @@ class graph_part::stage_run final : public result_sink, public continuation {
  private:
   void end(phase how) noexcept {
     failed = how == phase::failed;
-    if (now_.exchange(how, std::memory_order_acq_rel) == phase::left) part->resume(*this);
+    if (beginning == this)
+      now_.store(how, std::memory_order_relaxed);  // nobody else reads it yet
+    else if (now_.exchange(how, std::memory_order_acq_rel) == phase::left)
+      part->resume(*this);
   }
 };
 
@@ -136,7 +161,9 @@ std::unique_ptr<graph_part::frame> graph_part::make_frame() {
   made->replay = plan_.before;
   made->values.resize(plan_.values());
   made->stages = std::vector<stage_run>(plan_.stages.size());
+  const std::vector<bool> follows_one = stages_behind_one(plan_);
   for (std::uint32_t i = 0; i < made->stages.size(); ++i) {
+    made->stages[i].follows_one = follows_one[i];
     made->stages[i].part = this;
     made->stages[i].in = made.get();
     made->stages[i].number = i;
@@ -152,7 +179,7 @@ void graph_part::reset(frame& of, std::uint32_t replay) noexcept {
 
 /// The frame of a replay, for a while; nullptr: it is over, or was given up.
 graph_part::frame* graph_part::enter(std::uint32_t replay) noexcept {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   std::unique_ptr<frame>& place = frames_[replay % plan_.frames];
   const auto later = static_cast<std::int32_t>(replay - place->replay);  // numbers wrap around
   if (later < 0) return nullptr;
@@ -176,7 +203,7 @@ graph_part::frame* graph_part::enter(std::uint32_t replay) noexcept {
 }
 
 void graph_part::leave(frame& of) noexcept {
-  std::unique_lock guard(mutex_);
+  std::unique_lock guard(lock_);
   const bool last = --of.users == 0 && of.replaced;
   guard.unlock();
   if (last) delete &of;
@@ -237,7 +264,7 @@ void graph_part::count_down(frame& of, const std::vector<std::uint32_t>& stages,
   for (const std::uint32_t one : stages) {
     stage_run& stage = of.stages[one];
     std::uint32_t left = stage.pending.load(std::memory_order_relaxed);
-    while (left != 0 &&
+    while (left != 0 && !stage.follows_one &&
            !stage.pending.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
     if (left != 1) continue;  // 0: it waits for nothing, and a peer has told the same twice
@@ -262,10 +289,12 @@ void graph_part::run(frame& in, ready_list& ready) noexcept {
     if (in.stopped.load(std::memory_order_relaxed)) return;
     stage.now_.store(stage_run::phase::begun, std::memory_order_relaxed);
     stage.failed = false;
+    const stage_run* const outer = std::exchange(stage_run::beginning, &stage);
     begin(stage, ready);
+    stage_run::beginning = outer;
     if (!stage.has_ended()) {
       {
-        const std::lock_guard guard(mutex_);
+        const std::lock_guard guard(lock_);
         ++in.users;  // of who ends it
       }
       stage.kept = shared_from_this();

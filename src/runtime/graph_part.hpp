@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/biased_lock.hpp"
 #include "runtime/graph_plan.hpp"
 
 namespace ham::inline v0::detail {
@@ -88,7 +88,7 @@ class graph_part : public std::enable_shared_from_this<graph_part> {
   const plan plan_;
   const std::shared_ptr<replay_observer> observer_;
   const transfers transfers_;
-  std::mutex mutex_;  ///< guards the next, and of each frame what says so
+  base::biased_lock lock_;  ///< guards the next, and of each frame what says so; held for some lines only
   std::vector<std::unique_ptr<frame>> frames_;
 };
 

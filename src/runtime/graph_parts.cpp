@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -55,24 +56,39 @@ struct loss_report : continuation {
 graph_parts::graph_parts(engine& at, ready_queue& due) noexcept : at_(at), due_(due), last_(first_part_number()) {}
 
 std::uint64_t graph_parts::reserve() {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   places_.push_back({++last_, {}});
   return last_;
 }
 
 void graph_parts::install(std::uint64_t id, std::shared_ptr<graph_part> part) {
-  const std::lock_guard guard(mutex_);
-  if (place* const one = place_of(id); one != nullptr && one->part == nullptr) {
+  const std::lock_guard guard(lock_);
+  if (place* const one = place_of(id); one != nullptr && one->part == nullptr && !one->released) {
     one->part = std::move(part);
     return;
   }
   throw call_error("a part of a graph for a place that this node does not have; compile graphs by offload::graph");
 }
 
-std::shared_ptr<graph_part> graph_parts::find(std::uint64_t id) const noexcept {
-  const std::lock_guard guard(mutex_);
-  const place* const one = place_of(id);
-  return one == nullptr ? std::shared_ptr<graph_part>() : one->part;
+part_hold graph_parts::hold(std::uint64_t id) noexcept {
+  const std::lock_guard guard(lock_);
+  place* const one = place_of(id);
+  if (one == nullptr || one->part == nullptr || one->released) return {};
+  ++one->holds;
+  return {*this, id, *one->part};
+}
+
+void graph_parts::let_go(std::uint64_t id) noexcept {
+  std::shared_ptr<graph_part> gone;  // ends behind the lock
+  const std::lock_guard guard(lock_);
+  place* const one = place_of(id);
+  if (--one->holds != 0 || !one->released) return;
+  gone = std::move(one->part);
+  places_.erase(places_.begin() + (one - places_.data()));
+}
+
+part_hold::~part_hold() {
+  if (of_ != nullptr) of_->let_go(id_);
 }
 
 /// The lock is held. Numbers grow, and with them what is listed.
@@ -84,15 +100,17 @@ const graph_parts::place* graph_parts::place_of(std::uint64_t id) const noexcept
 
 void graph_parts::release(std::uint64_t id) noexcept {
   std::shared_ptr<graph_part> gone;  // ends behind the lock
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   place* const found = place_of(id);
   if (found == nullptr) return;
+  found->released = true;
+  if (found->holds != 0) return;
   gone = std::move(found->part);
   places_.erase(places_.begin() + (found - places_.data()));
 }
 
 std::size_t graph_parts::installed() const noexcept {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   return places_.size();
 }
 
@@ -116,12 +134,14 @@ void graph_parts::remove(replay_owner& one) noexcept {
 void graph_parts::lose(node_t node, const std::string& why) noexcept {
   for (replay_owner* const one : owners_) one->lose(node);
   std::vector<std::shared_ptr<graph_part>> gone;
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   try {
     for (place& one : places_) {
       if (one.part == nullptr) continue;
       const bool is_over = one.part->from() == node;
       if (is_over) {
+        one.released = true;
+        if (one.holds != 0) continue;
         gone.push_back(std::move(one.part));
         one.id = 0;
       } else if (one.part->from() != at_.self() && !at_.is_ending() && one.part->is_neighbour(node)) {
@@ -149,13 +169,17 @@ held_replay graph_parts::replay_of(const call_slot& slot) const noexcept {
 }
 
 void graph_parts::clear() noexcept {
-  std::vector<place> gone;
-  const std::lock_guard guard(mutex_);
-  gone.swap(places_);
+  std::vector<place> all;
+  const std::lock_guard guard(lock_);
+  all.swap(places_);
   owners_.clear();
+  for (place& one : all) {
+    one.released = true;
+    if (one.holds != 0) places_.push_back(std::move(one));
+  }
 }
 
-void graph_parts::detach_after_fork() noexcept { base::renew(mutex_); }
+void graph_parts::detach_after_fork() noexcept { base::renew(lock_); }
 
 // ---- what nodes call of each other
 
@@ -171,22 +195,22 @@ void install_graph_part(node_t from, const part_plan& plan) {
 void release_graph_part(std::uint64_t id) { current().graphs.release(id); }
 
 void start_graph_part(std::uint64_t id, std::uint32_t replay, std::span<const std::byte> inputs) {
-  if (const auto part = current().graphs.find(id)) part->start(replay, inputs);
+  if (const part_hold part = current().graphs.hold(id)) part->start(replay, inputs);
 }
 
 void deliver_to_graph_part(std::uint64_t id, std::uint32_t replay, std::uint32_t port,
                            std::span<const std::byte> value) {
-  if (const auto part = current().graphs.find(id)) part->deliver(replay, port, value);
+  if (const part_hold part = current().graphs.hold(id)) part->deliver(replay, port, value);
 }
 
 void abort_graph_replay(std::uint64_t id, std::uint32_t replay) {
-  if (const auto part = current().graphs.find(id)) part->abort(replay);
+  if (const part_hold part = current().graphs.hold(id)) part->abort(replay);
 }
 
 void fail_graph_replay(std::uint64_t id, std::uint32_t replay, std::uint32_t stage, std::string name, node_t node,
                        std::span<const std::byte> exception) {
-  const auto part = current().graphs.find(id);
-  if (part == nullptr || part->observer() == nullptr) return;
+  const part_hold part = current().graphs.hold(id);
+  if (!part || part->observer() == nullptr) return;
   engine& at = current();
   offload::node_descriptor::info from;
   if (const peer_hold who = at.peers.hold(node)) from = who->about.description();
@@ -195,8 +219,8 @@ void fail_graph_replay(std::uint64_t id, std::uint32_t replay, std::uint32_t sta
 }
 
 void lose_graph_node(std::uint64_t id, node_t node, const std::string& why) {
-  const auto part = current().graphs.find(id);
-  if (part != nullptr && part->observer() != nullptr) part->observer()->on_lost(node, why);
+  const part_hold part = current().graphs.hold(id);
+  if (part && part->observer() != nullptr) part->observer()->on_lost(node, why);
 }
 
 void answer_graph_probe() {}

@@ -5,12 +5,12 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/biased_lock.hpp"
 #include "core/ready_queue.hpp"
 #include "runtime/graph_part.hpp"
 
@@ -40,6 +40,25 @@ struct held_replay {
   explicit operator bool() const noexcept { return of != nullptr; }
 };
 
+class graph_parts;
+
+/// Keeps a part while it is used. Costs no atomic operation while one thread uses the parts of a node.
+class part_hold {
+ public:
+  part_hold() noexcept = default;
+  part_hold(graph_parts& of, std::uint64_t id, graph_part& part) noexcept : of_(&of), id_(id), part_(&part) {}
+  part_hold(const part_hold&) = delete;
+  part_hold& operator=(const part_hold&) = delete;
+  ~part_hold();
+  explicit operator bool() const noexcept { return part_ != nullptr; }
+  [[nodiscard]] graph_part* operator->() const noexcept { return part_; }
+
+ private:
+  graph_parts* of_ = nullptr;
+  std::uint64_t id_ = 0;
+  graph_part* part_ = nullptr;
+};
+
 /// Any thread.
 class graph_parts {
  public:
@@ -54,8 +73,8 @@ class graph_parts {
   [[nodiscard]] std::uint64_t reserve();
   /// Throws ham::call_error if it was not reserved, or has a part.
   void install(std::uint64_t id, std::shared_ptr<graph_part> part);
-  /// nullptr: there is none any more.
-  [[nodiscard]] std::shared_ptr<graph_part> find(std::uint64_t id) const noexcept;
+  /// None: it is not there any more. What is held when it is released goes with the last who holds it.
+  [[nodiscard]] part_hold hold(std::uint64_t id) noexcept;
   void release(std::uint64_t id) noexcept;
   [[nodiscard]] std::size_t installed() const noexcept;
 
@@ -80,7 +99,11 @@ class graph_parts {
   struct place {
     std::uint64_t id = 0;  // 0: free
     std::shared_ptr<graph_part> part;
+    std::uint32_t holds = 0;
+    bool released = false;  ///< but held
   };
+  friend class part_hold;
+  void let_go(std::uint64_t id) noexcept;
   [[nodiscard]] const place* place_of(std::uint64_t id) const noexcept;
   [[nodiscard]] place* place_of(std::uint64_t id) noexcept {
     return const_cast<place*>(std::as_const(*this).place_of(id));
@@ -88,7 +111,7 @@ class graph_parts {
 
   engine& at_;
   ready_queue& due_;
-  mutable std::mutex mutex_;
+  mutable base::biased_lock lock_;  ///< guards the places; held for some lines only
   std::vector<place> places_;
   std::vector<replay_owner*> owners_;
   std::uint64_t last_;

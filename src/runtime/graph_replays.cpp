@@ -123,8 +123,8 @@ graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
   one.slot = &slot;
   one.number = next_++;
   one.filling = true;
-  one.where = where_;
-  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  if (one.where != where_) one.where = where_;
+  in_flight_.store(in_flight_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return &one;
 }
 
@@ -206,13 +206,13 @@ void graph_replays::send(const replay_ticket& entered, const replay_options& how
 /// Other nodes first. What this one has to do itself, it does while they work. `begun`: whether a node may have begun,
 /// also if this throws.
 void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t deadline_ns, bool& begun) {
-  const std::shared_ptr<const installation> where = one.where;
+  const installation& where = *one.where;  // stays until end_filling()
   for (std::size_t part = 1; part < plan_.parts.size(); ++part) {
     if (plan_.parts[part].starting.empty()) continue;
-    send_start(at_, where->parts[part], number, inputs_for(one, part), deadline_ns);
+    send_start(at_, where.parts[part], number, inputs_for(one, part), deadline_ns);
     begun = true;
   }
-  if (!plan_.parts.front().starting.empty()) where->own->start(number, inputs_for(one, 0));
+  if (!plan_.parts.front().starting.empty()) where.own->start(number, inputs_for(one, 0));
 }
 
 /// What the start of a part brings.
@@ -250,9 +250,16 @@ void graph_replays::abandon(const replay_ticket& entered) noexcept {
 void graph_replays::end_filling(replay& one) noexcept {
   locked([&] {
     one.filling = false;
-    one.where.reset();
+    if (where_ == nullptr) one.where.reset();  // the graph was closed meanwhile
     wake_waiting();
   });
+}
+
+/// Of replays that are over: entries keep them for the next one.
+void graph_replays::forget_installations() noexcept {
+  for (const std::unique_ptr<replay>& one : replays_) {
+    if (!one->filling) one->where.reset();
+  }
 }
 
 // ---- settling; the receiving lock is held unless said otherwise
@@ -287,7 +294,7 @@ void graph_replays::wake_waiting() noexcept {
 /// The slot is the caller's.
 void graph_replays::forget(replay& one) noexcept {
   one.slot = nullptr;
-  in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  in_flight_.store(in_flight_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   wake_waiting();
 }
 

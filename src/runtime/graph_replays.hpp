@@ -91,6 +91,7 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] std::shared_ptr<installation> install_parts_on(std::span<const node_t> processes);
   void set_keys(part_plan& part, std::size_t index, node_t process) const;
   void uninstall(const installation& old) noexcept;
+  void forget_installations() noexcept;
   [[nodiscard]] node_t process_in(const installation& where, node_t node) const noexcept;
   [[nodiscard]] std::exception_ptr loss_of(node_t node, const installation& where,
                                            const std::string& why) const noexcept;

@@ -23,17 +23,55 @@ std::shared_ptr<ham::detail::graph_part> some_part(node_t from) {
 TEST_F(graph_parts, a_part_is_found_until_it_is_released) {
   auto& parts = current().graphs;
   const std::uint64_t id = parts.reserve();
-  EXPECT_EQ(parts.find(id), nullptr);
+  EXPECT_FALSE(parts.hold(id));
   const auto part = some_part(0);
   parts.install(id, part);
-  EXPECT_EQ(parts.find(id), part);
-  EXPECT_EQ(parts.find(id + 1), nullptr);
+  EXPECT_EQ(parts.hold(id).operator->(), part.get());
+  EXPECT_FALSE(parts.hold(id + 1));
   EXPECT_THROW(parts.install(id, part), call_error);
   EXPECT_THROW(parts.install(id + 1, part), call_error);
   parts.release(id);
   parts.release(id);
-  EXPECT_EQ(parts.find(id), nullptr);
+  EXPECT_FALSE(parts.hold(id));
   EXPECT_EQ(parts.installed(), 0U);
+}
+
+TEST_F(graph_parts, what_is_held_stays_until_it_is_let_go) {
+  auto& parts = current().graphs;
+  const std::uint64_t id = parts.reserve();
+  std::weak_ptr<ham::detail::graph_part> seen;
+  {
+    const auto part = some_part(0);
+    seen = part;
+    parts.install(id, part);
+  }
+  {
+    const auto first = parts.hold(id);
+    {
+      const auto second = parts.hold(id);
+      parts.release(id);
+      parts.release(id);
+    }
+    EXPECT_FALSE(parts.hold(id));
+    EXPECT_FALSE(seen.expired());
+    EXPECT_EQ(&*seen.lock(), first.operator->());
+    EXPECT_THROW(parts.install(id, some_part(0)), call_error);
+  }
+  EXPECT_TRUE(seen.expired());
+  EXPECT_EQ(parts.installed(), 0U);
+}
+
+TEST_F(graph_parts, what_is_held_stays_when_its_node_is_lost) {
+  auto& at = current();
+  const std::uint64_t id = at.graphs.reserve();
+  at.graphs.install(id, some_part(2));
+  {
+    const auto held = at.graphs.hold(id);
+    at.locked([&] { at.graphs.lose(2, "test"); });
+    EXPECT_FALSE(at.graphs.hold(id));
+    EXPECT_EQ(held->from(), 2);
+  }
+  EXPECT_EQ(at.graphs.installed(), 0U);
 }
 
 TEST_F(graph_parts, numbers_are_not_used_again) {
@@ -50,8 +88,8 @@ TEST_F(graph_parts, parts_of_a_node_that_is_lost_go) {
   at.graphs.install(other, some_part(2));
   at.graphs.install(own, some_part(0));
   at.locked([&] { at.graphs.lose(2, "test"); });
-  EXPECT_EQ(at.graphs.find(other), nullptr);
-  EXPECT_NE(at.graphs.find(own), nullptr);
+  EXPECT_FALSE(at.graphs.hold(other));
+  EXPECT_TRUE(at.graphs.hold(own));
   EXPECT_EQ(at.graphs.installed(), 1U);
 }
 
