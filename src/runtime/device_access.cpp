@@ -26,7 +26,6 @@ void device_calls::submit(incoming_call& call, const device_request& what) {
   bool sleeps = false;
   {
     std::lock_guard guard(mutex_);
-    if (!failure_.empty()) one->throw_failure(failure_, call_outcome::not_run);
     if (!may_begin(*one) || !post(one, nullptr, &what)) {
       one->arguments.resize(what.size);
       what.write(one->arguments.data(), what.arguments);

@@ -226,7 +226,9 @@ std::vector<std::pair<device_calls::shared_request, bool>> device_calls::take_un
   return all;
 }
 
-/// What the device executes is lost, and so is what it has in its memory.
+/// What the device executes is lost, and so is what it has in its memory. Calls that arrive from now on are not
+/// answered: they are lost with the process, so that retry and pools repeat them, and pools do not send all their tasks
+/// to the node that answers first.
 void device_calls::end_process(std::unique_lock<std::mutex>& lock,
                                const transport::device_driver::failure_report& why) {
   const std::vector<std::pair<shared_request, bool>> all = take_unanswered();
@@ -235,7 +237,6 @@ void device_calls::end_process(std::unique_lock<std::mutex>& lock,
     if (in_queue && std::ranges::count(why.functions, one->function().number()) != 0) suspects.push_back(one->name());
   }
   const std::string text = "its device reports \"" + why.what + "\"" + in_one_of(std::move(suspects));
-  failure_ = text;  // for those that arrive from now on
   lock.unlock();
   base::log("runtime", base::log_level::error, "node %d ends: %s", at_.self(), text.c_str());
   for (const auto& [one, may_have_run] : all) one->fail(text, may_have_run);

@@ -8,7 +8,6 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -120,7 +119,6 @@ class device_calls {
   std::int64_t next_asking_ns_ = 0;
   bool leaving_ = false;
   bool stop_ = false;
-  std::string failure_;  // why the process ends, for callers; empty: it does not
   std::thread thread_;
 };
 

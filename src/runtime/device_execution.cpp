@@ -72,19 +72,17 @@ void device_execution::answer() noexcept {
   for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
 }
 
-void device_execution::throw_failure(const std::string& why, call_outcome outcome) const {
-  const stoppable_call& call = held_.call();
-  node_failure::details what;
-  what.node = call.at->self();
-  what.pid = ::getpid();
-  what.function = name();
-  what.call = call.call;
-  what.outcome = outcome;
-  throw node_failure("node " + std::to_string(what.node) + " failed: " + why, what);
-}
-
 void device_execution::fail(const std::string& why, bool may_have_run) noexcept {
-  fail_with([&] { throw_failure(why, may_have_run ? call_outcome::may_have_run : call_outcome::not_run); });
+  fail_with([&] {
+    const stoppable_call& call = held_.call();
+    node_failure::details what;
+    what.node = call.at->self();
+    what.pid = ::getpid();
+    what.function = name();
+    what.call = call.call;
+    what.outcome = may_have_run ? call_outcome::may_have_run : call_outcome::not_run;
+    throw node_failure("node " + std::to_string(what.node) + " failed: " + why, what);
+  });
 }
 
 void device_execution::cancel() noexcept {

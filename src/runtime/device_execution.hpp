@@ -64,8 +64,6 @@ class device_execution {
   void cancel() noexcept;
   /// Answers the caller with the result, or with what the device has said against the call.
   void answer() noexcept;
-  /// Throws ham::node_failure: the device has failed for the reason `why`.
-  [[noreturn]] void throw_failure(const std::string& why, call_outcome outcome) const;
   /// Answers that the device has failed for the reason `why`. `may_have_run`: it was in a queue.
   void fail(const std::string& why, bool may_have_run) noexcept;
   /// Answers with that: it was in no queue of the device.

@@ -2,9 +2,10 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
@@ -26,6 +27,7 @@ struct device_message_runner::shared {
   std::uint64_t taken = 0;       ///< of the thread while it is busy, else of the runner's
   std::atomic<bool> busy{false};
   std::thread thread;  ///< of the runner's
+  bool told = false;   ///< that there is none; of the runner's
   std::mutex mutex;    ///< guards what follows
   std::condition_variable due;
   bool prints = false;  ///< it is at work on a line of text
@@ -113,9 +115,10 @@ void device_message_runner::run() {
   if (!shared_->thread.joinable()) {
     try {
       shared_->thread = base::start_thread([all = shared_] { all->work(); });
-    } catch (const std::system_error& problem) {
-      base::log("runtime", base::log_level::warning, "messages of the device may hold up its calls: %s",
-                problem.what());
+    } catch (const std::exception& problem) {  // std::bad_alloc, too; the next message tries again
+      if (!std::exchange(shared_->told, true))
+        base::log("runtime", base::log_level::warning, "messages of the device may hold up its calls: %s",
+                  problem.what());
       shared_->run_arrived();
       return;
     }

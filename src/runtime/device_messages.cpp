@@ -1,5 +1,6 @@
 #include "runtime/device_messages.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -122,6 +123,11 @@ void print_line(std::string line) {
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = ::write(to, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {  // who shares the file has made it non-blocking
+      pollfd room{to, POLLOUT, 0};
+      static_cast<void>(::poll(&room, 1, -1));
+      continue;
+    }
     if (written <= 0) return;
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -136,10 +142,12 @@ void report_message_failure(engine& at, const wire::message_head& of, const char
   }
   const std::optional<std::uint64_t> held_back = lines.pass(base::now_ns());
   if (!held_back) return;
-  const std::string others =
-      *held_back == 0 ? std::string() : " (" + std::to_string(*held_back) + " others have failed since the last line)";
+  char others[64] = "";  // there may be no memory
+  if (*held_back != 0)
+    std::snprintf(others, sizeof others, " (%llu others have failed since the last line)",
+                  static_cast<unsigned long long>(*held_back));
   base::log("runtime", base::log_level::error, "a call by the device of node %d to node %d has failed: %s%s", at.self(),
-            of.node, why, others.c_str());
+            of.node, why, others);
 }
 
 }  // namespace

@@ -1,11 +1,16 @@
 // Lines that device functions print, as the host reads them.
 #include "runtime/device_messages.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ham/device/print.hpp"
@@ -54,6 +59,38 @@ TEST(device_messages, that_fail_are_told_now_and_then) {
   EXPECT_EQ(lines.pass(line_limiter::interval_ns - 6), std::nullopt);
   EXPECT_EQ(lines.pass(line_limiter::interval_ns - 5), 2U) << "what was not told is counted";
   EXPECT_EQ(lines.pass(3 * line_limiter::interval_ns), 0U);
+}
+
+TEST(device_messages, wait_for_room_also_where_writes_do_not) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  constexpr int page = 4'096;
+  ASSERT_GE(::fcntl(ends[1], F_SETPIPE_SZ, page), page);
+  ASSERT_EQ(::fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+  std::fflush(stdout);
+  const int before = ::dup(STDOUT_FILENO);
+  ::dup2(ends[1], STDOUT_FILENO);
+  ::close(ends[1]);
+  std::string found;
+  std::thread reader([&] {
+    std::array<char, 1'024> some{};
+    for (ssize_t got = 0; (got = ::read(ends[0], some.data(), some.size())) > 0;)
+      found.append(some.data(), static_cast<std::size_t>(got));
+  });
+  std::string expected;
+  for (int i = 0; i < 1'000; ++i) {  // more than the pipe holds
+    wire::print_writer line;
+    line.put(i);
+    line.put(" of some lines that are longer than their numbers");
+    const std::byte* const bytes = line.finish();
+    wire::print_here(bytes, line.size());
+    expected += std::to_string(i) + " of some lines that are longer than their numbers\n";
+  }
+  ::dup2(before, STDOUT_FILENO);
+  ::close(before);
+  reader.join();
+  ::close(ends[0]);
+  EXPECT_EQ(found, expected);
 }
 
 TEST(device_messages, end_where_they_cannot_be_read) {

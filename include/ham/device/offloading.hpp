@@ -25,7 +25,7 @@ struct device_request {
 /// Whether the device of this process, if there is one, has a version of the function. Any thread.
 [[nodiscard]] bool device_has(const device::detail::function_entry& function);
 /// Has it executed there, and answered by another thread, without waiting for either. Throws ham::call_error,
-/// ham::node_failure, std::bad_alloc.
+/// std::bad_alloc.
 void run_on_device(incoming_call& call, const device_request& what);
 /// Throws ham::call_error: a callable of this call holds a device function, which this node's processor would execute.
 [[noreturn]] void refuse_holder(const incoming_call& call);
