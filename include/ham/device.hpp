@@ -193,14 +193,16 @@ class answer {
   answer& operator=(const answer&) = delete;
   HAM_DEVICE ~answer() { drop(); }
 
-  /// Waits for it. False: the call has failed, and `to` is as before. Once.
+  /// Waits for it. False: the call has failed, or its answer was taken or moved before, and `to` is as before.
   [[nodiscard]] HAM_DEVICE bool get(Result& to) {
     alignas(Result) std::byte bytes[sizeof(Result)];
 #if HAM_DEVICE_CODE
+    if (slot_ == detail::no_answer) return false;
     detail::sending_thread here;
     const bool got = detail::wait_for_answer(here, slot_, bytes, sizeof bytes);
 #else
     if (here_ == nullptr) return take_future(to);
+    if (slot_ == detail::no_answer) return false;
     const bool got = detail::wait_for_answer(*here_, slot_, bytes, sizeof bytes);
 #endif
     slot_ = detail::no_answer;

@@ -75,7 +75,7 @@ device_message_runner::device_message_runner(engine& at, device::detail::outbox&
     : shared_(std::make_shared<shared>(at, from)) {}
 
 device_message_runner::~device_message_runner() {
-  constexpr std::int64_t time_at_end_ns = 1'000'000'000;
+  constexpr std::int64_t time_at_end_ns = 300'000'000;  // the host kills a process that does not end in 500 ms
   constexpr base::backoff_schedule schedule{.spins = 20, .yields = 100, .sleep_ns = 20'000, .max_sleep_ns = 500'000};
   if (!shared_->thread.joinable()) {
     if (is_due(base::now_ns())) run();

@@ -74,7 +74,11 @@ double asks_the_host(double value) {
   double one = 0;
   double other = 0;
   if (!second.get(other) || !first.get(one)) return -1;
-  return one + other;
+  auto third = device::async<&doubled>(0, value);
+  auto moved = std::move(third);
+  double again = 0;
+  if (first.get(one) || third.get(again)) return -2;  // taken, and moved
+  return moved.get(again) && again == 2 * value ? one + other : -3;
 }
 std::atomic<double> told_by_ping{0};
 void asks_the_device_and_tells(double value) { told_by_ping.store(offload::sync(1, fn<&asks_the_host>, value)); }
