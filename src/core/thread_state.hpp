@@ -38,9 +38,9 @@ extern constinit thread_local thread_state this_thread;
 /// to do. Whoever ends one wakes those that wait, if continuations are due.
 class receiving_thread {
  public:
-  explicit receiving_thread(bool only = true) noexcept
-      : only_receives_(std::exchange(this_thread.only_receives, only)),
-        leaves_continuations_(std::exchange(this_thread.leaves_continuations, only)) {}
+  receiving_thread() noexcept
+      : only_receives_(std::exchange(this_thread.only_receives, true)),
+        leaves_continuations_(std::exchange(this_thread.leaves_continuations, true)) {}
   receiving_thread(const receiving_thread&) = delete;
   receiving_thread& operator=(const receiving_thread&) = delete;
   ~receiving_thread() { end(); }

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 
+#include "ham/msg/codec.hpp"
 #include "ham/offload/detail/call_message.hpp"
 #include "runtime/device_rows.hpp"
 #include "transport/device_memory.hpp"
@@ -37,6 +39,16 @@ void copy_peer_later(incoming_call& call, std::shared_ptr<transport::peer_arena>
 
 /// Whether this node allocates memory of a device.
 [[nodiscard]] bool allocates_on_device(const incoming_call& call) noexcept;
+
+/// The arguments of a call that is taken over, which are of these decayed parameter types: for a structured binding.
+/// Valid as long as the call's bytes; throws as msg::decode(). The call is not marked as decoded.
+template <class... Params>
+[[nodiscard]] std::tuple<msg::decode_result_t<Params>...> arguments_of(const incoming_call& call) {
+  msg::reader from(call.payload);
+  std::tuple<msg::decode_result_t<Params>...> result = msg::decode_pack<Params...>(from);
+  from.expect_end();
+  return result;
+}
 
 /// An execution policy with take(call): the call has been taken over, else it is executed as any.
 template <class Policy>

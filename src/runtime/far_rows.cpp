@@ -81,10 +81,7 @@ std::vector<std::byte> load_rows_here(const far_rows& part, std::uint64_t bytes)
 }
 
 bool store_rows_later(incoming_call& call) {
-  msg::reader from(call.payload);
-  const far_rows part = msg::decode<far_rows>(from);
-  const auto packed = msg::decode<std::span<const std::byte>>(from);
-  from.expect_end();
+  const auto [part, packed] = ham::detail::arguments_of<far_rows, std::span<const std::byte>>(call);
   if (part.tag == 0) return false;
   call.decoded = true;
   check_part_here(*call.at, part, packed.get().size());
@@ -92,10 +89,7 @@ bool store_rows_later(incoming_call& call) {
 }
 
 bool load_rows_later(incoming_call& call) {
-  msg::reader from(call.payload);
-  const far_rows part = msg::decode<far_rows>(from);
-  const auto bytes = msg::decode<std::uint64_t>(from);
-  from.expect_end();
+  const auto [part, bytes] = ham::detail::arguments_of<far_rows, std::uint64_t>(call);
   if (part.tag == 0) return false;
   call.decoded = true;
   check_part_here(*call.at, part, bytes);

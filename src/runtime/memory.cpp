@@ -53,11 +53,8 @@ std::vector<std::byte> load_here(std::uint64_t address, std::uint64_t tag, std::
 template <class>
 struct store_on_device {
   [[nodiscard]] static bool take(incoming_call& call) {
-    msg::reader from(call.payload);
-    const auto address = msg::decode<std::uint64_t>(from);
-    const auto tag = msg::decode<std::uint64_t>(from);
-    const auto bytes = msg::decode<std::span<const std::byte>>(from);
-    from.expect_end();
+    using ham::detail::arguments_of;
+    const auto [address, tag, bytes] = arguments_of<std::uint64_t, std::uint64_t, std::span<const std::byte>>(call);
     if (tag == 0) return false;
     call.decoded = true;
     check_local(*call.at, {address, tag}, bytes.get().size());
@@ -67,11 +64,8 @@ struct store_on_device {
 template <class>
 struct load_on_device {
   [[nodiscard]] static bool take(incoming_call& call) {
-    msg::reader from(call.payload);
-    const auto address = msg::decode<std::uint64_t>(from);
-    const auto tag = msg::decode<std::uint64_t>(from);
-    const auto bytes = msg::decode<std::uint64_t>(from);
-    from.expect_end();
+    using ham::detail::arguments_of;
+    const auto [address, tag, bytes] = arguments_of<std::uint64_t, std::uint64_t, std::uint64_t>(call);
     if (tag == 0) return false;
     call.decoded = true;
     check_local(*call.at, {address, tag}, bytes);

@@ -1,7 +1,5 @@
 #include "runtime/page_locks.hpp"
 
-#include <utility>
-
 namespace ham::inline v0::detail {
 
 bool page_locks::has(std::span<std::byte> pages) {
@@ -10,10 +8,9 @@ bool page_locks::has(std::span<std::byte> pages) {
     if (all_.size() == max_places && !all_.contains({pages.data(), pages.size()})) return false;
     const auto [found, fresh] = all_.try_emplace({pages.data(), pages.size()}, state::wanted);
     if (!fresh) return found->second == state::locked;
-    asked_.store(true, std::memory_order_release);
+    want();
   }
-  std::lock_guard guard(then_mutex_);
-  if (then_) then_();
+  wake();
   return false;
 }
 
@@ -26,7 +23,7 @@ void page_locks::lock_wanted() noexcept {
       for (const auto& [where, how] : all_)
         if (how == state::wanted) next = where;
       if (next.first == nullptr) {
-        asked_.store(false, std::memory_order_release);
+        clear_wanted();
         return;
       }
     }
@@ -34,11 +31,6 @@ void page_locks::lock_wanted() noexcept {
     std::lock_guard guard(mutex_);
     all_[next] = locked ? state::locked : state::refused;
   }
-}
-
-void page_locks::on_wanted(std::function<void()> then) {
-  std::lock_guard guard(then_mutex_);
-  then_ = std::move(then);
 }
 
 }  // namespace ham::detail

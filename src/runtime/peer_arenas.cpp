@@ -17,7 +17,7 @@ peer_arenas::state peer_arenas::ask(node_t node, const transport::arena_handle& 
       one.how = state::refused;
       return one.how;
     }
-    asked_.store(true, std::memory_order_release);
+    want();
   }
   wake();
   return state::wanted;
@@ -44,13 +44,13 @@ bool peer_arenas::forget(node_t node) noexcept {
     return false;
   }
   found->second.lost = true;
-  asked_.store(true, std::memory_order_release);
+  want();
   return true;
 }
 
 /// Without the mutex the device opens: who asks meanwhile does not wait.
 void peer_arenas::open_wanted() noexcept {
-  asked_.store(false, std::memory_order_release);  // before the look: what is asked for behind it is for the next time
+  clear_wanted();  // before the look: what is asked for behind it is for the next time
   for (;;) {
     node_t node = -1;
     transport::arena_handle handle;
@@ -79,7 +79,7 @@ void peer_arenas::close_lost() noexcept {
     const auto one = next++;
     if (!one->second.lost) continue;
     if (one->second.arena.use_count() > 1) {
-      asked_.store(true, std::memory_order_release);
+      want();
       continue;
     }
     auto closed = all_.extract(one);
@@ -88,16 +88,6 @@ void peer_arenas::close_lost() noexcept {
     closed = {};
     lock.lock();
   }
-}
-
-void peer_arenas::wake() noexcept {
-  std::lock_guard guard(then_mutex_);
-  if (then_) then_();
-}
-
-void peer_arenas::on_wanted(std::function<void()> then) {
-  std::lock_guard guard(then_mutex_);
-  then_ = std::move(then);
 }
 
 }  // namespace ham::detail

@@ -1,23 +1,23 @@
 // Arenas of other nodes' devices that are mapped for the device of this node: which, and when that is done.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 
 #include "ham/offload/node.hpp"
+#include "runtime/absence_request.hpp"
 #include "transport/device_memory.hpp"
 
 namespace ham::inline v0::detail {
 
 /// To open an arena, and to close it, waits for the resident kernel to leave, as to lock pages does (page_locks): who
-/// needs one asks, and goes another way until the thread that follows the kernel has opened it. Nodes are processes,
-/// whose numbers are not used again. All members may be called from any thread.
-class peer_arenas {
+/// needs one asks, and goes another way until the thread that follows the kernel has opened it. wanted() says whether
+/// there are any to open or to close. Nodes are processes, whose numbers are not used again. All members may be called
+/// from any thread.
+class peer_arenas : public absence_request {
  public:
   static constexpr std::size_t max_peers = 1024;  ///< of what is asked for beyond nothing is opened
 
@@ -40,15 +40,10 @@ class peer_arenas {
   /// nothing: locks of the engine may be held.
   [[nodiscard]] bool forget(node_t node) noexcept;
 
-  /// Whether there is something to open or to close.
-  [[nodiscard]] bool wanted() const noexcept { return asked_.load(std::memory_order_acquire); }
   /// Opens and closes. The resident kernel is absent, and stays so meanwhile; one thread at a time.
   void open_wanted() noexcept;
-  /// `then` is called when there is something to open or to close; empty: nobody. On return no other one is being
-  /// called.
-  void on_wanted(std::function<void()> then);
-  /// Calls it. No lock of the engine is held.
-  void wake() noexcept;
+  /// Due after forget(). No lock of the engine is held.
+  using absence_request::wake;
 
  private:
   struct entry {
@@ -64,9 +59,6 @@ class peer_arenas {
   const transport::arena_handle own_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<node_t, entry> all_;
-  std::mutex then_mutex_;
-  std::function<void()> then_;
-  std::atomic<bool> asked_{false};
 };
 
 }  // namespace ham::detail

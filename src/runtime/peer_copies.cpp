@@ -179,9 +179,7 @@ far_place place_in_arena_here(std::uint64_t address, std::uint64_t tag, std::uin
 }
 
 bool open_arena_of_caller(incoming_call& call) {
-  msg::reader from(call.payload);
-  const auto of = msg::decode<far_arena>(from);
-  from.expect_end();
+  const auto [of] = ham::detail::arguments_of<far_arena>(call);
   call.decoded = true;
   engine& at = *call.at;
   arena_use answer = arena_use::refused;
@@ -197,9 +195,7 @@ bool open_arena_of_caller(incoming_call& call) {
 }
 
 bool copy_out_of_arena_later(incoming_call& call) {
-  msg::reader from(call.payload);
-  const auto what = msg::decode<far_copy>(from);
-  from.expect_end();
+  const auto [what] = ham::detail::arguments_of<far_copy>(call);
   call.decoded = true;
   engine& at = *call.at;
   std::shared_ptr<transport::peer_arena> arena = at.memory.device()->arenas().find(call.from->node);

@@ -37,11 +37,7 @@ mapped_pages pages_of(const incoming_call& call, const far_pages& named, std::ui
 }
 
 bool copy_later(incoming_call& call, copy_direction which) {
-  msg::reader from(call.payload);
-  const auto named = msg::decode<far_pages>(from);
-  const auto part = msg::decode<far_rows>(from);
-  const auto bytes = msg::decode<std::uint64_t>(from);
-  from.expect_end();
+  const auto [named, part, bytes] = ham::detail::arguments_of<far_pages, far_rows, std::uint64_t>(call);
   call.decoded = true;
   if (part.tag == 0) refuse("it is no memory of offload::allocate", call.at->self(), {part.address, 0}, bytes);
   check_part_here(*call.at, part, bytes);

@@ -1,6 +1,9 @@
 // Calls that write and read memory of a device: when they are answered, and with what.
 #include "runtime/device_accesses.hpp"
 
+#include <algorithm>
+#include <span>
+#include <tuple>
 #include <vector>
 
 #include "runtime/device_node.hpp"
@@ -69,6 +72,23 @@ TEST_F(device_accesses, are_checked_before_any_byte_moves) {
   offload::free(there);
   EXPECT_THROW(offload::put(sent.data(), there, 10).get(), buffer_error);
   EXPECT_EQ(memory->started(), 0U);
+}
+
+TEST(arguments_of_calls, are_read_in_their_order_and_to_the_end) {
+  const std::vector<std::byte> sent(5, std::byte{7});
+  const std::tuple<std::uint64_t, std::span<const std::byte>> all(42, sent);
+  std::vector<std::byte> bytes(msg::encoded_pack_size(all));
+  msg::writer to(bytes.data(), bytes.size());
+  msg::encode_pack(to, all);
+  incoming_call call;
+  call.payload = bytes;
+  const auto [number, view] = arguments_of<std::uint64_t, std::span<const std::byte>>(call);
+  EXPECT_EQ(number, 42U);
+  EXPECT_TRUE(std::ranges::equal(view.get(), sent));
+  EXPECT_FALSE(call.decoded);
+  EXPECT_THROW((void)(arguments_of<std::uint64_t>(call)), protocol_error);
+  call.payload = std::span(bytes).first(bytes.size() - 1);
+  EXPECT_THROW((void)(arguments_of<std::uint64_t, std::span<const std::byte>>(call)), protocol_error);
 }
 
 /// Staging memory is shorter than messages.

@@ -14,10 +14,10 @@
 
 namespace ham::inline v0::transport::cuda {
 
-/// The arena is a file in memory without a path, which processes of emulated devices map to read it; nobody else has a
-/// reason to. Copies are made by whoever asks
-/// finished(), when the time has come at which a link would have moved them: one after the other, each after the
-/// latency of its direction and at the link's bandwidth.
+/// The arena is a file in memory, which processes of other emulated devices open by its handle and map to read it
+/// (emulated_arena). Copies are made by whoever asks finished(), in the order of their starts, when the time has come
+/// at which a link would have moved them: after the latency of its direction, and at the link's bandwidth. One out of
+/// another arena takes what one to the device takes; those within the device, and fills, do not use the link.
 class emulated_memory final : public device_memory {
  public:
   static constexpr std::size_t staging_bytes = std::size_t{8} << 20;

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "ham/msg/presence.hpp"
 #include "ham/offload/detail/device_message.hpp"
 #include "ham/offload/detail/pool_map.hpp"
 
@@ -85,7 +84,10 @@ struct device_chunk_call {
 template <class Tag, template <class> class Policy, class Result, class Pointer, Pointer Function, class Reply,
           class Item>
 requires(device::detail::declaration<Pointer, Function>::is_declared) struct call_message<
-    Tag, Policy, binding<offload::detail::run_chunk<Result>, fn_t<Pointer, Function>>, Reply, std::vector<Item>> {
+    Tag, Policy, binding<offload::detail::run_chunk<Result>, fn_t<Pointer, Function>>, Reply, std::vector<Item>>
+    : device_entry<call_message<Tag, Policy, binding<offload::detail::run_chunk<Result>, fn_t<Pointer, Function>>,
+                                Reply, std::vector<Item>>,
+                   device::detail::declared_function<Pointer, Function>> {
   using callable = binding<offload::detail::run_chunk<Result>, fn_t<Pointer, Function>>;
   using items = std::vector<Item>;
   using declared = device::detail::declared_function<Pointer, Function>;
@@ -106,21 +108,8 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct cal
   using tag = Tag;
   static constexpr msg::handler_kind kind = msg::handler_kind::call;
   static constexpr std::size_t message_size() noexcept { return 0; }
-  /// A device has no use for the policy, which is about threads of the host.
-  static void handler(void* buffer) {
-    auto& call = *static_cast<incoming_call*>(buffer);
-    if (has_device(call))
-      body(call);
-    else
-      handler_under<Policy, &body>::run(buffer);
-  }
+  static void handler(void* buffer) { handle_device_call<Policy, &body>(buffer); }
   static std::string layout() { return msg::call_layout<callable, Reply, items>(); }
-
-  [[nodiscard]] static msg::handler_entry& entry() noexcept {
-    static_cast<void>(declared::entry());
-    static_cast<void>(static_cast<const void*>(&presence_set));
-    return msg::handler_registrar<call_message>::entry();
-  }
 
   [[nodiscard]] static std::size_t size(const callable& called, const items& values) {
     return msg::encoded_size(called) + msg::encoded_size(values);
@@ -133,11 +122,6 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct cal
                          const callable& called, const items& values) {
     return send_message<call_message>(at, where, decode, policy, called, values);
   }
-
- private:
-  /// Whether the device of this process, if there is one, has a version of the function.
-  static bool is_present() { return device_has(declared::entry()); }
-  static inline const bool presence_set = msg::set_presence(msg::handler_registrar<call_message>::entry(), &is_present);
 };
 
 }  // namespace ham::detail

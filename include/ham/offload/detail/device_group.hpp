@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "ham/msg/presence.hpp"
 #include "ham/offload/detail/device_message.hpp"
 #include "ham/offload/detail/group_message.hpp"
 
@@ -34,23 +33,13 @@ template <class Tag, template <class> class Policy, class Op, class Pointer, Poi
           class... Params>
 requires(device::detail::declaration<Pointer, Function>::is_declared) struct group_message<
     Tag, Policy, Op, fn_t<Pointer, Function>, Result, Params...>
-    : group_message_form<Op, fn_t<Pointer, Function>, Result, Params...> {
+    : group_message_form<Op, fn_t<Pointer, Function>, Result, Params...>,
+      device_entry<group_message<Tag, Policy, Op, fn_t<Pointer, Function>, Result, Params...>,
+                   device::detail::declared_function<Pointer, Function>> {
   using tag = Tag;
   using declared = device::detail::declared_function<Pointer, Function>;
 
-  /// A device has no use for the policy, which is about threads of the host.
-  static void handler(void* buffer) {
-    auto& call = *static_cast<incoming_call*>(buffer);
-    if (has_device(call))
-      on_device(call);
-    else
-      handler_under<Policy, &on_host>::run(buffer);
-  }
-  [[nodiscard]] static msg::handler_entry& entry() noexcept {
-    static_cast<void>(declared::entry());
-    static_cast<void>(static_cast<const void*>(&presence_set));
-    return msg::handler_registrar<group_message>::entry();
-  }
+  static void handler(void* buffer) { handle_device_call<Policy, &on_device, &on_host>(buffer); }
 
  private:
   static void on_host(incoming_call& call) {
@@ -63,11 +52,6 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct gro
     device_group_call<group_message, Op, Result, Params...>{
         call, head, arguments, from, decode_group_callable<Op>(from), msg::decode<Params>(from)...};
   }
-
-  /// Whether the device of this process, if there is one, has a version of the function.
-  static bool is_present() { return device_has(declared::entry()); }
-  static inline const bool presence_set =
-      msg::set_presence(msg::handler_registrar<group_message>::entry(), &is_present);
 };
 
 }  // namespace ham::detail

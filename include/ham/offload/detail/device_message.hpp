@@ -99,10 +99,38 @@ struct device_call {
   }
 };
 
+/// The base of a message of calls of a device function: registers its handler as one that processes may have no version
+/// of. `Declared`: the device::detail::declared_function.
+template <class Message, class Declared>
+struct device_entry {
+  [[nodiscard]] static msg::handler_entry& entry() noexcept {
+    static_cast<void>(Declared::entry());
+    static_cast<void>(static_cast<const void*>(&presence_set));
+    return msg::handler_registrar<Message>::entry();
+  }
+  /// Whether the device of this process, if there is one, has a version of the function.
+  static bool is_present() { return device_has(Declared::entry()); }
+
+ private:
+  static inline const bool presence_set = msg::set_presence(msg::handler_registrar<Message>::entry(), &is_present);
+};
+
+/// The handler of such a message. A device has no use for the policy, which is about threads of the host.
+template <template <class> class Policy, call_body OnDevice, call_body OnHost = OnDevice>
+void handle_device_call(void* buffer) {
+  auto& call = *static_cast<incoming_call*>(buffer);
+  if (has_device(call))
+    OnDevice(call);
+  else
+    handler_under<Policy, OnHost>::run(buffer);
+}
+
 /// As the general one, which executes calls on nodes without a device.
 template <class Tag, template <class> class Policy, class Pointer, Pointer Function, class Result, class... Params>
 requires(device::detail::declaration<Pointer, Function>::is_declared) struct call_message<
-    Tag, Policy, fn_t<Pointer, Function>, Result, Params...> {
+    Tag, Policy, fn_t<Pointer, Function>, Result, Params...>
+    : device_entry<call_message<Tag, Policy, fn_t<Pointer, Function>, Result, Params...>,
+                   device::detail::declared_function<Pointer, Function>> {
   using callable = fn_t<Pointer, Function>;
   using on_host = call_message<Tag, Policy, device::detail::host_version<Pointer, Function>, Result, Params...>;
   using declared = device::detail::declared_function<Pointer, Function>;
@@ -112,22 +140,11 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct cal
   using tag = Tag;
   static constexpr msg::handler_kind kind = msg::handler_kind::call;
   static constexpr std::size_t message_size() noexcept { return 0; }
-  static void handler(void* buffer) {
-    auto& call = *static_cast<incoming_call*>(buffer);
-    if (!has_device(call)) {
-      on_host::handler(buffer);
-      return;
-    }
-    body(call);
-  }
-  /// The handler of calls with another body: a device has no use for the policy, which is about threads of the host.
+  static void handler(void* buffer) { handle_device_call<Policy, &body, &on_host::body>(buffer); }
+  /// The handler of calls with another body.
   template <call_body Body>
   static void handle(void* buffer) {
-    auto& call = *static_cast<incoming_call*>(buffer);
-    if (has_device(call))
-      Body(call);
-    else
-      handler_under<Policy, Body>::run(buffer);
+    handle_device_call<Policy, Body>(buffer);
   }
   /// Of calls that bring bytes along as well (bringing_message.hpp).
   static void body(incoming_call& call) {
@@ -139,16 +156,6 @@ requires(device::detail::declaration<Pointer, Function>::is_declared) struct cal
     device_call<Result, Params...>{call, declared::entry(), from, msg::decode<Params>(from)...};
   }
   static std::string layout() { return msg::call_layout<callable, Result, Params...>(); }
-
-  [[nodiscard]] static msg::handler_entry& entry() noexcept {
-    static_cast<void>(declared::entry());
-    static_cast<void>(static_cast<const void*>(&presence_set));
-    return msg::handler_registrar<call_message>::entry();
-  }
-
-  /// Whether the device of this process, if there is one, has a version of the function.
-  static bool is_present() { return device_has(declared::entry()); }
-  static inline const bool presence_set = msg::set_presence(msg::handler_registrar<call_message>::entry(), &is_present);
 
   [[nodiscard]] static constexpr std::size_t size(const callable&, const Params&... values) {
     return (std::size_t{0} + ... + msg::encoded_size(values));
