@@ -115,11 +115,12 @@ template <class Number>
 }
 
 /// One write for the line, so that those of several processes do not mix. The stream is not locked meanwhile: who does
-/// not read must not keep the process from its end, which flushes it.
+/// not read must not keep the process from its end, which flushes it. Of a target it has no descriptor (line_output).
 void print_line(std::string line) {
   line += '\n';
   std::fflush(stdout);
-  const int to = ::fileno(stdout);
+  const int of_stream = ::fileno(stdout);
+  const int to = of_stream < 0 ? STDOUT_FILENO : of_stream;
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = ::write(to, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;

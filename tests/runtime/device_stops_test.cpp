@@ -22,11 +22,13 @@ int counts_itself(int value) {
   counted_runs.fetch_add(1);
   return value;
 }
+int fills_the_queue(int value) { return value; }
 
 }  // namespace ham::device_stops_functions
 
 HAM_DEVICE_FUNCTION(ham::device_stops_functions::holds_its_block, thread)
 HAM_DEVICE_FUNCTION(ham::device_stops_functions::counts_itself, thread)
+HAM_DEVICE_FUNCTION(ham::device_stops_functions::fills_the_queue, thread)
 
 namespace ham::inline v0 {
 namespace {
@@ -57,8 +59,9 @@ class device_stops : public test::device_job {
       EXPECT_EQ(stopped.outcome(), call_outcome::not_run) << stopped.what();
     }
   }
-  /// The device's thread has seen all stops that were requested before.
-  static void pass_all_stops() {
+  /// The device's thread has seen all stops that were requested before: also those of calls behind a full queue.
+  void pass_all_stops() {
+    for (std::size_t i = 0; i < in_queue; ++i) others_.push_back(offload::async(1, fn<&fills_the_queue>, 0));
     for (int i = 0; i < 3; ++i) {
       auto one = offload::async(offload::stoppable(1), fn<&counts_itself>, i);
       static_cast<void>(one.request_stop());
@@ -68,12 +71,16 @@ class device_stops : public test::device_job {
   }
 
   offload::future<int> first;
+
+ private:
+  std::vector<offload::future<int>> others_;
 };
 
 TEST_F(device_stops, take_out_calls_that_wait) {
   std::vector<offload::future<int>> all;
   for (std::size_t i = 0; i < count; ++i)
     all.push_back(offload::async(offload::stoppable(1), fn<&counts_itself>, static_cast<int>(i)));
+  offload::sync(1, [] {});  // all have come: the queue is full
   for (auto& one : all) static_cast<void>(one.request_stop());
   for (std::size_t i = in_queue; i < count; ++i) expect_not_run(all[i]);  // while the block is occupied
   pass_all_stops();
