@@ -203,6 +203,7 @@ def plant(tree, copy):
                 sys.exit(f"{file}: the place of the planted bug {bug[0]} is there {text.count(old)} times; "
                          f"adapt tests/sim/planted_bugs.py to the change, so that the bug stays what it is")
             texts[file] = text.replace(old, new.replace("{bug}", f"(ham_planted_bug == {number})"))
+    there_is = set()
     for folder in ("src", "include"):
         for where, folders, files in os.walk(os.path.join(tree, folder)):
             to = os.path.join(copy, os.path.relpath(where, tree))
@@ -217,9 +218,14 @@ def plant(tree, copy):
                 else:
                     text = SWITCH + text
                 there = os.path.join(copy, file)
+                there_is.add(there)
                 if not os.path.exists(there) or open(there, encoding="utf-8").read() != text:
                     open(there, "w", encoding="utf-8").write(text)
-
+    for folder in ("src", "include"):
+        for where, folders, files in os.walk(os.path.join(copy, folder)):
+            for name in files:
+                if os.path.join(where, name) not in there_is:
+                    os.remove(os.path.join(where, name))
 
     names = ", ".join(f'"{bug[0]}"' for bug in BUGS)
     header = os.path.join(copy, "planted_names.hpp")
