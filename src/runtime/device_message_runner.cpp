@@ -21,6 +21,7 @@ struct device_message_runner::shared {
 
   void run_arrived() noexcept;
   void work() noexcept;
+  void expect_more() const noexcept;
 
   engine& at;                    ///< not used behind a line of text once it is abandoned
   device::detail::outbox& from;  ///< the same
@@ -55,6 +56,14 @@ void device_message_runner::shared::run_arrived() noexcept {
   }
 }
 
+/// A device that asks for one thing after the other is answered without a sleep in between.
+void device_message_runner::shared::expect_more() const noexcept {
+  constexpr std::int64_t time_ns = 50'000;
+  const std::int64_t until_ns = base::now_ns() + time_ns;
+  base::backoff<base::backoff_schedule{.spins = 100}> pause;
+  while (!busy.load(std::memory_order_acquire) && base::now_ns() < until_ns) pause.wait();
+}
+
 void device_message_runner::shared::work() noexcept {
   const engine_scope scope(&at);
   this_thread.only_receives = true;  // a function that it executed might wait for a message behind this one
@@ -67,6 +76,9 @@ void device_message_runner::shared::work() noexcept {
     lock.lock();
     busy.store(false, std::memory_order_release);
     if (was_last || abandoned) break;
+    lock.unlock();
+    expect_more();
+    lock.lock();
   }
   ended = true;
 }
