@@ -114,11 +114,12 @@ template <class Number>
 }
 
 /// One write for the line, so that those of several processes do not mix. The stream is not locked meanwhile: who does
-/// not read must not keep the process from its end, which flushes it.
+/// not read must not keep the process from its end, which flushes it. That of a target has no descriptor (output.hpp).
 void print_line(std::string line) {
   line += '\n';
   std::fflush(stdout);
-  const int to = ::fileno(stdout);
+  const int own = ::fileno(stdout);
+  const int to = own < 0 ? STDOUT_FILENO : own;
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = ::write(to, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
