@@ -12,7 +12,8 @@ nvcc=${NVCC:-nvcc}
 if ! command -v "$nvcc" > /dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then nvcc=/usr/local/cuda/bin/nvcc; fi
 if ! command -v "$nvcc" > /dev/null && [ "${1:-}" = --fetch ]; then
   python3 -m venv "$out/python"
-  "$out/python/bin/pip" install --quiet nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl nvidia-nvvm nvidia-cuda-crt
+  "$out/python/bin/pip" install --quiet \
+    'nvidia-cuda-nvcc==13.*' 'nvidia-cuda-runtime==13.*' 'nvidia-cuda-cccl==13.*' 'nvidia-nvvm==13.*' 'nvidia-cuda-crt==13.*'
   nvcc=$(find "$out/python" -path '*/bin/nvcc' | head -n 1)
 fi
 if ! command -v "$nvcc" > /dev/null; then
@@ -73,4 +74,5 @@ for library in ${HAM_LIBRARY:-"$root"/build/release/lib}; do
   # shellcheck disable=SC2086
   "$nvcc" -rdc=true $one $calls -L"$library" -lham -o "$out/gpu_calls"
 done
-echo "cuda: $count objects, device code for sm_80, sm_90 and sm_100, and the module, ok"
+version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+echo "cuda: nvcc $version, $count objects, device code for sm_80, sm_90 and sm_100, and the module, ok"

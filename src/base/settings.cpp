@@ -138,14 +138,17 @@ std::optional<std::int64_t> parse(std::string_view text, const setting_info& whi
   return std::nullopt;
 }
 
+bool is_in_seconds(const setting_info& which) {
+  return which.unit != nullptr && std::string_view(which.unit) == "seconds";
+}
+
 std::string range_of(const setting_info& which) {
-  const std::string least = plain(which.least) + (which.least == 0 && which.unit != nullptr ? " (no limit)" : "");
-  return least + " to " + plain(which.most);
+  return plain(which.least) + (which.least == 0 && is_in_seconds(which) ? " (no limit)" : "") + " to " +
+         plain(which.most);
 }
 
 /// What follows the value in an error.
 std::string refusal(const setting_info& which) {
-  const bool in_seconds = which.unit != nullptr && std::string_view(which.unit) == "seconds";
   switch (which.kind) {
     case choice: {
       if (which.why != nullptr) return std::string("is not understood; ") + which.why;
@@ -158,7 +161,7 @@ std::string refusal(const setting_info& which) {
     default: break;
   }
   if (which.words != nullptr) return std::string("is neither ") + which.words + " nor a number from " + range_of(which);
-  return std::string("is no number ") + (in_seconds ? "of seconds " : "") + "from " + range_of(which);
+  return std::string("is no number ") + (is_in_seconds(which) ? "of seconds " : "") + "from " + range_of(which);
 }
 
 /// What the program has said. Threads of the library may outlive the destructors.

@@ -93,6 +93,7 @@ TEST_F(settings, that_cannot_be_used_are_told_with_what_can) {
   EXPECT_EQ(error_of(setting::pool_threads, "4097"), "HERE=4097 is no number from 1 to 4096");
   EXPECT_EQ(error_of(setting::tcp_timeout, "3s"), "HERE=3s is no number of seconds from 0.1 to 3600");
   EXPECT_EQ(error_of(setting::start_timeout, "-1"), "HERE=-1 is no number of seconds from 0 (no limit) to 1000000");
+  EXPECT_EQ(error_of(setting::cuda_linger, "x"), "HERE=x is no number from 0 to 3600000000") << "0 is none at all";
   EXPECT_EQ(error_of(setting::mpi_pause, "0"), "HERE=0 is neither spin nor a number from 1 to 1000000");
   EXPECT_EQ(error_of(setting::mpi_end_timeout, "spin"), "HERE=spin is neither never nor a number from 1 to 1000000");
   EXPECT_EQ(error_of(setting::progress_thread, "yes"), "HERE=yes is neither 0 nor 1");

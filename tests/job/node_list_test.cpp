@@ -98,6 +98,9 @@ TEST(parse_nodes, groups_of_each_rank) {
   EXPECT_TRUE(groups[2].each_rank && groups[2].count == 3);
   EXPECT_EQ(groups[2].program.command, (std::vector<std::string>{"./a", "each:b"}));
   EXPECT_FALSE(groups[3].each_rank);
+  const auto gpus = parse_nodes("mpi:3,each:cuda@0-1,each:cuda-emulated");
+  EXPECT_TRUE(gpus[1].each_rank && gpus[1].count == 2);
+  EXPECT_TRUE(gpus[2].each_rank && gpus[2].count == 1);
   EXPECT_NE(problem_of("mpi,each:shm:2@1").find("leave the @ away"), std::string::npos);
   for (const char* without : {"each:shm", "shm:1,each:shm", "loopback,each:shm"})
     EXPECT_NE(problem_of(without).find("write mpi,each:"), std::string::npos) << without;

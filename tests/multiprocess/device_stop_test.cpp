@@ -143,4 +143,14 @@ TEST(device_counters, tell_whether_the_kernel_is_resident) {
   EXPECT_FALSE(device_of(0).there);
 }
 
+TEST(device_counters, show_how_long_the_kernel_stays) {
+  runtime_options how = nodes("cuda-emulated,cuda-emulated/linger=1000");
+  how.cuda_linger = 600s;
+  const runtime rt(how);
+  const auto device_of = [](std::size_t node) { return read_counters(::getpid()).at(0).nodes.at(node).device; };
+  for (const node_t node : {1, 2}) EXPECT_EQ(offload::sync(node, fn<&same>, node), node);
+  EXPECT_TRUE(eventually([&] { return !device_of(2).resident; })) << "its group says so";
+  EXPECT_TRUE(device_of(1).resident) << "as HAM_CUDA_LINGER says";
+}
+
 }  // namespace

@@ -63,6 +63,18 @@ TEST(device_nodes, execute_functions_of_both_kinds) {
   EXPECT_EQ(offload::sync(1, fn<&asks_the_host>, 12), 144);
 }
 
+TEST(device_nodes, are_described_to_all_nodes) {
+  const runtime rt(nodes("cuda-emulated/blocks=3/arena=64,shm:1"));
+  const auto is_told = [] {
+    const offload::device_info of = offload::get_node_descriptor(1).device();
+    return of.name.starts_with("emulated") && !of.capability.empty() && !of.driver.empty() && of.processors == 3 &&
+           of.memory_bytes == std::uint64_t{64} << 20;
+  };
+  EXPECT_TRUE(is_told());
+  EXPECT_TRUE(offload::sync(2, is_told));
+  EXPECT_EQ(offload::get_node_descriptor(2).device().name, "");
+}
+
 TEST(device_nodes, have_memory_that_is_put_got_and_copied) {
   const runtime rt(nodes("cuda-emulated:2"));
   constexpr std::size_t n = 10'000;

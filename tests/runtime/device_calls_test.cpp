@@ -68,6 +68,14 @@ int reports_many(int count) {
   for (int i = 0; i < count; ++i) device::ping<&report>(0, i);
   return count;
 }
+/// The lanes of a warp in turns.
+int warp_reports(int count) {
+  for (int i = 0; i < count; ++i) {
+    if (static_cast<std::uint32_t>(i) % device::size() == device::rank()) device::ping<&report>(0, i);
+    device::sync();
+  }
+  return static_cast<int>(device::size());
+}
 double asks_the_host(double value) {
   auto first = device::async<&doubled>(0, value);
   auto second = device::async<&doubled>(0, value + 1);
@@ -134,6 +142,7 @@ HAM_DEVICE_FUNCTION(ham::device_calls_functions::sleep_ms, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::throws, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::stops, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::reports_many, thread)
+HAM_DEVICE_FUNCTION(ham::device_calls_functions::warp_reports, warp)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_the_host, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::pings_who_asks, thread)
 HAM_DEVICE_FUNCTION(ham::device_calls_functions::asks_who_asks, thread)
@@ -388,6 +397,17 @@ TEST_F(device_calls_job, report_to_the_host_in_order) {
   reports.clear();
   constexpr int count = 1000;  // more than there is room for
   EXPECT_EQ(offload::sync(1, fn<&reports_many>, count), count);
+  EXPECT_TRUE(test::eventually([] {
+    offload::progress();
+    return reports.size() == static_cast<std::size_t>(count);
+  }));
+  for (int i = 0; i < count; ++i) ASSERT_EQ(reports[static_cast<std::size_t>(i)], i);
+}
+
+TEST_F(device_calls_job, report_in_the_order_of_their_warp) {
+  reports.clear();
+  constexpr int count = 400;  // more than there is room for
+  EXPECT_EQ(offload::sync(1, fn<&warp_reports>, count), 2) << "the lanes";
   EXPECT_TRUE(test::eventually([] {
     offload::progress();
     return reports.size() == static_cast<std::size_t>(count);

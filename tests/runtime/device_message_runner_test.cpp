@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "ham/device/print.hpp"
@@ -86,6 +87,22 @@ TEST_F(device_message_runner_job, executes_in_order_what_has_arrived) {
   std::string found(expected.size(), ' ');
   ASSERT_EQ(::read(reads, found.data(), found.size()), static_cast<ssize_t>(found.size()));
   EXPECT_EQ(found, expected) << "those that were there at its end, too";
+}
+
+/// As in targets, whose lines are assembled before they are written.
+TEST_F(device_message_runner_job, prints_though_stdout_has_no_descriptor) {
+  std::array<char, 64> assembled{};
+  std::FILE* const own = std::exchange(stdout, ::fmemopen(assembled.data(), assembled.size(), "w"));
+  auto runner = std::make_unique<device_message_runner>(current(), *queue);
+  send("seen");
+  runner->run();
+  runner.reset();
+  std::fclose(std::exchange(stdout, own));
+  give_stdout_back();
+  std::array<char, 5> found{};
+  ASSERT_EQ(::fcntl(reads, F_SETFL, O_NONBLOCK), 0);
+  ASSERT_EQ(::read(reads, found.data(), found.size()), static_cast<ssize_t>(found.size()));
+  EXPECT_EQ(std::string(found.data(), found.size()), "seen\n");
 }
 
 TEST_F(device_message_runner_job, ends_though_nobody_reads_its_lines) {

@@ -25,7 +25,8 @@ emulated_device::~emulated_device() {
 }
 
 device_description emulated_device::description() const {
-  return {"emulated, " + std::to_string(of_.warps * of_.lanes) + " threads a block", "host", "none", of_.blocks, 0};
+  return {"emulated, " + std::to_string(of_.warps * of_.lanes) + " threads a block", "host", "none", of_.blocks,
+          of_.memory == memory_kind::device ? of_.arena_bytes : 0};
 }
 
 void emulated_device::upload(std::uint32_t count) {

@@ -140,6 +140,14 @@ class device_here {
 
 geometry small() { return {.blocks = 2, .warps = 2, .lanes = 2}; }
 
+TEST(emulated_device, describes_itself) {
+  const device_description of = emulated_device({.blocks = 3, .arena_bytes = 5'000'000}).description();
+  EXPECT_NE(of.name.find("emulated"), std::string::npos) << of.name;
+  EXPECT_EQ(of.processors, 3U);
+  EXPECT_EQ(of.memory_bytes, 5'000'000U);
+  EXPECT_EQ(emulated_device({.memory = memory_kind::shared}).description().memory_bytes, 0U) << "it has none";
+}
+
 TEST(emulated_device, executes_calls_without_a_launch_for_each) {
   device_here gpu(small());
   for (int i = 0; i < 100; ++i) EXPECT_EQ(gpu.call<double>(i % 2 == 0 ? 0 : 1, number_of<&scaled>(), 1.5, i), 1.5 * i);

@@ -148,9 +148,15 @@ class cuda_device final : public device_driver {
     int of_one = 0;
     check_code(program_.code->count_blocks(program_.code->kernel, static_cast<int>(threads_), of_one));
     const std::uint32_t fit = static_cast<std::uint32_t>(of_one) * description_.processors;
-    if (fit == 0 || size.blocks > fit) {
+    if (fit == 0) {
+      throw config_error("the GPU has no room for a block of " + std::to_string(threads_) +
+                         " threads of this application; ask for fewer in HAM_NODES, as in cuda/threads=64, or compile "
+                         "with --maxrregcount");
+    }
+    if (size.blocks > fit) {
       throw config_error("the GPU has room for " + std::to_string(fit) + " blocks of " + std::to_string(threads_) +
-                         " threads of this application at once; ask for no more in HAM_NODES, as in cuda/blocks=4");
+                         " threads of this application at once; ask for no more in HAM_NODES, as in cuda/blocks=" +
+                         std::to_string(fit));
     }
     return size.blocks == 0 ? std::min(usual, fit) : size.blocks;
   }
