@@ -55,7 +55,7 @@ constexpr benchmark benchmarks[] = {
     {"groups", "one call for 1 to 256 targets along a tree", run_groups},
     {"graphs", "replays of recorded graphs beside the calls that they take the place of", run_graphs},
     {"traces", "calls while the job is traced", run_traces},
-    {"threads", "calls from 1 to 4 host threads", run_threads},
+    {"threads", "calls from 1 to 4 host threads to one target, and from up to 8 to one each", run_threads},
     {"tcp", "calls and transfers over loopback sockets, in plaintext and with TLS", run_tcp},
     {"openmp", "empty calls and transfers beside OpenMP target regions on LLVM's host device", run_openmp},
 #ifdef HAM_BENCH_VEO
