@@ -4,8 +4,10 @@
 #include <string>
 
 #include "base/backoff.hpp"
+#include "core/call_stops.hpp"
 #include "core/thread_state.hpp"
 #include "ham/device/offloading.hpp"
+#include "ham/device/place.hpp"
 #include "runtime/contexts.hpp"
 #include "runtime/device_calls.hpp"
 
@@ -114,5 +116,10 @@ void answer_device(std::uint32_t answer, const std::byte* value, std::size_t siz
 }
 
 void fail_device(std::uint32_t answer) noexcept { answer_device(answer, nullptr, 0); }
+
+bool stop_requested_of_processor() noexcept {
+  ham::detail::call_stop* const stop = ham::detail::this_thread.innermost_stop();
+  return stop != nullptr && stop->requested();
+}
 
 }  // namespace ham::device::detail

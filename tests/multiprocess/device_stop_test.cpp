@@ -106,6 +106,18 @@ TEST(device_stops, are_seen_by_all_threads_of_a_function) {
   EXPECT_EQ(at.value(0), 2U);
 }
 
+TEST(device_stops, are_seen_where_a_processor_executes_the_function) {
+  const runtime rt(nodes("shm:1"));
+  const words at(2);
+  auto result = offload::async(offload::stoppable(1), fn<&until_stopped>, at.at(0));
+  EXPECT_TRUE(eventually([&] { return at.value(0) == 1; }));
+  EXPECT_TRUE(result.request_stop());
+  EXPECT_GE(result.get(), 1U);
+  EXPECT_THROW(static_cast<void>(offload::async(offload::within(1, 50ms), fn<&until_stopped>, at.at(1)).get()),
+               deadline_exceeded);
+  EXPECT_TRUE(eventually([&] { return at.value(1) == 2; })) << "the function has seen the deadline";
+}
+
 TEST(device_processes, that_are_killed_fail_with_the_functions_that_ran) {
   const runtime rt(nodes("cuda-emulated:2"));
   const words at(1);

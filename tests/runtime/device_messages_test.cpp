@@ -28,9 +28,17 @@ std::string printed(const Parts&... parts) {
   return printed_text({bytes, line.size()});
 }
 
+template <class Part>
+concept printable = requires(wire::print_writer line, Part part) {
+  line.put(part);
+};
+static_assert(!printable<const double*> && !printable<void*>, "they would be printed as true");
+static_assert(printable<const char*> && printable<bool> && printable<std::int8_t>);
+
 TEST(device_messages, print_texts_and_numbers) {
   EXPECT_EQ(printed(), "");
   EXPECT_EQ(printed("step ", 3, " of ", 7U, ": ", 0.5, ' ', true), "step 3 of 7: 0.5 true");
+  EXPECT_EQ(printed(false, 'c', std::int8_t{-3}, std::uint8_t{4}), "falsec-34");
   EXPECT_EQ(printed(INT64_MIN), "-9223372036854775808");
   EXPECT_EQ(printed(UINT64_MAX), "18446744073709551615");
 }

@@ -46,6 +46,8 @@ class lane {
 
 /// The one that the calling thread of the host is; nullptr: none.
 [[nodiscard]] lane*& this_lane() noexcept;
+/// Whether the call that the calling thread of a processor executes is to stop.
+[[nodiscard]] bool stop_requested_of_processor() noexcept;
 
 #if defined(__CUDACC__)
 /// The call that the threads of this block execute.
@@ -124,13 +126,13 @@ HAM_DEVICE inline void sync() {
 
 /// Whether the caller wants the function to stop: its future, its token or its deadline says so. Once true it stays
 /// true for the call. On a GPU it costs one access over the link, so a function asks now and then, not for every
-/// element.
+/// element. On a node that is no accelerator it is what this_call::stop_token() says.
 [[nodiscard]] HAM_DEVICE inline bool stop_requested() noexcept {
 #if HAM_DEVICE_CODE
   return detail::acquire(*detail::this_call().stop) == detail::this_call().stamp;
 #else
   detail::lane* const here = detail::this_lane();
-  return here != nullptr && here->stop_requested();
+  return here != nullptr ? here->stop_requested() : detail::stop_requested_of_processor();
 #endif
 }
 

@@ -27,19 +27,21 @@ class print_writer {
     append(text, length);
     cut_ = text[length] != '\0';
   }
-  HAM_DEVICE void put(char one) noexcept {
-    const char text[2] = {one, '\0'};
-    put(text);
-  }
-  HAM_DEVICE void put(bool value) noexcept { put(value ? "true" : "false"); }
+  /// Nothing is converted: a pointer would become a bool.
   template <class Number>
   requires(std::is_arithmetic_v<Number>) HAM_DEVICE void put(Number value) noexcept {
-    if constexpr (std::is_floating_point_v<Number>)
+    if constexpr (std::is_same_v<Number, bool>) {
+      put(value ? "true" : "false");
+    } else if constexpr (std::is_same_v<Number, char>) {
+      const char text[2] = {value, '\0'};
+      put(text);
+    } else if constexpr (std::is_floating_point_v<Number>) {
       number(print_part::real, static_cast<double>(value));
-    else if constexpr (std::is_signed_v<Number>)
+    } else if constexpr (std::is_signed_v<Number>) {
       number(print_part::integer, static_cast<std::int64_t>(value));
-    else
+    } else {
       number(print_part::natural, static_cast<std::uint64_t>(value));
+    }
   }
   /// The bytes of the message.
   [[nodiscard]] HAM_DEVICE const std::byte* finish() noexcept {
