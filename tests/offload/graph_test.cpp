@@ -465,6 +465,7 @@ TEST_F(graphs, a_replay_that_is_stopped_begins_no_further_stage) {
   EXPECT_TRUE(eventually([] { return behind_gate == 1; }));
   EXPECT_TRUE(running.request_stop());
   EXPECT_THROW(static_cast<void>(running.get()), operation_cancelled);
+  for (const node_t node : {1, 2}) offload::sync(node, [] {});  // they have been told: messages keep their order
   gate = true;
   EXPECT_EQ(step().get(), 1);
   EXPECT_EQ(calls, 1);
