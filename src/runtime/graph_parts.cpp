@@ -283,7 +283,7 @@ void send_result(engine& at, const part_address& to, std::uint32_t replay, std::
     who->sending.unlock();
   }
   const peer_hold who = at.peers.hold(to.node);
-  if (!who || who->state.load(std::memory_order_acquire) == peer_state::lost) return;
+  if (!who || !who->takes_replies()) return;
   who->check_size(size, "the result of a graph");
   reply_room out;
   who->begin_reply(size, out);
