@@ -69,7 +69,7 @@ void device_execution::answer() noexcept {
     throw call_error(name() + " has thrown an exception" + where +
                      " (exceptions do not leave devices); have it return what is wrong");
   });
-  for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
+  end_fences();
 }
 
 void device_execution::fail(const std::string& why, bool may_have_run) noexcept {
@@ -99,12 +99,16 @@ void device_execution::cancel() noexcept {
 
 void device_execution::refuse(const std::exception_ptr& why) noexcept {
   fail_with([&] { std::rethrow_exception(why); });
+  end_fences();
+}
+
+void device_execution::end_fences() const noexcept {
   for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
 }
 
 void device_execution::leave_unanswered(bool may_have_run) noexcept {
   if (held_.call().sink != nullptr) fail("it ends", may_have_run);
-  for (const std::shared_ptr<device_fence>& one : fences) one->one_has_ended();
+  end_fences();
 }
 
 }  // namespace ham::detail

@@ -81,6 +81,7 @@ class device_execution {
  private:
   template <class Thrower>
   void fail_with(Thrower thrower) noexcept;
+  void end_fences() const noexcept;
 
   held_call held_;
   const device::detail::function_entry* function_;

@@ -14,7 +14,7 @@ namespace ham::inline v0::detail {
 class device_message_runner {
  public:
   device_message_runner(engine& at, device::detail::outbox& from);
-  /// Waits until those that have arrived are executed, at most a second. Then nothing more is begun; a line of text
+  /// Waits until those that have arrived are executed, at most 300 ms. Then nothing more is begun; a line of text
   /// that its reader does not take is left behind, and a call of another node is waited for: it ends when that node
   /// does.
   ~device_message_runner();

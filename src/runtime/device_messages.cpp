@@ -1,19 +1,17 @@
 #include "runtime/device_messages.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/file_bytes.hpp"
 #include "base/immortal.hpp"
 #include "base/log.hpp"
 #include "ham/device/offloading.hpp"
@@ -120,18 +118,7 @@ void print_line(std::string line) {
   line += '\n';
   std::fflush(stdout);
   const int of_stream = ::fileno(stdout);
-  const int to = of_stream < 0 ? STDOUT_FILENO : of_stream;
-  for (std::string_view rest = line; !rest.empty();) {
-    const ssize_t written = ::write(to, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) {  // who shares the file has made it non-blocking
-      pollfd room{to, POLLOUT, 0};
-      static_cast<void>(::poll(&room, 1, -1));
-      continue;
-    }
-    if (written <= 0) return;
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
+  static_cast<void>(base::write_bytes(of_stream < 0 ? STDOUT_FILENO : of_stream, line));
 }
 
 /// Who awaits an answer is told, and nobody else.

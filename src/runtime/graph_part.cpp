@@ -91,7 +91,7 @@ class graph_part::stage_run final : public result_sink, public continuation {
   call_slot* moved = nullptr;
   std::atomic<std::uint32_t> pending{0};
   std::uint32_t number = 0;  // within the part
-  bool follows_one = false;  // see stages_behind_one()
+  bool follows_one = false;
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
   bytes payload;                     // of several sources
@@ -148,6 +148,7 @@ void graph_part::stage_run::transferred() noexcept {
 graph_part::graph_part(engine& at, node_t from, plan what, std::shared_ptr<replay_observer> observer, transfers moves)
     : at_(at), from_(from), plan_(std::move(what)), observer_(std::move(observer)), transfers_(std::move(moves)) {
   check_part(plan_);
+  follows_one_ = stages_behind_one(plan_);
   for (const part_stage& one : plan_.stages) {
     if (static_cast<stage_kind>(one.kind) == stage_kind::call) static_cast<void>(function_of(at_, one));
   }
@@ -161,9 +162,8 @@ std::unique_ptr<graph_part::frame> graph_part::make_frame() {
   made->replay = plan_.before;
   made->values.resize(plan_.values());
   made->stages = std::vector<stage_run>(plan_.stages.size());
-  const std::vector<bool> follows_one = stages_behind_one(plan_);
   for (std::uint32_t i = 0; i < made->stages.size(); ++i) {
-    made->stages[i].follows_one = follows_one[i];
+    made->stages[i].follows_one = follows_one_[i];
     made->stages[i].part = this;
     made->stages[i].in = made.get();
     made->stages[i].number = i;
