@@ -9,107 +9,149 @@
 namespace ham::inline v0::sim {
 namespace {
 
+// What is rare is a function of its own, called last, so that the others save no registers.
+
+/// Memory that the calling thread is about to touch may be that of a store.
+[[gnu::noinline]] void write_what_overlaps(const void* at, std::size_t size) noexcept {
+  if (me->stores.touches(at, size)) me->stores.write_all();
+}
+
 /// Memory that the calling thread is about to touch in another way.
 inline void touch(const void* at, std::size_t size) noexcept {
-  if (simulated() && me->stores.may_touch(at, size) && me->stores.touches(at, size)) [[unlikely]]
-    me->stores.write_all();
+  if (simulated() && me->stores.may_touch(at, size)) [[unlikely]]
+    write_what_overlaps(at, size);
 }
 
 /// The same within a word.
 inline void touch_word(const void* at, std::size_t size) noexcept {
-  if (simulated() && me->stores.may_touch_word(at) && me->stores.touches(at, size)) [[unlikely]]
-    me->stores.write_all();
+  if (simulated() && me->stores.may_touch_word(at)) [[unlikely]]
+    write_what_overlaps(at, size);
 }
 
-[[nodiscard]] bool on_own_stack(const void* at) noexcept {
+[[nodiscard]] inline bool on_own_stack(const void* at) noexcept {
   const auto* const byte = static_cast<const char*>(at);
   return byte >= me->stack_begin && byte < me->stack_end;
+}
+
+/// What the thread has stored, if it has, else what all see.
+template <class T>
+[[gnu::noinline]] T load_stored(const T* place) noexcept {
+  bool overlaps = false;
+  if (const auto* const mine = me->stores.find(place, sizeof(T), overlaps)) return static_cast<T>(mine->value);
+  if (overlaps) me->stores.write_all();
+  return __atomic_load_n(place, __ATOMIC_ACQUIRE);
+}
+
+template <class T>
+[[gnu::noinline]] T load_later(const T* place) noexcept {
+  running->hand_on_at_load();
+  return me->stores.may_touch_word(place) ? load_stored(place) : __atomic_load_n(place, __ATOMIC_ACQUIRE);
 }
 
 template <class T>
 T load(const volatile void* at, int) noexcept {
   const auto* const place = const_cast<const T*>(static_cast<const volatile T*>(at));
-  if (simulated()) {
-    running->pass_load();
-    if constexpr (sizeof(T) <= 8) {
-      if (me->stores.may_touch_word(place)) {
-        if (const auto* const mine = me->stores.find(place, sizeof(T))) return static_cast<T>(mine->value);
-        touch(place, sizeof(T));
-      }
-    }
+  if (!simulated()) [[unlikely]]
+    return __atomic_load_n(place, __ATOMIC_SEQ_CST);
+  if (running->ends_run_at_load()) [[unlikely]]
+    return load_later(place);
+  if (me->stores.may_touch_word(place)) [[unlikely]]
+    return load_stored(place);
+  return __atomic_load_n(place, __ATOMIC_ACQUIRE);
+}
+
+/// In the calling thread's turn.
+template <class T>
+inline void store_now(T* place, T value, int order) noexcept {
+  if (order != __ATOMIC_SEQ_CST && running->buffers_stores() && !on_own_stack(place)) {
+    if (me->stores.full()) me->stores.write_first();
+    me->stores.push({place, static_cast<std::uint64_t>(value), sizeof(T)});
+    return;
   }
-  return __atomic_load_n(place, __ATOMIC_SEQ_CST);
+  me->stores.write_all();
+  __atomic_store_n(place, value, __ATOMIC_RELEASE);
+}
+
+template <class T>
+[[gnu::noinline]] void store_later(T* place, T value, int order) noexcept {
+  running->hand_on_at_change();
+  store_now(place, value, order);
 }
 
 template <class T>
 void store(volatile void* at, T value, int order) noexcept {
   auto* const place = const_cast<T*>(static_cast<volatile T*>(at));
-  if (simulated()) {
-    running->note_change();
-    running->pass(seam::atomic);
-    if (sizeof(T) <= 8 && order != __ATOMIC_SEQ_CST && running->buffers_stores() && !on_own_stack(place)) {
-      if (me->stores.full()) me->stores.write_first();
-      me->stores.push({place, static_cast<std::uint64_t>(value), sizeof(T)});
-      return;
-    }
-    me->stores.write_all();
-  }
-  __atomic_store_n(place, value, __ATOMIC_SEQ_CST);
+  if (!simulated()) [[unlikely]]
+    return __atomic_store_n(place, value, __ATOMIC_SEQ_CST);
+  if (running->ends_run_at_change()) [[unlikely]]
+    return store_later(place, value, order);
+  store_now(place, value, order);
 }
 
-/// Before a read-modify-write, which writes the store buffer out.
-inline void before_exchange() noexcept {
-  if (!simulated()) return;
-  running->note_change();
-  running->pass(seam::atomic);
+/// A read-modify-write, which writes the store buffer out. A simulated thread's needs no atomic instruction: the kernel
+/// has one thread for all of them.
+template <class T, class Change>
+inline T exchange(volatile void* at, Change change) noexcept {
+  auto* const place = const_cast<T*>(static_cast<volatile T*>(at));
+  if (!simulated()) [[unlikely]] {
+    T before = __atomic_load_n(place, __ATOMIC_SEQ_CST);
+    while (!__atomic_compare_exchange_n(place, &before, change(before), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+    return before;
+  }
+  if (running->ends_run_at_change()) [[unlikely]]
+    running->hand_on_at_change();
   me->stores.write_all();
+  const T before = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+  __atomic_store_n(place, change(before), __ATOMIC_RELEASE);
+  return before;
+}
+
+/// Stores `value` if `expected` is there, else what is there in `expected`.
+template <class T>
+inline bool compare_exchange(volatile void* at, T& expected, T value) noexcept {
+  auto* const place = const_cast<T*>(static_cast<volatile T*>(at));
+  if (!simulated()) [[unlikely]]
+    return __atomic_compare_exchange_n(place, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  if (running->ends_run_at_change()) [[unlikely]]
+    running->hand_on_at_change();
+  me->stores.write_all();
+  const T before = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+  if (before == expected) {
+    __atomic_store_n(place, value, __ATOMIC_RELEASE);
+    return true;
+  }
+  expected = before;
+  return false;
 }
 
 }  // namespace
 }  // namespace ham::sim
 
+#define HAM_SIM_EXCHANGE(bits, type, name, result)                                                            \
+  type __tsan_atomic##bits##_##name(volatile type* a, type v, int) {                                          \
+    return ham::sim::exchange<type>(a, [v]([[maybe_unused]] type old) { return static_cast<type>(result); }); \
+  }
+
+#define HAM_SIM_COMPARE_EXCHANGE(bits, type, name)                                                 \
+  int __tsan_atomic##bits##_compare_exchange_##name(volatile type* a, type* c, type v, int, int) { \
+    return ham::sim::compare_exchange<type>(a, *c, v);                                             \
+  }
+
 #define HAM_SIM_ATOMICS(bits, type)                                                                             \
   type __tsan_atomic##bits##_load(const volatile type* a, int order) { return ham::sim::load<type>(a, order); } \
   void __tsan_atomic##bits##_store(volatile type* a, type v, int order) { ham::sim::store<type>(a, v, order); } \
-  type __tsan_atomic##bits##_exchange(volatile type* a, type v, int) {                                          \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                         \
-  }                                                                                                             \
-  type __tsan_atomic##bits##_fetch_add(volatile type* a, type v, int) {                                         \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST);                                                          \
-  }                                                                                                             \
-  type __tsan_atomic##bits##_fetch_sub(volatile type* a, type v, int) {                                         \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_fetch_sub(a, v, __ATOMIC_SEQ_CST);                                                          \
-  }                                                                                                             \
-  type __tsan_atomic##bits##_fetch_and(volatile type* a, type v, int) {                                         \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_fetch_and(a, v, __ATOMIC_SEQ_CST);                                                          \
-  }                                                                                                             \
-  type __tsan_atomic##bits##_fetch_or(volatile type* a, type v, int) {                                          \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_fetch_or(a, v, __ATOMIC_SEQ_CST);                                                           \
-  }                                                                                                             \
-  type __tsan_atomic##bits##_fetch_xor(volatile type* a, type v, int) {                                         \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_fetch_xor(a, v, __ATOMIC_SEQ_CST);                                                          \
-  }                                                                                                             \
-  type __tsan_atomic##bits##_fetch_nand(volatile type* a, type v, int) {                                        \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_fetch_nand(a, v, __ATOMIC_SEQ_CST);                                                         \
-  }                                                                                                             \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* a, type* c, type v, int, int) {              \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                     \
-  }                                                                                                             \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* a, type* c, type v, int, int) {                \
-    ham::sim::before_exchange();                                                                                \
-    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                     \
-  }                                                                                                             \
+  HAM_SIM_EXCHANGE(bits, type, exchange, v)                                                                     \
+  HAM_SIM_EXCHANGE(bits, type, fetch_add, old + v)                                                              \
+  HAM_SIM_EXCHANGE(bits, type, fetch_sub, old - v)                                                              \
+  HAM_SIM_EXCHANGE(bits, type, fetch_and, old& v)                                                               \
+  HAM_SIM_EXCHANGE(bits, type, fetch_or, old | v)                                                               \
+  HAM_SIM_EXCHANGE(bits, type, fetch_xor, old ^ v)                                                              \
+  HAM_SIM_EXCHANGE(bits, type, fetch_nand, ~(old & v))                                                          \
+  HAM_SIM_COMPARE_EXCHANGE(bits, type, strong)                                                                  \
+  HAM_SIM_COMPARE_EXCHANGE(bits, type, weak)                                                                    \
   type __tsan_atomic##bits##_compare_exchange_val(volatile type* a, type c, type v, int, int) {                 \
-    ham::sim::before_exchange();                                                                                \
-    __atomic_compare_exchange_n(a, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                           \
+    ham::sim::compare_exchange<type>(a, c, v);                                                                  \
     return c;                                                                                                   \
   }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr unsigned real_seconds = 120;  // a run that takes longer hangs
 
-constexpr std::size_t idle_threads = 96;  // most runs need fewer
+constexpr std::size_t idle_threads = 160;  // most runs need fewer
 
 /// What a run leaves behind, for the process that has started it.
 class leavings {

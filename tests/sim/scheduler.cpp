@@ -85,31 +85,40 @@ const char* name_of(seam kind) noexcept {
 
 // ---- store buffers
 
+/// All simulated threads are one thread of the kernel: it is enough that the compiler keeps the order.
+template <class T>
+static void write_as(void* at, std::uint64_t value) noexcept {
+  __atomic_store_n(static_cast<T*>(at), static_cast<T>(value), __ATOMIC_RELEASE);
+}
+
 void store_buffer::write_first() noexcept {
   const entry first = at(0);
   first_ = (first_ + 1) % room;
   --count_;
-  words_ = 0;
-  for (unsigned i = 0; i < count_; ++i) words_ |= words_of(at(i).at, at(i).size);
+  --entries_at_[bucket_of(first.at)];
+  if (!within_word(first.at, first.size)) [[unlikely]]
+    --entries_at_[next_to(bucket_of(first.at))];
   switch (first.size) {
-    case 1:
-      __atomic_store_n(static_cast<std::uint8_t*>(first.at), static_cast<std::uint8_t>(first.value), __ATOMIC_SEQ_CST);
-      break;
-    case 2:
-      __atomic_store_n(static_cast<std::uint16_t*>(first.at), static_cast<std::uint16_t>(first.value),
-                       __ATOMIC_SEQ_CST);
-      break;
-    case 4:
-      __atomic_store_n(static_cast<std::uint32_t*>(first.at), static_cast<std::uint32_t>(first.value),
-                       __ATOMIC_SEQ_CST);
-      break;
-    default: __atomic_store_n(static_cast<std::uint64_t*>(first.at), first.value, __ATOMIC_SEQ_CST); break;
+    case 1: write_as<std::uint8_t>(first.at, first.value); break;
+    case 2: write_as<std::uint16_t>(first.at, first.value); break;
+    case 4: write_as<std::uint32_t>(first.at, first.value); break;
+    default: write_as<std::uint64_t>(first.at, first.value); break;
   }
 }
 
-const store_buffer::entry* store_buffer::find(const void* place, unsigned size) const noexcept {
+void store_buffer::write_rest() noexcept {
+  while (count_ != 0) write_first();
+}
+
+const store_buffer::entry* store_buffer::find(const void* place, unsigned size, bool& overlaps) const noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(place);
+  overlaps = false;
   for (unsigned i = count_; i-- != 0;) {
-    if (this->at(i).at == place && this->at(i).size == size) return &this->at(i);
+    const entry& one = at(i);
+    const auto stored = reinterpret_cast<std::uintptr_t>(one.at);
+    if (stored >= begin + size || begin >= stored + one.size) continue;
+    if (stored == begin && one.size == size) return &one;
+    overlaps = true;
   }
   return nullptr;
 }

@@ -60,40 +60,50 @@ class store_buffer {
   };
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] bool full() const noexcept { return count_ == room; }
-  void push(entry one) noexcept {
+  void push(const entry& one) noexcept {
     entries_[(first_ + count_++) % room] = one;
-    words_ |= words_of(one.at, one.size);
+    ++entries_at_[bucket_of(one.at)];
+    if (!within_word(one.at, one.size)) [[unlikely]]
+      ++entries_at_[next_to(bucket_of(one.at))];
   }
   void write_first() noexcept;
   void write_all() noexcept {
-    while (count_ != 0) write_first();
+    if (count_ != 0) write_rest();
   }
-  /// The latest store to exactly this place, or nullptr.
-  [[nodiscard]] const entry* find(const void* place, unsigned size) const noexcept;
+  /// The latest store to exactly this place, or nullptr; then `overlaps` says whether any other overlaps.
+  [[nodiscard]] const entry* find(const void* place, unsigned size, bool& overlaps) const noexcept;
   /// Whether any may overlap; false: none does.
   [[nodiscard]] bool may_touch(const void* place, std::size_t size) const noexcept {
-    return (words_ & words_of(place, size)) != 0;
+    if (count_ == 0) return false;
+    const std::size_t words = (reinterpret_cast<std::uintptr_t>(place) % 8 + size + 7) / 8;
+    if (words > max_words) return true;
+    for (std::size_t i = 0, at = bucket_of(place); i < words; ++i, at = next_to(at)) {
+      if (entries_at_[at] != 0) return true;
+    }
+    return false;
   }
   /// The same for what lies within a word.
-  [[nodiscard]] bool may_touch_word(const void* place) const noexcept {
-    return (words_ >> reinterpret_cast<std::uintptr_t>(place) / 8 % 64 & 1U) != 0;
-  }
+  [[nodiscard]] bool may_touch_word(const void* place) const noexcept { return entries_at_[bucket_of(place)] != 0; }
   /// Whether any overlaps.
   [[nodiscard]] bool touches(const void* place, std::size_t size) const noexcept;
 
  private:
+  static constexpr std::size_t buckets = 256;
+  static constexpr std::size_t max_words = 3;  ///< more are compared with the entries themselves
+
   [[nodiscard]] const entry& at(unsigned number) const noexcept { return entries_[(first_ + number) % room]; }
-
-  /// A bit for each word of memory, which it shares with others.
-  [[nodiscard]] static std::uint64_t words_of(const void* place, std::size_t size) noexcept {
-    const auto first = reinterpret_cast<std::uintptr_t>(place) / 8;
-    const auto last = (reinterpret_cast<std::uintptr_t>(place) + size - 1) / 8;
-    if (last - first > 1) return ~std::uint64_t{0};
-    return std::uint64_t{1} << first % 64 | std::uint64_t{1} << last % 64;
+  /// That of a word of memory.
+  [[nodiscard]] static std::size_t bucket_of(const void* place) noexcept {
+    return reinterpret_cast<std::uintptr_t>(place) / 8 % buckets;
   }
+  [[nodiscard]] static std::size_t next_to(std::size_t bucket) noexcept { return (bucket + 1) % buckets; }
+  [[nodiscard]] static bool within_word(const void* place, unsigned size) noexcept {
+    return reinterpret_cast<std::uintptr_t>(place) % 8 + size <= 8;
+  }
+  void write_rest() noexcept;
 
+  std::array<std::uint8_t, buckets> entries_at_{};  ///< entries that touch words of each bucket
   std::array<entry, room> entries_{};
-  std::uint64_t words_ = 0;  ///< of all entries
   unsigned first_ = 0;
   unsigned count_ = 0;
 };
@@ -147,17 +157,24 @@ class scheduler {
 
   // ---- seams; of the running thread
   void pass(seam kind) noexcept {
-    if (--run_left_ <= 0) hand_on(kind);
+    if (--run_left_ <= 0) [[unlikely]]
+      hand_on(kind);
   }
-  /// Before a load. Who does nothing but load waits for others: they run.
-  void pass_load() noexcept {
-    if (--loads_left_ <= 0)
+  /// The same before a load, in two parts: if the first is true, the second must follow. Who does nothing but load
+  /// waits for others: they run.
+  [[nodiscard]] bool ends_run_at_load() noexcept { return --loads_left_ <= 0 || --run_left_ <= 0; }
+  void hand_on_at_load() noexcept {
+    if (loads_left_ <= 0)
       yield(seam::atomic);
     else
-      pass(seam::atomic);
+      hand_on(seam::atomic);
   }
-  /// The running thread changes something.
-  void note_change() noexcept { loads_left_ = max_loads; }
+  /// The same before the running thread changes something.
+  [[nodiscard]] bool ends_run_at_change() noexcept {
+    loads_left_ = max_loads;
+    return --run_left_ <= 0;
+  }
+  void hand_on_at_change() noexcept { hand_on(seam::atomic); }
   void yield(seam kind) noexcept;
   /// Until somebody wakes the channel, or the time has come: false.
   bool block(const void* channel, std::int64_t until_ns, const char* what) noexcept;
@@ -173,7 +190,7 @@ class scheduler {
     if (is_protected(mutex)) current_->held.push_back(mutex);
   }
   void give(const void* mutex) noexcept {
-    if (is_protected(mutex)) std::erase(current_->held, mutex);
+    if (!current_->held.empty()) std::erase(current_->held, mutex);
   }
 
   // ---- threads
