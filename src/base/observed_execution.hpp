@@ -25,6 +25,13 @@ class observed_execution {
         counted_(counters, begun),
         traced_(what.node, what.peer, what.function, what.call, begun, what.kind) {}
 
+  /// The call has ended, and the thread executes another one, of the same kind and on the same node, in its place.
+  void next(const call_of& what, std::uint64_t begun = read_ticks()) noexcept {
+    traced_.next(what.node, what.peer, what.function, what.call, begun);
+    counted_.next(begun);
+    recorded_.next(what.peer, what.function, what.call, begun);
+  }
+
   /// The innermost call of this thread, if it has that number, was given to another one, which executes it.
   static void leave_to_other(std::uint32_t call) noexcept {
     this_recorder.mark_queued(call);

@@ -185,13 +185,17 @@ class counted_execution {
     if (block_ == nullptr) [[unlikely]]
       return;
     this_counter_cache.innermost = outer_;
-    if (left_) [[unlikely]] {
-      add(block_->begun, UINT64_MAX);  // one less
+    count_end();
+  }
+  /// The call has ended, and the thread executes another one for the same node.
+  void next(std::uint64_t begun) noexcept {
+    if (block_ == nullptr) [[unlikely]]
       return;
-    }
-    add(block_->ended, 1);
-    if (weight_ != 0) [[unlikely]]
-      end_timed();
+    count_end();
+    left_ = false;
+    weight_ = this_counter_cache.sample.next(begun);
+    begun_ = begun;
+    add(block_->begun, 1);
   }
   /// The innermost call of this thread was given to another one, which counts it.
   static void leave_to_other() noexcept {
@@ -201,6 +205,15 @@ class counted_execution {
   }
 
  private:
+  void count_end() const noexcept {
+    if (left_) [[unlikely]] {
+      add(block_->begun, UINT64_MAX);  // one less
+      return;
+    }
+    add(block_->ended, 1);
+    if (weight_ != 0) [[unlikely]]
+      end_timed();
+  }
   [[gnu::noinline]] void end_timed() const noexcept {
     const std::uint64_t now = read_ticks();
     const std::uint64_t took = now > begun_ ? now - begun_ : 0;  // cores need not agree to the tick

@@ -71,14 +71,29 @@ class recorded_execution {
     if (ring_ == nullptr || ring_ != mine.ring_) [[unlikely]]
       return;  // the function has forked, and this is the child
     recorded_event& open = ring_->open[thread_recorder::place_of(--mine.depth_)];
-    const recorded_kind kind = open.kind();
-    if (kind == recorded_kind::none) [[unlikely]]
-      return;  // one that was called from it had its place
-    mine.add(kind == recorded_kind::executing ? open.as(recorded_kind::executed) : open);
-    store_event(open, {});
+    if (keep(mine, open)) [[likely]]
+      store_event(open, {});
+  }
+  /// The call has ended, and the thread executes another one of `peer`, which has its place from now on.
+  void next(std::int32_t peer, std::uint32_t function, std::uint32_t call, std::uint64_t begun) noexcept {
+    thread_recorder& mine = this_recorder;
+    if (ring_ == nullptr || ring_ != mine.ring_) [[unlikely]]
+      return;
+    recorded_event& open = ring_->open[thread_recorder::place_of(mine.depth_ - 1)];
+    static_cast<void>(keep(mine, open));
+    store_event(open, recorded_event::make(recorded_kind::executing, begun, peer, function, call));
   }
 
  private:
+  /// False: one that was called from it had its place.
+  static bool keep(thread_recorder& mine, const recorded_event& open) noexcept {
+    const recorded_kind kind = open.kind();
+    if (kind == recorded_kind::none) [[unlikely]]
+      return false;
+    mine.add(kind == recorded_kind::executing ? open.as(recorded_kind::executed) : open);
+    return true;
+  }
+
   recorder_ring* ring_ = nullptr;
 };
 

@@ -113,6 +113,17 @@ class traced_execution {
     if (begun_ != 0) [[unlikely]]
       end();
   }
+  /// The call has ended, and the thread executes another one.
+  void next(std::int32_t node, std::int32_t peer, std::uint32_t function, std::uint32_t call,
+            std::uint64_t begun) noexcept {
+    if (begun_ != 0) [[unlikely]] {
+      end();
+      begun_ = reply_begun_ = reply_ended_ = 0;
+      queued_ = false;
+    }
+    if (tracing()) [[unlikely]]
+      begin(node, peer, function, call, begun);
+  }
 
  private:
   friend class thread_tracer;

@@ -82,6 +82,7 @@ ham::offload::future<ham::c_api::bytes> ham_compiled_graph::start(std::span<cons
     of_graph::entered_replay replay(*state_, entered);
     std::byte* at = entered.inputs;
     for (const ham_argument& one : inputs) {
+      at += of_graph::replay_ticket::head_bytes;
       if (one.size != 0) std::memcpy(at, one.bytes, one.size);
       at += one.size;
     }

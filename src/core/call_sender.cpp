@@ -263,7 +263,9 @@ template <bool CanStop>
     out.slot = &claim_for(*who, function, decode, to.deadline_ns);
     static_cast<void>(held.release());
   } else if (!batched) {
-    base::this_recorder.record(base::recorded_kind::pinged, who->node, function.key(), no_reply);
+    out.pinged = out.key == function.key();
+    if (!out.pinged) [[unlikely]]
+      base::this_recorder.record(base::recorded_kind::pinged, who->node, function.key(), no_reply);
   }
   who->bytes_sent.count(total);
   if (base::tracing()) [[unlikely]]
@@ -358,9 +360,16 @@ void call_sender::follow(frame_header head, std::int64_t deadline_ns) {
 bool call_sender::finish(call_room& out) {
   if (base::tracing()) [[unlikely]]
     return finish_traced(out);
-  if (out.slot == nullptr) return finish(out, frame_header::flagged_call(out.key, no_reply, out.flags));
-  const std::uint32_t id = out.slot->id.load(std::memory_order_relaxed);
   const node_t node = out.to->node;
+  if (out.slot == nullptr) {
+    const std::uint32_t key = out.key;
+    const bool pinged = out.pinged;
+    if (!finish(out, frame_header::flagged_call(key, no_reply, out.flags))) return false;
+    if (pinged) [[likely]]
+      base::this_recorder.record(base::recorded_kind::pinged, node, key, no_reply);
+    return true;
+  }
+  const std::uint32_t id = out.slot->id.load(std::memory_order_relaxed);
   const std::uint32_t function = out.slot->function->key();
   if (!finish(out, frame_header::flagged_call(out.key, id, out.flags))) return false;
   // Behind the sending, where it costs nobody time; the slot may be another call's by now.
@@ -372,12 +381,15 @@ bool call_sender::finish(call_room& out) {
 bool call_sender::finish_traced(call_room& out) {
   base::thread_tracer& tracer = base::this_tracer;
   const bool answered = out.slot != nullptr;
+  const bool pinged = out.pinged;
   const std::uint32_t id = answered ? out.slot->id.load(std::memory_order_relaxed) : no_reply;
   const node_t node = out.to->node;
   const std::uint32_t function = answered ? out.slot->function->key() : tracer.call_function();
   const std::uint64_t sent = tracer.end_call();
   if (!finish(out, frame_header::flagged_call(out.key, id, out.flags))) return false;
-  if (answered) base::this_recorder.record(base::recorded_kind::sent, node, function, id, sent);
+  if (answered || pinged)
+    base::this_recorder.record(answered ? base::recorded_kind::sent : base::recorded_kind::pinged, node, function, id,
+                               sent);
   tracer.add_call(answered ? base::trace_kind::sent : base::trace_kind::pinged, of_.self, node, function, id, sent);
   return true;
 }

@@ -25,7 +25,7 @@ class frame_header {
     return frame_header(head.kind, loaded(head.key), loaded(head.call));
   }
   [[nodiscard]] static constexpr bool known(const transport::frame_head& head) noexcept {
-    const bool plain = head.kind >= to_byte(wire_kind::call) && head.kind <= to_byte(wire_kind::cancel);
+    const bool plain = head.kind >= to_byte(wire_kind::call) && head.kind <= to_byte(wire_kind::replayed);
     return plain || (head.kind & ~(context_flag | stop_flag)) == to_byte(wire_kind::call) ||
            head.kind == (to_byte(wire_kind::batch) | context_flag);
   }
@@ -51,6 +51,9 @@ class frame_header {
   }
   [[nodiscard]] static constexpr frame_header reply_error(std::uint32_t id) noexcept {
     return {to_byte(wire_kind::reply_error), 0, id};
+  }
+  [[nodiscard]] static constexpr frame_header replayed(std::uint32_t replay) noexcept {
+    return {to_byte(wire_kind::replayed), replay, no_reply};
   }
   /// Of the kinds that have a payload only.
   [[nodiscard]] static constexpr frame_header of(wire_kind kind) noexcept {
@@ -102,6 +105,13 @@ class frame_header {
     return call_id();
   }
 
+  // ---- of the result of a replay
+  /// Which one of its graph.
+  [[nodiscard]] constexpr std::uint32_t replay() const noexcept {
+    assert(kind() == wire_kind::replayed);
+    return number();
+  }
+
   // ---- of a frame that is relayed
   /// Whom it is for.
   [[nodiscard]] constexpr std::uint32_t relay_receiver() const noexcept {
@@ -135,8 +145,9 @@ class frame_header {
     return number;
   }
 
-  std::uint64_t numbers_;  // key of a call, number of calls of a batch, stream of a fragment; above it the id of a call
-  std::uint32_t byte_;     // the kind, with the flag
+  std::uint64_t
+      numbers_;  // key of a call, number of calls of a batch, stream of a fragment, replay; above it the id of a call
+  std::uint32_t byte_;  // the kind, with the flag
 };
 
 }  // namespace ham::detail

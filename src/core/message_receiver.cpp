@@ -21,7 +21,7 @@ constexpr std::size_t small_payload = transport::readable_payload;
 /// An answer, or a frame for another node.
 bool outlives_sender(wire_kind kind) noexcept {
   return kind == wire_kind::reply || kind == wire_kind::reply_error || kind == wire_kind::batch_reply ||
-         kind == wire_kind::relay || kind == wire_kind::notice;
+         kind == wire_kind::relay || kind == wire_kind::notice || kind == wire_kind::replayed;
 }
 
 }  // namespace
@@ -83,6 +83,11 @@ void message_receiver::receive(transport::endpoint& from, const transport::frame
         from.release();
         return;
       }
+      case to_byte(wire_kind::replayed):
+        notice_long(from, frame.payload.size());
+        node_.receive_replayed(*who, frame_header::decode(frame.head), frame.payload);
+        from.release();
+        return;
       case to_byte(wire_kind::call):
       case to_byte(wire_kind::call) | in_context:
       case to_byte(wire_kind::call) | stoppable:
@@ -166,6 +171,7 @@ void message_receiver::receive_message(peer& from, frame_header head, std::span<
       of_.calls.cancel(from, head.id());
       return;
     case wire_kind::relay: node_.receive_relayed(from, head, payload); return;
+    case wire_kind::replayed: node_.receive_replayed(from, head, payload); return;
     case wire_kind::goodbye: node_.receive_goodbye(from, payload); return;
     case wire_kind::fragment: throw protocol_error("a fragment of a fragment");
   }

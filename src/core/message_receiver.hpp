@@ -42,6 +42,8 @@ class receiving_node {
   virtual void receive_goodbye(peer& from, std::span<const std::byte> text) = 0;
   /// The memory of a long message was used.
   virtual void used_long_memory() noexcept = 0;
+  /// The result of a replay of a graph. Throws ham::protocol_error.
+  virtual void receive_replayed(peer& from, frame_header head, std::span<const std::byte> payload) = 0;
 };
 
 /// Everything in a frame is checked before it is used. The receiving lock is held; it is free while a call runs.

@@ -161,6 +161,20 @@ struct peer {
   /// Takes the lock; until it is sent or given back the thread holds it. If there is no room in the ring, `out` is
   /// memory for a message of its own: who executes calls never waits for room.
   void begin_reply(std::size_t size, reply_room& out);
+  /// Whether there is a connection on which this node has greeted it. Any thread.
+  [[nodiscard]] bool takes_replies() const noexcept {
+    const peer_state now = state.load(std::memory_order_acquire);
+    return now == peer_state::greeting || now == peer_state::ready;
+  }
+  /// Room in the ring for a reply, if there is some and nothing waits; nullptr: there is none. Under `sending`.
+  [[nodiscard]] std::byte* room_at_once(std::size_t size) {
+    if (!takes_replies() || !unsent.empty() || size > max_payload) [[unlikely]]
+      return nullptr;
+    std::byte* const room = to->reserve(size);
+    if (room != nullptr) [[likely]]
+      bytes_sent.count(size);
+    return room;
+  }
   /// Sends a reply that has memory of its own, or leaves it in the outbox, and gives the lock back. False: someone has
   /// to look after the outbox.
   [[nodiscard]] bool finish_queued_reply(frame_header head, reply_room& out) noexcept;

@@ -16,10 +16,11 @@ enum class wire_kind : std::uint8_t {
   hello,
   manifest,
   goodbye,
-  notice,  ///< words between the jobs of two nodes
-  flow,    ///< whether pings are welcome: one byte, 1: not now
-  relay,   ///< a frame between two nodes that are not connected, through others
-  cancel,  ///< the call of that id is to stop
+  notice,    ///< words between the jobs of two nodes
+  flow,      ///< whether pings are welcome: one byte, 1: not now
+  relay,     ///< a frame between two nodes that are not connected, through others
+  cancel,    ///< the call of that id is to stop
+  replayed,  ///< the result of a replay of a graph
 };
 
 /// Set beside call and batch: the payload begins with the number of a context.
@@ -45,10 +46,12 @@ inline constexpr std::uint64_t relay_credit_step = relay_window / 4;
 inline constexpr std::size_t relay_max_reason = 1024;
 /// Call id of a call that wants no reply.
 inline constexpr std::uint32_t no_reply = 0xffffffff;
+/// In front of the result of a replay: the part of the graph on the node that has compiled it.
+inline constexpr std::size_t replayed_prefix_bytes = 8;
 /// In front of each call of a batch: key, call id, size.
 inline constexpr std::size_t record_head_bytes = 12;
 inline constexpr std::uint32_t hello_magic = 0x314d4148;  // "HAM1"
-inline constexpr std::uint32_t protocol_version = 8;
+inline constexpr std::uint32_t protocol_version = 9;
 
 [[nodiscard]] constexpr std::uint8_t to_byte(wire_kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
 

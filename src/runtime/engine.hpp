@@ -285,6 +285,7 @@ class engine final : public called_node,
   void welcome(peer& who) override;
   void receive_notice(peer& from, std::span<const std::byte> text) override;
   void receive_relayed(peer& from, frame_header head, std::span<const std::byte> payload) override;
+  void receive_replayed(peer& from, frame_header head, std::span<const std::byte> payload) override;
   void receive_goodbye(peer& from, std::span<const std::byte> text) override;
   void fail_peer(peer& who, const std::string& why) noexcept override { all_connections.fail(who, why); }
   void used_long_memory() noexcept override { long_messages.start(); }

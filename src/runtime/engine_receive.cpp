@@ -38,6 +38,13 @@ void engine::receive_relayed(peer& from, frame_header head, std::span<const std:
   }
 }
 
+void engine::receive_replayed(peer& from, frame_header head, std::span<const std::byte> payload) {
+  if (!from.hello_seen || payload.size() < replayed_prefix_bytes)
+    throw protocol_error("a result of a replay that cannot be");
+  const auto part = msg::reader(payload).number<std::uint64_t>();
+  graphs.take_result(from.node, part, head.replay(), payload.subspan(replayed_prefix_bytes));
+}
+
 void engine::receive_goodbye(peer& from, std::span<const std::byte> text) {
   if (ends_with(from.node)) lose_host();
   if (text.empty()) {

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "base/observed_execution.hpp"
 #include "core/peer.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/graph_parts.hpp"
@@ -22,13 +21,17 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
+[[noreturn, gnu::noinline, gnu::cold]] void throw_no_function(const engine& at, const part_stage& stage) {
+  throw call_error("a graph calls function " + std::to_string(stage.key) + " of node " + std::to_string(at.self()) +
+                       ", which has no such one",
+                   call_error_reason::unknown_function);
+}
+
 /// As it is now: its library may have been unloaded since. Throws ham::call_error.
 const msg::handler_entry& function_of(const engine& at, const part_stage& stage) {
   const msg::handler_entry* const function = msg::handler_table::local().find(stage.key);
-  if (function == nullptr || function->kind != msg::handler_kind::call)
-    throw call_error("a graph calls function " + std::to_string(stage.key) + " of node " + std::to_string(at.self()) +
-                         ", which has no such one",
-                     call_error_reason::unknown_function);
+  if (function == nullptr || function->kind != msg::handler_kind::call) [[unlikely]]
+    throw_no_function(at, stage);
   return *function;
 }
 
@@ -91,7 +94,10 @@ class graph_part::stage_run final : public result_sink, public continuation {
   call_slot* moved = nullptr;
   std::atomic<std::uint32_t> pending{0};
   std::uint32_t number = 0;  // within the part
-  bool follows_one = false;
+  const part_stage* what = nullptr;
+  bytes* value = nullptr;           // its own, in the frame
+  const bytes* argument = nullptr;  // its only one, if that is a value of the frame
+  bool follows_one = false;         // see stages_behind_one()
   bool failed = false;
   std::shared_ptr<graph_part> kept;  // while another thread ends it
   bytes payload;                     // of several sources
@@ -119,9 +125,8 @@ struct graph_part::frame {
 // ---- stages that run
 
 std::byte* graph_part::stage_run::begin(std::size_t size) {
-  bytes& value = in->values[number];
-  value.resize(size);
-  return value.data();
+  if (value->size() != size) value->resize(size);
+  return value->data();
 }
 
 bool graph_part::stage_run::stop_requested() const noexcept { return in->stopped.load(std::memory_order_relaxed); }
@@ -167,6 +172,11 @@ std::unique_ptr<graph_part::frame> graph_part::make_frame() {
     made->stages[i].part = this;
     made->stages[i].in = made.get();
     made->stages[i].number = i;
+    made->stages[i].what = &plan_.stages[i];
+    made->stages[i].value = &made->values[i];
+    const std::vector<graph_argument>& sources = plan_.stages[i].sources;
+    if (sources.size() == 1 && sources.front().value != no_stage)
+      made->stages[i].argument = &made->values[sources.front().value];
   }
   return made;
 }
@@ -180,7 +190,7 @@ void graph_part::reset(frame& of, std::uint32_t replay) noexcept {
 /// The frame of a replay, for a while; nullptr: it is over, or was given up.
 graph_part::frame* graph_part::enter(std::uint32_t replay) noexcept {
   const std::lock_guard guard(lock_);
-  std::unique_ptr<frame>& place = frames_[replay % plan_.frames];
+  std::unique_ptr<frame>& place = frames_[replay & (plan_.frames - 1)];
   const auto later = static_cast<std::int32_t>(replay - place->replay);  // numbers wrap around
   if (later < 0) return nullptr;
   if (later > 0) {
@@ -283,16 +293,20 @@ void graph_part::go_on(frame& in, ready_list& ready) noexcept {
   if (ready.finished) observer_->on_result(replay, ready.result);
 }
 
+/// Stages that begin one behind the other are observed as one execution after the other, without a gap.
 void graph_part::run(frame& in, ready_list& ready) noexcept {
+  executions observed;
   while (ready.first != nullptr) {
     stage_run& stage = *std::exchange(ready.first, ready.first->next_ready);
     if (in.stopped.load(std::memory_order_relaxed)) return;
     stage.now_.store(stage_run::phase::begun, std::memory_order_relaxed);
     stage.failed = false;
     const stage_run* const outer = std::exchange(stage_run::beginning, &stage);
-    begin(stage, ready);
+    begin(stage, ready, observed);
     stage_run::beginning = outer;
-    if (!stage.has_ended()) {
+    const bool ended = stage.has_ended();
+    if (!ended || !stage.what->targets.empty()) observed.reset();  // no further one begins at once
+    if (!ended) {
       {
         const std::lock_guard guard(lock_);
         ++in.users;  // of who ends it
@@ -314,11 +328,14 @@ void graph_part::resume(stage_run& stage) noexcept {
   go_on(*stage.in, ready);
 }
 
-void graph_part::begin(stage_run& stage, ready_list& ready) noexcept {
+void graph_part::begin(stage_run& stage, ready_list& ready, executions& observed) noexcept {
   try {
-    switch (static_cast<stage_kind>(plan_.stages[stage.number].kind)) {
-      case stage_kind::call: begin_call(stage); return;
-      case stage_kind::transfer: begin_transfer(stage); return;
+    switch (static_cast<stage_kind>(stage.what->kind)) {
+      case stage_kind::call: begin_call(stage, observed); return;
+      case stage_kind::transfer:
+        observed.reset();
+        begin_transfer(stage);
+        return;
       case stage_kind::entry:
         if (!plan_.stages[stage.number].sources.empty())
           copy_value(stage.in->values[stage.number], source(*stage.in, stage.number, 0));
@@ -336,12 +353,15 @@ void graph_part::begin(stage_run& stage, ready_list& ready) noexcept {
   }
 }
 
-void graph_part::begin_call(stage_run& stage) {
-  const msg::handler_entry& function = function_of(at_, plan_.stages[stage.number]);
-  incoming_call call{&at_, &at_.own, gather(stage), plan_.stages[stage.number].number, &function};
+void graph_part::begin_call(stage_run& stage, executions& observed) {
+  const msg::handler_entry& function = function_of(at_, *stage.what);
+  incoming_call call{&at_, &at_.own, gather(stage), stage.what->number, &function};
   call.sink = &stage;
-  const base::observed_execution observed({at_.self(), from_, function.key(), call.call, base::trace_kind::stage},
-                                          &at_.counters);
+  const base::observed_execution::call_of what{at_.self(), from_, function.key(), call.call, base::trace_kind::stage};
+  if (observed)
+    observed->next(what);
+  else
+    observed.emplace(what, &at_.counters);
   try {
     function.handler(&call);
   } catch (...) {
@@ -366,7 +386,9 @@ std::span<const std::byte> graph_part::source(const frame& of, std::uint32_t sta
 
 /// The arguments of a stage, one behind the other; of a single one, where it lies.
 std::span<const std::byte> graph_part::gather(stage_run& stage) {
-  const std::size_t count = plan_.stages[stage.number].sources.size();
+  if (stage.argument != nullptr) [[likely]]
+    return *stage.argument;
+  const std::size_t count = stage.what->sources.size();
   if (count == 0) return {};
   if (count == 1) return source(*stage.in, stage.number, 0);
   stage.payload.clear();
@@ -393,7 +415,7 @@ void graph_part::complete(stage_run& stage, ready_list& ready) noexcept {
   frame& in = *stage.in;
   if (stage.failed || in.stopped.load(std::memory_order_relaxed)) return;
   try {
-    if (static_cast<stage_kind>(plan_.stages[stage.number].kind) == stage_kind::decision)
+    if (static_cast<stage_kind>(stage.what->kind) == stage_kind::decision)
       decide(stage, ready);
     else
       fan_out(in, stage.number, ready);
@@ -413,7 +435,10 @@ void graph_part::fan_out(frame& of, std::uint32_t stage, ready_list& ready) {
   for (const part_target& to : ended.targets) {
     const std::span<const std::byte> value =
         to.with_value ? std::span<const std::byte>(of.values[stage]) : std::span<const std::byte>();
-    send_to_part(at_, plan_.parts[to.part], of.replay, to.port, value);
+    if (to.is_result)
+      send_result(at_, plan_.parts[to.part], of.replay, value);
+    else
+      send_to_part(at_, plan_.parts[to.part], of.replay, to.port, value);
   }
   count_down(of, ended.next, ready);
 }

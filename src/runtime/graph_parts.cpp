@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -161,6 +162,13 @@ bool graph_parts::stop(call_slot& slot) noexcept {
   return std::any_of(owners_.begin(), owners_.end(), [&](replay_owner* one) { return one->stop(slot); });
 }
 
+void graph_parts::take_result(node_t node, std::uint64_t part, std::uint32_t replay,
+                              std::span<const std::byte> value) noexcept {
+  for (replay_owner* const one : owners_) {
+    if (one->take_result(node, part, replay, value)) return;
+  }
+}
+
 held_replay graph_parts::replay_of(const call_slot& slot) const noexcept {
   for (replay_owner* const one : owners_) {
     if (const std::uint32_t number = one->number_of(slot); number != 0) return {one->keep(), number};
@@ -251,6 +259,37 @@ void send_if_there(Send send) noexcept {
 void send_to_part(engine& at, const part_address& to, std::uint32_t replay, std::uint32_t port,
                   std::span<const std::byte> value) {
   offload::ping(destination_of(at, to), fn<&deliver_to_graph_part>, to.id, replay, port, value);
+}
+
+namespace {
+
+void write_result(std::byte* at, std::size_t size, std::uint64_t part, std::span<const std::byte> value) noexcept {
+  msg::writer to(at, size);
+  to.number(part);
+  if (!value.empty()) std::memcpy(at + replayed_prefix_bytes, value.data(), value.size());
+}
+
+}  // namespace
+
+void send_result(engine& at, const part_address& to, std::uint32_t replay, std::span<const std::byte> value) {
+  const std::size_t size = replayed_prefix_bytes + value.size();
+  const frame_header head = frame_header::replayed(replay);
+  if (peer* const who = at.peers.lock(to.node)) {
+    if (std::byte* const room = who->room_at_once(size)) [[likely]] {
+      write_result(room, size, to.id, value);
+      who->commit(head);
+      return;
+    }
+    who->sending.unlock();
+  }
+  const peer_hold who = at.peers.hold(to.node);
+  if (!who || !who->takes_replies()) return;
+  who->check_size(size, "the result of a graph");
+  reply_room out;
+  who->begin_reply(size, out);
+  if (out.queued != nullptr) at.long_messages.start();
+  write_result(out.data, size, to.id, value);
+  at.replies.finish(head, out);
 }
 
 void send_start(engine& at, const part_address& to, std::uint32_t replay, std::span<const std::byte> inputs,

@@ -26,6 +26,9 @@ class replay_owner {
   [[nodiscard]] virtual bool stop(call_slot& slot) noexcept = 0;
   /// The number of the replay that the slot is of; 0: it is of none.
   [[nodiscard]] virtual std::uint32_t number_of(const call_slot& slot) const noexcept = 0;
+  /// The result of a replay, from `node`. False: `part` is not where its own results go.
+  [[nodiscard]] virtual bool take_result(node_t node, std::uint64_t part, std::uint32_t replay,
+                                         std::span<const std::byte> value) noexcept = 0;
   [[nodiscard]] virtual std::shared_ptr<replay_owner> keep() = 0;
 
   /// Tells the graph's nodes that a replay was stopped, unless they were told, or queues to them are full: then they
@@ -87,6 +90,8 @@ class graph_parts {
   void lose(node_t node, const std::string& why) noexcept;
   [[nodiscard]] bool expire(call_slot& slot) noexcept;
   [[nodiscard]] bool stop(call_slot& slot) noexcept;
+  /// A result of a replay has come from `node`; if that is over, nothing.
+  void take_result(node_t node, std::uint64_t part, std::uint32_t replay, std::span<const std::byte> value) noexcept;
   /// None: the slot is not of a replay.
   [[nodiscard]] held_replay replay_of(const call_slot& slot) const noexcept;
 
@@ -121,6 +126,10 @@ class graph_parts {
 
 void send_to_part(engine& at, const offload::detail::part_address& to, std::uint32_t replay, std::uint32_t port,
                   std::span<const std::byte> value);
+/// The result of a replay, to the node that has compiled the graph. Never waits for room; nothing if the node is gone.
+/// Throws ham::call_error if it is too long.
+void send_result(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
+                 std::span<const std::byte> value);
 void send_start(engine& at, const offload::detail::part_address& to, std::uint32_t replay,
                 std::span<const std::byte> inputs, std::int64_t deadline_ns);
 void send_abort(engine& at, const offload::detail::part_address& to, std::uint32_t replay) noexcept;

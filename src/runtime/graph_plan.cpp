@@ -30,6 +30,7 @@ class division {
       one.neighbours.erase(std::unique(one.neighbours.begin(), one.neighbours.end()), one.neighbours.end());
     }
     for (const std::uint32_t input : graph_.inputs) plan_.types.push_back(graph_.stages[input].type);
+    mark_result();
   }
 
   [[nodiscard]] graph_plan take() && { return std::move(plan_); }
@@ -148,6 +149,21 @@ class division {
     plan_.transfers.push_back(from.transfer);
   }
 
+  /// Where the first part does nothing but take the result of another one, no frame has to take it.
+  void mark_result() {
+    const part_plan& first = plan_.parts.front();
+    if (first.stages.size() != 1 || first.stages.front().needs != 1 || first.ports.size() != 1) return;
+    for (std::uint32_t part = 1; part < plan_.parts.size(); ++part) {
+      for (part_stage& stage : plan_.parts[part].stages) {
+        for (part_target& to : stage.targets) {
+          if (to.part != 0) continue;
+          to.is_result = true;
+          plan_.result_part = part;
+        }
+      }
+    }
+  }
+
   const finished_recording& graph_;
   graph_plan plan_;
   std::vector<place> places_;
@@ -184,7 +200,7 @@ void check_part(const part_plan& plan) {
     require(kind != stage_kind::decision || (one.entry < plan.stages.size() && one.sources.size() == 2));
     require((kind != stage_kind::finish && kind != stage_kind::entry) || one.sources.size() <= 1);
     require_below(one.next, plan.stages.size());
-    for (const part_target& to : one.targets) require(to.part < plan.parts.size());
+    for (const part_target& to : one.targets) require(to.part < plan.parts.size() && (!to.is_result || to.part == 0));
     for (const graph_argument& source : one.sources) require(source.value == no_stage || source.value < plan.values());
   }
 }

@@ -23,7 +23,8 @@ struct part_target {
   std::uint32_t part = 0;
   std::uint32_t port = 0;  ///< there
   bool with_value = false;
-  HAM_FIELDS(part, port, with_value)
+  bool is_result = false;  ///< of the replay: its node needs no part to take it
+  HAM_FIELDS(part, port, with_value, is_result)
 };
 
 /// A stage as the node knows it that runs it. Results of the part's stages, what its ports receive, and inputs are its
@@ -72,6 +73,15 @@ struct graph_plan {
   std::vector<graph_transfer> transfers;
   std::vector<std::vector<std::uint32_t>> inputs;  ///< which a part is given, as places among those of a replay
   std::vector<const std::type_info*> types;        ///< of the inputs of a replay
+  /// Whether a part is given all inputs, in their order.
+  [[nodiscard]] bool takes_all_inputs(std::size_t part) const noexcept {
+    if (inputs[part].size() != types.size()) return false;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      if (inputs[part][i] != i) return false;
+    }
+    return true;
+  }
+  std::uint32_t result_part = 0;  ///< that sends the result; 0: the first one makes it itself
 };
 [[nodiscard]] graph_plan divide_graph(const finished_recording& graph, node_t self, std::uint32_t frames);
 

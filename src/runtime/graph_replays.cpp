@@ -59,10 +59,9 @@ struct graph_replays::replay : continuation {
 
   call_slot* slot = nullptr;  // of its future; nullptr: it has settled
   std::uint32_t number = 0;
-  bool filling = false;  // a thread gives it its inputs
-  std::vector<std::byte> inputs;
-  std::vector<std::size_t> sizes;
-  std::vector<std::byte> packed;  // for one part
+  bool filling = false;           // a thread gives it its inputs
+  std::vector<std::byte> inputs;  // as a part is given them: each behind its size
+  std::vector<std::byte> some;    // of them, for one part
   std::shared_ptr<const installation> where;
   // Of one that has failed, until its nodes are told.
   std::shared_ptr<graph_replays> owner;
@@ -118,7 +117,7 @@ replay_ticket graph_replays::enter(const replay_options& how, std::span<const st
 graph_replays::replay* graph_replays::claim(call_slot& slot) noexcept {
   if (stale_.load(std::memory_order_relaxed) || installing_.load() != std::thread::id()) return nullptr;
   if (next_ == 0) ++next_;
-  replay& one = *replays_[next_ % frames_];
+  replay& one = entry_of(next_);
   if (one.slot != nullptr || one.filling || in_flight_.load(std::memory_order_relaxed) >= limit_) return nullptr;
   one.slot = &slot;
   one.number = next_++;
@@ -133,7 +132,7 @@ bool graph_replays::await_room(const replay_options& how) {
   call_slot& mine = *make_local_slot(at_);
   bool waits = false;
   locked([&] {
-    const replay& one = *replays_[(next_ == 0 ? 1 : next_) % frames_];
+    const replay& one = entry_of(next_ == 0 ? 1 : next_);
     waits = !stale_.load() && (one.slot != nullptr || one.filling || in_flight_.load() >= limit_);
     waits = waits && list_waiting(mine);
   });
@@ -165,9 +164,13 @@ replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_opt
   const std::uint32_t number = one.number;
   try {
     std::size_t total = 0;
-    for (const std::size_t size : sizes) total += size;
+    for (const std::size_t size : sizes) total += replay_ticket::head_bytes + size;
     one.inputs.resize(total);
-    one.sizes.assign(sizes.begin(), sizes.end());
+    msg::writer to(one.inputs.data(), total);
+    for (const std::size_t size : sizes) {
+      to.number(static_cast<std::uint32_t>(size));
+      static_cast<void>(to.take(size));
+    }
     if (how.token.stop_possible()) stop_link::attach(slot, how.token, when_stopped::at_once);
   } catch (...) {
     abandon({&slot, nullptr, number});
@@ -178,7 +181,7 @@ replay_ticket graph_replays::fill(replay& one, call_slot& slot, const replay_opt
 
 void graph_replays::send(const replay_ticket& entered, const replay_options& how) {
   const engine_scope scope(&at_);
-  replay& one = *replays_[entered.number % frames_];
+  replay& one = entry_of(entered.number);
   if (how.deadline_ns != 0) at_.calls.add_deadline(entered.slot->id, how.deadline_ns);
   bool begun = false;
   try {
@@ -215,24 +218,26 @@ void graph_replays::send_parts(replay& one, std::uint32_t number, std::int64_t d
   if (!plan_.parts.front().starting.empty()) where.own->start(number, inputs_for(one, 0));
 }
 
-/// What the start of a part brings.
+/// What the start of a part brings: mostly all of them.
 std::span<const std::byte> graph_replays::inputs_for(replay& one, std::size_t part) const {
-  one.packed.clear();
-  for (const std::uint32_t input : plan_.inputs[part]) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < input; ++i) begin += one.sizes[i];
-    const std::size_t size = one.sizes[input];
-    std::byte head[sizeof(std::uint32_t)];
-    msg::writer to(head, sizeof head);
-    to.number(static_cast<std::uint32_t>(size));
-    one.packed.insert(one.packed.end(), head, head + sizeof head);
-    one.packed.insert(one.packed.end(), one.inputs.data() + begin, one.inputs.data() + begin + size);
+  const std::vector<std::uint32_t>& wanted = plan_.inputs[part];
+  if (plan_.takes_all_inputs(part)) return one.inputs;
+  one.some.clear();
+  for (const std::uint32_t input : wanted) {
+    msg::reader all(one.inputs);
+    std::span<const std::byte> found;
+    for (std::size_t i = 0; i <= input; ++i) {
+      const auto size = all.number<std::uint32_t>();
+      const std::span<const std::byte> value = all.view(size);
+      found = {value.data() - replay_ticket::head_bytes, replay_ticket::head_bytes + size};
+    }
+    one.some.insert(one.some.end(), found.begin(), found.end());
   }
-  return one.packed;
+  return one.some;
 }
 
 void graph_replays::abandon(const replay_ticket& entered) noexcept {
-  replay& one = *replays_[entered.number % frames_];
+  replay& one = entry_of(entered.number);
   bool is_mine = false;
   locked([&] {
     is_mine = one.slot == entered.slot;
@@ -265,7 +270,7 @@ void graph_replays::forget_installations() noexcept {
 // ---- settling; the receiving lock is held unless said otherwise
 
 graph_replays::replay* graph_replays::find(std::uint32_t number) noexcept {
-  replay& one = *replays_[number % frames_];
+  replay& one = entry_of(number);
   return one.slot != nullptr && one.number == number ? &one : nullptr;
 }
 
@@ -335,7 +340,7 @@ void graph_replays::abort(replay& one) noexcept {
 void graph_replays::announce_stop(std::uint32_t number) noexcept {
   const engine_scope scope(&at_);
   std::shared_ptr<const installation> where;
-  replay& one = *replays_[number % frames_];
+  replay& one = entry_of(number);
   at_.waits.lock();
   if (one.owner != nullptr && one.failed == number) where = one.failed_where;
   at_.waits.unlock();
@@ -350,21 +355,31 @@ void graph_replays::announce_stop(std::uint32_t number) noexcept {
   at_.waits.unlock();
 }
 
+void graph_replays::settle(std::uint32_t number, std::span<const std::byte> value) noexcept {
+  replay* const one = find(number);
+  if (one == nullptr) return;
+  call_slot& slot = *one->slot;
+  try {
+    msg::reader from(value);
+    decode_(slot, from);
+  } catch (...) {
+    fail(*one, std::current_exception());
+    return;
+  }
+  forget(*one);
+  at_.calls.settle(slot, slot_state::value);
+}
+
 void graph_replays::on_result(std::uint32_t replay_number, std::span<const std::byte> value) noexcept {
-  locked([&] {
-    replay* const one = find(replay_number);
-    if (one == nullptr) return;
-    call_slot& slot = *one->slot;
-    try {
-      msg::reader from(value);
-      decode_(slot, from);
-    } catch (...) {
-      fail(*one, std::current_exception());
-      return;
-    }
-    forget(*one);
-    at_.calls.settle(slot, slot_state::value);
-  });
+  locked([&] { settle(replay_number, value); });
+}
+
+/// Replays of an installation that is no more have failed.
+bool graph_replays::take_result(node_t node, std::uint64_t part, std::uint32_t replay_number,
+                                std::span<const std::byte> value) noexcept {
+  if (where_ == nullptr || where_->parts.front().id != part) return false;
+  if (plan_.result_part != 0 && where_->parts[plan_.result_part].node == node) settle(replay_number, value);
+  return true;
 }
 
 void graph_replays::on_failed(std::uint32_t replay_number, std::uint32_t stage, std::exception_ptr why) noexcept {

@@ -48,6 +48,8 @@ class graph_replays final : public replay_observer,
   bool expire(call_slot& slot) noexcept override;
   bool stop(call_slot& slot) noexcept override;
   std::uint32_t number_of(const call_slot& slot) const noexcept override;
+  bool take_result(node_t node, std::uint64_t part, std::uint32_t replay,
+                   std::span<const std::byte> value) noexcept override;
   std::shared_ptr<replay_owner> keep() override { return shared_from_this(); }
   void announce_stop(std::uint32_t number) noexcept override;
 
@@ -60,6 +62,8 @@ class graph_replays final : public replay_observer,
   };
   class installing;
 
+  /// There is a power of two of them.
+  [[nodiscard]] replay& entry_of(std::uint32_t number) const noexcept { return *replays_[number & (frames_ - 1)]; }
   [[nodiscard]] replay* find(std::uint32_t number) noexcept;
   [[nodiscard]] replay* find(const call_slot& slot) const noexcept;
   [[nodiscard]] replay* claim(call_slot& slot) noexcept;
@@ -82,6 +86,7 @@ class graph_replays final : public replay_observer,
   [[nodiscard]] bool list_waiting(call_slot& slot) noexcept;
   void wake_waiting() noexcept;
   void forget(replay& one) noexcept;
+  void settle(std::uint32_t number, std::span<const std::byte> value) noexcept;
   void fail(replay& one, std::exception_ptr why) noexcept;
   void fail_all(const std::exception_ptr& why) noexcept;
   void abort(replay& one) noexcept;

@@ -36,5 +36,29 @@ TEST(observed_execution, is_counted_and_traced_with_one_look_at_the_clock) {
   EXPECT_EQ(event.call(), 12U);
 }
 
+TEST(observed_execution, the_next_one_is_counted_and_traced_by_itself) {
+  own_counters counters(0);
+  trace_setup memory;
+  ASSERT_TRUE(begin_trace(memory));
+  {
+    observed_execution one({0, 3, 7, 12, trace_kind::stage}, &counters);
+    one.next({0, 3, 8, 13, trace_kind::stage});
+  }
+  end_trace();
+  const auto read = parse_counters(read_counter_area(counters.file()));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->executed, 2U);
+  std::vector<std::byte> bytes(file_size(trace_file()));
+  ASSERT_EQ(::pread(trace_file(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  const auto part = parse_trace_part(bytes);
+  ASSERT_TRUE(part.has_value());
+  ASSERT_EQ(part->threads.size(), 1U);
+  const auto& events = part->threads[0].events;
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].function(), 7U);
+  EXPECT_EQ(events[1].function(), 8U);
+  EXPECT_EQ(events[1].call(), 13U);
+}
+
 }  // namespace
 }  // namespace ham::base

@@ -140,6 +140,23 @@ TEST(own_counters, leave_calls_to_the_thread_that_takes_them_over) {
   counted_execution::leave_to_other();  // outside of any: nothing
 }
 
+TEST(own_counters, count_executions_that_follow_in_the_place_of_one_another) {
+  own_counters of(0);
+  {
+    counted_execution one(&of, read_ticks());
+    one.next(read_ticks());
+    EXPECT_EQ(read_counts(of).executed, 1U);
+    EXPECT_EQ(read_counts(of).executing, 1U);
+    counted_execution::leave_to_other();
+    one.next(read_ticks());
+    EXPECT_EQ(read_counts(of).executed, 1U) << "another thread counts the second one";
+  }
+  EXPECT_EQ(read_counts(of).executed, 2U);
+  EXPECT_EQ(read_counts(of).executing, 0U);
+  counted_execution nobodys(nullptr, read_ticks());
+  nobodys.next(read_ticks());
+}
+
 TEST(own_counters, count_for_the_node_that_a_call_is_of) {
   own_counters one(1);
   own_counters two(2);

@@ -99,6 +99,32 @@ TEST_F(recorder, tells_what_is_executed_now_and_how_long) {
   ASSERT_EQ(mine().past.size(), 2U);
 }
 
+TEST_F(recorder, one_that_follows_has_the_place_of_the_one_before) {
+  record_here();
+  {
+    const recorded_execution outer(4, 0, 10);
+    recorded_execution stage(4, 1, 11);
+    stage.next(5, 0, 12, read_ticks());
+    recording::thread during = mine();
+    ASSERT_EQ(during.open.size(), 2U);
+    EXPECT_EQ(during.open[0].call, 10U);
+    EXPECT_EQ(during.open[1].call, 12U);
+    EXPECT_EQ(during.open[1].peer, 5);
+    EXPECT_EQ(during.open[1].kind, recorded_kind::executing);
+    ASSERT_EQ(during.past.size(), 1U);
+    EXPECT_EQ(during.past[0].kind, recorded_kind::executed);
+    EXPECT_EQ(during.past[0].call, 11U);
+    this_recorder.mark_queued(12);
+    stage.next(4, 1, 13, read_ticks());
+    during = mine();
+    ASSERT_EQ(during.past.size(), 2U);
+    EXPECT_EQ(during.past[0].kind, recorded_kind::queued) << "another thread executes it";
+    EXPECT_EQ(during.past[0].call, 12U);
+  }
+  EXPECT_TRUE(mine().open.empty());
+  EXPECT_EQ(mine().past.size(), 4U);
+}
+
 void nest(std::uint32_t depth, const std::function<void()>& inside) {
   if (depth == 0) {
     inside();

@@ -52,6 +52,7 @@ class node_of_connections : public detail::connected_node, public detail::receiv
   }
   void receive_notice(peer&, std::span<const std::byte>) override {}
   void receive_relayed(peer&, frame_header, std::span<const std::byte>) override {}
+  void receive_replayed(peer&, frame_header, std::span<const std::byte>) override {}
   void receive_goodbye(peer&, std::span<const std::byte>) override {}
   void used_long_memory() noexcept override {}
   bool break_peer(peer&, const base::fault_rule&) override { return false; }

@@ -21,7 +21,7 @@ void expect_same(const frame_head& got, const frame_head& wanted) {
 }
 
 TEST(frame_header, every_kind_that_there_is_and_no_other_one) {
-  const std::set<int> kinds{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0x21, 0x41, 0x61, 0x45};
+  const std::set<int> kinds{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0x21, 0x41, 0x61, 0x45};
   for (int kind = 0; kind < 256; ++kind) {
     const frame_head head{7, 8, static_cast<std::uint8_t>(kind)};
     EXPECT_EQ(frame_header::known(head), kinds.count(kind) == 1) << kind;
@@ -96,6 +96,13 @@ TEST(frame_header, of_answers) {
   const frame_header several = frame_header::decode({0, 0xffffffff, 6});
   EXPECT_EQ(several.kind(), wire_kind::batch_reply);
   EXPECT_EQ(frame_header::decode({3, 34, 4}).kind(), wire_kind::fragment);
+}
+
+TEST(frame_header, of_the_result_of_a_replay) {
+  const frame_header result = frame_header::decode({12, 0xffffffff, 14});
+  EXPECT_EQ(result.kind(), wire_kind::replayed);
+  EXPECT_EQ(result.replay(), 12U);
+  expect_same(frame_header::replayed(12).encode(), {12, 0xffffffff, 14});
 }
 
 TEST(frame_header, as_it_is_sent) {

@@ -39,6 +39,7 @@ class receiving_node : public detail::receiving_node, public detail::called_node
  public:
   std::function<void()> on_events = [] {};
   std::vector<std::string> failures, notices, relayed, goodbyes;
+  std::vector<std::pair<std::uint32_t, std::string>> replayed;
   std::vector<node_t> welcomed;
   std::vector<std::string> broken;
   std::function<bool()> on_break = [] { return true; };
@@ -61,6 +62,10 @@ class receiving_node : public detail::receiving_node, public detail::called_node
   void receive_notice(peer&, std::span<const std::byte> text) override { notices.push_back(text_of(text)); }
   void receive_relayed(peer&, frame_header, std::span<const std::byte> payload) override {
     relayed.push_back(text_of(payload));
+  }
+  void receive_replayed(peer&, frame_header head, std::span<const std::byte> payload) override {
+    if (payload.empty()) throw protocol_error("a result of a replay that cannot be");
+    replayed.emplace_back(head.replay(), text_of(payload));
   }
   void receive_goodbye(peer&, std::span<const std::byte> text) override { goodbyes.push_back(text_of(text)); }
   void used_long_memory() noexcept override { ++long_messages; }
@@ -314,6 +319,16 @@ TEST_F(message_receiver, notices_relayed_frames_and_goodbyes_are_the_nodes) {
   EXPECT_EQ(node_.goodbyes, std::vector<std::string>{"nonsense"});
 }
 
+TEST_F(message_receiver, results_of_replays_are_the_nodes) {
+  arrives(frame_header::replayed(7), bytes_of("result"));
+  const std::vector<std::pair<std::uint32_t, std::string>> wanted{{7, "result"}};
+  EXPECT_EQ(node_.replayed, wanted);
+  EXPECT_TRUE(node_.failures.empty());
+  arrives(frame_header::replayed(8));
+  EXPECT_EQ(node_.replayed, wanted);
+  EXPECT_EQ(node_.failures.size(), 1U);
+}
+
 TEST_F(message_receiver, a_greeting_makes_the_peer_ready) {
   who_.hello_seen = false;
   who_.state = peer_state::greeting;
@@ -333,6 +348,7 @@ TEST_F(message_receiver, knows_what_outlives_its_sender) {
   EXPECT_TRUE(outlives(frame_header::of(wire_kind::batch_reply)));
   EXPECT_TRUE(outlives(frame_header::relayed(3, to_byte(wire_kind::call)))) << "it is for another node";
   EXPECT_TRUE(outlives(frame_header::of(wire_kind::notice))) << "how main ended there";
+  EXPECT_TRUE(outlives(frame_header::replayed(1)));
   EXPECT_FALSE(outlives(call(1)));
   EXPECT_FALSE(outlives(frame_header::of(wire_kind::goodbye)));
   EXPECT_FALSE(detail::message_receiver::outlives_sender({transport::frame_head{0, 0, 100}, {}}));

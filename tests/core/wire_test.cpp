@@ -16,7 +16,7 @@ namespace {
 constexpr wire_kind all_kinds[] = {
     wire_kind::call,        wire_kind::reply, wire_kind::reply_error, wire_kind::fragment, wire_kind::batch,
     wire_kind::batch_reply, wire_kind::hello, wire_kind::manifest,    wire_kind::goodbye,  wire_kind::notice,
-    wire_kind::flow,        wire_kind::relay, wire_kind::cancel};
+    wire_kind::flow,        wire_kind::relay, wire_kind::cancel,      wire_kind::replayed};
 
 TEST(wire, kinds_have_the_numbers_of_the_document) {
   for (std::size_t i = 0; i < std::size(all_kinds); ++i) EXPECT_EQ(to_byte(all_kinds[i]), i + 1);
@@ -36,7 +36,7 @@ TEST(wire, a_greeting_begins_with_readable_letters) {
   std::array<unsigned char, 4> sent{};
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<unsigned char>(hello_magic >> (8 * i));
   EXPECT_EQ(std::memcmp(sent.data(), "HAM1", 4), 0);
-  EXPECT_EQ(protocol_version, 8U) << "a new version is said in docs/wire-format.md, too";
+  EXPECT_EQ(protocol_version, 9U) << "a new version is said in docs/wire-format.md, too";
   EXPECT_EQ(record_head_bytes, 12U);
 }
 

@@ -66,6 +66,35 @@ TEST(graph_plan, an_order_takes_no_value_along) {
   EXPECT_FALSE(plan.parts[1].stages[0].targets.at(0).with_value);
 }
 
+TEST(graph_plan, who_makes_the_result_sends_it_unless_the_first_part_has_more_to_do) {
+  const graph_plan plan = divided(chain(), 3);
+  EXPECT_EQ(plan.result_part, 1U);
+  EXPECT_TRUE(plan.parts[1].stages[1].targets.at(0).is_result);
+  EXPECT_FALSE(plan.parts[1].stages[0].targets.at(0).is_result) << "it goes to the other target";
+  graph_recording with_own_stage;
+  const auto a = add_call(with_own_stage, 1);
+  const auto own = add_call(with_own_stage, 0, {{a, {}}});
+  const graph_plan to_own = divided(with_own_stage, own);
+  EXPECT_EQ(to_own.result_part, 0U);
+  EXPECT_FALSE(to_own.parts[1].stages[0].targets.at(0).is_result);
+  graph_recording two_ends;
+  const auto first = add_call(two_ends, 1);
+  static_cast<void>(add_call(two_ends, 2));
+  EXPECT_EQ(divided(two_ends, first).result_part, 0U) << "it waits for both";
+}
+
+TEST(graph_plan, inputs_are_given_as_they_are_to_a_part_that_takes_all) {
+  graph_recording graph;
+  const auto a = record_input(graph, typeid(int));
+  const auto b = record_input(graph, typeid(int));
+  const auto both = add_call(graph, 1, {{a, {}}, {b, {}}});
+  const auto swapped = add_call(graph, 2, {{b, {}}, {a, {}}, {both, {}}});
+  const graph_plan plan = divided(graph, swapped);
+  EXPECT_TRUE(plan.takes_all_inputs(1));
+  EXPECT_FALSE(plan.takes_all_inputs(2));
+  EXPECT_FALSE(plan.takes_all_inputs(0));
+}
+
 TEST(graph_plan, a_stage_of_a_repeat_waits_again_for_what_is_in_it) {
   graph_recording graph;
   const auto outside = add_call(graph, 1);
@@ -100,7 +129,10 @@ TEST(graph_plan, a_plan_whose_numbers_lead_nowhere_is_refused) {
       [](part_plan& p) { p.ports.push_back({2}); },
       [](part_plan& p) { p.stages[0].next.push_back(2); },
       [](part_plan& p) {
-        p.stages[0].targets.push_back({9, 0, false});
+        p.stages[0].targets.push_back({9, 0, false, false});
+      },
+      [](part_plan& p) {
+        p.stages[0].targets.push_back({1, 0, false, true});
       },
       [](part_plan& p) {
         p.stages[0].sources.push_back({static_cast<std::uint32_t>(p.values()), {}});

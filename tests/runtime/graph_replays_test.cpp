@@ -3,6 +3,8 @@
 
 #include <ham/offload/graph.hpp>
 
+#include <array>
+
 #include "offload/loopback_job.hpp"
 
 namespace graph_replays_test {
@@ -17,6 +19,7 @@ int behind_gate(int value) {
   return value;
 }
 int echo(int value) { return value; }
+std::string repeated(std::size_t size) { return std::string(size, 'a'); }
 
 class graph_replays : public two_targets {
  protected:
@@ -59,6 +62,54 @@ TEST_F(graph_replays, a_loss_fails_those_of_graphs_that_have_the_node_only) {
   EXPECT_THROW(static_cast<void>(with(3)), node_failure);
   gate = true;
   EXPECT_EQ(kept.get(), 2);
+}
+
+/// What a node could send as the result of a replay of this one.
+void take_result(node_t from, std::uint64_t part, std::uint32_t replay, std::span<const std::byte> value) {
+  auto& at = current();
+  at.locked([&] { at.graphs.take_result(from, part, replay, value); });
+}
+
+TEST_F(graph_replays, a_result_counts_once_if_it_is_of_this_replay_and_from_its_node) {
+  offload::graph g;
+  auto step = g.compile(g.call(1, pooled(fn<&behind_gate>), g.input<int>()), {.in_flight = 2});
+  const std::uint64_t part = current().graphs.reserve() - 1;
+  const std::array<std::byte, sizeof(int)> seven{std::byte{7}};
+  auto running = step(5);
+  take_result(2, part, 1, seven);
+  take_result(1, part + 1, 1, seven);
+  take_result(1, part, 2, seven);
+  take_result(1, part, 0, seven);
+  EXPECT_EQ(step.in_flight(), 1U);
+  take_result(1, part, 1, seven);
+  take_result(1, part, 1, seven);
+  EXPECT_EQ(step.in_flight(), 0U);
+  EXPECT_EQ(running.get(), 7);
+  auto unreadable = step(6);
+  take_result(1, part, 2, {});
+  take_result(1, part, 2, seven);
+  EXPECT_THROW(static_cast<void>(unreadable.get()), std::exception);
+  gate = true;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(step(i).get(), i);
+}
+
+int sum_of(int a, int b) { return a + b; }
+
+TEST_F(graph_replays, inputs_go_to_whom_they_are_for) {
+  offload::graph g;
+  auto a = g.input<int>();
+  auto unused = g.input<std::string>();
+  auto b = g.input<int>();
+  static_cast<void>(unused);
+  auto step = g.compile(g.call(2, fn<&sum_of>, b, g.call(1, fn<&sum_of>, b, a)));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(step(i, std::string(static_cast<std::size_t>(i), 'x'), 100).get(), i + 200);
+}
+
+TEST_F(graph_replays, long_results_come_as_short_ones_do) {
+  offload::graph g;
+  auto step = g.compile(g.call(1, fn<&repeated>, g.input<std::size_t>()));
+  for (const std::size_t size : {std::size_t{0}, std::size_t{40}, std::size_t{10'000}, std::size_t{3'000'000}})
+    EXPECT_EQ(step(size).get(), std::string(size, 'a'));
 }
 
 TEST_F(graph_replays, detached_replays_end_by_themselves) {

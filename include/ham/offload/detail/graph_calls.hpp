@@ -84,9 +84,11 @@ struct replay_options {
 
 /// A replay that has begun, and waits for its inputs.
 struct replay_ticket {
-  call_slot* slot = nullptr;    ///< of its future; nullptr: there was no room
-  std::byte* inputs = nullptr;  ///< memory for them, one behind the other
-  std::uint32_t number = 0;     ///< 0: it has settled already
+  call_slot* slot = nullptr;  ///< of its future; nullptr: there was no room
+  /// Memory for them, one behind the other. In front of each there are so many bytes, which are written already.
+  std::byte* inputs = nullptr;
+  static constexpr std::size_t head_bytes = 4;
+  std::uint32_t number = 0;  ///< 0: it has settled already
 };
 
 struct graph_shape {
@@ -136,6 +138,7 @@ template <class Result, class... Args>
     [[maybe_unused]] std::byte* at = entered.inputs;
     [[maybe_unused]] const auto encode_one = [&at](const auto& value) {
       const std::size_t size = msg::encoded_size(value);
+      at += replay_ticket::head_bytes;
       msg::writer to(at, size);
       msg::encode(to, value);
       to.expect_full();

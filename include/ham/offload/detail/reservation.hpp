@@ -22,6 +22,7 @@ struct call_room {
   call_slot* slot = nullptr;         ///< the pending call, which is its future's from sending on; nullptr: none
   std::uint32_t key = 0;             ///< the node's, of the function
   std::uint8_t flags = 0;            ///< of its kind: for a context, can be stopped
+  bool pinged = false;               ///< no reply is wanted, `key` is this node's, too, and is to be recorded
 };
 
 /// The same of a reply: of a message, or of a part of the one that answers a batch.
