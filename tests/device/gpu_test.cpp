@@ -195,9 +195,11 @@ TEST_F(on_a_gpu, functions_are_stopped) {
   EXPECT_FALSE(call.test());
   EXPECT_TRUE(call.request_stop());
   EXPECT_GT(call.get(), 1U);
-  EXPECT_THROW(
-      static_cast<void>(offload::async(offload::within(gpu, 50ms), fn<&until_stopped>, std::uint64_t{1}).get()),
-      deadline_exceeded);
+  try {
+    EXPECT_GT(offload::async(offload::within(gpu, 50ms), fn<&until_stopped>, std::uint64_t{1}).get(), 1U)
+        << "it has seen the deadline, and ended before the host saw it";
+  } catch (const deadline_exceeded&) {
+  }
   offload::sync(gpu, fn<&nothing>);
 }
 

@@ -59,6 +59,19 @@ struct words {
   offload::buffer<std::uint64_t> memory;
 };
 
+/// A deadline passes while node 1 executes until_stopped, which sees it: its result may still come before the host has seen
+/// that as well. A busy machine may begin the function behind the deadline: then it gets a longer one.
+void expect_deadline_is_seen(const words& in, std::size_t word_number) {
+  for (auto deadline = 50ms; in.value(word_number) == 0; deadline *= 2) {
+    try {
+      EXPECT_GE(offload::async(offload::within(1, deadline), fn<&until_stopped>, in.at(word_number)).get(), 1U);
+    } catch (const deadline_exceeded&) {
+    }
+    EXPECT_EQ(offload::sync(1, fn<&same>, 3), 3) << "it goes on behind the function";
+  }
+  EXPECT_TRUE(eventually([&] { return in.value(word_number) == 2; })) << "the function has seen the deadline";
+}
+
 TEST(device_contexts, run_at_the_same_time_on_blocks_of_their_own) {
   const runtime rt(nodes("cuda-emulated/blocks=3"));
   const words at(3);
@@ -90,10 +103,7 @@ TEST(device_contexts, do_not_wait_for_each_others_backlog) {
 TEST(device_deadlines, pass_for_functions_that_poll) {
   const runtime rt(nodes("cuda-emulated:1"));
   const words at(1);
-  EXPECT_THROW(static_cast<void>(offload::async(offload::within(1, 50ms), fn<&until_stopped>, at.at(0)).get()),
-               deadline_exceeded);
-  EXPECT_TRUE(eventually([&] { return at.value(0) == 2; })) << "the function has seen it";
-  EXPECT_EQ(offload::sync(1, fn<&same>, 3), 3) << "and the device goes on";
+  expect_deadline_is_seen(at, 0);
 }
 
 TEST(device_stops, are_seen_by_all_threads_of_a_function) {
@@ -113,9 +123,7 @@ TEST(device_stops, are_seen_where_a_processor_executes_the_function) {
   EXPECT_TRUE(eventually([&] { return at.value(0) == 1; }));
   EXPECT_TRUE(result.request_stop());
   EXPECT_GE(result.get(), 1U);
-  EXPECT_THROW(static_cast<void>(offload::async(offload::within(1, 50ms), fn<&until_stopped>, at.at(1)).get()),
-               deadline_exceeded);
-  EXPECT_TRUE(eventually([&] { return at.value(1) == 2; })) << "the function has seen the deadline";
+  expect_deadline_is_seen(at, 1);
 }
 
 TEST(device_processes, that_are_killed_fail_with_the_functions_that_ran) {

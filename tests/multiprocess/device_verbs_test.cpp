@@ -178,8 +178,10 @@ TEST(device_group, is_stopped_and_has_deadlines) {
     EXPECT_TRUE(!stopped.ok(at) || stopped[at] >= 1) << "it has not run, or gives what it returned";
   const auto late = offload::async_all(offload::within(all, 50ms), fn<&until_stopped>, 1).get();
   for (std::size_t at = 0; at < late.size(); ++at) {
-    ASSERT_FALSE(late.ok(at));
-    EXPECT_THROW(std::rethrow_exception(late.error(at)), deadline_exceeded);
+    if (late.ok(at))
+      EXPECT_GE(late[at], 1) << "it has seen the deadline, and ended before the host saw it";
+    else
+      EXPECT_THROW(std::rethrow_exception(late.error(at)), deadline_exceeded);
   }
   EXPECT_EQ(offload::sync_all(all, fn<&marked>, 2), std::vector<int>(2, 5)) << "the devices go on";
 }
